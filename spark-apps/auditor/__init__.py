@@ -1,0 +1,1 @@
+"""Runs watches over streams in real time: the Spark application."""

@@ -1,0 +1,81 @@
+"""From a publisher's object to an event of a stream: spellings, defaults, validation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from pydantic import BaseModel, ValidationError
+
+from services.contracts.records import describe
+from services.contracts.streams import StreamDeclaration
+
+EVENT_LIMIT_BYTES: Final = 64 * 1024
+"""Largest event that a stream takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A valid event, ready for its topic: key text and canonical JSON bytes."""
+
+    key: str
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """Why an input is not an event: a reason from a short list, and what exactly is wrong."""
+
+    reason: str
+    detail: str
+
+
+class EventReader:
+    """Reads events of one declared stream."""
+
+    def __init__(self, stream: StreamDeclaration) -> None:
+        self._stream = stream
+        self._model: type[BaseModel] = stream.event_model()
+
+    def read(self, original: bytes) -> Event | Invalid:
+        """Turn JSON bytes into an event."""
+        if len(original) > EVENT_LIMIT_BYTES:
+            return Invalid("too_large", f"an event has at most {EVENT_LIMIT_BYTES} bytes")
+        try:
+            return self.take(orjson.loads(original))
+        except orjson.JSONDecodeError as error:
+            return Invalid("not_json", str(error))
+
+    def take(self, value: Any) -> Event | Invalid:
+        """Turn a parsed JSON value into an event."""
+        if not isinstance(value, dict):
+            return Invalid(
+                "not_an_object", f"an event is a JSON object, not {type(value).__name__}"
+            )
+        named = self._named(value)
+        if isinstance(named, Invalid):
+            return named
+        try:
+            self._model.model_validate(named)
+        except ValidationError as error:
+            return Invalid("invalid_field", describe(error))
+        return self._encoded(named)
+
+    def _named(self, value: Mapping[str, Any]) -> dict[str, Any] | Invalid:
+        """Use the stream's own field names and fill in its defaults."""
+        event: dict[str, Any] = {}
+        for spelling, content in value.items():
+            name = self._stream.aliases.get(spelling, spelling)
+            if name in event:
+                return Invalid("field_twice", f"{name} is given twice, once as {spelling}")
+            event[name] = content
+        for rule in self._stream.defaults:
+            if rule.applies(event):
+                event[rule.field] = event.get(rule.copy_from) if rule.copy_from else rule.value
+        return event
+
+    def _encoded(self, named: dict[str, Any]) -> Event | Invalid:
+        encoded = orjson.dumps(named)
+        if len(encoded) > EVENT_LIMIT_BYTES:
+            return Invalid("too_large", f"an event has at most {EVENT_LIMIT_BYTES} bytes")
+        return Event(key=named[self._stream.key], value=encoded)

@@ -1,0 +1,120 @@
+"""Declared fields of a stream: one declaration gives their Python type and their Spark SQL."""
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+
+HEARTBEAT_PREFIX: Final = "~beat-"
+"""Text values that start so belong to heartbeats; nobody else may send them."""
+
+DEFAULT_MAX_LENGTH: Final = 256
+LONG_LIMIT: Final = 2**53
+"""Whole numbers stay within what every JSON reader keeps exact."""
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_SPARK_TYPES: Final = {
+    "string": "STRING",
+    "long": "BIGINT",
+    "double": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "timestamp": "TIMESTAMP",
+}
+
+
+class FieldDeclaration(BaseModel):
+    """One field of a stream's events."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: Literal["string", "long", "double", "boolean", "timestamp"]
+    required: bool = True
+    description: str = ""
+    enum: tuple[str, ...] = ()
+    max_length: Annotated[int, Field(ge=1, le=65_536)] = DEFAULT_MAX_LENGTH
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @model_validator(mode="after")
+    def _rules_fit_the_type(self) -> Self:
+        if self.enum and self.type != "string":
+            raise ValueError(f"enum goes with type string, not {self.type}")
+        if (self.minimum, self.maximum) != (None, None) and self.type not in ("long", "double"):
+            raise ValueError(f"minimum and maximum go with numbers, not {self.type}")
+        return self
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """Smallest and largest value; whole numbers are always bounded."""
+        if self.type != "long":
+            return self.minimum, self.maximum
+        low = -LONG_LIMIT if self.minimum is None else int(self.minimum)
+        high = LONG_LIMIT if self.maximum is None else int(self.maximum)
+        return low, high
+
+    @property
+    def spark_type(self) -> str:
+        """The column's type in Spark's DDL."""
+        return _SPARK_TYPES[self.type]
+
+    def python_type(self) -> Any:
+        """Return the annotated type that pydantic validates an event's value with."""
+        base = self._required_type()
+        return base if self.required else base | None
+
+    def _required_type(self) -> Any:
+        if self.type == "string":
+            return self._string_type()
+        if self.type == "timestamp":
+            return Annotated[str, StringConstraints(max_length=40), AfterValidator(_timestamp)]
+        low, high = self.bounds
+        if self.type == "long":
+            return Annotated[int, Field(strict=True, ge=low, le=high)]
+        if self.type == "double":
+            return Annotated[float, Field(strict=True, ge=low, le=high, allow_inf_nan=False)]
+        return Annotated[bool, Field(strict=True)]
+
+    def _string_type(self) -> Any:
+        if self.enum:
+            return Literal[self.enum]
+        limits = StringConstraints(strict=True, min_length=1, max_length=self.max_length)
+        return Annotated[str, limits, AfterValidator(_plain_text)]
+
+    def spark_predicate(self, column: str) -> str:
+        """Return a SQL condition that holds for allowed values of this column."""
+        rule = " AND ".join([f"{column} IS NOT NULL", *self._spark_rules(column)])
+        return rule if self.required else f"({column} IS NULL OR ({rule}))"
+
+    def _spark_rules(self, column: str) -> list[str]:
+        if self.enum:
+            quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in self.enum)
+            return [f"{column} IN ({quoted})"]
+        if self.type == "string":
+            size = f"length({column}) BETWEEN 1 AND {self.max_length}"
+            return [size, f"instr({column}, '\\u0000') = 0"]
+        low, high = self.bounds
+        rules = [f"{column} >= {low}"] if low is not None else []
+        return rules + ([f"{column} <= {high}"] if high is not None else [])
+
+
+def _plain_text(value: str) -> str:
+    if _CONTROL.search(value):
+        raise ValueError("control characters are not allowed")
+    if value.startswith(HEARTBEAT_PREFIX):
+        raise ValueError(f"values that start with {HEARTBEAT_PREFIX} are reserved for heartbeats")
+    return value
+
+
+def _timestamp(value: str) -> str:
+    parsed = datetime.fromisoformat(value)
+    if parsed.tzinfo is None:
+        raise ValueError("a time needs its zone, for example 2026-11-21T09:30:00Z")
+    return value

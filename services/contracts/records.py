@@ -1,0 +1,142 @@
+"""Versioned records that travel between programs, as JSON on Kafka.
+
+A record ignores fields it does not know, so that a newer producer may add some; a field that
+changes its meaning needs a new version. Times are integers in milliseconds since 1970 (UTC).
+"""
+
+import base64
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from services.contracts.states import State
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,62}$")]
+Text = Annotated[str, StringConstraints(max_length=4096, pattern=r"^[^\x00]*$")]
+ShortText = Annotated[str, StringConstraints(max_length=512, pattern=r"^[^\x00]*$")]
+Milliseconds = Annotated[int, Field(ge=0, le=253_402_300_799_999)]
+
+
+class Malformed(ValueError):
+    """Bytes that are not a valid record; the message says what is wrong."""
+
+
+class Severity(StrEnum):
+    """How urgent an alert is."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+class Record(BaseModel):
+    """Base of all records: immutable, strict about what it knows, tolerant of what it does not."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    def encode(self) -> bytes:
+        """Return the record as JSON bytes."""
+        return orjson.dumps(self.model_dump(mode="json"))
+
+    @classmethod
+    def decode(cls, value: bytes | None) -> Self:
+        """Read a record from JSON bytes.
+
+        Raises:
+            Malformed: with the place and the reason.
+        """
+        try:
+            return cls.model_validate_json(value or b"")
+        except ValidationError as error:
+            raise Malformed(describe(error)) from None
+
+
+class Alert(Record):
+    """One finding of a watch."""
+
+    version: Literal[1] = 1
+    alert_id: Identifier
+    watch: Name
+    severity: Severity
+    summary: Text
+    key: Annotated[dict[ShortText, ShortText], Field(min_length=1, max_length=16)]
+    labels: Annotated[dict[ShortText, ShortText | None], Field(max_length=32)] = {}
+    values: Annotated[dict[ShortText, Any], Field(max_length=64)] = {}
+    event_ids: Annotated[list[ShortText], Field(max_length=10_000)] = []
+    appended_at_ms: Milliseconds
+    detected_at_ms: Milliseconds
+    auditor: Name
+
+
+class Delivery(Record):
+    """One message to one recipient on one channel, as fixed by the lookout."""
+
+    version: Literal[1] = 1
+    delivery_id: Identifier
+    channel: Name
+    recipient: ShortText
+    repetition: Annotated[int, Field(ge=0, le=1000)] = 0
+    subject: ShortText
+    text: Text
+    created_at_ms: Milliseconds
+    alert: Alert
+
+
+class DeliveryEvent(Record):
+    """One move of one delivery, told after the ledger has recorded it; the ledger is the truth."""
+
+    version: Literal[1] = 1
+    delivery_id: Identifier
+    alert_id: Identifier
+    channel: Name
+    recipient: ShortText
+    before: State | None = None
+    after: State
+    attempt: Annotated[int, Field(ge=0)] = 0
+    reason: ShortText = ""
+    provider_id: ShortText = ""
+    at_ms: Milliseconds
+
+
+class Rejected(Record):
+    """Input that could not be used, kept whole beside the reason."""
+
+    version: Literal[1] = 1
+    topic: ShortText
+    source: ShortText
+    reason: ShortText
+    detail: Text
+    original_base64: str
+    rejected_at_ms: Milliseconds
+
+    @classmethod
+    def of(
+        cls, *, topic: str, source: str, reason: str, detail: str, original: bytes, at_ms: int
+    ) -> Self:
+        """Wrap original bytes of any kind; an overlong detail is cut."""
+        return cls(
+            topic=topic,
+            source=source,
+            reason=reason,
+            detail=detail.replace("\x00", "\\0")[:4096],
+            original_base64=base64.b64encode(original).decode(),
+            rejected_at_ms=at_ms,
+        )
+
+    @property
+    def original(self) -> bytes:
+        """The input exactly as it came."""
+        return base64.b64decode(self.original_base64)
+
+
+def describe(error: ValidationError, limit: int = 5) -> str:
+    """Say in one line what pydantic found wrong, at most `limit` findings, without the input."""
+    findings = [
+        f"{'.'.join(str(part) for part in item['loc']) or 'value'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    more = [f"and {len(findings) - limit} more"] if len(findings) > limit else []
+    return "; ".join(findings[:limit] + more)

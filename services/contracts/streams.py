@@ -1,0 +1,124 @@
+"""Declared streams: one YAML file per stream says its topic, its key and its events' fields."""
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+
+from services.contracts.fields import FieldDeclaration
+from services.contracts.records import Malformed, Name, describe
+
+SHIPPED_STREAMS: Final = Path(__file__).parent / "streams"
+"""Folder of the streams that come with Aldebaran."""
+
+FieldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+
+
+class DefaultRule(BaseModel):
+    """Fills a missing field with a value, or with another field's value, under a condition."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    field: FieldName
+    value: str | None = None
+    copy_from: Annotated[FieldName | None, Field(alias="copy")] = None
+    when_present: FieldName | None = None
+    when: dict[FieldName, str] = {}
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.value is None) == (self.copy_from is None):
+            raise ValueError("a default has either a value or a field to copy")
+        return self
+
+    def fields(self) -> set[str]:
+        """Return every field that the rule names."""
+        named = {self.field, self.copy_from, self.when_present, *self.when}
+        return {name for name in named if name is not None}
+
+    def applies(self, event: dict[str, Any]) -> bool:
+        """Tell whether the rule fills something in this event."""
+        if self.field in event or (self.when_present and self.when_present not in event):
+            return False
+        return all(event.get(name) == value for name, value in self.when.items())
+
+
+class StreamDeclaration(BaseModel):
+    """One stream: its topic's shape and what its events must look like."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    stream: Name
+    version: Literal[1]
+    description: str
+    key: FieldName
+    partitions: Annotated[int, Field(ge=1, le=1024)] = 2
+    replication: Annotated[int, Field(ge=1, le=5)] = 1
+    retention_hours: Annotated[int, Field(ge=1, le=24 * 3650)] = 168
+    fields: Annotated[dict[FieldName, FieldDeclaration], Field(min_length=1, max_length=256)]
+    aliases: dict[str, FieldName] = {}
+    defaults: tuple[DefaultRule, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_are_declared(self) -> Self:
+        named = {self.key, *self.aliases.values()}.union(*(rule.fields() for rule in self.defaults))
+        if unknown := named - self.fields.keys():
+            raise ValueError(f"not among the declared fields: {', '.join(sorted(unknown))}")
+        key = self.fields[self.key]
+        if key.type != "string" or not key.required:
+            raise ValueError(f"the key {self.key} must be a required string")
+        return self
+
+    def event_model(self) -> type[BaseModel]:
+        """Return the pydantic model that validates one event; undeclared fields are kept."""
+        columns: dict[str, Any] = {
+            name: (field.python_type(), ... if field.required else None)
+            for name, field in self.fields.items()
+        }
+        config = ConfigDict(frozen=True, extra="allow")
+        return create_model(f"{self.stream}_event", __config__=config, **columns)
+
+    def spark_ddl(self) -> str:
+        """Return the schema that Spark reads the events with."""
+        return ", ".join(f"`{name}` {field.spark_type}" for name, field in self.fields.items())
+
+    def spark_predicate(self) -> str:
+        """Return a SQL condition over the columns that holds for valid events only."""
+        rules = [field.spark_predicate(f"`{name}`") for name, field in self.fields.items()]
+        return " AND ".join(rules)
+
+
+class BadDeclaration(ValueError):
+    """A declaration file that cannot be used; the message names the file and the place."""
+
+
+def load_stream(path: Path) -> StreamDeclaration:
+    """Read one stream's YAML file.
+
+    Raises:
+        BadDeclaration: the file cannot be read, or says something that is not allowed.
+    """
+    try:
+        return StreamDeclaration.model_validate(yaml.safe_load(path.read_text()))
+    except ValidationError as error:
+        raise BadDeclaration(f"{path.name}: {describe(error)}") from None
+    except (yaml.YAMLError, OSError, Malformed) as error:
+        raise BadDeclaration(f"{path.name}: {error}") from None
+
+
+def load_streams(folder: Path = SHIPPED_STREAMS) -> dict[str, StreamDeclaration]:
+    """Read every `*.yaml` of a folder; return streams by name.
+
+    Raises:
+        BadDeclaration: a file is wrong, two declare the same stream, or there is none.
+    """
+    streams: dict[str, StreamDeclaration] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        declared = load_stream(path)
+        if declared.stream in streams:
+            raise BadDeclaration(f"{path.name}: stream {declared.stream} is declared twice")
+        streams[declared.stream] = declared
+    if not streams:
+        raise BadDeclaration(f"no stream is declared: {folder} has no *.yaml file")
+    return streams

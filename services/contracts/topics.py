@@ -1,0 +1,94 @@
+"""The topic catalogue: every topic's name and shape stands here, once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from services.contracts.streams import StreamDeclaration
+
+ALERTS: Final = "alerts"
+"""Findings of the auditors, repeats included; key alert_id."""
+
+HEARTBEATS: Final = "heartbeats"
+"""Auditors' answers to heartbeat events; key alert_id."""
+
+DELIVERY_EVENTS: Final = "delivery-events"
+"""Moves of deliveries, for people and pages; key delivery_id."""
+
+NOTIFICATIONS: Final = "notifications"
+"""Where the bus channel writes if its recipient names no other topic; key delivery_id."""
+
+REJECTED_SUFFIX: Final = ".rejected"
+HEARTBEAT_SUFFIX: Final = ".heartbeat"
+
+REJECTED_LIMIT_BYTES: Final = 8 * 1024 * 1024
+"""Largest record of a rejected topic: the largest request body, written in base64."""
+
+_HOUR_MS: Final = 3_600_000
+
+
+def deliveries(channel: str) -> str:
+    """Return the topic of one channel's deliveries; key delivery_id."""
+    return f"deliveries.{channel}"
+
+
+def rejected(topic: str) -> str:
+    """Return the topic that keeps what could not be used of another topic."""
+    return topic + REJECTED_SUFFIX
+
+
+def heartbeat(stream: str) -> str:
+    """Return the topic of a stream's heartbeat events."""
+    return stream + HEARTBEAT_SUFFIX
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """The shape of one topic."""
+
+    name: str
+    partitions: int = 1
+    replication: int = 1
+    retention_hours: int = 168
+    append_time: bool = False
+    message_limit_bytes: int = 1024 * 1024
+
+    def config(self) -> dict[str, str]:
+        """Return the topic's settings as Kafka spells them."""
+        stamp = "LogAppendTime" if self.append_time else "CreateTime"
+        return {
+            "cleanup.policy": "delete",
+            "retention.ms": str(self.retention_hours * _HOUR_MS),
+            "message.timestamp.type": stamp,
+            "max.message.bytes": str(self.message_limit_bytes),
+            "min.insync.replicas": str(min(2, self.replication)),
+        }
+
+
+def stream_topics(stream: StreamDeclaration) -> tuple[Topic, ...]:
+    """Return the topics of one stream: events, heartbeats, rejected."""
+    events = Topic(
+        stream.stream,
+        partitions=stream.partitions,
+        replication=stream.replication,
+        retention_hours=stream.retention_hours,
+        append_time=True,
+    )
+    kept_aside = replace(
+        events,
+        name=rejected(stream.stream),
+        partitions=1,
+        append_time=False,
+        message_limit_bytes=REJECTED_LIMIT_BYTES,
+    )
+    return events, replace(events, name=heartbeat(stream.stream), partitions=1), kept_aside
+
+
+def core_topics(channels: Iterable[str], replication: int = 1) -> tuple[Topic, ...]:
+    """Return the topics between the programs, for these channels."""
+    inputs = [ALERTS, *(deliveries(channel) for channel in channels)]
+    plain = [*inputs, HEARTBEATS, DELIVERY_EVENTS, NOTIFICATIONS]
+    return tuple(Topic(name, replication=replication) for name in plain) + tuple(
+        Topic(rejected(name), replication=replication, message_limit_bytes=REJECTED_LIMIT_BYTES)
+        for name in inputs
+    )

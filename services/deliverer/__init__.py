@@ -1,0 +1,1 @@
+"""Hands deliveries of one channel to a provider that does not know us."""

@@ -1,0 +1,1 @@
+"""Sends heartbeat events through every watch and measures how soon they come back."""

@@ -1,0 +1,1 @@
+"""The fire lookout: drops repeats of alerts, applies routes, fans out deliveries."""

@@ -1,0 +1,1 @@
+"""Aldebaran on one machine: sets up, starts and stops every part."""

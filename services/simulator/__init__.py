@@ -1,0 +1,1 @@
+"""Makes traffic, and plays the people and providers at both ends."""

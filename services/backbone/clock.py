@@ -1,0 +1,58 @@
+"""Time, passed in: programs take a Clock, tests take one that they move by hand."""
+
+import threading
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What a program may ask about time."""
+
+    def now_ms(self) -> int:
+        """Return milliseconds since 1970 (UTC)."""
+
+    def monotonic_seconds(self) -> float:
+        """Return seconds that never go back, for measuring spans."""
+
+    def wait(self, stop: threading.Event, seconds: float) -> bool:
+        """Wait until `stop` is set or the seconds are over; return whether it is set."""
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now_ms(self) -> int:
+        """Return milliseconds since 1970 (UTC)."""
+        return time.time_ns() // 1_000_000
+
+    def monotonic_seconds(self) -> float:
+        """Return seconds that never go back."""
+        return time.monotonic()
+
+    def wait(self, stop: threading.Event, seconds: float) -> bool:
+        """Wait until `stop` is set or the seconds are over; return whether it is set."""
+        return stop.wait(seconds)
+
+
+class ManualClock:
+    """A clock that stands still until it is moved; waiting moves it."""
+
+    def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
+        self._now_ms = now_ms
+
+    def move(self, seconds: float) -> None:
+        """Let time pass."""
+        self._now_ms += int(seconds * 1000)
+
+    def now_ms(self) -> int:
+        """Return milliseconds since 1970 (UTC)."""
+        return self._now_ms
+
+    def monotonic_seconds(self) -> float:
+        """Return seconds that never go back."""
+        return self._now_ms / 1000
+
+    def wait(self, stop: threading.Event, seconds: float) -> bool:
+        """Let the seconds pass at once; return whether `stop` is set."""
+        self.move(seconds)
+        return stop.is_set()

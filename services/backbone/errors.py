@@ -1,0 +1,25 @@
+"""How things go wrong, as types; a program reacts to the type and never to the text.
+
+    Trouble
+    ├── Transient        the outside is not ready: try the same again later
+    │   └── QueueFull    we took more than we can hold: tell the sender to slow down
+    └── Refused          the input or a setting cannot be used: say what to do, keep the original
+
+Anything else is a bug and ends the process.
+"""
+
+
+class Trouble(Exception):
+    """Base of everything that a program expects to go wrong."""
+
+
+class Transient(Trouble):
+    """Something outside is not ready; the same try may succeed later."""
+
+
+class QueueFull(Transient):
+    """A bounded queue is full; the sender has to wait."""
+
+
+class Refused(Trouble):
+    """An input or a setting cannot be used; the message says what to do about it."""

@@ -1,0 +1,73 @@
+"""Declares topics: creates what is missing, reports what differs."""
+
+from collections.abc import Iterable
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from services.backbone.errors import Refused, Transient
+from services.backbone.kafka.client import common_config, trouble
+from services.backbone.settings import KafkaSettings
+from services.contracts.topics import Topic
+
+
+class TopicAdmin:
+    """Asks and tells the brokers about topics."""
+
+    def __init__(self, settings: KafkaSettings, program: str, timeout_seconds: float = 10) -> None:
+        self._client = AdminClient(common_config(settings.kafka_bootstrap_servers, program))
+        self._timeout_seconds = timeout_seconds
+
+    def partitions(self) -> dict[str, int]:
+        """Return the number of partitions by topic.
+
+        Raises:
+            Transient: the brokers cannot be reached.
+        """
+        try:
+            listed = self._client.list_topics(timeout=self._timeout_seconds)
+        except KafkaException as error:
+            raise Transient(f"Kafka: {error.args[0].str()}") from None
+        return {name: len(topic.partitions) for name, topic in listed.topics.items()}
+
+    def declare(self, topics: Iterable[Topic]) -> list[str]:
+        """Create the topics that are missing; return the names of those created.
+
+        Raises:
+            Transient: the brokers cannot be reached.
+            Refused: a topic has fewer partitions than declared, or cannot be created.
+        """
+        wanted = {topic.name: topic for topic in topics}
+        present = self.partitions()
+        for name, topic in wanted.items():
+            if present.get(name, topic.partitions) < topic.partitions:
+                raise Refused(_too_few(name, present[name], topic.partitions))
+        return self._create([topic for name, topic in wanted.items() if name not in present])
+
+    def _create(self, missing: list[Topic]) -> list[str]:
+        if not missing:
+            return []
+        requests = [
+            NewTopic(
+                topic.name,
+                num_partitions=topic.partitions,
+                replication_factor=topic.replication,
+                config=topic.config(),
+            )
+            for topic in missing
+        ]
+        for answer in self._client.create_topics(requests).values():
+            try:
+                answer.result(timeout=self._timeout_seconds)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise trouble(error) from None
+        return [topic.name for topic in missing]
+
+
+def _too_few(name: str, present: int, declared: int) -> str:
+    return (
+        f"topic {name} has {present} partitions, declared are {declared}: more partitions would "
+        "move keys while their state stays; declare a new stream, or set partitions back"
+    )

@@ -1,0 +1,42 @@
+"""Client configuration and the sorting of client errors, in one place."""
+
+from typing import Final
+
+from confluent_kafka import KafkaError, KafkaException
+
+from services.backbone.errors import Refused, Transient
+from services.backbone.log import logger
+
+log = logger(__name__)
+
+_REFUSED: Final = frozenset(
+    {
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError.INVALID_CONFIG,
+        KafkaError.INVALID_REPLICATION_FACTOR,
+    }
+)
+
+
+def common_config(bootstrap_servers: str, program: str) -> dict[str, str | int | float | bool]:
+    """Return what every client is told: where the brokers are, and to reconnect soon."""
+    return {
+        "bootstrap.servers": bootstrap_servers,
+        "client.id": program,
+        "socket.nagle.disable": True,
+        "reconnect.backoff.ms": 50,
+        "reconnect.backoff.max.ms": 1000,
+        "topic.metadata.refresh.interval.ms": 30_000,
+        "log_level": 3,
+    }
+
+
+def trouble(error: KafkaError | KafkaException) -> Refused | Transient:
+    """Sort a client error: no use to repeat, or away for now."""
+    cause = error.args[0] if isinstance(error, KafkaException) else error
+    kind = Refused if cause.code() in _REFUSED else Transient
+    return kind(f"Kafka: {cause.str()}")

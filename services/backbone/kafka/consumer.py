@@ -1,0 +1,142 @@
+"""A consumer that gives small batches at once and commits only what is settled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from confluent_kafka import Consumer as Client
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Message as ClientMessage
+
+from services.backbone.errors import Refused
+from services.backbone.kafka.client import common_config, trouble
+from services.backbone.log import logger
+from services.backbone.settings import KafkaSettings
+
+log = logger(__name__)
+
+_PASSING = frozenset(
+    {
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 - the client's public name for it
+        KafkaError._TRANSPORT,  # noqa: SLF001 - likewise
+        KafkaError._RESOLVE,  # noqa: SLF001 - likewise
+        KafkaError._TIMED_OUT,  # noqa: SLF001 - likewise
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """One record as it was read."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes
+    timestamp_ms: int
+
+
+class Consumer:
+    """Reads topics as one member of a group; use from one thread only."""
+
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        program: str,
+        *,
+        group: str,
+        topics: Sequence[str],
+        from_beginning: bool = True,
+    ) -> None:
+        config = common_config(settings.kafka_bootstrap_servers, program) | {
+            "group.id": group,
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "auto.offset.reset": "earliest" if from_beginning else "latest",
+            "fetch.wait.max.ms": 100,
+            "fetch.error.backoff.ms": 50,
+            "session.timeout.ms": 10_000,
+            "heartbeat.interval.ms": 2_000,
+            "max.poll.interval.ms": 300_000,
+            "queued.max.messages.kbytes": 16 * 1024,
+            "partition.assignment.strategy": "cooperative-sticky",
+        }
+        self._client = Client(config)
+        self._client.subscribe(list(topics))
+
+    def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
+        """Return what is there, at most `limit`; wait only for the first.
+
+        Raises:
+            Transient, Refused: the broker's answer, sorted; a broker away is only logged.
+        """
+        first = self._poll(timeout_seconds)
+        if first is None:
+            return []
+        batch = [first]
+        while len(batch) < limit and (following := self._poll(0)) is not None:
+            batch.append(following)
+        return batch
+
+    def commit(self, batch: Sequence[Incoming]) -> None:
+        """Record that everything up to and with this batch is settled.
+
+        A failed commit is only logged: the records come again, and their repeats are dropped.
+        """
+        if not batch:
+            return
+        ends = {(each.topic, each.partition): each.offset + 1 for each in batch}
+        offsets = [TopicPartition(topic, part, end) for (topic, part), end in ends.items()]
+        try:
+            self._client.commit(offsets=offsets, asynchronous=True)
+        except KafkaException as error:
+            log.warning("commit_failed", reason=str(error))
+
+    def idle(self, timeout_seconds: float) -> None:
+        """Stay a member of the group while the last batch is tried again: poll, take nothing."""
+        assigned = self._client.assignment()
+        self._client.pause(assigned)
+        try:
+            if (message := self._client.poll(timeout_seconds)) is not None:
+                self._check(message)
+        finally:
+            self._client.resume([each for each in assigned if each in self._client.assignment()])
+
+    def assigned(self) -> int:
+        """Return how many partitions this member reads now."""
+        return len(self._client.assignment())
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._client.close()
+
+    def _poll(self, timeout_seconds: float) -> Incoming | None:
+        message = self._client.poll(timeout_seconds)
+        return None if message is None or not self._check(message) else _incoming(message)
+
+    def _check(self, message: ClientMessage) -> bool:
+        error = message.error()
+        if error is None:
+            return True
+        if error.code() in _PASSING:
+            log.warning("broker_away", reason=error.str())
+            return False
+        raise trouble(error)
+
+
+def _incoming(message: ClientMessage) -> Incoming:
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    if topic is None or partition is None or offset is None:
+        raise Refused("Kafka: a record without a place")
+    key = message.key()
+    return Incoming(
+        topic=topic,
+        partition=partition,
+        offset=offset,
+        key=key.encode() if isinstance(key, str) else key,
+        value=bytes(message.value() or b""),
+        timestamp_ms=message.timestamp()[1],
+    )

@@ -1,0 +1,136 @@
+"""A producer that answers when the brokers have a batch: idempotent, acks=all, bounded."""
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from confluent_kafka import KafkaError, KafkaException, Message
+from confluent_kafka import Producer as Client
+from pydantic import Field
+
+from services.backbone.errors import QueueFull, Refused, Transient, Trouble
+from services.backbone.kafka.client import common_config, trouble
+from services.backbone.settings import KafkaSettings, Seconds
+
+
+class ProducerSettings(KafkaSettings):
+    """Settings of a program that writes to Kafka."""
+
+    producer_queue_messages: Annotated[int, Field(ge=100, le=1_000_000)] = 50_000
+    producer_queue_kib: Annotated[int, Field(ge=64, le=1_048_576)] = 32 * 1024
+    producer_timeout_seconds: Seconds = 20.0
+    producer_linger_ms: Annotated[int, Field(ge=0, le=1000)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One record to write."""
+
+    topic: str
+    key: str
+    value: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Counts a batch's acknowledgements; all callbacks come on the poll thread."""
+
+    outcomes: list[Trouble | None]
+    open: int
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    future: Future[list[Trouble | None]] = field(default_factory=Future)
+
+    def settle(self, index: int, outcome: Trouble | None) -> None:
+        with self.lock:
+            self.outcomes[index] = outcome
+            self.open -= 1
+            last = self.open == 0
+        if last and not self.future.cancelled():
+            self.future.set_result(self.outcomes)
+
+
+class Producer:
+    """Writes records; safe to call from any thread."""
+
+    def __init__(self, settings: ProducerSettings, program: str) -> None:
+        config = common_config(settings.kafka_bootstrap_servers, program) | {
+            "acks": "all",
+            "enable.idempotence": True,
+            "linger.ms": settings.producer_linger_ms,
+            "compression.type": "none",
+            "message.max.bytes": 8 * 1024 * 1024,
+            "message.timeout.ms": int(settings.producer_timeout_seconds * 1000),
+            "queue.buffering.max.messages": settings.producer_queue_messages,
+            "queue.buffering.max.kbytes": settings.producer_queue_kib,
+        }
+        self._client = Client(config)
+        self._stop = threading.Event()
+        self._fatal: str | None = None
+        self._thread = threading.Thread(target=self._serve, name="producer", daemon=True)
+        self._thread.start()
+
+    def send(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
+        """Start writing a batch; the future tells for each record None (on all in-sync replicas)
+        or what went wrong: QueueFull or Transient (try again), Refused (never fits).
+        """
+        batch = _Batch(outcomes=[None] * len(records), open=len(records))
+        if not records:
+            batch.future.set_result([])
+        for index, record in enumerate(records):
+            self._start(batch, index, record)
+        return batch.future
+
+    def write(self, records: Sequence[Outgoing]) -> None:
+        """Write a batch and wait until the brokers have it.
+
+        Raises:
+            Refused: a record can never be written.
+            Transient: at least one is not known to be written; writing all again is right.
+        """
+        outcomes = [outcome for outcome in self.send(records).result() if outcome is not None]
+        for outcome in sorted(outcomes, key=lambda each: isinstance(each, Transient)):
+            raise outcome
+
+    def waiting(self) -> int:
+        """Return how many records are not acknowledged yet."""
+        return len(self._client)
+
+    def unusable(self) -> str | None:
+        """Return why the producer must be replaced (restart the program), or None."""
+        return self._fatal
+
+    def close(self, timeout_seconds: float = 5.0) -> int:
+        """Wait for outstanding records; return how many are left unwritten."""
+        left = self._client.flush(timeout_seconds)
+        self._stop.set()
+        self._thread.join(timeout=5)
+        return left
+
+    def _start(self, batch: _Batch, index: int, record: Outgoing) -> None:
+        def on_delivery(error: KafkaError | None, _: Message) -> None:
+            batch.settle(index, None if error is None else self._sorted(error))
+
+        try:
+            self._client.produce(
+                record.topic,
+                key=record.key,
+                value=record.value,
+                headers=list(record.headers),
+                on_delivery=on_delivery,
+            )
+        except BufferError:
+            batch.settle(index, QueueFull("the queue to Kafka is full"))
+        except KafkaException as error:
+            batch.settle(index, trouble(error))
+
+    def _sorted(self, error: KafkaError) -> Refused | Transient:
+        if error.fatal():
+            self._fatal = error.str()
+        return trouble(error)
+
+    def _serve(self) -> None:
+        while not self._stop.is_set():
+            self._client.poll(0.1)

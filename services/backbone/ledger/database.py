@@ -1,0 +1,94 @@
+"""Connections to the ledger, and its schema brought up to date."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
+
+from services.backbone.errors import Refused, Transient
+from services.backbone.settings import LedgerSettings
+
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+_MIGRATION_LOCK: Final = 0x616C6465  # one at a time, whoever starts first
+_CONNECT_TIMEOUT_SECONDS: Final = 5
+_STATEMENT_TIMEOUT_MS: Final = 10_000
+
+Connection = psycopg.Connection[TupleRow]
+Pool = ConnectionPool[Connection]
+AsyncPool = AsyncConnectionPool[psycopg.AsyncConnection[TupleRow]]
+
+
+def connection_options() -> dict[str, Any]:
+    """Return how every connection is made: bounded in time, known by name, TCP kept alive."""
+    return {
+        "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
+        "options": f"-c statement_timeout={_STATEMENT_TIMEOUT_MS}",
+        "keepalives_idle": 5,
+        "tcp_user_timeout": _STATEMENT_TIMEOUT_MS,
+    }
+
+
+def open_pool(settings: LedgerSettings) -> Pool:
+    """Return a pool for threads; it reconnects by itself and waits at most a few seconds."""
+    return ConnectionPool(
+        settings.postgres_url.get_secret_value(),
+        kwargs=connection_options(),
+        min_size=1,
+        max_size=settings.postgres_pool_size,
+        timeout=_CONNECT_TIMEOUT_SECONDS,
+        reconnect_timeout=0,
+        check=ConnectionPool.check_connection,
+        open=True,
+    )
+
+
+def async_pool(settings: LedgerSettings) -> AsyncPool:
+    """Return a pool for asyncio, not opened yet."""
+    return AsyncConnectionPool(
+        settings.postgres_url.get_secret_value(),
+        kwargs=connection_options(),
+        min_size=1,
+        max_size=settings.postgres_pool_size,
+        timeout=_CONNECT_TIMEOUT_SECONDS,
+        reconnect_timeout=0,
+        open=False,
+    )
+
+
+@contextmanager
+def sorted_troubles() -> Iterator[None]:
+    """Turn Postgres being away, busy or restarted into Transient; let bugs through."""
+    try:
+        yield
+    except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
+        raise Transient(f"Postgres: {str(error).strip() or type(error).__name__}") from error
+
+
+def migrate(settings: LedgerSettings) -> list[str]:
+    """Bring the schema up to date; return the names of the migrations applied.
+
+    Raises:
+        Transient: Postgres is away.
+        Refused: the database is newer than this program.
+    """
+    url = settings.postgres_url.get_secret_value()
+    with sorted_troubles(), psycopg.connect(url, **connection_options()) as connection:
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
+        return _apply_missing(connection)
+
+
+def _apply_missing(connection: Connection) -> list[str]:
+    connection.execute("CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY)")
+    applied = {row[0] for row in connection.execute("SELECT name FROM migrations")}
+    shipped = {path.stem: path for path in sorted(MIGRATIONS.glob("*.sql"))}
+    if newer := applied - shipped.keys():
+        raise Refused(f"the ledger has {', '.join(sorted(newer))}: run a newer Aldebaran")
+    missing = [name for name in shipped if name not in applied]
+    for name in missing:
+        connection.execute(shipped[name].read_text())
+        connection.execute("INSERT INTO migrations VALUES (%s)", (name,))
+    return missing

@@ -1,0 +1,97 @@
+"""The consumer loop: read, decode, step, commit; nothing is committed before it is settled."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Generic, Protocol, TypeVar
+
+from services.backbone.backoff import Backoff
+from services.backbone.errors import Transient
+from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.producer import Outgoing, Producer
+from services.backbone.log import logger
+from services.backbone.service import Life
+from services.contracts import topics
+from services.contracts.records import Malformed, Rejected
+
+log = logger(__name__)
+
+SOON: Final = Backoff(first_seconds=0.05, limit_seconds=2.0)
+"""A store or broker that is away is asked again within two seconds."""
+
+Input = TypeVar("Input")
+Taken_contra = TypeVar("Taken_contra", contravariant=True)
+
+
+class Step(Protocol[Taken_contra]):
+    """What a program does with a batch: all of it, or Transient and all of it again."""
+
+    def __call__(self, batch: Sequence[Taken_contra]) -> None:
+        """Settle the batch; must be idempotent, since a batch may come again.
+
+        Raises:
+            Transient: the same batch is tried again, with back-off, until it works.
+        """
+
+
+@dataclass(frozen=True)
+class ConsumerLoop(Generic[Input]):
+    """Feeds a step from topics; malformed records go to `<topic>.rejected` with the reason."""
+
+    program: str
+    consumer: Consumer
+    producer: Producer
+    decode: Callable[[bytes], Input]
+    step: Step[Input]
+    life: Life
+    batch_limit: int = 500
+    poll_seconds: float = 0.2
+    backoff: Backoff = SOON
+    rng: random.Random = field(default_factory=random.SystemRandom)
+
+    def run(self) -> None:
+        """Work until the life's stop; the batch in hand is finished first."""
+        while not self.life.stop.is_set():
+            batch = self.consumer.batch(self.batch_limit, self.poll_seconds)
+            if batch and self._settled(batch):
+                self.consumer.commit(batch)
+
+    def _settled(self, batch: Sequence[Incoming]) -> bool:
+        """Try until the batch is settled; False if we must stop before that."""
+        attempt = 0
+        while True:
+            try:
+                self._settle(batch)
+                return True
+            except Transient as error:
+                attempt += 1
+                log.warning("try_again", attempt=attempt, reason=str(error))
+                if self.life.stop.is_set():
+                    return False
+                self.consumer.idle(self.backoff.seconds(attempt, self.rng))
+
+    def _settle(self, batch: Sequence[Incoming]) -> None:
+        good: list[Input] = []
+        bad: list[Outgoing] = []
+        for each in batch:
+            try:
+                good.append(self.decode(each.value))
+            except Malformed as error:
+                bad.append(self._rejected(each, str(error)))
+        if bad:
+            self.producer.write(bad)
+        if good:
+            self.step(good)
+
+    def _rejected(self, message: Incoming, detail: str) -> Outgoing:
+        place = f"{message.topic}/{message.partition}/{message.offset}"
+        log.warning("record_rejected", place=place, reason=detail)
+        record = Rejected.of(
+            topic=message.topic,
+            source=f"{self.program} {place}",
+            reason="malformed",
+            detail=detail,
+            original=message.value,
+            at_ms=self.life.clock.now_ms(),
+        )
+        return Outgoing(topics.rejected(message.topic), place, record.encode())

@@ -1,0 +1,89 @@
+"""Settings: read once at start from the environment or a YAML file, frozen, secrets masked.
+
+`ALDEBARAN_<NAME>` in the environment wins over the file named by `ALDEBARAN_SETTINGS_FILE`, that
+over a file per secret in the folder `ALDEBARAN_SECRETS_DIR`, and that over the default.
+"""
+
+import os
+import socket
+import sys
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
+
+from services.contracts.records import describe
+
+PREFIX = "ALDEBARAN_"
+EXIT_BAD_SETTINGS = 78
+"""`EX_CONFIG` of sysexits.h: restarting does not help, a person must change a setting."""
+
+Port = Annotated[int, Field(ge=1, le=65_535)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class Settings(BaseSettings):
+    """What every program can be told."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore")
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "text"] = "json"
+    instance: str = Field(default_factory=socket.gethostname, min_length=1, max_length=128)
+    http_host: str = "127.0.0.1"
+    http_port: Port = 8080
+    drain_timeout_seconds: Seconds = 10.0
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Put the YAML file between the environment and the secret files."""
+        sources: tuple[PydanticBaseSettingsSource, ...] = (init_settings, env_settings)
+        if path := os.environ.get(PREFIX + "SETTINGS_FILE"):
+            sources += (YamlConfigSettingsSource(settings_cls, yaml_file=path),)
+        return (*sources, file_secret_settings)
+
+
+class KafkaSettings(Settings):
+    """Settings of a program that talks to Kafka."""
+
+    kafka_bootstrap_servers: str = "127.0.0.1:19092"
+
+
+class LedgerSettings(Settings):
+    """Settings of a program that uses the ledger."""
+
+    postgres_url: SecretStr = SecretStr("postgresql://aldebaran@127.0.0.1:15432/aldebaran")
+    postgres_pool_size: Annotated[int, Field(ge=1, le=100)] = 4
+
+
+SettingsType = TypeVar("SettingsType", bound=Settings)
+
+
+def read_settings(kind: type[SettingsType]) -> SettingsType:
+    """Read a program's settings, or end it with a message that names each bad one."""
+    try:
+        return kind(_secrets_dir=os.environ.get(PREFIX + "SECRETS_DIR"))
+    except ValidationError as error:
+        sys.stderr.write(f"settings cannot be used: {complaint(error)}\n")
+        raise SystemExit(EXIT_BAD_SETTINGS) from None
+
+
+def complaint(error: ValidationError) -> str:
+    """Name each bad setting as the user spells it."""
+    parts = describe(error, limit=20).split("; ")
+    return "; ".join(
+        PREFIX + name.upper() + colon + rest
+        for name, colon, rest in (part.partition(":") for part in parts)
+    )

@@ -1,0 +1,1 @@
+"""Declares every topic on the brokers; run it before the other programs."""

@@ -1,0 +1,42 @@
+"""`python -m services.topics`: create the topics of all declared streams and of the core."""
+
+import sys
+from pathlib import Path
+
+from services.backbone.errors import Trouble
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.settings import KafkaSettings, read_settings
+from services.contracts.streams import SHIPPED_STREAMS, BadDeclaration, load_streams
+from services.contracts.topics import Topic, core_topics, stream_topics
+
+
+class TopicsSettings(KafkaSettings):
+    """Which topics to declare."""
+
+    streams_dir: Path = SHIPPED_STREAMS
+    channels: tuple[str, ...] = ("bus", "webhook", "email")
+    core_replication: int = 1
+
+
+def declared_topics(settings: TopicsSettings) -> list[Topic]:
+    """Return every topic that the settings ask for."""
+    streams = load_streams(settings.streams_dir).values()
+    own = [topic for stream in streams for topic in stream_topics(stream)]
+    return own + list(core_topics(settings.channels, settings.core_replication))
+
+
+def main() -> int:
+    """Declare the topics; say which were created."""
+    settings = read_settings(TopicsSettings)
+    try:
+        topics = declared_topics(settings)
+        created = TopicAdmin(settings, "topics").declare(topics)
+    except (Trouble, BadDeclaration) as error:
+        sys.stderr.write(f"topics cannot be declared: {error}\n")
+        return 1
+    sys.stdout.write(f"{len(topics)} topics declared, created: {', '.join(created) or 'none'}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

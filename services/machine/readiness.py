@@ -1,0 +1,90 @@
+"""How one sees from outside that a program is ready to serve."""
+
+import http.client
+import socket
+import struct
+from dataclasses import dataclass
+from typing import Protocol
+
+ANSWER_TIMEOUT_SECONDS = 2.0
+API_VERSIONS_KEY = 18
+POSTGRES_PROTOCOL = 3 << 16
+
+
+class Readiness(Protocol):
+    """Asks once whether a program serves; an unreachable one is simply not ready."""
+
+    def is_ready(self) -> bool:
+        """Return whether the program answered as a serving one does."""
+
+
+@dataclass(frozen=True)
+class HttpReadiness:
+    """Ready when GET `path` on 127.0.0.1:`port` answers 200."""
+
+    port: int
+    path: str = "/healthz/ready"
+
+    def is_ready(self) -> bool:
+        """Ask once over HTTP."""
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=ANSWER_TIMEOUT_SECONDS
+        )
+        try:
+            connection.request("GET", self.path)
+            return connection.getresponse().status == http.HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+
+@dataclass(frozen=True)
+class KafkaReadiness:
+    """Ready when the broker answers which requests it knows, which it does only once it serves."""
+
+    host: str
+    port: int
+
+    def is_ready(self) -> bool:
+        """Send one ApiVersions request."""
+        body = struct.pack(">hhih", API_VERSIONS_KEY, 0, 1, -1)
+        return _answers(self.host, self.port, struct.pack(">i", len(body)) + body) != b""
+
+
+@dataclass(frozen=True)
+class PostgresReadiness:
+    """Ready when the server asks for a password instead of saying that it is starting."""
+
+    host: str
+    port: int
+
+    def is_ready(self) -> bool:
+        """Send one start-up message."""
+        body = struct.pack(">i", POSTGRES_PROTOCOL) + b"user\0postgres\0database\0postgres\0\0"
+        return _answers(self.host, self.port, struct.pack(">i", len(body) + 4) + body) == b"R"
+
+
+@dataclass(frozen=True)
+class TcpReadiness:
+    """Ready when 127.0.0.1:`port` accepts a connection."""
+
+    port: int
+
+    def is_ready(self) -> bool:
+        """Connect once."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), ANSWER_TIMEOUT_SECONDS):
+                return True
+        except OSError:
+            return False
+
+
+def _answers(host: str, port: int, request: bytes) -> bytes:
+    """Return the first byte of the answer, empty where there is none in time."""
+    try:
+        with socket.create_connection((host, port), ANSWER_TIMEOUT_SECONDS) as connection:
+            connection.sendall(request)
+            return connection.recv(1024)[:1]
+    except OSError:
+        return b""

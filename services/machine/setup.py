@@ -1,0 +1,41 @@
+"""Brings what the programs need beside Python packages: Java and the listed jars."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from services.machine import ivy, jars
+from services.machine.prerequisites import Missing, find_java
+from services.machine.problems import MachineProblem
+
+
+def required_java(environment: Mapping[str, str]) -> Path:
+    """Return a Java program of a supported version; raises MachineProblem where there is none."""
+    java = find_java(environment)
+    if isinstance(java, Missing):
+        raise MachineProblem(f"{java.found}; run `make setup` to see how to install it")
+    return java
+
+
+def jars_folder(tools: Path, jar_set: str) -> Path:
+    """Return where the jars of one set (`broker`, `spark`) are kept."""
+    return tools / "jars" / jar_set
+
+
+def install_jars(tools: Path, environment: Mapping[str, str]) -> int:
+    """Make every set of jars complete and verified; return how many jars had to be fetched."""
+    fetch = ivy.IvyFetch(
+        java=required_java(environment),
+        ivy_jar=ivy.find_ivy_jar(),
+        mirror=ivy.maven_mirror(environment, Path.home() / ".m2" / "settings.xml"),
+        java_flags=ivy.proxy_flags(environment),
+    )
+    locked = jars.parse_lock(jars.LOCK_FILE.read_text("utf-8"))
+    return sum(
+        jars.install(jars_folder(tools, name), listed, fetch) for name, listed in locked.items()
+    )
+
+
+def main() -> None:
+    """Install the jars into ALDEBARAN_TOOLS."""
+    install_jars(Path(os.environ.get("ALDEBARAN_TOOLS", ".tools")), os.environ)

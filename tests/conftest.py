@@ -1,0 +1,65 @@
+"""Real servers for tests: one Kafka broker and one Postgres per session, on free ports."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from services.machine import broker, child, postgres, setup
+from services.machine.ports import free_ports
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def aldebaran_tools() -> Path:
+    """The folder of the virtual environment and the jars, with the jars complete."""
+    tools = ROOT / os.environ.get("ALDEBARAN_TOOLS", ".tools")
+    setup.install_jars(tools, os.environ)
+    return tools
+
+
+@pytest.fixture(scope="session")
+def aldebaran_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The session's own state folder."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="session")
+def kafka_bootstrap(aldebaran_tools: Path, aldebaran_home: Path) -> Iterator[str]:
+    """The address of a running broker; give topics a name of your own, all tests share it."""
+    port, controller_port = free_ports(2)
+    node = broker.BrokerNode(aldebaran_home / "kafka", port, controller_port, heap_mebibytes=256)
+    java = setup.required_java(os.environ)
+    jars = setup.jars_folder(aldebaran_tools, "broker")
+    broker.prepare(node, java, jars)
+    log_file = aldebaran_home / "log" / "kafka.log"
+    running = child.start_and_wait(broker.program(node, java, jars), log_file, os.environ)
+    yield node.bootstrap
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres_url(aldebaran_home: Path) -> Iterator[str]:
+    """The address of a running Postgres, with the right to create databases."""
+    server = postgres.PostgresServer(aldebaran_home / "postgres", free_ports(1)[0])
+    binaries = postgres.find_binaries()
+    postgres.prepare(server, binaries)
+    log_file = aldebaran_home / "log" / "postgres.log"
+    running = child.start_and_wait(postgres.program(server, binaries), log_file, os.environ)
+    yield server.url()
+    running.stop()
+
+
+@pytest.fixture
+def ledger_url(postgres_url: str) -> Iterator[str]:
+    """The address of an empty database of the test's own."""
+    name = f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    yield f"{postgres_url.rpartition('/')[0]}/{name}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from services.machine import broker, child, postgres, setup
 from services.machine.ports import free_ports
 
 ROOT = Path(__file__).parents[1]
+
+# A slow machine is no failure: tests have no timed assertions, hypothesis' own included.
+hypothesis_settings.register_profile("aldebaran", deadline=None, print_blob=True)
+hypothesis_settings.load_profile("aldebaran")
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,55 @@
+"""Settings: environment over file over secrets over default; bad ones named; secrets hidden."""
+
+from pathlib import Path
+
+import pytest
+
+from services.backbone.settings import (
+    EXIT_BAD_SETTINGS,
+    LedgerSettings,
+    Settings,
+    read_settings,
+)
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("http_port: 1111\nlog_level: warning\n")
+    monkeypatch.setenv("ALDEBARAN_SETTINGS_FILE", str(file))
+    monkeypatch.setenv("ALDEBARAN_HTTP_PORT", "2222")
+    settings = read_settings(Settings)
+    assert (settings.http_port, settings.log_level, settings.log_format) == (
+        2222,
+        "warning",
+        "json",
+    )
+
+
+def test_a_secret_may_come_as_a_file_and_never_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ALDEBARAN_POSTGRES_URL").write_text("postgresql://u:hunter2@h/db")
+    monkeypatch.setenv("ALDEBARAN_SECRETS_DIR", str(tmp_path))
+    settings = read_settings(LedgerSettings)
+    assert settings.postgres_url.get_secret_value() == "postgresql://u:hunter2@h/db"
+    assert "hunter2" not in repr(settings) + settings.model_dump_json()
+
+
+def test_every_bad_setting_is_named_as_the_user_spells_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_HTTP_PORT", "99999")
+    monkeypatch.setenv("ALDEBARAN_LOG_LEVEL", "loud")
+    with pytest.raises(SystemExit) as stopped:
+        read_settings(Settings)
+    assert stopped.value.code == EXIT_BAD_SETTINGS
+    message = capsys.readouterr().err
+    assert "ALDEBARAN_HTTP_PORT: " in message
+    assert "ALDEBARAN_LOG_LEVEL: " in message
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().http_port = 1

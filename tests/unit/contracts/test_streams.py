@@ -1,0 +1,85 @@
+"""Declared streams: wrong files are refused with a reason, right ones give both schemas."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.contracts.events import EVENT_LIMIT_BYTES, Event, EventReader, Invalid
+from services.contracts.streams import BadDeclaration, load_stream, load_streams
+from services.contracts.topics import core_topics, stream_topics
+
+GOOD = {
+    "stream": "readings",
+    "version": 1,
+    "description": "test",
+    "key": "host",
+    "fields": {"host": {"type": "string", "max_length": 8}, "load": {"type": "double"}},
+}
+
+
+def declared(folder: Path, **changes: object) -> Path:
+    path = folder / "readings.yaml"
+    path.write_text(yaml.safe_dump(GOOD | changes))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"key": "nobody"}, "not among the declared fields: nobody"),
+        ({"key": "load"}, "the key load must be a required string"),
+        ({"aliases": {"x": "y"}}, "not among the declared fields: y"),
+        ({"partitions": 0}, "partitions: Input should be greater than"),
+        ({"colour": "red"}, "colour: Extra inputs are not permitted"),
+        ({"fields": {"host": {"type": "text"}}}, "fields.host.type"),
+        ({"defaults": [{"field": "host"}]}, "either a value or a field to copy"),
+    ],
+)
+def test_a_wrong_declaration_is_refused_with_file_and_reason(
+    tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(BadDeclaration, match=r"readings\.yaml: .*" + message):
+        load_stream(declared(tmp_path, **changes))
+
+
+def test_a_folder_without_streams_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadDeclaration, match="no stream is declared"):
+        load_streams(tmp_path)
+
+
+def test_the_same_stream_twice_is_refused(tmp_path: Path) -> None:
+    declared(tmp_path).rename(tmp_path / "copy.yaml")
+    declared(tmp_path)
+    with pytest.raises(BadDeclaration, match="declared twice"):
+        load_streams(tmp_path)
+
+
+def test_topics_follow_from_the_declaration(tmp_path: Path) -> None:
+    stream = load_stream(declared(tmp_path, partitions=3, replication=3))
+    events, heartbeat, rejected = stream_topics(stream)
+    assert (events.name, events.partitions) == ("readings", 3)
+    assert events.config()["message.timestamp.type"] == "LogAppendTime"
+    assert events.config()["min.insync.replicas"] == "2"
+    assert (heartbeat.name, rejected.name) == ("readings.heartbeat", "readings.rejected")
+
+
+def test_core_topics_have_one_of_each_per_channel() -> None:
+    names = [topic.name for topic in core_topics(["bus", "email"])]
+    assert len(names) == len(set(names))
+    assert {"deliveries.bus", "deliveries.email", "alerts.rejected"} <= set(names)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_get_an_answer(content: bytes) -> None:
+    reader = EventReader(load_streams()["trades"])
+    assert isinstance(reader.read(content), Event | Invalid)
+
+
+def test_an_event_over_the_limit_is_invalid() -> None:
+    reader = EventReader(load_streams()["trades"])
+    answer = reader.read(b'"' + b"x" * EVENT_LIMIT_BYTES + b'"')
+    assert isinstance(answer, Invalid)
+    assert answer.reason == "too_large"

@@ -94,6 +94,6 @@ def test_no_machine_path_or_registry_host() -> None:
 
 
 def test_open_ends_name_an_issue() -> None:
-    pattern = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b(?!.*issue)", re.I)
+    pattern = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b(?!.*issue)")
     found = [name for name in python_files() if pattern.search((ROOT / name).read_text())]
     assert not found, f"an open end without an issue's name in: {found}"

@@ -6,11 +6,11 @@ from services.contracts.states import CLAIMABLE, MOVES, TERMINAL, State, may_mov
 
 
 def reachable(start: State) -> set[State]:
-    seen, todo = {start}, [start]
-    while todo:
-        for after in MOVES[todo.pop()] - seen:
+    seen, waiting = {start}, [start]
+    while waiting:
+        for after in MOVES[waiting.pop()] - seen:
             seen.add(after)
-            todo.append(after)
+            waiting.append(after)
     return seen
 
 

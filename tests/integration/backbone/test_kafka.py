@@ -1,0 +1,176 @@
+"""Producer, consumer, loop and topic admin on a real broker."""
+
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from services.backbone.errors import QueueFull, Refused, Transient
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.backbone.loop import ConsumerLoop
+from services.backbone.service import Life
+from services.contracts.records import Malformed, Rejected
+from services.contracts.topics import Topic, rejected
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def settings(kafka_bootstrap: str) -> ProducerSettings:
+    return ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+
+
+@pytest.fixture
+def producer(settings: ProducerSettings) -> Iterator[Producer]:
+    producer = Producer(settings, "test")
+    yield producer
+    assert producer.close() == 0
+
+
+@pytest.fixture
+def topic(settings: ProducerSettings) -> str:
+    name = f"t-{uuid.uuid4().hex}"
+    wanted = [Topic(name, partitions=2), Topic(rejected(name))]
+    assert TopicAdmin(settings, "test").declare(wanted) == [name, rejected(name)]
+    return name
+
+
+def read(settings: ProducerSettings, topic: str, count: int) -> list[Incoming]:
+    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[topic])
+    found: list[Incoming] = []
+    try:
+        while len(found) < count:
+            found += consumer.batch(count, 1.0)
+    finally:
+        consumer.close()
+    return found
+
+
+def test_what_was_acknowledged_is_there(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    records = [Outgoing(topic, f"k{n}", f"v{n}".encode()) for n in range(100)]
+    assert producer.send(records).result(30) == [None] * 100
+    assert {each.value for each in read(settings, topic, 100)} == {r.value for r in records}
+
+
+def test_a_record_over_the_limit_is_refused_and_the_others_are_written(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    big = Outgoing(topic, "big", b"x" * 9 * 1024 * 1024)
+    small = Outgoing(topic, "small", b"x")
+    refused, written = producer.send([big, small]).result(30)
+    assert isinstance(refused, Refused)
+    assert written is None
+    with pytest.raises(Refused):
+        producer.write([big, small])
+
+
+def test_a_broker_away_is_transient_and_a_full_queue_says_so() -> None:
+    settings = ProducerSettings(
+        kafka_bootstrap_servers="127.0.0.1:1",
+        producer_timeout_seconds=1,
+        producer_queue_messages=100,
+    )
+    producer = Producer(settings, "test")
+    outcomes = producer.send([Outgoing("t", "k", b"v")] * 150).result(30)
+    assert all(isinstance(outcome, Transient) for outcome in outcomes)
+    assert sum(isinstance(outcome, QueueFull) for outcome in outcomes) == 50
+    producer.close()
+
+
+def test_topics_are_declared_once_and_never_repartitioned(
+    settings: ProducerSettings, topic: str
+) -> None:
+    admin = TopicAdmin(settings, "test")
+    assert admin.declare([Topic(topic, partitions=2)]) == []
+    with pytest.raises(Refused, match="has 2 partitions, declared are 3"):
+        admin.declare([Topic(topic, partitions=3)])
+
+
+def decode(value: bytes) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise Malformed("not a number") from None
+
+
+class Summing:
+    """A step that fails a few times, then takes everything; stops the life when it has enough."""
+
+    def __init__(self, life: Life, enough: int, failures: int) -> None:
+        self._life = life
+        self._enough = enough
+        self._failures = failures
+        self.taken: list[int] = []
+
+    def __call__(self, batch: Sequence[int]) -> None:
+        if self._failures:
+            self._failures -= 1
+            raise Transient("the store is away")
+        self.taken += batch
+        if len(self.taken) >= self._enough:
+            self._life.stop.set()
+
+
+def run_loop(
+    settings: ProducerSettings,
+    producer: Producer,
+    topic: str,
+    group: str,
+    step: Summing,
+    life: Life,
+) -> None:
+    consumer = Consumer(settings, "test", group=group, topics=[topic])
+    ConsumerLoop("test", consumer, producer, decode, step, life).run()
+    consumer.close()
+
+
+def test_the_loop_retries_what_is_transient_and_keeps_malformed_records_aside(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    values = [str(n).encode() for n in range(20)]
+    producer.write(
+        [Outgoing(topic, "k", value) for value in [*values[:10], b"\xff?", *values[10:]]]
+    )
+    life = Life()
+    step = Summing(life, enough=20, failures=3)
+    run_loop(settings, producer, topic, uuid.uuid4().hex, step, life)
+    assert set(step.taken) == set(range(20))
+    kept = Rejected.decode(read(settings, rejected(topic), 1)[0].value)
+    assert (kept.original, kept.reason, kept.detail) == (b"\xff?", "malformed", "not a number")
+
+
+def test_a_second_run_goes_on_where_the_first_committed(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    group = uuid.uuid4().hex
+    for first in (0, 10):
+        numbers = range(first, first + 10)
+        producer.write([Outgoing(topic, "k", str(n).encode()) for n in numbers])
+        life = Life()
+        step = Summing(life, enough=10, failures=0)
+        run_loop(settings, producer, topic, group, step, life)
+        assert step.taken == list(numbers)
+
+
+def test_a_step_that_breaks_ends_the_loop_and_commits_nothing(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    producer.write([Outgoing(topic, "k", b"7")])
+    group = uuid.uuid4().hex
+
+    def broken(batch: Sequence[int]) -> None:
+        raise KeyError(f"a bug that shows with {batch}")
+
+    consumer = Consumer(settings, "test", group=group, topics=[topic])
+    with pytest.raises(KeyError):
+        ConsumerLoop("test", consumer, producer, decode, broken, Life()).run()
+    consumer.close()
+    life = Life(stop=threading.Event())
+    step = Summing(life, enough=1, failures=0)
+    run_loop(settings, producer, topic, group, step, life)
+    assert step.taken == [7]

@@ -7,7 +7,7 @@ over a file per secret in the folder `ALDEBARAN_SECRETS_DIR`, and that over the 
 import os
 import socket
 import sys
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import (
@@ -71,10 +71,13 @@ class LedgerSettings(Settings):
 SettingsType = TypeVar("SettingsType", bound=Settings)
 
 
-def read_settings(kind: type[SettingsType]) -> SettingsType:
-    """Read a program's settings, or end it with a message that names each bad one."""
+def read_settings(kind: type[SettingsType], **given: Any) -> SettingsType:
+    """Read a program's settings, or end it with a message that names each bad one.
+
+    What is `given`, by a command line for example, wins over everything else.
+    """
     try:
-        return kind(_secrets_dir=os.environ.get(PREFIX + "SECRETS_DIR"))
+        return kind(_secrets_dir=os.environ.get(PREFIX + "SECRETS_DIR"), **given)
     except ValidationError as error:
         sys.stderr.write(f"settings cannot be used: {complaint(error)}\n")
         raise SystemExit(EXIT_BAD_SETTINGS) from None

@@ -17,7 +17,7 @@ _DIALS: Final[dict[str, tuple[str, str]]] = {
     "seconds": ("S", "end after this time"),
     "run-id": ("NAME", "prefix of all order ids (default: from seed and start)"),
     "to": ("TARGET", "`gateway` (HTTP, default) or `kafka` (straight to the topic)"),
-    "batch": ("N", "most messages that leave together (100)"),
+    "batch": ("N", "most messages that leave together (gateway 100, kafka 1000)"),
     "watch": ("NAME", "watch whose alert ids are reported (over-purchase)"),
     "report-ids": ("N", "most order ids in the report (100000)"),
 }

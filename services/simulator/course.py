@@ -87,7 +87,7 @@ class Course:
             room = (self.dials.events or math.inf) - self.sent
             if room <= 0 or elapsed >= (self.dials.seconds or math.inf):
                 break
-            if due := min(pace.due(elapsed, self.sent), self.dials.batch, room):
+            if due := min(pace.due(elapsed, self.sent), self.dials.batch_limit, room):
                 return list(islice(self.messages, int(due)))
             wait = pace.intended_seconds(self.sent, elapsed) - elapsed
             self._wait(min(max(wait, TICK_SECONDS), IDLE_SECONDS))

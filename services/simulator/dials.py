@@ -53,7 +53,17 @@ class Dials(BaseModel):
     seconds: Annotated[float, Field(gt=0)] | None = None
     run_id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")] | None = None
     to: Target = Target.GATEWAY
-    batch: Annotated[int, Field(ge=1, le=10_000)] = 100
+    batch: Annotated[int, Field(ge=1, le=10_000)] | None = None
     watch: str = "over-purchase"
     report: Path | None = None
     report_ids: Annotated[int, Field(ge=0, le=1_000_000)] = 100_000
+
+    @property
+    def batch_limit(self) -> int:
+        """Most messages that leave together."""
+        return self.batch or (1000 if self.to is Target.KAFKA else 100)
+
+    @property
+    def unpaced(self) -> bool:
+        """Tell whether the run goes as fast as it can."""
+        return math.isinf(self.rate)

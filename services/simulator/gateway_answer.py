@@ -12,9 +12,6 @@ from services.simulator.tally import Outcome
 LATER: Final = frozenset({408, 429, 502, 503, 504})
 """Answers after which the same events are sent again."""
 
-PER_EVENT: Final = frozenset({200, 202, 207, 400, 422})
-"""Answers whose body tells about each event."""
-
 RETRY_LIMIT_SECONDS: Final = 30.0
 
 
@@ -27,7 +24,6 @@ class Answer:
 
 
 _STATUSES: Final[dict[str, Outcome | None]] = {
-    "accepted": Outcome.ACCEPTED,
     "rejected": Outcome.REJECTED,
     "retry": None,
 }
@@ -39,32 +35,33 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes, count: int
     Raises:
         Refused: an answer that no repeat will change, such as a wrong key or an unknown stream.
     """
-    if status in LATER:
-        outcomes = _outcomes(body, count, None)
-        return Answer(outcomes, _seconds(headers.get("retry-after")))
-    if status in PER_EVENT:
-        otherwise = Outcome.ACCEPTED if status < 300 else Outcome.REJECTED
-        return Answer(_outcomes(body, count, otherwise))
-    text = body[:300].decode(errors="replace")
-    raise Refused(f"the gateway answers {status}: {text}")
+    results = _results(body)
+    if results is not None:
+        outcomes = _listed(results, count)
+    elif status in LATER:
+        outcomes = [None] * count
+    elif status == 200:
+        outcomes = [Outcome.ACCEPTED] * count
+    else:
+        text = body[:300].decode(errors="replace")
+        raise Refused(f"the gateway answers {status}: {text}")
+    return Answer(outcomes, _seconds(headers.get("retry-after")))
 
 
-def _outcomes(body: bytes, count: int, otherwise: Outcome | None) -> list[Outcome | None]:
-    outcomes = [otherwise] * count
-    for result in _results(body):
-        index, status = result.get("index"), result.get("status")
-        if isinstance(index, int) and 0 <= index < count and status in _STATUSES:
-            outcomes[index] = _STATUSES[status]
+def _listed(results: list[Any], count: int) -> list[Outcome | None]:
+    """Apply the gateway's list; events that it does not list were accepted."""
+    outcomes: list[Outcome | None] = [Outcome.ACCEPTED] * count
+    for result in results:
+        outcomes[result["index"]] = _STATUSES[result["status"]]
     return outcomes
 
 
-def _results(body: bytes) -> list[dict[str, Any]]:
+def _results(body: bytes) -> list[Any] | None:
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return []
-    results = answer.get("results") if isinstance(answer, dict) else None
-    return [each for each in results if isinstance(each, dict)] if isinstance(results, list) else []
+        return None
+    return answer.get("results") if isinstance(answer, dict) else None
 
 
 def _seconds(retry_after: str | None) -> float | None:

@@ -97,7 +97,7 @@ class GatewaySender:
         left = max(0.0, deadline - self.clock.monotonic_seconds())
         try:
             return future.result(timeout=left)
-        except BaseException:  # whatever it was, the run has ended with these messages open
+        except Exception:  # whatever it was, the run has ended with these messages open
             messages = self._open[future]
             return Settled(messages, [Outcome.UNKNOWN] * len(messages))
 

@@ -30,11 +30,16 @@ class KafkaSender:
         self._topic = topic
         self._flights: deque[_Flight] = deque()
         self._open = 0
+        self._full = False
         self._retried = 0
 
     def start(self, batch: Sequence[Message]) -> bool:
-        """Hand the batch to the producer, unless too much is open."""
-        if self._open and self._open + len(batch) > IN_FLIGHT_MESSAGES:
+        """Hand the batch to the producer, unless too much is open; once full, half must go."""
+        if self._open + len(batch) > IN_FLIGHT_MESSAGES:
+            self._full = True
+        elif self._open <= IN_FLIGHT_MESSAGES // 2:
+            self._full = False
+        if self._full and self._open:
             return False
         self._launch(batch)
         return True

@@ -42,7 +42,7 @@ class Report(BaseModel):
     def text(self) -> str:
         """Return the summary that a person reads."""
         return (
-            f"run {self.run_id}: {self.sent} messages to the {self.target} in {self.seconds:.1f} s"
+            f"run {self.run_id}: {self.sent} messages to {self.target} in {self.seconds:.1f} s"
             f" ({self.rate_per_second:,.0f}/s), latest {self.lag_max_seconds * 1000:.0f} ms late\n"
             f"  answers   accepted {self.accepted}, rejected {self.rejected},"
             f" unknown {self.unknown}, sent again {self.retried}\n"

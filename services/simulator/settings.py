@@ -11,6 +11,6 @@ class SimulatorSettings(ProducerSettings):
 
     http_port: Port = 18087
     simulator_stream: str = "trades"
-    simulator_gateway_url: str = "http://127.0.0.1:18080"
+    simulator_gateway_url: str = "http://127.0.0.1:8080"
     simulator_api_key: SecretStr | None = None
     simulator_answer_timeout_seconds: Seconds = 60.0

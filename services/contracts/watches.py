@@ -1,0 +1,209 @@
+"""Watches: one YAML file per watch holds its SQL, what its findings say, and its heartbeat."""
+
+import re
+import string
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from services.contracts.durations import milliseconds, resolve
+from services.contracts.records import Name, Severity, describe
+from services.contracts.streams import BadDeclaration, FieldName, StreamDeclaration
+from services.contracts.yaml_lines import line_of
+
+APPENDED_AT: Final = "appended_at"
+"""Column of every stream's view: when the broker appended the event. A watch must return it."""
+
+BEAT: Final = "$beat"
+"""Stands in heartbeat events for the id of one heartbeat."""
+
+FILE_LIMIT_BYTES: Final = 256 * 1024
+
+Column = FieldName
+Scalar = Annotated[str, Field(max_length=1024)] | bool | int | float
+
+
+class SeverityColumn(BaseModel):
+    """Names the result column that holds `info`, `warning` or `critical` per finding."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    column: Column
+
+
+class HeartbeatEvent(BaseModel):
+    """One event that a heartbeat sends; `$beat` in its texts becomes the heartbeat's id."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    stream: Name
+    event: Annotated[dict[FieldName, Scalar], Field(min_length=1, max_length=256)]
+
+    def filled(self, beat: str) -> dict[str, Any]:
+        """Return the event of one heartbeat."""
+        return {
+            name: value.replace(BEAT, beat) if isinstance(value, str) else value
+            for name, value in self.event.items()
+        }
+
+
+class Heartbeat(BaseModel):
+    """Synthetic events that make the watch find something, to measure it while it lives."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    events: Annotated[tuple[HeartbeatEvent, ...], Field(min_length=1, max_length=64)]
+
+
+class WatchDeclaration(BaseModel):
+    """One watch: a query over streams, and how its result rows become alerts.
+
+    Every result column that has no other part (`key`, `labels`, `event_ids`, the severity's,
+    `appended_at`) becomes one of the alert's values.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    watch: Name
+    version: Literal[1]
+    description: Annotated[str, Field(min_length=1, max_length=2048)]
+    streams: Annotated[tuple[Name, ...], Field(min_length=1, max_length=8)]
+    watermark: Annotated[str, Field(max_length=64)] = "10 minutes"
+    durations: Annotated[dict[FieldName, str], Field(max_length=64)] = {}
+    parameters: Annotated[dict[FieldName, Scalar], Field(max_length=64)] = {}
+    sql: Annotated[str, Field(min_length=1, max_length=64 * 1024)]
+    key: Annotated[tuple[Column, ...], Field(min_length=1, max_length=16)]
+    severity: Severity | SeverityColumn
+    labels: Annotated[tuple[Column, ...], Field(max_length=32)] = ()
+    event_ids: Column | None = None
+    summary: Annotated[str, Field(min_length=1, max_length=1024)]
+    rule: Annotated[str, Field(min_length=1, max_length=2048)]
+    heartbeat: Heartbeat | None = None
+
+    @field_validator("summary")
+    @classmethod
+    def _summary_is_a_template(cls, value: str) -> str:
+        template_parts(value)
+        return value
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        _no_repeats("streams", self.streams)
+        _no_repeats("key", self.key)
+        _no_repeats("labels", self.labels)
+        self.arguments()
+        milliseconds(self.watermark)
+        for beat in self.heartbeat.events if self.heartbeat else ():
+            if beat.stream not in self.streams:
+                raise ValueError(f"heartbeat: {beat.stream} is not among the watch's streams")
+        return self
+
+    def arguments(self) -> dict[str, Scalar]:
+        """Return the values of the SQL's `:name` markers.
+
+        A duration `d` gives `:d`, a text that `window()` takes, and `:d_ms`, a whole number.
+        """
+        spans = resolve(self.durations)
+        arguments: dict[str, Scalar] = {name: f"{ms} milliseconds" for name, ms in spans.items()}
+        arguments |= {f"{name}_ms": ms for name, ms in spans.items()}
+        if twice := arguments.keys() & self.parameters.keys():
+            raise ValueError(f"named by a duration and a parameter: {', '.join(sorted(twice))}")
+        return arguments | self.parameters
+
+    def summary_columns(self) -> tuple[str, ...]:
+        """Return the columns that the summary names."""
+        return tuple(column for _, column in template_parts(self.summary) if column)
+
+    def beat_events(self, beat: str) -> list[tuple[str, dict[str, Any]]]:
+        """Return (stream, event) of one heartbeat, in the order to send them."""
+        events = self.heartbeat.events if self.heartbeat else ()
+        return [(item.stream, item.filled(beat)) for item in events]
+
+    def check_streams(self, streams: dict[str, StreamDeclaration]) -> None:
+        """Hold the watch against the declared streams.
+
+        Raises:
+            BadDeclaration: a stream is not declared, or a heartbeat event is not one of it.
+        """
+        if unknown := [name for name in self.streams if name not in streams]:
+            raise BadDeclaration(
+                f"watch {self.watch}: streams not declared: {', '.join(unknown)}; "
+                f"declared are: {', '.join(sorted(streams))}"
+            )
+        for stream, event in self.beat_events("beat"):
+            try:
+                streams[stream].event_model().model_validate(event)
+            except ValidationError as error:
+                raise BadDeclaration(
+                    f"watch {self.watch}: heartbeat event of {stream}: {describe(error)}"
+                ) from None
+            if BEAT not in str(self._raw_key(streams[stream], event)):
+                raise BadDeclaration(
+                    f"watch {self.watch}: heartbeat events of {stream} need {BEAT} in their "
+                    f"key {streams[stream].key}, which tells them from real events"
+                )
+
+    def _raw_key(self, stream: StreamDeclaration, filled: dict[str, Any]) -> Scalar:
+        events = self.heartbeat.events if self.heartbeat else ()
+        matching = [item.event for item in events if item.filled("beat") == filled]
+        return matching[0][stream.key]
+
+
+def template_parts(template: str) -> list[tuple[str, str | None]]:
+    """Split a summary such as `{stock} moved` into (text before, column) pairs.
+
+    Raises:
+        ValueError: a brace is not closed, or more than a column's name stands between braces.
+    """
+    parts: list[tuple[str, str | None]] = []
+    for text, column, form, conversion in string.Formatter().parse(template):
+        if form or conversion or (column is not None and not _COLUMN.fullmatch(column)):
+            raise ValueError(f"write {{column}} with a column's name only, not {{{column}}}")
+        parts.append((text, column))
+    return parts
+
+
+_COLUMN = re.compile(r"[a-z][a-z0-9_]{0,62}")
+
+
+def _no_repeats(what: str, names: tuple[str, ...]) -> None:
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"{what}: named twice: {', '.join(sorted(repeated))}")
+
+
+def load_watch(path: Path) -> WatchDeclaration:
+    """Read one watch's YAML file.
+
+    Raises:
+        BadDeclaration: with file, line and reason.
+    """
+    try:
+        text = path.read_text()
+        if len(text) > FILE_LIMIT_BYTES:
+            raise BadDeclaration(f"{path.name}: over {FILE_LIMIT_BYTES} bytes")
+        return WatchDeclaration.model_validate(yaml.safe_load(text))
+    except ValidationError as error:
+        lines = {line_of(text, item["loc"]) for item in error.errors()}
+        where = ", ".join(str(line) for line in sorted(lines))
+        raise BadDeclaration(f"{path.name}, line {where}: {describe(error)}") from None
+    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
+        raise BadDeclaration(f"{path.name}: {error}") from None
+
+
+def load_watches(folder: Path) -> dict[str, WatchDeclaration]:
+    """Read every `*.yaml` of a folder; return watches by name.
+
+    Raises:
+        BadDeclaration: a file is wrong, two declare the same watch, or there is none.
+    """
+    watches: dict[str, WatchDeclaration] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        declared = load_watch(path)
+        if declared.watch in watches:
+            raise BadDeclaration(f"{path.name}: watch {declared.watch} is declared twice")
+        watches[declared.watch] = declared
+    if not watches:
+        raise BadDeclaration(f"no watch is declared: {folder} has no *.yaml file")
+    return watches

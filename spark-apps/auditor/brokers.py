@@ -1,0 +1,58 @@
+"""Asks the brokers about topics, with the Kafka client that Spark has anyway."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from services.backbone.errors import Refused, Transient
+
+TIMEOUT_MS: Final = 10_000
+
+
+def partition_counts(
+    spark: SparkSession, client_options: Mapping[str, str], topics: Iterable[str]
+) -> dict[str, int]:
+    """Return the number of partitions by topic.
+
+    Raises:
+        Refused: a topic is missing, or the client's options cannot be used.
+        Transient: the brokers do not answer.
+    """
+    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark offers no other way to a Java client
+    properties = jvm.java.util.Properties()
+    for name, value in client_options.items():
+        properties.setProperty(name, value)
+    properties.setProperty("default.api.timeout.ms", str(TIMEOUT_MS))
+    properties.setProperty("request.timeout.ms", str(TIMEOUT_MS))
+    try:
+        admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
+    except Py4JJavaError as error:
+        raise Refused(f"Kafka client: {_cause(error)}") from None
+    try:
+        return {topic: _count(jvm, admin, topic) for topic in topics}
+    finally:
+        admin.close(jvm.java.time.Duration.ofSeconds(1))
+
+
+def _count(jvm: Any, admin: Any, topic: str) -> int:
+    names = jvm.java.util.List.of(topic)
+    try:
+        described = admin.describeTopics(names)
+        return int(described.allTopicNames().get().get(topic).partitions().size())
+    except Py4JJavaError as error:
+        cause = _cause(error)
+        if "UnknownTopicOrPartition" in cause:
+            raise Refused(
+                f"topic {topic} does not exist: declare it, for example by starting the gateway, "
+                "or correct the watch's streams"
+            ) from None
+        raise Transient(f"Kafka: {cause}") from None
+
+
+def _cause(error: Py4JJavaError) -> str:
+    raised = error.java_exception
+    while raised.getCause() is not None:
+        raised = raised.getCause()
+    return str(raised.toString())

@@ -1,0 +1,113 @@
+"""From findings to alert records: key, value and topic of a Kafka message, all in Spark SQL."""
+
+from collections.abc import Iterable
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from services.contracts.fields import HEARTBEAT_PREFIX
+from services.contracts.ids import ID_LENGTH
+from services.contracts.records import Severity
+from services.contracts.topics import ALERTS, HEARTBEATS
+from services.contracts.watches import (
+    APPENDED_AT,
+    SeverityColumn,
+    WatchDeclaration,
+    template_parts,
+)
+
+EVENT_IDS_MAX = 500
+SHORT_TEXT_MAX = 512
+SUMMARY_MAX = 4096
+RECORD_LIMIT_BYTES = 900_000
+"""Under the topic's limit: a record that the broker refuses would stop the query."""
+
+_KEEP_NULLS = {"ignoreNullFields": "false"}
+
+
+def alert_messages(found: DataFrame, watch: WatchDeclaration, auditor: str) -> DataFrame:
+    """Return `key`, `value` (JSON of `services.contracts.records.Alert`) and `topic` per finding.
+
+    Findings about heartbeats go to the topic of heartbeats, all others to alerts. A record that
+    would be too long keeps its key and summary, and loses its values and event ids.
+    """
+    prepared = found.select(
+        "*",
+        alert_id(watch.watch, watch.key).alias("_id"),
+        F.to_json(_alert(found, watch, auditor, whole=True), _KEEP_NULLS).alias("_whole"),
+    )
+    short = F.to_json(_alert(found, watch, auditor, whole=False), _KEEP_NULLS)
+    fits = F.octet_length("_whole") <= RECORD_LIMIT_BYTES
+    return prepared.select(
+        F.col("_id").cast("binary").alias("key"),
+        F.when(fits, F.col("_whole")).otherwise(short).cast("binary").alias("value"),
+        F.when(_is_beat(watch.key), HEARTBEATS).otherwise(ALERTS).alias("topic"),
+    )
+
+
+def alert_id(watch: str, key: Iterable[str]) -> Column:
+    """Return the SQL form of `services.contracts.ids.alert_id`."""
+    parts = [F.lit("alert"), F.lit(watch), *(_text(column) for column in key)]
+    sized = [
+        piece for part in parts for piece in (F.octet_length(part).cast("string"), F.lit(":"), part)
+    ]
+    return F.substring(F.sha2(F.concat(*sized), 256), 1, ID_LENGTH)
+
+
+def value_columns(columns: Iterable[str], watch: WatchDeclaration) -> list[str]:
+    """Return the result columns that have no other part in the alert."""
+    severity = watch.severity.column if isinstance(watch.severity, SeverityColumn) else None
+    taken = {*watch.key, *watch.labels, APPENDED_AT, watch.event_ids, severity}
+    return [column for column in columns if column not in taken]
+
+
+def _alert(found: DataFrame, watch: WatchDeclaration, auditor: str, whole: bool) -> Column:
+    now_ms = F.reflect(F.lit("java.lang.System"), F.lit("currentTimeMillis")).cast("long")
+    values = [F.col(f"`{name}`") for name in value_columns(found.columns, watch) if whole]
+    ids = F.slice(F.col(watch.event_ids), 1, EVENT_IDS_MAX) if watch.event_ids else None
+    no_ids = F.array().cast("array<string>")
+    return F.struct(
+        F.lit(1).alias("version"),
+        alert_id(watch.watch, watch.key).alias("alert_id"),
+        F.lit(watch.watch).alias("watch"),
+        _severity(watch).alias("severity"),
+        F.substring(_summary(watch.summary), 1, SUMMARY_MAX).alias("summary"),
+        F.struct(*(_short(column) for column in watch.key)).alias("key"),
+        F.struct(*(_short(column) for column in watch.labels)).alias("labels"),
+        F.struct(F.lit(watch.rule).alias("rule"), *values).alias("values"),
+        (F.coalesce(ids, no_ids) if whole and ids is not None else no_ids).alias("event_ids"),
+        F.unix_millis(APPENDED_AT).alias("appended_at_ms"),
+        # The time functions of SQL stand still during a batch; the JVM's clock does not.
+        now_ms.alias("detected_at_ms"),
+        F.lit(auditor).alias("auditor"),
+    )
+
+
+def _text(column: str) -> Column:
+    return F.coalesce(F.col(f"`{column}`").cast("string"), F.lit(""))
+
+
+def _short(column: str) -> Column:
+    return F.substring(_text(column), 1, SHORT_TEXT_MAX).alias(column)
+
+
+def _severity(watch: WatchDeclaration) -> Column:
+    """Anything unknown is critical: an alert is never lost for its severity's spelling."""
+    if not isinstance(watch.severity, SeverityColumn):
+        return F.lit(watch.severity.value)
+    given = F.lower(_text(watch.severity.column))
+    known = given.isin([severity.value for severity in Severity])
+    return F.when(known, given).otherwise(Severity.CRITICAL.value)
+
+
+def _summary(template: str) -> Column:
+    pieces: list[Column] = []
+    for text, column in template_parts(template):
+        pieces += [F.lit(text)] + ([_text(column)] if column else [])
+    return F.concat(*pieces)
+
+
+def _is_beat(key: Iterable[str]) -> Column:
+    starts = [_text(column).startswith(HEARTBEAT_PREFIX) for column in key]
+    return reduce(lambda one, other: one | other, starts)

@@ -1,0 +1,151 @@
+"""Refuses at start what cannot work, and says what to do instead."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import sqlglot
+from pyspark.errors import PySparkException
+from pyspark.sql.types import ArrayType, DataType, StringType, StructType, TimestampType
+from sqlglot import exp
+
+from services.backbone.errors import Refused
+from services.contracts.topics import heartbeat
+from services.contracts.watches import APPENDED_AT, SeverityColumn, WatchDeclaration
+
+_CONDITION: Final = re.compile(r"\[([A-Z_0-9]+(?:\.[A-Z_0-9]+)?)\]")
+
+ADVICE: Final = {
+    "UNRESOLVED_COLUMN": "correct the column's name; a stream's columns stand in its YAML file",
+    "TABLE_OR_VIEW_NOT_FOUND": "name only streams that the watch lists under `streams`",
+    "UNBOUND_SQL_PARAMETER": "declare the name under `parameters` or `durations`",
+    "STREAMING_OUTPUT_MODE": "use tumbling or sliding windows instead of session windows",
+    "WRITE_STREAM_NOT_ALLOWED": "select from a stream; this query reads none",
+    "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING": "use GROUP BY with window() instead of OVER",
+    "STREAMING_REAL_TIME_MODE.IDENTICAL_SOURCES_IN_UNION_NOT_SUPPORTED": (
+        "read each stream once; use conditions in one aggregate instead of a union"
+    ),
+    "STREAMING_REAL_TIME_MODE.OPERATOR_OR_SINK_NOT_IN_ALLOWLIST": (
+        "say it with one GROUP BY; joins of streams and similar need micro-batches"
+    ),
+}
+_GENERAL_ADVICE: Final = "docs/watches.md lists what Real-time Mode takes"
+_LEGACY_ADVICE: Final = {
+    "Distinct aggregations": "use size(collect_set(x)) for few values, else approx_count_distinct",
+    "Sorting": "leave out ORDER BY: alerts leave as they are found",
+    "Limits": "leave out LIMIT",
+}
+_PERMANENT: Final = ("STREAMING_REAL_TIME_MODE", "STREAMING_STATEFUL_OPERATOR", "STATE_STORE_KEY")
+
+
+def check_sql(watch: WatchDeclaration) -> None:
+    """Refuse SQL that is not one SELECT over the watch's streams; Spark would run commands.
+
+    Raises:
+        Refused: with what was found instead.
+    """
+    try:
+        statements = [item for item in sqlglot.parse(watch.sql, dialect="spark") if item]
+    except sqlglot.errors.SqlglotError as error:
+        raise Refused(f"watch {watch.watch}: the SQL cannot be read: {_plain(error)}") from None
+    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
+        kinds = ", ".join(type(item).__name__.upper() for item in statements) or "nothing"
+        raise Refused(f"watch {watch.watch}: the SQL must be one SELECT, it is: {kinds}")
+    named = {cte.alias for cte in statements[0].find_all(exp.CTE)}
+    tables = {table.name for table in statements[0].find_all(exp.Table)}
+    if unknown := tables - named - set(watch.streams):
+        raise Refused(
+            f"watch {watch.watch}: the SQL reads {', '.join(sorted(unknown))}; "
+            "add it to `streams`, or correct the name"
+        )
+
+
+def check_columns(watch: WatchDeclaration, schema: StructType) -> None:
+    """Refuse a watch that names a column that its SQL does not return, or of a wrong type.
+
+    Raises:
+        Refused: with the columns that there are.
+    """
+    types: dict[str, DataType] = {field.name: field.dataType for field in schema.fields}
+    if len(types) != len(schema.fields):
+        raise Refused(f"watch {watch.watch}: the SQL returns two columns of one name; use AS")
+    if unknown := _named_columns(watch) - types.keys():
+        raise Refused(
+            f"watch {watch.watch}: the SQL does not return {', '.join(sorted(unknown))}; "
+            f"it returns: {', '.join(types)}"
+        )
+    if not isinstance(types[APPENDED_AT], TimestampType):
+        raise Refused(
+            f"watch {watch.watch}: {APPENDED_AT} must be the newest event's append time, "
+            f"for example max({APPENDED_AT}) AS {APPENDED_AT}"
+        )
+    if watch.event_ids and types[watch.event_ids] != ArrayType(StringType()):
+        _check_text_array(watch, types[watch.event_ids])
+
+
+def _check_text_array(watch: WatchDeclaration, found: DataType) -> None:
+    if not (isinstance(found, ArrayType) and isinstance(found.elementType, StringType)):
+        raise Refused(
+            f"watch {watch.watch}: {watch.event_ids} must be an array of strings, "
+            f"it is {found.simpleString()}"
+        )
+
+
+def _named_columns(watch: WatchDeclaration) -> set[str]:
+    named = {APPENDED_AT, *watch.key, *watch.labels, *watch.summary_columns()}
+    if isinstance(watch.severity, SeverityColumn):
+        named.add(watch.severity.column)
+    return named | ({watch.event_ids} if watch.event_ids else set())
+
+
+def topics_of(watch: WatchDeclaration) -> list[str]:
+    """Return every topic that the watch subscribes to."""
+    return [topic for stream in watch.streams for topic in (stream, heartbeat(stream))]
+
+
+def slots_needed(watch: WatchDeclaration, partitions: Mapping[str, int], shuffled: int) -> int:
+    """Return how many tasks of the watch run at once; `shuffled` counts those after shuffles."""
+    return sum(partitions[topic] for topic in topics_of(watch)) + shuffled
+
+
+def check_slots(needed: Mapping[str, int], slots: int) -> None:
+    """Refuse to start with too few slots: Real-time Mode would wait for ever, silently.
+
+    Raises:
+        Refused: with the number that is needed, by watch.
+    """
+    total = sum(needed.values())
+    if slots >= total:
+        return
+    by_watch = ", ".join(f"{watch} {count}" for watch, count in needed.items())
+    raise Refused(
+        f"{total} slots are needed at once (input partitions and shuffle partitions: {by_watch}), "
+        f"there are {slots}: set ALDEBARAN_AUDITOR_SLOTS={total} or more, or run fewer watches"
+    )
+
+
+def refusal(watch: str, error: PySparkException) -> Refused:
+    """Translate Spark's refusal of a query."""
+    return Refused(f"watch {watch}: {_plain(error)}; what to do: {_advice(error)}")
+
+
+def is_permanent(error: PySparkException) -> bool:
+    """Tell whether a query that failed while running can never run."""
+    return any(f"[{name}" in str(error) for name in _PERMANENT)
+
+
+def _advice(error: PySparkException) -> str:
+    text = str(error)
+    found = _CONDITION.search(text)
+    condition = error.getCondition() or (found[1] if found else "") or ""
+    for known in (condition, condition.partition(".")[0]):
+        if known in ADVICE:
+            return ADVICE[known]
+    legacy = [advice for start, advice in _LEGACY_ADVICE.items() if text.startswith(start)]
+    return legacy[0] if legacy else _GENERAL_ADVICE
+
+
+def _plain(error: Exception) -> str:
+    """Return the first sentence of an error, without plans and escape codes."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    return " ".join(text.split(" SQLSTATE")[0].split(";\n")[0].split())[:500]

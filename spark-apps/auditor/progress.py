@@ -1,0 +1,100 @@
+"""What a running query tells about itself, as values, metrics and health."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+from auditor import logic, metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One committed batch."""
+
+    batch: int
+    rows: int
+    malformed: int
+    late: int
+    findings: int
+    state_bytes: int
+    state_updates: int
+    watermark_seconds: float
+    boundary_seconds: float
+
+
+def read(progress: StreamingQueryProgress, batch_seconds: float) -> Progress:
+    """Pick what we use from Spark's report."""
+    states = progress.stateOperators
+    observed = progress.observedMetrics.values()
+    return Progress(
+        batch=progress.batchId,
+        rows=progress.numInputRows,
+        malformed=sum(row.asDict().get(logic.MALFORMED) or 0 for row in observed),
+        late=sum(state.numRowsDroppedByWatermark for state in states),
+        findings=max(0, progress.sink.numOutputRows),
+        state_bytes=sum(state.memoryUsedBytes for state in states),
+        state_updates=sum(state.numRowsUpdated for state in states),
+        watermark_seconds=_watermark(progress),
+        boundary_seconds=max(0.0, progress.batchDuration / 1000 - batch_seconds),
+    )
+
+
+def _watermark(progress: StreamingQueryProgress) -> float:
+    text = progress.eventTime.get("watermark")
+    return datetime.fromisoformat(text).timestamp() if text else 0.0
+
+
+def count(watch: str, progress: Progress) -> None:
+    """Add one batch to the metrics."""
+    metrics.BATCHES.labels(watch).inc()
+    metrics.ROWS.labels(watch).inc(progress.rows)
+    metrics.MALFORMED.labels(watch).inc(progress.malformed)
+    metrics.LATE.labels(watch).inc(progress.late)
+    metrics.FINDINGS.labels(watch).inc(progress.findings)
+    metrics.STATE_BYTES.labels(watch).set(progress.state_bytes)
+    metrics.STATE_UPDATES.labels(watch).inc(progress.state_updates)
+    metrics.WATERMARK.labels(watch).set(progress.watermark_seconds)
+    metrics.BOUNDARY.labels(watch).observe(progress.boundary_seconds)
+
+
+class Pulse:
+    """Tells whether one watch's batches progress; read by the health page's thread."""
+
+    def __init__(self, watch: str, limit_seconds: float, now_seconds: float) -> None:
+        self._watch = watch
+        self._limit_seconds = limit_seconds
+        self._last_seconds = now_seconds
+        self._last_batch = -1
+        self._active = False
+
+    def started(self, now_seconds: float) -> None:
+        """Note that the query was started (again)."""
+        self._last_seconds = now_seconds
+        self._last_batch = -1
+        self._active = False
+
+    def take(self, batches: Iterable[Progress], active: bool, now_seconds: float) -> list[Progress]:
+        """Note what the query tells; return the batches that are new."""
+        self._active = self._active or active
+        fresh = [batch for batch in batches if batch.batch > self._last_batch]
+        if fresh:
+            self._last_batch = fresh[-1].batch
+            self._last_seconds = now_seconds
+        return fresh
+
+    def age_seconds(self, now_seconds: float) -> float:
+        """Return the time since the last batch, or since the start before the first."""
+        return now_seconds - self._last_seconds
+
+    def dead(self, now_seconds: float) -> str | None:
+        """Say what is wrong if batches do not progress."""
+        age = self.age_seconds(now_seconds)
+        if age <= self._limit_seconds:
+            return None
+        return f"watch {self._watch}: no batch for {age:.0f} s, limit {self._limit_seconds:.0f} s"
+
+    def not_ready(self) -> str | None:
+        """Say what is missing until the first batch runs."""
+        return None if self._active else f"watch {self._watch}: its first batch has not started"

@@ -1,0 +1,54 @@
+"""What the auditor can be told."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import Field, SecretStr
+
+from services.backbone.settings import KafkaSettings, Port, Seconds
+from services.contracts.records import Name
+from services.contracts.streams import SHIPPED_STREAMS
+
+SHIPPED_WATCHES: Final = Path(__file__).parent / "watches"
+"""Folder of the watches that come with Aldebaran."""
+
+Count = Annotated[int, Field(ge=1, le=4096)]
+
+
+class AuditorSettings(KafkaSettings):
+    """Settings of one auditor; two auditors differ in id, port, offset and nothing else."""
+
+    http_port: Port = 8082
+    auditor_id: Name = "a"
+    auditor_watches: Path = SHIPPED_WATCHES
+    auditor_streams: Path = SHIPPED_STREAMS
+    auditor_checkpoints: Path = Path(".aldebaran/auditor")
+    auditor_jars: Path | None = None
+    """Folder of the Kafka connector's jars; unset where Spark already has them."""
+
+    auditor_master: str = ""
+    """Spark's master; empty means this process, with `auditor_slots` threads."""
+    auditor_slots: Count = 16
+    auditor_heap: Annotated[str, Field(pattern=r"^\d{1,6}[mg]$")] = "1g"
+    auditor_state_memory_mebibytes: Count = 128
+    auditor_shuffle_partitions: Count = 2
+    auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
+    """More options of the Kafka client, for example `security.protocol`; values are masked."""
+    auditor_fail_on_data_loss: bool = True
+
+    auditor_batch_seconds: Annotated[float, Field(ge=5, le=3600)] = 20.0
+    auditor_boundary_offset_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    auditor_progress_grace_seconds: Seconds = 30.0
+    auditor_restarts_max: Annotated[int, Field(ge=0, le=1000)] = 8
+    auditor_restarts_window_seconds: Seconds = 600.0
+
+    def kafka_client_options(self) -> dict[str, str]:
+        """Return the options of every Kafka client of this auditor, without any prefix."""
+        more = {
+            name: value.get_secret_value() for name, value in self.auditor_kafka_options.items()
+        }
+        return {"bootstrap.servers": self.kafka_bootstrap_servers} | more
+
+    def master(self) -> str:
+        """Return where Spark runs."""
+        return self.auditor_master or f"local[{self.auditor_slots}]"

@@ -1,0 +1,219 @@
+"""An auditor as a real process, and both ends of its topics."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from auditor.settings import SHIPPED_WATCHES
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.settings import KafkaSettings
+from services.contracts.records import Alert
+from services.contracts.streams import SHIPPED_STREAMS, load_stream
+from services.contracts.topics import ALERTS, HEARTBEATS, Topic, stream_topics
+from services.machine.ports import free_ports
+
+ROOT = Path(__file__).parents[3]
+DEADLINE_SECONDS = 90.0
+
+
+def wait_for(what: str, condition: Callable[[], bool], seconds: float = DEADLINE_SECONDS) -> None:
+    """Wait until the condition holds; fail with its name at the deadline."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds:.0f} s: {what}"
+        time.sleep(0.05)
+
+
+@dataclass
+class Place:
+    """One test's own stream, watches, checkpoints and auditor id on the shared broker."""
+
+    bootstrap: str
+    folder: Path
+    jars: Path
+    name: str = field(default_factory=lambda: f"t{uuid.uuid4().hex[:10]}")
+
+    @property
+    def stream(self) -> str:
+        return f"trades_{self.name}"
+
+    def declare(self, *watches: str) -> None:
+        """Copy shipped declarations under this place's own names and create the topics."""
+        for kind in ("streams", "watches"):
+            (self.folder / kind).mkdir(parents=True, exist_ok=True)
+        self._copy(SHIPPED_STREAMS / "trades.yaml", "streams")
+        for watch in watches:
+            self._copy(SHIPPED_WATCHES / f"{watch}.yaml", "watches")
+        declared = load_stream(self.folder / "streams" / "trades.yaml")
+        topics = [*stream_topics(declared), Topic(ALERTS), Topic(HEARTBEATS)]
+        TopicAdmin(KafkaSettings(kafka_bootstrap_servers=self.bootstrap), "test").declare(topics)
+
+    def _copy(self, original: Path, kind: str) -> None:
+        text = original.read_text()
+        for before in ("stream: ", "streams: [", "FROM "):
+            text = text.replace(f"{before}trades", f"{before}{self.stream}")
+        (self.folder / kind / original.name).write_text(text)
+
+    def environment(self, **settings: object) -> dict[str, str]:
+        """Return the environment of an auditor in this place."""
+        values: dict[str, object] = {
+            "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap,
+            "AUDITOR_ID": self.name,
+            "AUDITOR_STREAMS": self.folder / "streams",
+            "AUDITOR_WATCHES": self.folder / "watches",
+            "AUDITOR_CHECKPOINTS": self.folder / "checkpoints",
+            "AUDITOR_JARS": self.jars,
+            "AUDITOR_SLOTS": 12,
+            "AUDITOR_HEAP": "512m",
+            "AUDITOR_BATCH_SECONDS": 5,
+            "HTTP_PORT": free_ports(1)[0],
+        } | settings
+        own = {f"ALDEBARAN_{name}": str(value) for name, value in values.items()}
+        path = os.pathsep.join([str(ROOT), str(ROOT / "spark-apps")])
+        return {**os.environ, **own, "PYTHONPATH": path}
+
+    @contextmanager
+    def auditor(self, **settings: object) -> Iterator["Running"]:
+        """Run an auditor in this place; kill what is left of it at the end."""
+        running = Running(self.environment(**settings), self.folder / "auditor.log")
+        try:
+            yield running
+        finally:
+            running.kill()
+
+    def refused(self, **settings: object) -> str:
+        """Run an auditor that should refuse to start; return what it says."""
+        with self.auditor(**settings) as running:
+            assert running.wait() == 78, running.log()
+            lines = [json.loads(line) for line in running.log().splitlines() if line[:1] == "{"]
+            return str(next(line["reason"] for line in lines if line["event"] == "refused"))
+
+
+class Running:
+    """A started auditor."""
+
+    def __init__(self, environment: dict[str, str], log_file: Path) -> None:
+        self._log_file = log_file
+        self._url = f"http://127.0.0.1:{environment['ALDEBARAN_HTTP_PORT']}"
+        with log_file.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "auditor"],
+                env=environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def log(self) -> str:
+        return self._log_file.read_text()
+
+    def ask(self, path: str) -> tuple[int, str]:
+        """Return status and body of a page; status 0 while nobody answers."""
+        try:
+            with urllib.request.urlopen(self._url + path, timeout=5) as answer:  # noqa: S310 - http
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError:
+            return 0, ""
+
+    def wait_until_ready(self) -> None:
+        def ready() -> bool:
+            assert self.process.poll() is None, self.log()[-3000:]
+            return self.ask("/healthz/ready")[0] == 200
+
+        wait_for("auditor is ready", ready)
+
+    def metric(self, name: str, watch: str) -> float:
+        """Return a metric of one watch; 0 before it is first set."""
+        start = f'{name}{{watch="{watch}"}} '
+        found = [line for line in self.ask("/metrics")[1].splitlines() if line.startswith(start)]
+        return float(found[0].removeprefix(start)) if found else 0.0
+
+    def terminate(self) -> int:
+        """Send SIGTERM; return the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self) -> int:
+        return self.process.wait(DEADLINE_SECONDS)
+
+    def kill(self) -> None:
+        """Kill the process and the JVM that it started."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(10)
+
+
+class Sender:
+    """Puts events onto a place's topics."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._client = Producer({"bootstrap.servers": place.bootstrap, "linger.ms": 0})
+
+    def event(self, kind: str, event_id: str, order_id: str, shares: int, **more: Any) -> None:
+        """Send one event to the stream, or to its heartbeats with `beat=True`."""
+        suffix = ".heartbeat" if more.pop("beat", False) else ""
+        event = {
+            "kind": kind,
+            "event_id": event_id,
+            "order_id": order_id,
+            "shares": shares,
+            "client": "Ann",
+            "stock": "ACME",
+        } | more
+        self.raw(json.dumps(event).encode(), order_id, suffix)
+
+    def request(self, order_id: str, shares: int, **more: Any) -> None:
+        self.event("request", order_id, order_id, shares, **more)
+
+    def purchase(self, event_id: str, order_id: str, shares: int, **more: Any) -> None:
+        self.event("purchase", event_id, order_id, shares, **more)
+
+    def raw(self, value: bytes | None, key: str = "", suffix: str = "") -> None:
+        self._client.produce(self._place.stream + suffix, value=value, key=key)
+        self._client.poll(0)
+
+    def flush(self) -> None:
+        assert self._client.flush(30) == 0
+
+
+class Findings:
+    """Reads one topic from its beginning and keeps what one auditor sent there."""
+
+    def __init__(self, place: Place, topic: str = ALERTS) -> None:
+        self._place = place
+        config = {"bootstrap.servers": place.bootstrap, "group.id": f"test-{uuid.uuid4().hex}"}
+        self._client = Consumer({**config, "enable.auto.commit": False})
+        listed = self._client.list_topics(topic, timeout=10).topics[topic]
+        self._client.assign([TopicPartition(topic, part, 0) for part in listed.partitions])
+        self.alerts: list[Alert] = []
+
+    def keys(self) -> set[str]:
+        """Return the findings' keys so far, joined by a slash."""
+        while message := self._client.poll(0.05):
+            value, key = message.value(), message.key()
+            assert message.error() is None
+            alert = Alert.decode(value)
+            assert key == alert.alert_id.encode()
+            if alert.auditor == self._place.name:
+                self.alerts.append(alert)
+        return {"/".join(alert.key.values()) for alert in self.alerts}
+
+    def wait_for(self, *keys: str) -> None:
+        wait_for(f"findings {keys}", lambda: set(keys) <= self.keys())

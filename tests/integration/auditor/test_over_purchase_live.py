@@ -1,0 +1,69 @@
+"""The shipped watch in Real-time Mode, Kafka to Kafka: exact alerts, whatever else comes."""
+
+import pytest
+
+from services.contracts.ids import alert_id
+from services.contracts.topics import HEARTBEATS
+from tests.integration.auditor.running import Findings, Place, Sender
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+POISON = [
+    b"not json",
+    None,
+    b"",
+    b"\xff\xfe{",
+    b"[" * 5000,
+    b"null",
+    b"[]",
+    b'"text"',
+    b'{"kind": "request", "event_id": "x", "order_id": "x", "shares": 1e400}',
+    b'{"kind": "request", "event_id": "x", "order_id": "x", "shares": "many"}',
+    b'{"kind": "request", "event_id": {}, "order_id": [], "shares": 5}',
+    b'{"kind": "request"',
+]
+
+
+def test_exact_alerts_between_poison(place: Place) -> None:
+    place.declare("over-purchase")
+    sender, alerts, beats = Sender(place), Findings(place), Findings(place, HEARTBEATS)
+    with place.auditor() as auditor:
+        auditor.wait_until_ready()
+        _small_workload(sender)
+        alerts.wait_for("over", "early", "quoted\"'{}é")
+        beats.wait_for("~beat-1")
+        assert auditor.terminate() == 0, auditor.log()[-3000:]
+    assert alerts.keys() == {"over", "early", "quoted\"'{}é"}
+    assert beats.keys() == {"~beat-1"}
+    found = next(alert for alert in alerts.alerts if alert.key == {"order_id": "over"})
+    assert found.alert_id == alert_id("over-purchase", ["over"])
+    assert found.severity == "critical"
+    assert found.summary == "Order over of Ann: 101 shares of ACME purchased, 100 requested"
+    assert found.labels == {"client": "Ann", "stock": "ACME"}
+    assert found.values.items() >= {"requested": 100, "purchased": 101, "excess": 1}.items()
+    assert sorted(found.event_ids) == ["over-1", "over-2"]
+    assert 0 <= found.detected_at_ms - found.appended_at_ms < 60_000
+
+
+def _small_workload(sender: Sender) -> None:
+    sender.request("equal", 100)
+    sender.purchase("equal-1", "equal", 60)
+    sender.purchase("equal-2", "equal", 40)
+    sender.purchase("equal-2", "equal", 40)
+    for poison in POISON:
+        sender.raw(poison)
+    sender.request("over", 100)
+    sender.purchase("over-1", "over", 100)
+    sender.purchase("over-2", "over", 1)
+    sender.purchase("early-1", "early", 5)
+    sender.request("early", 4)
+    sender.request("quoted\"'{}é", 1)
+    sender.purchase("quoted-1", "quoted\"'{}é", 2)
+    sender.purchase("nobody-1", "nobody", 1_000_000_000_000)
+    sender.request("~beat-1", 1, beat=True)
+    sender.purchase("~beat-1-purchase", "~beat-1", 2, beat=True)
+    sender.request("~beat-forged", 1)
+    sender.purchase("~beat-forged-1", "~beat-forged", 2)
+    sender.request("no-beat", 1, beat=True)
+    sender.purchase("no-beat-1", "no-beat", 2, beat=True)
+    sender.flush()

@@ -1,0 +1,71 @@
+"""Runs a shipped watch over a finished history, with the same code as the live auditor."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType, TimestampType
+
+from auditor.formatting import alert_messages
+from auditor.logic import findings, valid_events
+from auditor.settings import SHIPPED_WATCHES
+from services.contracts.records import Alert
+from services.contracts.streams import load_streams
+from services.contracts.watches import WatchDeclaration, load_watches
+
+STREAMS = load_streams()
+WATCHES = load_watches(SHIPPED_WATCHES)
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+RECORDS = StructType(
+    [
+        StructField("value", BinaryType()),
+        StructField("timestamp", TimestampType()),
+        StructField("topic", StringType()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One trade event and when the broker appended it (milliseconds after EPOCH)."""
+
+    kind: str
+    event_id: str
+    order_id: str
+    shares: int
+    at_ms: int
+    client: str = "Ann"
+    stock: str = "ACME"
+
+    def record(self, topic: str = "trades") -> tuple[bytes, datetime, str]:
+        fields = ("kind", "event_id", "order_id", "shares", "client", "stock")
+        value = json.dumps({name: getattr(self, name) for name in fields}).encode()
+        return value, EPOCH + timedelta(milliseconds=self.at_ms), topic
+
+
+def request(order_id: str, shares: int, at_ms: int = 0, **more: Any) -> Event:
+    return Event("request", order_id, order_id, shares, at_ms, **more)
+
+
+def purchase(event_id: str, order_id: str, shares: int, at_ms: int = 0, **more: Any) -> Event:
+    return Event("purchase", event_id, order_id, shares, at_ms, **more)
+
+
+def records(spark: SparkSession, events: Iterable[Event], *raw: Any) -> DataFrame:
+    return spark.createDataFrame([*(event.record() for event in events), *raw], RECORDS)
+
+
+def run(
+    spark: SparkSession, watch: WatchDeclaration, rows: DataFrame
+) -> list[tuple[str, str, Alert]]:
+    """Return (key, topic, alert) of every message."""
+    events = valid_events(rows, STREAMS["trades"], watch.watermark)
+    messages = alert_messages(findings(spark, watch, {"trades": events}), watch, "a")
+    return [
+        (bytes(row["key"]).decode(), row["topic"], Alert.decode(bytes(row["value"])))
+        for row in messages.collect()
+    ]

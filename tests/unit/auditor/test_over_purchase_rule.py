@@ -1,0 +1,131 @@
+"""The over-purchase rule against a simple model.
+
+Goal: the shipped SQL alerts exactly where the rule says so, whatever the order, the splits, the
+copies and the times. Method: one Spark job judges many random histories, one order id each.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from services.contracts.ids import alert_id
+from tests.unit.auditor.batches import WATCHES, Event, purchase, records, request, run
+
+pytestmark = pytest.mark.spark
+
+WATCH = WATCHES["over-purchase"]
+ARGUMENTS = WATCH.arguments()
+EARLY_MS, LIMIT_MS = int(ARGUMENTS["early_ms"]), int(ARGUMENTS["limit_ms"])
+SLIDE_MS, LENGTH_MS = int(ARGUMENTS["slide_ms"]), int(ARGUMENTS["length_ms"])
+
+
+@dataclass(frozen=True, order=True)
+class Judgement:
+    """What one request was given."""
+
+    requested: int
+    purchased: int
+
+
+def model(history: list[Event]) -> Judgement | None:
+    """Return the judgement that an alert shows, or None where there must be no alert."""
+    requests = [event for event in history if event.kind == "request"]
+    judged = [Judgement(one.shares, purchased_for(one, history)) for one in requests]
+    return min((one for one in judged if one.purchased > one.requested), default=None)
+
+
+def purchased_for(opened: Event, history: list[Event]) -> int:
+    counted: dict[str, int] = {}
+    for event in history:
+        near = opened.at_ms - EARLY_MS <= event.at_ms <= opened.at_ms + LIMIT_MS
+        if event.kind == "purchase" and near:
+            counted[event.event_id] = max(counted.get(event.event_id, 0), event.shares)
+    return sum(counted.values())
+
+
+EDGES_MS = [
+    *(-EARLY_MS + step for step in (-1, 0, 1)),
+    *(-1, 0, 1, 60_000, LIMIT_MS // 2),
+    *(LIMIT_MS + step for step in (-1, 0, 1)),
+    *(LIMIT_MS + EARLY_MS, 2 * LIMIT_MS, SLIDE_MS, LENGTH_MS),
+]
+SHARES = st.integers(1, 6) | st.sampled_from([100, 10**12])
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Event]:
+    """A book opened anywhere relative to the windows, with purchases around all its edges."""
+    start = draw(st.integers(0, 2 * LENGTH_MS) | st.sampled_from([SLIDE_MS, LENGTH_MS]))
+    start += 2 * LENGTH_MS
+    offsets = st.sampled_from(EDGES_MS) | st.integers(-2 * EARLY_MS, 2 * LIMIT_MS)
+    opened = draw(st.lists(st.tuples(SHARES, offsets), max_size=2))
+    requests = [request("order", draw(SHARES), start)] if draw(st.integers(0, 9)) else []
+    requests += [request("order", shares, start + after) for shares, after in opened]
+    bought = st.tuples(st.sampled_from("abcde"), SHARES, offsets)
+    purchases = [
+        purchase(event_id, "order", shares, start + after)
+        for event_id, shares, after in draw(st.lists(bought, max_size=8))
+    ]
+    return draw(st.permutations(requests + purchases))
+
+
+@st.composite
+def exact_splits(draw: st.DrawFn) -> list[Event]:
+    """A request and purchases that sum up to exactly what it asked for, or one share more."""
+    parts = draw(st.lists(st.integers(1, 50), min_size=1, max_size=6))
+    start = draw(st.integers(2 * LENGTH_MS, 3 * LENGTH_MS))
+    purchases = [
+        purchase(f"p{i}", "order", shares, start + draw(st.integers(-EARLY_MS, LIMIT_MS)))
+        for i, shares in enumerate(parts)
+    ]
+    copies = draw(st.lists(st.sampled_from(purchases), max_size=3))
+    asked = sum(parts) - draw(st.integers(0, 1))
+    opened = [request("order", asked, start)] if asked else []
+    return draw(st.permutations(opened + purchases + copies))
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(histories() | exact_splits(), min_size=60, max_size=150))
+def test_alerts_exactly_where_the_rule_says(
+    spark: SparkSession, cases: list[list[Event]]
+) -> None:
+    expected = {f"order-{i}": found for i, case in enumerate(cases) if (found := model(case))}
+    events = [moved(event, f"order-{i}") for i, case in enumerate(cases) for event in case]
+    shown: dict[str, set[Judgement]] = {}
+    for key, topic, alert in run(spark, WATCH, records(spark, events)):
+        order_id = alert.key["order_id"]
+        assert (key, topic) == (alert_id(WATCH.watch, [order_id]), "alerts")
+        judged = Judgement(alert.values["requested"], alert.values["purchased"])
+        shown.setdefault(order_id, set()).add(judged)
+    assert shown.keys() == expected.keys()
+    for order_id, judgement in expected.items():
+        assert judgement in shown[order_id]
+
+
+def moved(event: Event, order_id: str) -> Event:
+    own_id = order_id if event.kind == "request" else event.event_id
+    return Event(event.kind, own_id, order_id, event.shares, event.at_ms)
+
+
+def alerts_of(spark: SparkSession, *events: Event) -> list[dict[str, Any]]:
+    return [alert.values for _, _, alert in run(spark, WATCH, records(spark, events))]
+
+
+def test_every_window_holds_each_book_whole() -> None:
+    assert LENGTH_MS >= SLIDE_MS + EARLY_MS + LIMIT_MS
+
+
+def test_sums_do_not_overflow(spark: SparkSession) -> None:
+    most = 10**12
+    events = [purchase(f"p{i}", "huge", most) for i in range(2000)]
+    found = alerts_of(spark, request("huge", most), *events)
+    assert {values["purchased"] for values in found} == {2000 * most}

@@ -152,7 +152,7 @@ class WatchDeclaration(BaseModel):
 
 
 def template_parts(template: str) -> list[tuple[str, str | None]]:
-    """Split a summary such as `{stock} moved` into (text before, column) pairs.
+    """Split a summary such as `{host} is full` into (text before, column) pairs.
 
     Raises:
         ValueError: a brace is not closed, or more than a column's name stands between braces.

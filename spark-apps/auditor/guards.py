@@ -32,7 +32,7 @@ ADVICE: Final = {
 _GENERAL_ADVICE: Final = "docs/watches.md lists what Real-time Mode takes"
 _LEGACY_ADVICE: Final = {
     "Distinct aggregations": "use size(collect_set(x)) for few values, else approx_count_distinct",
-    "Sorting": "leave out ORDER BY: alerts leave as they are found",
+    "Sorting": "do not sort: alerts leave as they are found",
     "Limits": "leave out LIMIT",
 }
 _PERMANENT: Final = ("STREAMING_REAL_TIME_MODE", "STREAMING_STATEFUL_OPERATOR", "STATE_STORE_KEY")

@@ -95,9 +95,7 @@ def exact_splits(draw: st.DrawFn) -> list[Event]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(histories() | exact_splits(), min_size=60, max_size=150))
-def test_alerts_exactly_where_the_rule_says(
-    spark: SparkSession, cases: list[list[Event]]
-) -> None:
+def test_alerts_exactly_where_the_rule_says(spark: SparkSession, cases: list[list[Event]]) -> None:
     expected = {f"order-{i}": found for i, case in enumerate(cases) if (found := model(case))}
     events = [moved(event, f"order-{i}") for i, case in enumerate(cases) for event in case]
     shown: dict[str, set[Judgement]] = {}

@@ -6,6 +6,10 @@ SHELL := bash
 ALDEBARAN_TOOLS ?= .tools
 ALDEBARAN_HOME ?= .aldebaran
 export ALDEBARAN_TOOLS ALDEBARAN_HOME
+# The first Python on PATH that is new enough; name another by BASE_PYTHON.
+BASE_PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
+  if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+    echo $$each; exit; fi; done; echo python3)
 VENV := $(ALDEBARAN_TOOLS)/venv
 PYTHON := $(VENV)/bin/python
 VENV_STAMP := $(VENV)/.requirements-dev.lock
@@ -14,6 +18,16 @@ VENV_STAMP := $(VENV)/.requirements-dev.lock
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
 	  /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Use
+
+.PHONY: run
+run: setup ## Set up what is needed and run Aldebaran with simulated events; Ctrl-C ends it
+	@exec $(PYTHON) -m services.machine run
+
+.PHONY: clean-state
+clean-state: $(VENV_STAMP) ## Remove all state (ALDEBARAN_HOME); refuses while something uses it
+	@$(PYTHON) -m services.machine clean-state
 
 ##@ Check
 
@@ -25,12 +39,26 @@ check: $(VENV_STAMP) ## Lint, format, types, import laws, tidy test
 	PYTHONPATH=.:spark-apps $(VENV)/bin/lint-imports
 	$(VENV)/bin/pytest -q tests/tidy
 
+.PHONY: test
+test: setup ## Run all tests, with real Kafka, Postgres and Spark
+	$(VENV)/bin/pytest
+
 .PHONY: format
 format: $(VENV_STAMP) ## Rewrite code in the project's format
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
 ##@ Set up
+
+.PHONY: setup
+setup: prerequisites $(VENV_STAMP) ## Make the Python environment and fetch the jars
+	@$(PYTHON) -m services.machine jars
+
+.PHONY: prerequisites
+prerequisites: ## Say what is missing on this machine, and the command that installs it
+	@command -v $(BASE_PYTHON) > /dev/null || \
+	  { echo "setup: Python 3.11 or newer is needed: install python3 with your system's packages" >&2; exit 1; }
+	@$(BASE_PYTHON) services/machine/prerequisites.py
 
 .PHONY: lock
 lock: $(VENV_STAMP) ## Pin Python packages again (versions and hashes) after a change of *.in
@@ -39,7 +67,12 @@ lock: $(VENV_STAMP) ## Pin Python packages again (versions and hashes) after a c
 	    --no-header --universal --python-version 3.11 $$name.in -o $$name.lock; \
 	done
 
-$(VENV_STAMP): requirements-dev.lock
-	test -x $(PYTHON) || python3 -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	cp requirements-dev.lock $@
+# The stamp is written last: an installation that was cut short is made anew from nothing.
+$(VENV_STAMP): requirements-dev.lock | prerequisites
+	@if cmp -s $< $@; then touch $@; else \
+	  echo "Installing Python packages; the first time this takes some minutes."; \
+	  test -f $@ || $(BASE_PYTHON) -m venv --clear $(VENV); \
+	  rm -f $@; \
+	  $(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<; \
+	  cp $< $@.new && mv $@.new $@; \
+	fi

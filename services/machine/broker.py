@@ -185,6 +185,7 @@ def _format(node: BrokerNode, java: Path, jars: Path, cluster_id: str) -> None:
         text=True,
         timeout=FORMAT_TIMEOUT_SECONDS,
         check=False,
+        start_new_session=True,
     )
     if finished.returncode != 0:
         raise MachineProblem(f"the broker's storage cannot be formatted: {finished.stdout}")

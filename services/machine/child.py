@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,12 +23,16 @@ class Child:
 
     program: Program
     process: subprocess.Popen[bytes]
-    log_file: Path
 
     @property
     def exit_code(self) -> int | None:
         """The exit code, negative for a signal; None while it runs."""
         return self.process.poll()
+
+    @property
+    def group(self) -> int:
+        """The process group of the program and of all that it starts."""
+        return self.process.pid
 
     def ask_to_stop(self) -> None:
         """Send the program its stop signal; a program that has ended needs none."""
@@ -42,7 +47,7 @@ class Child:
             self.process.kill()
             self.process.wait(KILL_TIMEOUT_SECONDS)
         finally:
-            _kill_group(self.process.pid)
+            _kill_group(self.group)
 
     def stop(self) -> None:
         """Ask to stop and see it through."""
@@ -59,22 +64,26 @@ def leashed(
     return [sys.executable, "-I", "-S", str(LEASH), *user, *tie, *command]
 
 
-def start(program: Program, log_file: Path, inherited: Mapping[str, str]) -> Child:
-    """Start a program with its output appended to `log_file`; `inherited` is the base environment.
+def start(program: Program, log_file: Path | None, inherited: Mapping[str, str]) -> Child:
+    """Start a program over the base environment `inherited`, its output appended to `log_file`.
 
-    Must be called from the main thread: on Linux the leash is tied to the thread that starts it.
+    Without a log file the output goes where this process writes. Must be called from the main
+    thread: on Linux the leash is tied to the thread that starts it.
     """
-    log_file.parent.mkdir(parents=True, exist_ok=True)
-    with log_file.open("ab") as output:
+    with ExitStack() as closing:
+        output = None
+        if log_file is not None:
+            log_file.parent.mkdir(parents=True, exist_ok=True)
+            output = closing.enter_context(log_file.open("ab"))
         process = subprocess.Popen(
             leashed(program.command, program.death_signal, program.ordinary_user),
             env={**inherited, **program.environment},
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=subprocess.STDOUT,
+            stderr=None if output is None else subprocess.STDOUT,
             start_new_session=True,
         )
-    return Child(program, process, log_file)
+    return Child(program, process)
 
 
 def start_and_wait(program: Program, log_file: Path, inherited: Mapping[str, str]) -> Child:

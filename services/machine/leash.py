@@ -2,28 +2,27 @@
 
     python -I -S leash.py [--ordinary-user] <parent pid> <signal> program argument...
 
-When the parent ends in any way, kill -9 included, the program gets the signal. Linux does this in
-the kernel; elsewhere a small watcher process stays beside the program. With --ordinary-user a
-program that refuses to run as root gets a user namespace in which root has an ordinary number;
-files keep their owner outside. Only the standard library is imported: this runs before each start.
+When the parent ends in any way, kill -9 included, the kernel sends the program the signal. This is
+Linux's own; elsewhere the undertaker (undertaker.py) does it alone, a moment later. With
+--ordinary-user a program that refuses to run as root gets a user namespace in which root has an
+ordinary number; files keep their owner outside. Only the standard library is imported: this runs
+before each start.
 """
 
 import ctypes
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
 
 ORDINARY_USER_ID = 65534
 CLONE_NEWUSER = 0x10000000
 PR_SET_PDEATHSIG = 1
-WATCH_INTERVAL_SECONDS = 0.5
 EXIT_CANNOT_START = 126
 
 
 def become_ordinary_user() -> None:
-    """Enter a user namespace where this user has an ordinary number; a no-op unless root."""
+    """Enter a user namespace where this user has an ordinary number; does nothing unless root."""
     if os.geteuid() != 0:
         return
     group = os.getegid()
@@ -44,31 +43,8 @@ def tie_to_parent(parent: int, death_signal: int) -> None:
     """Arrange that this process gets `death_signal` when `parent` ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, death_signal)
-    elif os.fork() == 0:
-        watch(parent, os.getppid(), death_signal)
     if os.getppid() != parent:
         sys.exit(EXIT_CANNOT_START)
-
-
-def watch(parent: int, program: int, death_signal: int) -> None:
-    """Signal `program` when `parent` ends; return never, end when either ends."""
-    while os.getppid() == program:
-        if not is_running(parent):
-            os.kill(program, death_signal)
-            break
-        threading.Event().wait(WATCH_INTERVAL_SECONDS)
-    os._exit(0)
-
-
-def is_running(process: int) -> bool:
-    """Say whether a process of this number exists."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def main(arguments: list[str]) -> None:

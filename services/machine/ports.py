@@ -3,7 +3,13 @@
 import shutil
 import socket
 import subprocess
+from collections.abc import Mapping
+from functools import partial
 
+from services.machine.problems import MachineProblem
+from services.machine.waiting import wait_until
+
+RELEASE_TIMEOUT_SECONDS = 3.0
 ASK_TIMEOUT_SECONDS = 10
 
 
@@ -19,15 +25,15 @@ def free_ports(count: int) -> list[int]:
             opened.close()
 
 
-def is_taken(port: int, host: str = "127.0.0.1") -> bool:
-    """Say whether a program listens on the port, or it cannot be bound for another reason."""
+def is_free(port: int, host: str = "127.0.0.1") -> bool:
+    """Say whether the port can be bound, as a server would."""
     with socket.socket() as attempt:
         attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             attempt.bind((host, port))
         except OSError:
-            return True
-    return False
+            return False
+    return True
 
 
 def holder(port: int) -> str | None:
@@ -46,3 +52,22 @@ def holder(port: int) -> str | None:
         if described:
             return described.splitlines()[0].split("users:")[-1].strip()
     return None
+
+
+def check_ports(ports: Mapping[str, int]) -> None:
+    """Raise MachineProblem unless each port is free and used once; `ports` is by setting's name.
+
+    A port held by programs of a run that was just killed is waited for.
+    """
+    for setting, port in ports.items():
+        others = [name for name, value in ports.items() if value == port and name != setting]
+        if others:
+            raise MachineProblem(f"{setting} and {', '.join(others)} both name port {port}")
+    for setting, port in ports.items():
+        try:
+            wait_until(partial(is_free, port), RELEASE_TIMEOUT_SECONDS, "")
+        except MachineProblem:
+            by = f" by {found}" if (found := holder(port)) else ""
+            raise MachineProblem(
+                f"port {port} is taken{by}: free it, or choose another by {setting}"
+            ) from None

@@ -126,6 +126,7 @@ def _run(command: list[str], given: str = "") -> None:
         text=True,
         timeout=COMMAND_TIMEOUT_SECONDS,
         check=False,
+        start_new_session=True,
     )
     if finished.returncode != 0:
         raise MachineProblem(f"PostgreSQL cannot be set up: {finished.stdout}")

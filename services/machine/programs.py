@@ -12,8 +12,10 @@ class Program:
     """One process of the plan.
 
     `environment` is laid over the supervisor's own. `after` names the programs that must be ready
-    before this one starts. `stop_signal` asks it to end; `death_signal` is what it gets when the
-    supervisor itself is killed. `ordinary_user` is for programs that refuse to run as root.
+    before this one starts. A program that runs `once` is ready when it has ended with exit code 0.
+    `on_terminal` shows its output to the user instead of writing it to a log. `stop_signal` asks it
+    to end; `death_signal` is what it gets when the supervisor itself is killed. `ordinary_user` is
+    for programs that refuse to run as root.
     """
 
     name: str
@@ -21,8 +23,33 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     readiness: Readiness | None = None
     after: tuple[str, ...] = ()
+    once: bool = False
+    on_terminal: bool = False
     ready_timeout_seconds: float = 60.0
     stop_timeout_seconds: float = 12.0
     stop_signal: signal.Signals = signal.SIGTERM
     death_signal: signal.Signals = signal.SIGKILL
     ordinary_user: bool = False
+
+
+def check_plan(programs: tuple[Program, ...]) -> None:
+    """Raise ValueError where names repeat, or a program waits for one that is not before it."""
+    known: set[str] = set()
+    for program in programs:
+        if program.name in known:
+            raise ValueError(f"two programs are named {program.name}")
+        if unknown := set(program.after) - known:
+            raise ValueError(f"{program.name} waits for {sorted(unknown)}, which is not before it")
+        known.add(program.name)
+
+
+def stop_levels(programs: tuple[Program, ...]) -> list[list[str]]:
+    """Return names in the order to stop them: each level holds what nothing left waits for."""
+    left = list(programs)
+    levels = []
+    while left:
+        needed = {name for program in left for name in program.after}
+        level = [program.name for program in left if program.name not in needed]
+        levels.append(level)
+        left = [program for program in left if program.name not in level]
+    return levels

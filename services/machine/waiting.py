@@ -20,3 +20,8 @@ def wait_until(condition: Callable[[], bool], timeout_seconds: float, otherwise:
         if time.monotonic() > deadline:
             raise MachineProblem(f"{otherwise} (waited {timeout_seconds:g} s)")
         pause.wait(CHECK_INTERVAL_SECONDS)
+
+
+def now_seconds() -> float:
+    """Return seconds that never go back."""
+    return time.monotonic()

@@ -1,0 +1,56 @@
+"""The folder of all state: known by a mark, used by one run at a time, removed only when idle."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from services.machine.problems import MachineProblem
+
+MARK = "run.lock"
+
+
+@contextmanager
+def occupied(home: Path) -> Iterator[None]:
+    """Hold the folder for one run; the system lets go of it even when this process is killed.
+
+    Raises MachineProblem where another run holds it, or the folder holds somebody else's files.
+    """
+    if home.is_dir() and any(home.iterdir()) and not (home / MARK).is_file():
+        raise MachineProblem(
+            f"{home} has files that are not Aldebaran's: name another folder by ALDEBARAN_HOME"
+        )
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / MARK).open("a+", encoding="ascii") as lock:
+        _lock(lock.fileno(), home)
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield
+
+
+def remove(home: Path) -> bool:
+    """Remove the folder; return whether there was one. Refuses while a run holds it."""
+    if not home.is_dir():
+        return False
+    with occupied(home):
+        for path in home.iterdir():
+            if path.name == MARK:
+                continue
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        (home / MARK).unlink()
+    home.rmdir()
+    return True
+
+
+def _lock(descriptor: int, home: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        owner = (home / MARK).read_text("ascii").strip() or "unknown"
+        raise MachineProblem(
+            f"a run (process {owner}) is using {home}: stop it first,"
+            " or name another folder by ALDEBARAN_HOME"
+        ) from None

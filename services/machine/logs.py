@@ -1,0 +1,19 @@
+"""Keeps the logs of programs within a limit while they are being written."""
+
+import shutil
+from pathlib import Path
+
+LOG_LIMIT_BYTES = 16 * 1024 * 1024
+
+
+def cut_long_logs(folder: Path, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
+    """Move the content of each log over the limit to `<name>.log.1` and empty it.
+
+    Programs append, so they go on writing at the start. Lines written between the copy and the
+    cut are lost, which a log may.
+    """
+    for path in folder.glob("*.log"):
+        if path.stat().st_size > limit_bytes:
+            shutil.copyfile(path, path.with_suffix(".log.1"))
+            with path.open("r+b") as stream:
+                stream.truncate(0)

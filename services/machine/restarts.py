@@ -1,0 +1,28 @@
+"""When a crashed program is started again, and when to give up: a decision on values."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RestartPolicy:
+    """Start again after a growing pause; give up after too many crashes in a row.
+
+    A run of at least `stable_seconds` is a success and starts the count anew. The pause doubles
+    from `first_pause_seconds` up to `longest_pause_seconds`.
+    """
+
+    crashes_in_a_row_limit: int = 5
+    stable_seconds: float = 60.0
+    first_pause_seconds: float = 0.5
+    longest_pause_seconds: float = 8.0
+
+    def crashes_in_a_row(self, before: int, ran_seconds: float) -> int:
+        """Return the new count after a crash, given the count before and how long it had run."""
+        return 1 if ran_seconds >= self.stable_seconds else before + 1
+
+    def pause_seconds(self, crashes_in_a_row: int) -> float | None:
+        """Return how long to wait before the next start; None means to give up."""
+        if crashes_in_a_row >= self.crashes_in_a_row_limit:
+            return None
+        doubled: float = self.first_pause_seconds * 2.0 ** (crashes_in_a_row - 1)
+        return min(doubled, self.longest_pause_seconds)

@@ -1,0 +1,42 @@
+"""Settings of one machine: folders, ports, memory."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from services.backbone.settings import PREFIX, Port, Settings
+
+PORT_PREFIX = "port_"
+
+
+class MachineSettings(Settings):
+    """What `make run` can be told; every port is `ALDEBARAN_PORT_<WHAT>`."""
+
+    home: Path = Path(".aldebaran")
+    tools: Path = Path(".tools")
+    kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384
+
+    port_kafka: Port = 19092
+    port_kafka_controller: Port = 19093
+    port_postgres: Port = 15432
+    port_console: Port = 18080
+    port_gateway: Port = 18081
+    port_auditor: Port = 18082
+    port_lookout: Port = 18083
+    port_heartbeat: Port = 18084
+    port_deliverer_bus: Port = 18085
+    port_deliverer_webhook: Port = 18086
+    port_deliverer_email: Port = 18087
+    port_simulator: Port = 18088
+    port_inbox: Port = 18089
+    port_inbox_smtp: Port = 18025
+
+    def ports(self) -> dict[str, int]:
+        """Return every port by the name of the setting that changes it."""
+        named = self.model_dump(include={n for n in type(self).model_fields if _is_port(n)})
+        return {PREFIX + name.upper(): port for name, port in named.items()}
+
+
+def _is_port(name: str) -> bool:
+    return name.startswith(PORT_PREFIX)

@@ -1,0 +1,199 @@
+"""Keeps a plan of programs running: starts them in order, restarts what dies, ends all together."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+
+from services.machine.child import Child, start
+from services.machine.logs import cut_long_logs
+from services.machine.problems import MachineProblem
+from services.machine.programs import Program, check_plan, stop_levels
+from services.machine.restarts import RestartPolicy
+from services.machine.undertaker import Undertaker
+
+TICK_SECONDS = 0.1
+TICKS_BETWEEN_LOG_CHECKS = 50
+EXIT_BAD_SETTINGS = 78
+# A terminal and make may each pass on one and the same request to stop.
+HURRY_AFTER_SECONDS = 1.0
+
+
+class Phase(Enum):
+    """Where one program stands."""
+
+    WAITING = auto()
+    STARTING = auto()
+    READY = auto()
+
+
+@dataclass
+class Watched:
+    """One program of the plan and what became of it."""
+
+    program: Program
+    phase: Phase = Phase.WAITING
+    child: Child | None = None
+    started_at_seconds: float = 0.0
+    not_before_seconds: float = 0.0
+    crashes_in_a_row: int = 0
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the supervisor is given: base environment, log folder, and ways to tell and wait.
+
+    `wait` pauses for some seconds and returns True when a signal to stop came; `now_seconds` never
+    goes back; `say` shows one line to the user.
+    """
+
+    environment: Mapping[str, str]
+    logs: Path
+    say: Callable[[str], None]
+    wait: Callable[[float], bool]
+    now_seconds: Callable[[], float]
+
+
+class Supervisor:
+    """Runs the programs until a signal comes or one of them cannot be kept alive."""
+
+    def __init__(
+        self,
+        programs: tuple[Program, ...],
+        surroundings: Surroundings,
+        policy: RestartPolicy,
+        when_ready: Callable[[], None],
+    ) -> None:
+        check_plan(programs)
+        self._all = {program.name: Watched(program) for program in programs}
+        self._programs = programs
+        self._around = surroundings
+        self._policy = policy
+        self._when_ready = when_ready
+        self._undertaker = Undertaker()
+
+    def run(self) -> int:
+        """Return 0 after a signal to stop, 1 after giving up; nothing is left running."""
+        told = False
+        ticks = 0
+        try:
+            while not self._around.wait(TICK_SECONDS):
+                for watched in self._all.values():
+                    self._advance(watched)
+                if not told and all(each.phase is Phase.READY for each in self._all.values()):
+                    told = True
+                    self._when_ready()
+                ticks += 1
+                if ticks % TICKS_BETWEEN_LOG_CHECKS == 0:
+                    cut_long_logs(self._around.logs)
+        except MachineProblem as problem:
+            self._around.say(f"{problem}; ending everything")
+            return 1
+        finally:
+            self._stop_all()
+        return 0
+
+    def _advance(self, watched: Watched) -> None:
+        if watched.phase is Phase.WAITING:
+            self._start_when_due(watched)
+        elif watched.child is not None and (code := watched.child.exit_code) is not None:
+            self._ended(watched, code)
+        elif watched.phase is Phase.STARTING:
+            self._look_whether_ready(watched)
+
+    def _start_when_due(self, watched: Watched) -> None:
+        program = watched.program
+        held_back = any(self._all[name].phase is not Phase.READY for name in program.after)
+        if held_back or self._around.now_seconds() < watched.not_before_seconds:
+            return
+        log_file = None if program.on_terminal else self.log_file(program.name)
+        watched.child = start(program, log_file, self._around.environment)
+        self._tell_undertaker(watched.child)
+        watched.started_at_seconds = self._around.now_seconds()
+        watched.phase = Phase.STARTING
+
+    def _tell_undertaker(self, child: Child) -> None:
+        try:
+            self._undertaker.started(child.group)
+        except BrokenPipeError:
+            raise MachineProblem("the undertaker process was killed") from None
+
+    def _look_whether_ready(self, watched: Watched) -> None:
+        program = watched.program
+        if not program.once and (program.readiness is None or program.readiness.is_ready()):
+            watched.phase = Phase.READY
+        elif self._ran_seconds(watched) > program.ready_timeout_seconds:
+            self._crashed(watched, f"was not ready within {program.ready_timeout_seconds:g} s")
+
+    def _ended(self, watched: Watched, code: int) -> None:
+        if watched.program.once and code == 0:
+            self._bury(watched)
+            watched.phase = Phase.READY
+        elif code == EXIT_BAD_SETTINGS:
+            raise MachineProblem(f"{watched.program.name} {self._refused(watched)}")
+        else:
+            self._crashed(watched, f"ended with {_described(code)}")
+
+    def _refused(self, watched: Watched) -> str:
+        return f"refused its settings or its input: read {self._shown_log(watched.program)}"
+
+    def _crashed(self, watched: Watched, what: str) -> None:
+        name, ran = watched.program.name, self._ran_seconds(watched)
+        self._bury(watched)
+        watched.phase = Phase.WAITING
+        watched.crashes_in_a_row = self._policy.crashes_in_a_row(watched.crashes_in_a_row, ran)
+        pause = self._policy.pause_seconds(watched.crashes_in_a_row)
+        log_name = self._shown_log(watched.program)
+        if pause is None:
+            times = watched.crashes_in_a_row
+            raise MachineProblem(f"{name} {what}, {times} times in a row: read {log_name}")
+        watched.not_before_seconds = self._around.now_seconds() + pause
+        self._around.say(f"{name} {what}; it starts again in {pause:g} s (log: {log_name})")
+
+    def _ran_seconds(self, watched: Watched) -> float:
+        return self._around.now_seconds() - watched.started_at_seconds
+
+    def log_file(self, name: str) -> Path:
+        """Return where the output of a program is kept."""
+        return self._around.logs / f"{name}.log"
+
+    def _shown_log(self, program: Program) -> str:
+        return "the lines above" if program.on_terminal else str(self.log_file(program.name))
+
+    def _stop_all(self) -> None:
+        """End level by level, so that nothing loses what it still needs; a second signal hurries.
+
+        The last step is unconditional: whatever happens on the way, every group is killed.
+        """
+        try:
+            for level in stop_levels(self._programs):
+                self._stop_level([child for name in level if (child := self._all[name].child)])
+        finally:
+            for watched in self._all.values():
+                self._bury(watched)
+            self._undertaker.close()
+
+    def _bury(self, watched: Watched) -> None:
+        if watched.child is not None:
+            watched.child.end(0)
+            self._undertaker.ended(watched.child.group)
+        watched.child = None
+
+    def _stop_level(self, children: list[Child]) -> None:
+        for child in children:
+            child.ask_to_stop()
+        begun = self._around.now_seconds()
+        hurry = False
+        while not hurry and (running := [each for each in children if each.exit_code is None]):
+            patience = max(each.program.stop_timeout_seconds for each in running)
+            again = self._around.wait(TICK_SECONDS / 2)
+            waited = self._around.now_seconds() - begun
+            hurry = waited > patience or (again and waited > HURRY_AFTER_SECONDS)
+        for child in children:
+            if child.exit_code is None:
+                self._around.say(f"{child.program.name} did not end when asked: killed")
+            child.end(0)
+
+
+def _described(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

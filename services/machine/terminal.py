@@ -1,0 +1,79 @@
+"""`python -m services.machine.terminal`: shows alerts once each and every move of a delivery."""
+
+import signal
+import sys
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+
+from services.backbone.errors import Transient
+from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.settings import KafkaSettings, read_settings
+from services.contracts.records import Alert, DeliveryEvent, Malformed
+from services.contracts.topics import ALERTS, DELIVERY_EVENTS
+from services.machine.interrupts import Interrupts
+from services.machine.lines import alert_line, delivery_line
+
+GROUP = "terminal"
+REMEMBERED_ALERTS = 10_000
+BATCH_LIMIT = 500
+POLL_SECONDS = 0.2
+
+
+class Shown:
+    """Turns records into lines; an alert that was shown lately is not shown again."""
+
+    def __init__(self, remembered: int = REMEMBERED_ALERTS) -> None:
+        self._alerts: OrderedDict[str, None] = OrderedDict()
+        self._remembered = remembered
+
+    def lines(self, records: Iterable[tuple[str, bytes]]) -> Iterator[str]:
+        """Yield one line for each (topic, value) that is new; a malformed one is shown as such."""
+        for topic, value in records:
+            try:
+                if topic == DELIVERY_EVENTS:
+                    yield delivery_line(DeliveryEvent.decode(value))
+                elif self._is_new(alert := Alert.decode(value)):
+                    yield alert_line(alert)
+            except Malformed as error:
+                yield f"a record of {topic} cannot be read: {error}"
+
+    def _is_new(self, alert: Alert) -> bool:
+        if alert.alert_id in self._alerts:
+            return False
+        self._alerts[alert.alert_id] = None
+        if len(self._alerts) > self._remembered:
+            self._alerts.popitem(last=False)
+        return True
+
+
+def show(consumer: Consumer, interrupts: Interrupts) -> None:
+    """Show what comes until a signal to stop."""
+    shown = Shown()
+    while not interrupts.wait(0):
+        try:
+            batch = consumer.batch(BATCH_LIMIT, POLL_SECONDS)
+        except Transient:
+            continue
+        for line in shown.lines(_values(batch)):
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+        consumer.commit(batch)
+
+
+def _values(batch: Iterable[Incoming]) -> Iterator[tuple[str, bytes]]:
+    return ((each.topic, each.value) for each in batch)
+
+
+def main() -> int:
+    """Read from where the last run stopped, and show."""
+    settings = read_settings(KafkaSettings)
+    consumer = Consumer(settings, GROUP, group=GROUP, topics=[ALERTS, DELIVERY_EVENTS])
+    with Interrupts() as interrupts:
+        show(consumer, interrupts)
+    consumer.close()
+    return 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(main())

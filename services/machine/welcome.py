@@ -1,0 +1,36 @@
+"""What the user is told once everything runs: where to look."""
+
+from services.machine.plan import Machine
+from services.machine.programs import Program
+from services.machine.readiness import HttpReadiness
+
+PLACES = (
+    ("console", "page", ""),
+    ("gateway", "API", "/docs"),
+    ("inbox", "deliveries as they arrive", ""),
+)
+
+
+def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
+    """Write the lines that say where the page, the API, metrics and logs are."""
+    ports = {
+        program.name: program.readiness.port
+        for program in programs
+        if isinstance(program.readiness, HttpReadiness)
+    }
+    places = [
+        (what, f"http://127.0.0.1:{ports[name]}{path}")
+        for name, what, path in PLACES
+        if name in ports
+    ]
+    metrics = [(f"metrics, {name}", f"http://127.0.0.1:{ports[name]}/metrics") for name in ports]
+    rest = [
+        ("Kafka", machine.node.bootstrap),
+        (
+            "Postgres",
+            f"127.0.0.1:{machine.server.port} (password in {machine.server.password_file})",
+        ),
+        ("logs", str(machine.home / "log")),
+    ]
+    lines = [f"  {what:<28} {where}" for what, where in (*places, *metrics, *rest)]
+    return "\n".join(["Aldebaran is running. Ctrl-C stops everything.", *lines, ""])

@@ -1,0 +1,69 @@
+"""`python -m services.machine`: clear refusals before anything is started."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from services.machine.home import occupied
+from services.machine.ports import free_ports
+from services.machine.settings import MachineSettings
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """A machine of the test's own: free ports, an empty state folder."""
+    settings = MachineSettings().ports()
+    ports = dict(zip(settings, map(str, free_ports(len(settings))), strict=True))
+    return {**os.environ, **ports, "ALDEBARAN_HOME": str(tmp_path / "home")}
+
+
+def machine(command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "services.machine", *command.split()],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_taken_port_is_named_before_anything_starts(environment: dict[str, str]) -> None:
+    port = int(environment["ALDEBARAN_PORT_GATEWAY"])
+    with socket.create_server(("127.0.0.1", port)):
+        finished = machine("run", environment)
+    assert finished.returncode == 1
+    assert f"port {port} is taken" in finished.stderr
+    assert "ALDEBARAN_PORT_GATEWAY" in finished.stderr
+    assert not Path(environment["ALDEBARAN_HOME"], "log").exists()
+
+
+def test_a_second_run_in_the_same_folder_is_refused(environment: dict[str, str]) -> None:
+    home = Path(environment["ALDEBARAN_HOME"])
+    with occupied(home):
+        second = machine("run", environment)
+        cleaning = machine("clean-state", environment)
+    for refused in (second, cleaning):
+        assert refused.returncode == 1
+        assert f"a run (process {os.getpid()}) is using {home}" in refused.stderr
+    assert machine("clean-state", environment).returncode == 0
+    assert not home.exists()
+
+
+def test_a_bad_port_is_named_as_the_user_spells_it(environment: dict[str, str]) -> None:
+    finished = machine("run", {**environment, "ALDEBARAN_PORT_KAFKA": "99999"})
+    assert finished.returncode == 78
+    assert "ALDEBARAN_PORT_KAFKA" in finished.stderr
+
+
+def test_an_unknown_command_shows_the_usage(environment: dict[str, str]) -> None:
+    finished = machine("fly", environment)
+    assert finished.returncode == 64
+    assert "usage:" in finished.stderr

@@ -1,0 +1,174 @@
+"""The supervisor on real processes: whatever ends it, nothing it started is left running."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from services.machine.programs import Program
+from services.machine.readiness import TcpReadiness
+from services.machine.restarts import RestartPolicy
+from services.machine.supervisor import Supervisor, Surroundings
+from services.machine.waiting import now_seconds, wait_until
+
+ROOT = Path(__file__).parents[3]
+DEADLINE_SECONDS = 20
+ENDINGS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]
+
+
+@pytest.fixture
+def mark() -> str:
+    """A number of seconds to sleep that no other process on this machine sleeps."""
+    return f"86400.{uuid.uuid4().int % 10**12:012d}"
+
+
+def marked(mark: str, program: str = "") -> list[int]:
+    """The ids of running processes that carry the mark."""
+    listed = subprocess.run(
+        ["/bin/ps", "-axo", "pid=,args="], capture_output=True, text=True, check=True
+    )
+    lines = [line.strip() for line in listed.stdout.splitlines() if mark in line]
+    return [int(line.split()[0]) for line in lines if program in line]
+
+
+@contextmanager
+def running(home: Path, mark: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.integration.machine.light", str(home), mark]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process: subprocess.Popen[str], expected: str) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if expected in line:
+            return
+    pytest.fail(f"the supervisor ended without saying {expected!r}")
+
+
+@pytest.mark.timeout(300)
+def test_twenty_endings_leave_nothing_running_and_nothing_half_written(
+    tmp_path: Path, mark: str
+) -> None:
+    for number in range(20):
+        ending = ENDINGS[number % len(ENDINGS)]
+        with running(tmp_path / "home", mark) as process:
+            read_until(process, "ready")
+            if number % 5 == 0:
+                os.kill(marked(mark, "sleep " + mark)[-1], signal.SIGKILL)
+            process.send_signal(ending)
+            code = process.wait(DEADLINE_SECONDS)
+        assert code == (-signal.SIGKILL if ending is signal.SIGKILL else 0)
+        wait_until(lambda: not marked(mark), DEADLINE_SECONDS, f"left after {ending.name}")
+
+
+def test_a_killed_program_is_started_again(tmp_path: Path, mark: str) -> None:
+    with running(tmp_path / "home", mark) as process:
+        read_until(process, "ready")
+        before = marked(mark, "sh -c")
+        os.kill(before[0], signal.SIGKILL)
+        read_until(process, "family ended with signal 9; it starts again in")
+        wait_until(
+            lambda: bool(set(marked(mark, "sh -c")) - set(before)),
+            DEADLINE_SECONDS,
+            "not restarted",
+        )
+        process.terminate()
+        assert process.wait(DEADLINE_SECONDS) == 0
+    assert marked(mark) == []
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    said: list[str]
+
+
+def supervise(programs: tuple[Program, ...], logs: Path, stop: threading.Event) -> Outcome:
+    said: list[str] = []
+    around = Surroundings(os.environ, logs, said.append, stop.wait, now_seconds)
+    policy = RestartPolicy(crashes_in_a_row_limit=3, first_pause_seconds=0.01)
+    return Outcome(Supervisor(programs, around, policy, stop.set).run(), said)
+
+
+def test_after_crashes_in_a_row_it_says_which_log_to_read_and_ends_all(
+    tmp_path: Path, mark: str
+) -> None:
+    programs = (
+        Program("fine", ("sleep", mark)),
+        Program("broken", ("sh", "-c", "echo why; exit 3"), after=("fine",), readiness=never()),
+    )
+    outcome = supervise(programs, tmp_path, threading.Event())
+    assert outcome.code == 1
+    assert len(outcome.said) == 3
+    assert "broken ended with exit code 3; it starts again in 0.01 s" in outcome.said[0]
+    assert "3 times in a row: read " + str(tmp_path / "broken.log") in outcome.said[-1]
+    assert (tmp_path / "broken.log").read_text("utf-8") == "why\n" * 3
+    assert marked(mark) == []
+
+
+def test_a_program_that_refuses_its_settings_is_not_tried_again(tmp_path: Path) -> None:
+    programs = (Program("strict", ("sh", "-c", "exit 78"), readiness=never()),)
+    outcome = supervise(programs, tmp_path, threading.Event())
+    assert outcome.code == 1
+    assert len(outcome.said) == 1
+    assert "strict refused its settings" in outcome.said[0]
+
+
+def test_a_program_that_is_never_ready_counts_as_crashed(tmp_path: Path, mark: str) -> None:
+    slow = Program("slow", ("sleep", mark), readiness=never(), ready_timeout_seconds=0.2)
+    outcome = supervise((slow,), tmp_path, threading.Event())
+    assert outcome.code == 1
+    assert "slow was not ready within 0.2 s, 3 times in a row" in outcome.said[-1]
+    assert marked(mark) == []
+
+
+def test_a_task_that_fails_is_repeated_and_holds_back_what_needs_it(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    script = f"test -f {seen} || {{ touch {seen}; exit 1; }}"
+    programs = (
+        Program("task", ("sh", "-c", script), once=True),
+        Program("next", ("sh", "-c", f"test -f {seen} && sleep 60"), after=("task",)),
+    )
+    outcome = supervise(programs, tmp_path / "log", threading.Event())
+    assert outcome.code == 0
+    assert ["task ended with exit code 1" in line for line in outcome.said] == [True]
+
+
+def test_a_program_that_ignores_being_asked_is_killed(tmp_path: Path, mark: str) -> None:
+    deaf = f"trap '' TERM; echo deaf; while :; do sleep {mark}; done"
+    program = Program("deaf", ("sh", "-c", deaf), stop_timeout_seconds=0.3)
+    log = tmp_path / "deaf.log"
+    stop = threading.Event()
+    said: list[str] = []
+
+    def wait(seconds: float) -> bool:
+        stop.wait(seconds)
+        return log.exists() and "deaf" in log.read_text("utf-8") and not said
+
+    around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
+    assert Supervisor((program,), around, RestartPolicy(), lambda: None).run() == 0
+    assert said == ["deaf did not end when asked: killed"]
+    assert marked(mark) == []
+
+
+def test_a_program_that_does_not_exist_says_so_in_its_log(tmp_path: Path) -> None:
+    programs = (Program("absent", ("no-such-program",), readiness=never()),)
+    assert supervise(programs, tmp_path, threading.Event()).code == 1
+    assert "no-such-program cannot be started" in (tmp_path / "absent.log").read_text("utf-8")
+
+
+def never() -> TcpReadiness:
+    """Port 1 of this machine accepts nothing."""
+    return TcpReadiness(1)

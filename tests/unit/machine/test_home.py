@@ -1,0 +1,47 @@
+from pathlib import Path
+
+import pytest
+
+from services.machine.home import occupied, remove
+from services.machine.problems import MachineProblem
+
+
+def test_a_folder_is_used_by_one_run_at_a_time(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with occupied(home):
+        with pytest.raises(MachineProblem, match=r"a run \(process \d+\) is using"), occupied(home):
+            pass
+        with pytest.raises(MachineProblem, match="stop it first"):
+            remove(home)
+    with occupied(home):
+        pass
+
+
+def test_a_folder_with_other_peoples_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter").write_text("dear", "utf-8")
+    with pytest.raises(MachineProblem, match="ALDEBARAN_HOME"), occupied(tmp_path):
+        pass
+    with pytest.raises(MachineProblem, match="ALDEBARAN_HOME"):
+        remove(tmp_path)
+    assert (tmp_path / "letter").read_text("utf-8") == "dear"
+
+
+def test_removing_takes_all_and_may_be_repeated(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with occupied(home):
+        (home / "log").mkdir()
+        (home / "log" / "kafka.log").write_text("x", "utf-8")
+        (home / "note").write_text("x", "utf-8")
+    assert remove(home)
+    assert not home.exists()
+    assert not remove(home)
+
+
+def test_a_link_inside_is_removed_and_not_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("x", "utf-8")
+    with occupied(tmp_path / "home"):
+        (tmp_path / "home" / "link").symlink_to(outside)
+    remove(tmp_path / "home")
+    assert (outside / "kept").exists()

@@ -1,0 +1,85 @@
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from services.machine.ivy import find_ivy_jar, ivy_xml, maven_mirror, proxy_flags, settings_xml
+from services.machine.jars import Jar
+from services.machine.problems import MachineProblem
+
+
+def parsed(text: str) -> ElementTree.Element:
+    return ElementTree.fromstring(text)  # noqa: S314 - the text was written a line above
+
+
+@pytest.mark.parametrize(
+    ("environment", "flags"),
+    [
+        ({}, ()),
+        (
+            {"HTTPS_PROXY": "http://proxy.example:3128"},
+            ("-Dhttps.proxyHost=proxy.example", "-Dhttps.proxyPort=3128"),
+        ),
+        (
+            {"https_proxy": "http://user:secret@proxy.example/"},
+            ("-Dhttps.proxyHost=proxy.example", "-Dhttps.proxyPort=80"),
+        ),
+        (
+            {"http_proxy": "proxy.example:8080", "HTTP_PROXY": "http://other:1"},
+            ("-Dhttp.proxyHost=proxy.example", "-Dhttp.proxyPort=8080"),
+        ),
+        (
+            {"NO_PROXY": "localhost, .internal.example,10.0.0.1"},
+            ("-Dhttp.nonProxyHosts=localhost|*.internal.example|10.0.0.1",),
+        ),
+    ],
+)
+def test_proxy_variables_become_flags(environment: dict[str, str], flags: tuple[str, ...]) -> None:
+    assert proxy_flags(environment) == flags
+
+
+def test_the_mirror_is_the_root_of_the_only_repository() -> None:
+    text = settings_xml(Path("/cache"), "http://mirror.example/a?b&c")
+    resolver = parsed(text).find("resolvers/ibiblio")
+    assert resolver is not None
+    assert resolver.get("root") == "http://mirror.example/a?b&c"
+    assert parsed(settings_xml(Path("/cache"), None)).find("*/[@root]") is None
+
+
+def test_nothing_is_fetched_transitively() -> None:
+    listed = parsed(ivy_xml([Jar("org.example", "thing", "1.0", "0" * 64)]))
+    assert [entry.attrib for entry in listed.iter("dependency")] == [
+        {
+            "org": "org.example",
+            "name": "thing",
+            "rev": "1.0",
+            "transitive": "false",
+            "conf": "default->*",
+        }
+    ]
+
+
+MAVEN_SETTINGS = """
+<settings xmlns="http://maven.apache.org/SETTINGS/1.0.0"><mirrors>
+  <mirror><mirrorOf>something</mirrorOf><url>http://not.example/</url></mirror>
+  <mirror><mirrorOf>central</mirrorOf><url> http://mirror.example/maven </url></mirror>
+</mirrors></settings>
+"""
+
+
+def test_a_mirror_is_named_by_variable_or_by_mavens_settings(tmp_path: Path) -> None:
+    path = tmp_path / "settings.xml"
+    assert maven_mirror({}, path) is None
+    path.write_text(MAVEN_SETTINGS, "utf-8")
+    assert maven_mirror({}, path) == "http://mirror.example/maven"
+    named = {"ALDEBARAN_MAVEN_MIRROR": "http://own.example"}
+    assert maven_mirror(named, path) == "http://own.example"
+
+
+def test_ivy_comes_with_pyspark() -> None:
+    assert find_ivy_jar().is_file()
+
+
+def test_without_pyspark_the_user_is_told_what_to_run() -> None:
+    with pytest.raises(MachineProblem, match="make setup"):
+        find_ivy_jar(lambda _: None)

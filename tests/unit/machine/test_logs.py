@@ -1,0 +1,16 @@
+from pathlib import Path
+
+from services.machine.logs import cut_long_logs
+
+
+def test_a_long_log_is_moved_aside_and_its_writer_goes_on(tmp_path: Path) -> None:
+    log, short = tmp_path / "a.log", tmp_path / "b.log"
+    short.write_text("short", "utf-8")
+    with log.open("ab", buffering=0) as writer:
+        writer.write(b"x" * 100)
+        cut_long_logs(tmp_path, limit_bytes=50)
+        writer.write(b"after")
+    assert log.read_bytes() == b"after"
+    assert (tmp_path / "a.log.1").read_bytes() == b"x" * 100
+    assert short.read_text("utf-8") == "short"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.log", "a.log.1", "b.log"]

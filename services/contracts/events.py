@@ -75,7 +75,10 @@ class EventReader:
         return event
 
     def _encoded(self, named: dict[str, Any]) -> Event | Invalid:
-        encoded = orjson.dumps(named)
+        try:
+            encoded = orjson.dumps(named)
+        except orjson.JSONEncodeError as error:
+            return Invalid("too_deep", f"the event cannot be written as JSON: {error}")
         if len(encoded) > EVENT_LIMIT_BYTES:
             return Invalid("too_large", f"an event has at most {EVENT_LIMIT_BYTES} bytes")
         return Event(key=named[self._stream.key], value=encoded)

@@ -1,0 +1,120 @@
+"""`python -m services.gateway`: take events in over HTTP. `… keygen NAME`: make an API key."""
+
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from starlette.types import ASGIApp
+
+from services.backbone.clock import Clock, SystemClock
+from services.backbone.errors import Refused, Transient
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.producer import Producer
+from services.backbone.service import Life, run
+from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
+from services.contracts.streams import BadDeclaration, load_streams
+from services.contracts.topics import rejected
+from services.gateway.admission import Room
+from services.gateway.app import create_app
+from services.gateway.broker import BrokerWatch
+from services.gateway.ingest import Guard, Ingest
+from services.gateway.intake import Intake, Writer
+from services.gateway.keygen import keygen
+from services.gateway.keys import Keys, KeysReloader, NoKeys, load_keys
+from services.gateway.settings import GatewaySettings
+
+PROGRAM: Final = "gateway"
+LOOK_SECONDS: Final = 2.0
+"""How often the brokers are asked and the file of keys is looked at."""
+ASK_TIMEOUT_SECONDS: Final = 2.0
+
+_NO_KEYS: Final = (
+    "no API keys: make one with `python -m services.gateway keygen NAME`, put its entry under "
+    "`keys:` in a file and name the file in ALDEBARAN_API_KEYS_FILE; or let everybody send "
+    "with ALDEBARAN_API_KEYS=off"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Who recognises callers, and what keeps their keys fresh."""
+
+    guard: Guard
+    look: Callable[[], None]
+
+
+def open_door(settings: GatewaySettings, clock: Clock) -> Door:
+    """Read the keys.
+
+    Raises:
+        Refused: there are none though they are on, or the file cannot be used.
+    """
+    if settings.api_keys == "off":
+        return Door(NoKeys(), lambda: None)
+    if settings.api_keys_file is None:
+        raise Refused(_NO_KEYS)
+    keys = Keys(load_keys(settings.api_keys_file), clock)
+    return Door(keys, KeysReloader(settings.api_keys_file, keys).look)
+
+
+def open_intakes(streams_dir: Path, writer: Writer, clock: Clock) -> dict[str, Intake]:
+    """Return an intake for every declared stream.
+
+    Raises:
+        Refused: a declaration cannot be used.
+    """
+    try:
+        streams = load_streams(streams_dir)
+    except BadDeclaration as error:
+        raise Refused(str(error)) from None
+    return {name: Intake(stream, writer, clock) for name, stream in streams.items()}
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Run the gateway until it is told to stop; return the exit code."""
+    if arguments[:1] == ["keygen"]:
+        return keygen(arguments[1:])
+    settings, clock = read_settings(GatewaySettings), SystemClock()
+    producer = Producer(settings, PROGRAM)
+    try:
+        door = open_door(settings, clock)
+        intakes = open_intakes(settings.streams_dir, producer, clock)
+    except Refused as error:
+        sys.stderr.write(f"{PROGRAM} cannot start: {error}\n")
+        return EXIT_BAD_SETTINGS
+    room = Room(settings.inflight_limit_requests, settings.inflight_limit_bytes)
+    ingest = Ingest(settings, intakes, door.guard, room, clock, lambda: secrets.token_hex(8))
+    watch = _broker_watch(settings, intakes)
+
+    def app(life: Life) -> ASGIApp:
+        life.health.add_live("producer", producer.unusable)
+        life.health.add_ready("broker", watch.complaint)
+        life.health.add_ready("draining", lambda: "stopping" if life.stop.is_set() else None)
+        return create_app(ingest, life.health)
+
+    code = run(PROGRAM, settings, lambda life: _look_after(life, producer, watch, door), app)
+    producer.close()
+    return code
+
+
+def _broker_watch(settings: GatewaySettings, intakes: Mapping[str, Intake]) -> BrokerWatch:
+    admin = TopicAdmin(settings, PROGRAM, ASK_TIMEOUT_SECONDS)
+    return BrokerWatch([*intakes, *map(rejected, intakes)], admin.partitions)
+
+
+def _look_after(life: Life, producer: Producer, watch: BrokerWatch, door: Door) -> None:
+    """Look after what requests must not wait for."""
+    while True:
+        watch.look()
+        door.look()
+        if life.clock.wait(life.stop, LOOK_SECONDS):
+            return
+        if (reason := producer.unusable()) is not None:
+            raise Transient(f"the producer must be replaced: {reason}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

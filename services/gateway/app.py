@@ -1,0 +1,106 @@
+"""The web application: the way in for events, the pages about it, health and metrics."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from jinja2 import Environment, FileSystemLoader, select_autoescape
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from services.backbone.health import Health, health_routes
+from services.backbone.log import logger
+from services.gateway.answer import refusal
+from services.gateway.ingest import Ingest, unknown_stream
+from services.gateway.keys import bearer
+from services.gateway.pages import StreamPage, StreamsPage, stream_page
+from services.gateway.problems import Problem
+
+log = logger(__name__)
+
+_HERE: Final = Path(__file__).parent
+_EVENTS_PATH: Final = "/v1/streams/{stream}/events"
+_PAGES: Final = Environment(loader=FileSystemLoader(_HERE), autoescape=select_autoescape())
+
+
+def create_app(ingest: Ingest, health: Health) -> FastAPI:
+    """Build the application; its pages load nothing from elsewhere."""
+    app = FastAPI(title="Aldebaran gateway", version="1", docs_url=None, redoc_url=None)
+    # A plain route: FastAPI's own costs more per request than all that we do with an event.
+    app.router.routes.append(Route(_EVENTS_PATH, ingest.__call__, methods=["POST"]))
+    app.router.routes.extend(health_routes(health))
+    _add_pages(app, ingest)
+    _add_problems(app, ingest)
+    description = _description(app)
+    app.openapi = lambda: description  # type: ignore[method-assign]  # FastAPI's documented way
+    return app
+
+
+def _add_pages(app: FastAPI, ingest: Ingest) -> None:
+    with_key = ingest.settings.api_keys == "on"
+
+    def page(request: Request, name: str) -> StreamPage:
+        declared = ingest.intakes[name].stream
+        return stream_page(declared, str(request.base_url), with_key=with_key)
+
+    @app.get("/v1/streams", summary="List the declared streams")
+    async def streams(request: Request) -> StreamsPage:
+        ingest.guard.caller(bearer(request.headers))
+        return StreamsPage(streams=[page(request, name) for name in sorted(ingest.intakes)])
+
+    @app.get("/v1/streams/{stream}", summary="Describe one stream")
+    async def one_stream(request: Request, stream: str) -> StreamPage:
+        ingest.guard.caller(bearer(request.headers))
+        if stream not in ingest.intakes:
+            raise unknown_stream(stream, ingest.intakes)
+        return page(request, stream)
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> HTMLResponse:
+        pages = [page(request, name) for name in sorted(ingest.intakes)]
+        return HTMLResponse(_PAGES.get_template("docs.html").render(pages=pages, with_key=with_key))
+
+
+def _add_problems(app: FastAPI, ingest: Ingest) -> None:
+    def response(problem: Problem) -> Response:
+        said = refusal(problem, ingest.new_id())
+        return Response(said.body, said.status, said.headers, said.media_type)
+
+    @app.exception_handler(Problem)
+    async def on_problem(_: Request, problem: Exception) -> Response:
+        return response(problem if isinstance(problem, Problem) else _bug())
+
+    @app.exception_handler(HTTPException)
+    async def on_http(_: Request, error: Exception) -> Response:
+        return response(_problem_of(error) if isinstance(error, HTTPException) else _bug())
+
+    @app.exception_handler(Exception)
+    async def on_bug(_: Request, error: Exception) -> Response:
+        # One sender's request must not stop the others, so a bug ends the request only.
+        log.error("bug", exc_info=error)
+        return response(_bug())
+
+
+def _problem_of(error: HTTPException) -> Problem:
+    reasons = {404: "no_such_page", 405: "wrong_method"}
+    headers: Mapping[str, str] = error.headers or {}
+    allowed = f"; allowed is {headers['Allow']}" if "Allow" in headers else ""
+    reason = reasons.get(error.status_code, "http")
+    return Problem(error.status_code, reason, f"{error.detail}{allowed}; see /docs", headers)
+
+
+def _bug() -> Problem:
+    return Problem(500, "bug", "we made a mistake; it is not known whether events were kept")
+
+
+def _description(app: FastAPI) -> dict[str, Any]:
+    whole = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    whole["paths"][_EVENTS_PATH] = yaml.safe_load((_HERE / "events_path.yaml").read_text())
+    schemas = whole.setdefault("components", {}).setdefault("schemas", {})
+    schemas.update(yaml.safe_load((_HERE / "schemas.yaml").read_text()))
+    return whole

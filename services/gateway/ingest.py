@@ -1,0 +1,156 @@
+"""POST /v1/streams/{stream}/events: admit, read, split, judge, write, answer."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from services.backbone.clock import Clock
+from services.backbone.log import logger
+from services.contracts.events import Invalid
+from services.gateway import metrics
+from services.gateway.admission import Place, Room
+from services.gateway.answer import Answer, answer, refusal
+from services.gateway.intake import Intake
+from services.gateway.keys import Caller, bearer, check_open
+from services.gateway.media import Encoding, Form, encoding_of, form_of
+from services.gateway.problems import Problem, too_large, too_many_events
+from services.gateway.settings import GatewaySettings
+from services.gateway.split import Parts, Unreadable, split
+from services.gateway.unpack import Corrupt, TooLarge, unpack
+
+log = logger(__name__)
+
+_READ_AWAY_FACTOR = 4
+"""A body up to this many limits is read and dropped, so that its sender sees the answer."""
+
+
+class Guard(Protocol):
+    """Recognises callers."""
+
+    def caller(self, presented: str | None) -> Caller:
+        """Return who presents this key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A request that may send: to where, from whom, and how its body is written."""
+
+    intake: Intake
+    caller: Caller
+    form: Form
+    encoding: Encoding
+    expected_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """Takes events over HTTP."""
+
+    settings: GatewaySettings
+    intakes: Mapping[str, Intake]
+    guard: Guard
+    room: Room
+    clock: Clock
+    new_id: Callable[[], str]
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer one request; the request's id is in the answer, the log and what is kept aside."""
+        began = self.clock.monotonic_seconds()
+        request_id = self.new_id()
+        try:
+            said = await self._answer(request, request_id)
+        except Problem as problem:
+            log.info("request_refused", request_id=request_id, reason=str(problem))
+            said = refusal(problem, request_id)
+        metrics.REQUESTS.labels(str(said.status)).inc()
+        metrics.REQUEST_SECONDS.observe(self.clock.monotonic_seconds() - began)
+        headers = {"X-Request-Id": request_id, **said.headers}
+        return Response(said.body, said.status, headers, said.media_type)
+
+    async def _answer(self, request: Request, request_id: str) -> Answer:
+        admitted = self._admit(request)
+        with self.room.enter(admitted.expected_bytes) as place:
+            body = await self._read(request, place)
+            parts = self._split(body, admitted, place)
+            intake, source = admitted.intake, f"http {admitted.caller.name} {request_id}"
+            taken = await intake.take(parts, source)
+            said = answer(intake.stream.stream, taken, request_id)
+        if said.status != 200:
+            _log(said, request_id, admitted, parts)
+        return said
+
+    def _admit(self, request: Request) -> Admitted:
+        headers = request.headers
+        caller = self.guard.caller(bearer(headers))
+        stream = request.path_params["stream"]
+        intake = self.intakes.get(stream)
+        if intake is None:
+            raise unknown_stream(stream, self.intakes)
+        check_open(caller, stream)
+        form = form_of(headers.get("content-type", ""))
+        encoding = encoding_of(headers.get("content-encoding", ""))
+        return Admitted(intake, caller, form, encoding, self._announced_bytes(headers))
+
+    def _announced_bytes(self, headers: Mapping[str, str]) -> int:
+        announced = headers.get("content-length", "0")
+        count = int(announced) if announced.isdecimal() else 0
+        limit = self.settings.body_limit_bytes
+        if count > limit:
+            raise too_large("the body", limit, close=count > limit * _READ_AWAY_FACTOR)
+        return count
+
+    async def _read(self, request: Request, place: Place) -> bytes:
+        chunks: list[bytes] = []
+        try:
+            async with asyncio.timeout(self.settings.body_timeout_seconds):
+                async for chunk in request.stream():
+                    place.take(len(chunk))
+                    chunks.append(chunk)
+                    if place.held_bytes > self.settings.body_limit_bytes:
+                        raise too_large("the body", self.settings.body_limit_bytes, close=True)
+        except TimeoutError:
+            detail = f"the body did not come within {self.settings.body_timeout_seconds:g} s"
+            raise Problem(408, "body_too_slow", detail, {"Connection": "close"}) from None
+        except ClientDisconnect:
+            raise Problem(400, "body_cut_off", "the sender left before the body's end") from None
+        return b"".join(chunks)
+
+    def _split(self, body: bytes, admitted: Admitted, place: Place) -> Parts:
+        limit = self.settings.body_limit_bytes
+        try:
+            plain = unpack(body, admitted.encoding, limit)
+        except TooLarge:
+            raise too_large("the decompressed body", limit) from None
+        except Corrupt as error:
+            return Unreadable(body, Invalid("bad_encoding", str(error)))
+        if admitted.encoding is not Encoding.IDENTITY:
+            place.take(len(plain))
+        metrics.BODY_BYTES.inc(len(plain))
+        parts = split(plain, admitted.form)
+        if len(parts) > self.settings.batch_limit_events:
+            raise too_many_events(len(parts), self.settings.batch_limit_events)
+        if not len(parts):
+            raise Problem(422, "empty", "the body holds no event; nothing was kept")
+        return parts
+
+
+def unknown_stream(name: str, declared: Mapping[str, object]) -> Problem:
+    """Return 404 with the streams there are."""
+    known = sorted(declared)
+    detail = f"no stream {name[:100]} is declared; declared are {', '.join(known)}"
+    return Problem(404, "unknown_stream", detail, streams=known)
+
+
+def _log(said: Answer, request_id: str, admitted: Admitted, parts: Parts) -> None:
+    log.info(
+        "request_not_all_accepted",
+        request_id=request_id,
+        status=said.status,
+        stream=admitted.intake.stream.stream,
+        caller=admitted.caller.name,
+        events=len(parts),
+    )

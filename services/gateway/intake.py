@@ -1,0 +1,106 @@
+"""What all on-ramps do with the events of one body: judge, write, and know what became of each."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from services.backbone.clock import Clock
+from services.backbone.errors import Trouble
+from services.backbone.kafka.producer import Outgoing
+from services.contracts.events import Event, EventReader, Invalid
+from services.contracts.records import Rejected
+from services.contracts.streams import StreamDeclaration
+from services.contracts.topics import rejected
+from services.gateway import metrics
+from services.gateway.split import Parts, Verdict
+
+SLICE_EVENTS: Final = 256
+"""Events judged in one go, before other requests have their turn."""
+
+
+class Writer(Protocol):
+    """What an intake needs of a producer."""
+
+    def send(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
+        """Start writing; the future tells for each record what went wrong, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of the events of one body: per event its verdict and its writing's outcome."""
+
+    verdicts: Sequence[Verdict]
+    outcomes: Sequence[Trouble | None]
+
+
+class Intake:
+    """Takes events of one declared stream to its topic, or aside to its topic of rejected."""
+
+    def __init__(self, stream: StreamDeclaration, writer: Writer, clock: Clock) -> None:
+        self.stream = stream
+        self._reader = EventReader(stream)
+        self._writer = writer
+        self._clock = clock
+
+    async def judge(self, parts: Parts) -> list[Verdict]:
+        """Validate every event."""
+        verdicts: list[Verdict] = []
+        for start in range(0, len(parts), SLICE_EVENTS):
+            if start:
+                await asyncio.sleep(0)
+            end = min(start + SLICE_EVENTS, len(parts))
+            verdicts += [parts.read(index, self._reader) for index in range(start, end)]
+        return verdicts
+
+    def records(self, parts: Parts, verdicts: Sequence[Verdict], source: str) -> list[Outgoing]:
+        """Return one record per event: the event itself, or the original beside the reason."""
+        bad = [index for index, each in enumerate(verdicts) if isinstance(each, Invalid)]
+        originals = iter(parts.originals(bad))
+        return [
+            self._kept_aside(each, next(originals), f"{source} {index}")
+            if isinstance(each, Invalid)
+            else Outgoing(self.stream.stream, each.key, each.value)
+            for index, each in enumerate(verdicts)
+        ]
+
+    async def write(self, records: Sequence[Outgoing]) -> list[Trouble | None]:
+        """Write records; return when each is on all in-sync replicas or known to have failed."""
+        began = self._clock.monotonic_seconds()
+        outcomes = await asyncio.wrap_future(self._writer.send(records))
+        metrics.ACK_SECONDS.observe(self._clock.monotonic_seconds() - began)
+        return outcomes
+
+    async def take(self, parts: Parts, source: str) -> Taken:
+        """Judge and write the events of one body; `source` says where they came from."""
+        verdicts = await self.judge(parts)
+        taken = Taken(verdicts, await self.write(self.records(parts, verdicts, source)))
+        self.count(taken)
+        return taken
+
+    def count(self, taken: Taken) -> None:
+        """Add to the metrics what became of the events."""
+        accepted = rejected_events = 0
+        for verdict, outcome in zip(taken.verdicts, taken.outcomes, strict=True):
+            if outcome is None and isinstance(verdict, Event):
+                accepted += 1
+            elif outcome is None and isinstance(verdict, Invalid):
+                rejected_events += 1
+                metrics.REJECTED.labels(self.stream.stream, verdict.reason).inc()
+        name = self.stream.stream
+        metrics.EVENTS.labels(name, "accepted").inc(accepted)
+        metrics.EVENTS.labels(name, "rejected").inc(rejected_events)
+        lost = len(taken.verdicts) - accepted - rejected_events
+        metrics.EVENTS.labels(name, "retry").inc(lost)
+
+    def _kept_aside(self, why: Invalid, original: bytes, source: str) -> Outgoing:
+        record = Rejected.of(
+            topic=self.stream.stream,
+            source=source,
+            reason=why.reason,
+            detail=why.detail,
+            original=original,
+            at_ms=self._clock.now_ms(),
+        )
+        return Outgoing(rejected(self.stream.stream), source, record.encode())

@@ -1,0 +1,42 @@
+"""What the on-ramps can be told."""
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, field_validator
+
+from services.backbone.kafka.producer import ProducerSettings
+from services.backbone.settings import Seconds
+from services.contracts.streams import SHIPPED_STREAMS
+
+MIB: Final = 1024 * 1024
+
+BODY_LIMIT_MAX_BYTES: Final = 5 * MIB
+"""A rejected body is kept whole, and base64 of it must fit into one record of 8 MiB."""
+
+
+class OnrampSettings(ProducerSettings):
+    """What all on-ramps can be told."""
+
+    streams_dir: Path = SHIPPED_STREAMS
+    body_limit_bytes: Annotated[int, Field(ge=1024, le=BODY_LIMIT_MAX_BYTES)] = 4 * MIB
+    """Largest request body or message, also after decompression."""
+    batch_limit_events: Annotated[int, Field(ge=1, le=40_000)] = 10_000
+    producer_timeout_seconds: Seconds = 4.0
+    """Shorter than the time to drain, so that every request gets its answer before the end."""
+
+
+class GatewaySettings(OnrampSettings):
+    """What the HTTP on-ramp can be told."""
+
+    api_keys: Literal["on", "off"] = "on"
+    api_keys_file: Path | None = None
+    inflight_limit_requests: Annotated[int, Field(ge=1, le=100_000)] = 512
+    inflight_limit_bytes: Annotated[int, Field(ge=MIB, le=4096 * MIB)] = 32 * MIB
+    """Bodies held in memory at one time, counted as they arrive and after decompression."""
+    body_timeout_seconds: Seconds = 10.0
+
+    @field_validator("api_keys", mode="before")
+    @classmethod
+    def _yaml_reads_off_as_false(cls, value: Any) -> Any:
+        return {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value

@@ -1,0 +1,301 @@
+"""Every request gets the answer that the table in docs/gateway.md promises; nothing is lost."""
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.backbone.errors import QueueFull, Refused, Transient
+from services.contracts.events import EVENT_LIMIT_BYTES
+from services.contracts.examples import Example, examples
+from services.gateway.settings import MIB, GatewaySettings
+from tests.unit.gateway.surroundings import (
+    EVENT,
+    EVENTS,
+    STREAM,
+    HeldWriter,
+    MemoryWriter,
+    gateway,
+)
+
+GOOD = orjson.dumps(EVENT)
+BAD = b'{"kind": "request",  "shares": -1}'
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+TYPES = ["application/json", "application/x-ndjson", "text/plain", ""]
+LEAF = st.none() | st.booleans() | st.integers(-(2**63), 2**63) | TEXT
+FIELDS = st.sampled_from([*EVENT, "id", "#shares", "initial order id", "~beat-"])
+EVENTISH = st.just(EVENT) | st.dictionaries(FIELDS, LEAF | st.lists(LEAF, max_size=3), max_size=8)
+PIECES = st.binary(max_size=60) | EVENTISH.map(orjson.dumps)
+
+
+def settings(**more: Any) -> GatewaySettings:
+    return GatewaySettings(**({"api_keys": "off"} | more))
+
+
+@given(st.lists(PIECES, max_size=5), st.sampled_from([b"\n", b",", b""]), st.sampled_from(TYPES))
+async def test_any_body_is_accounted_for(pieces: list[bytes], glue: bytes, kind: str) -> None:
+    writer = MemoryWriter()
+    body = glue.join(pieces)
+    with gateway(writer) as it:
+        for content in (body, b"[" + body + b"]"):
+            writer.written.clear()
+            response = await it.post(content, content_type=kind)
+            assert response.status_code in {200, 207, 422}
+            told = response.json()
+            assert told.get("accepted", 0) == len(writer.accepted())
+            assert told.get("rejected", 0) == len(writer.kept_aside())
+            assert told.get("events", 0) == len(writer.written)
+    assert it.room.requests == it.room.bytes == 0
+
+
+@given(st.lists(st.sampled_from([GOOD, BAD]), min_size=1, max_size=20), st.booleans())
+async def test_each_event_is_judged_by_itself(events: list[bytes], lines: bool) -> None:
+    writer = MemoryWriter()
+    body = b"\n".join(events) if lines else b" [" + b" , ".join(events) + b"]"
+    kind = "application/x-ndjson" if lines else "application/json"
+    with gateway(writer) as it:
+        response = await it.post(body, content_type=kind)
+    bad = [index for index, event in enumerate(events) if event == BAD]
+    told = response.json()
+    assert response.status_code == (422 if len(bad) == len(events) else 207 if bad else 200)
+    assert [each["index"] for each in told.get("results", [])] == bad
+    assert {each["status"] for each in told.get("results", [])} <= {"rejected"}
+    assert writer.accepted() == [GOOD] * (len(events) - len(bad))
+    assert [each.original for each in writer.kept_aside()] == [BAD] * len(bad)
+
+
+@pytest.mark.parametrize("example", list(examples(STREAM, "valid")), ids=str)
+async def test_valid_examples_are_accepted(example: Example) -> None:
+    writer = MemoryWriter()
+    with gateway(writer) as it:
+        response = await it.post(example.content, content_type="application/json")
+    assert response.status_code == 200, response.text
+    assert [orjson.loads(each) for each in writer.accepted()] == [orjson.loads(example.content)]
+
+
+@pytest.mark.parametrize(
+    "example",
+    [*examples(STREAM, "invalid"), *examples(STREAM, "invalid_at_the_gateway")],
+    ids=str,
+)
+async def test_invalid_examples_are_kept_aside_exactly(example: Example) -> None:
+    writer = MemoryWriter()
+    with gateway(writer) as it:
+        response = await it.post(example.content, content_type="application/x-ndjson")
+    assert response.status_code == 422, response.text
+    assert writer.accepted() == []
+    kept = [each.original for each in writer.kept_aside()]
+    assert kept == [line for line in example.content.split(b"\n") if line]
+
+
+@pytest.mark.parametrize("example", list(examples(STREAM, "spellings")), ids=str)
+async def test_publishers_spellings_become_the_streams_own(example: Example) -> None:
+    pair, writer = orjson.loads(example.content), MemoryWriter()
+    with gateway(writer) as it:
+        response = await it.post(orjson.dumps(pair["published"]))
+    assert response.status_code == 200, response.text
+    assert [orjson.loads(each) for each in writer.accepted()] == [pair["event"]]
+
+
+async def test_a_broken_body_is_kept_whole_and_the_place_of_the_mistake_told() -> None:
+    writer = MemoryWriter()
+    with gateway(writer) as it:
+        response = await it.post(b'[{"a": 1},\n{"a" 2}]', content_type="application/json")
+    assert response.status_code == 422
+    assert "line 2 column 6" in response.json()["results"][0]["detail"]
+    (kept,) = writer.kept_aside()
+    assert (kept.original, kept.reason) == (b'[{"a": 1},\n{"a" 2}]', "not_json")
+    assert response.headers["x-request-id"] in kept.source
+
+
+async def test_a_broken_gzip_is_kept_as_it_was_sent() -> None:
+    writer = MemoryWriter()
+    cut = gzip.compress(GOOD)[:-4]
+    with gateway(writer) as it:
+        response = await it.post(cut, content_encoding="gzip")
+    assert response.status_code == 422
+    assert [(each.original, each.reason) for each in writer.kept_aside()] == [(cut, "bad_encoding")]
+
+
+@pytest.mark.parametrize("body", [b"", b"  \n", b"[]", b" [ ] "])
+async def test_nothing_sent_is_said_so(body: bytes) -> None:
+    writer = MemoryWriter()
+    with gateway(writer) as it:
+        response = await it.post(body)
+    assert (response.status_code, response.json()["title"]) == (422, "empty")
+    assert writer.written == []
+
+
+async def test_a_deep_event_is_rejected_and_the_rest_taken() -> None:
+    writer = MemoryWriter()
+    deep = GOOD[:-1] + b',"x":' + b"[" * 400 + b"]" * 400 + b"}"
+    with gateway(writer) as it:
+        response = await it.post(b"[" + deep + b"," + GOOD + b"]")
+    assert response.status_code == 207
+    assert [(each.original, each.reason) for each in writer.kept_aside()] == [(deep, "too_deep")]
+
+
+async def test_an_event_over_its_limit_is_kept_aside_whole() -> None:
+    writer = MemoryWriter()
+    large = orjson.dumps(EVENT | {"note": "x" * EVENT_LIMIT_BYTES})
+    with gateway(writer) as it:
+        response = await it.post(large)
+    assert response.status_code == 422
+    assert [(each.original, each.reason) for each in writer.kept_aside()] == [(large, "too_large")]
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+async def test_a_body_over_the_limit_is_413_and_nothing_is_kept(encoding: str) -> None:
+    writer = MemoryWriter()
+    body = orjson.dumps(EVENT | {"note": "x" * 10 * MIB})
+    sent = gzip.compress(body) if encoding == "gzip" else body
+    with gateway(writer) as it:
+        response = await it.post(sent, content_encoding=encoding)
+    assert response.status_code == 413
+    assert "nothing of it was kept" in response.json()["detail"]
+    assert response.json()["limit_bytes"] == 4 * MIB
+    assert writer.written == []
+
+
+async def test_a_body_of_unknown_length_is_bounded_too() -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while True:
+            sent += 1
+            yield bytes(64 * 1024)
+
+    with gateway(MemoryWriter()) as it:
+        response = await it.post(endless())
+    assert response.status_code == 413
+    assert sent <= 4 * MIB // (64 * 1024) + 2
+
+
+async def test_too_many_events_are_413() -> None:
+    writer = MemoryWriter()
+    with gateway(writer, settings(batch_limit_events=3)) as it:
+        assert (await it.post(b"[1,2,3]")).status_code == 422
+        response = await it.post(b"[1,2,3,4]")
+    assert (response.status_code, response.json()["limit_events"]) == (413, 3)
+
+
+async def test_a_body_that_never_ends_is_408() -> None:
+    async def stalled() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    with gateway(MemoryWriter(), settings(body_timeout_seconds=0.01)) as it:
+        response = await it.post(stalled())
+    assert (response.status_code, response.headers["connection"]) == (408, "close")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "told"),
+    [
+        ({"content_type": "application/xml"}, 415, "accept-post"),
+        ({"content_type": "application/json; charset=utf-16"}, 415, "accept-post"),
+        ({"content_encoding": "br"}, 415, "accept-encoding"),
+        ({"content_encoding": "gzip, gzip"}, 415, "accept-encoding"),
+    ],
+)
+async def test_forms_that_are_not_read_are_415(
+    headers: dict[str, str], status: int, told: str
+) -> None:
+    with gateway(MemoryWriter()) as it:
+        response = await it.post(GOOD, **headers)
+    assert response.status_code == status
+    assert told in response.headers
+
+
+async def test_an_unknown_stream_is_404_and_lists_the_declared_ones() -> None:
+    with gateway(MemoryWriter()) as it:
+        response = await it.client.post("/v1/streams/nothing/events", content=GOOD)
+    assert (response.status_code, response.json()["streams"]) == (404, [STREAM])
+
+
+@pytest.mark.parametrize(("path", "status"), [(EVENTS, 405), ("/v2", 404)])
+async def test_wrong_methods_and_pages_are_problems(path: str, status: int) -> None:
+    with gateway(MemoryWriter()) as it:
+        response = await it.client.get(path)
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+async def test_more_requests_than_there_is_room_for_are_429_unread() -> None:
+    writer = HeldWriter()
+    with gateway(writer, settings(inflight_limit_requests=2)) as it:
+        waiting = [asyncio.ensure_future(it.post(GOOD)) for _ in range(2)]
+        await writer.holds(2)
+        response = await it.post(GOOD)
+        writer.answer_all()
+        assert [each.status_code for each in await asyncio.gather(*waiting)] == [200, 200]
+        assert (await it.client.get("/healthz/live")).status_code == 200
+    assert (response.status_code, response.headers["retry-after"]) == (429, "1")
+    assert it.room.requests == it.room.bytes == 0
+
+
+async def test_more_bytes_than_there_is_room_for_are_429() -> None:
+    writer = HeldWriter()
+    half = orjson.dumps([EVENT | {"note": "x" * 50_000}] * 12)
+    with gateway(writer, settings(inflight_limit_bytes=MIB)) as it:
+        waiting = asyncio.ensure_future(it.post(half))
+        await writer.holds(1)
+        refused = [await it.post(half), await it.post(gzip.compress(half), content_encoding="gzip")]
+        writer.answer_all()
+        assert (await waiting).status_code == 200
+    assert [each.status_code for each in refused] == [429, 429]
+    assert it.room.bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        (Transient("gone"), "broker_away"),
+        (QueueFull("full"), "queue_full"),
+        (Refused("never"), "broker_refused"),
+    ],
+)
+async def test_what_the_broker_did_not_take_is_503_with_what_to_repeat(
+    trouble: Transient | Refused, reason: str
+) -> None:
+    writer = MemoryWriter(troubles=[None, trouble, trouble])
+    with gateway(writer) as it:
+        response = await it.post(b"[" + GOOD + b"," + GOOD + b"," + BAD + b"," + BAD + b"]")
+    told = response.json()
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert (told["accepted"], told["rejected"], told["retry"]) == (1, 1, 2)
+    assert [(each["index"], each["status"]) for each in told["results"]] == [
+        (1, "retry"),
+        (2, "retry"),
+        (3, "rejected"),
+    ]
+    assert told["results"][0]["reason"] == reason
+
+
+async def test_long_lists_of_results_carry_few_sentences() -> None:
+    with gateway(MemoryWriter()) as it:
+        response = await it.post(orjson.dumps([1] * 10_000))
+    results = response.json()["results"]
+    assert [each["index"] for each in results] == list(range(10_000))
+    assert sum("detail" in each for each in results) == 100
+    assert len(response.content) < MIB
+
+
+async def test_a_bug_ends_the_request_and_not_the_gateway() -> None:
+    class Broken(MemoryWriter):
+        def send(self, records: Any) -> Any:
+            raise KeyError("bug")
+
+    with gateway(Broken()) as it:
+        transport = httpx2.ASGITransport(it.app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client:
+            response = await client.post(EVENTS, content=GOOD)
+    assert (response.status_code, response.json()["title"]) == (500, "bug")
+    assert it.room.requests == 0

@@ -1,0 +1,175 @@
+"""Keys: only hashes are stored, only the right key opens, and a bad file opens nothing new."""
+
+import os
+import re
+from pathlib import Path
+
+import orjson
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused
+from services.gateway.__main__ import main, open_door
+from services.gateway.keys import (
+    ApiKey,
+    Keys,
+    KeysFile,
+    KeysReloader,
+    entry,
+    key_hash,
+    load_keys,
+    new_key,
+)
+from services.gateway.problems import Problem
+from services.gateway.settings import GatewaySettings
+from tests.unit.gateway.surroundings import EVENT, EVENTS, MemoryWriter, gateway
+
+SECRET = new_key()
+FEED = ApiKey(name="feed", sha256=key_hash(SECRET), streams=("trades",))
+
+
+@given(st.text(max_size=300))
+def test_no_other_text_is_taken_for_the_key(presented: str) -> None:
+    with pytest.raises(Problem) as caught:
+        Keys([FEED], ManualClock()).caller(presented)
+    assert caught.value.status == 401
+    assert not presented or presented not in caught.value.headers.values()
+
+
+def test_the_key_names_its_caller_and_opens_its_streams_only() -> None:
+    caller = Keys([FEED], ManualClock()).caller(SECRET)
+    assert caller.name == "feed"
+    assert caller.may_send_to("trades")
+    assert not caller.may_send_to("metrics")
+
+
+def test_a_key_ends_at_its_time() -> None:
+    clock = ManualClock(now_ms=1_700_000_000_000)
+    until = {"expires": "2023-11-14T22:13:21Z"}
+    keys = Keys([ApiKey.model_validate(FEED.model_dump(exclude={"expires"}) | until)], clock)
+    assert keys.caller(SECRET).name == "feed"
+    clock.move(1)
+    with pytest.raises(Problem, match="expired"):
+        keys.caller(SECRET)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"authorization": f"Bearer {SECRET}"}, 200),
+        ({"authorization": f"bearer  {SECRET}"}, 200),
+        ({"x_api_key": SECRET}, 200),
+        ({}, 401),
+        ({"authorization": f"Basic {SECRET}"}, 401),
+        ({"authorization": "Bearer "}, 401),
+        ({"x_api_key": SECRET[:-1]}, 401),
+        ({"x_api_key": "é"}, 401),
+    ],
+)
+async def test_the_gateway_asks_for_the_key(headers: dict[str, str], status: int) -> None:
+
+    writer = MemoryWriter()
+    on = GatewaySettings()
+    with gateway(writer, on, Keys([FEED], ManualClock())) as it:
+        spelled = {
+            name.replace("_", "-").encode(): value.encode() for name, value in headers.items()
+        }
+        for path in (EVENTS, "/v1/streams/unknown/events"):
+            response = await it.client.post(path, content=orjson.dumps(EVENT), headers=spelled)
+            assert response.status_code == (status if path == EVENTS or status == 401 else 404)
+        assert (await it.client.get("/v1/streams", headers=spelled)).status_code == status
+    assert len(writer.written) == (status == 200)
+
+
+async def test_a_key_for_another_stream_is_403() -> None:
+    other = ApiKey(name="other", sha256=FEED.sha256, streams=("metrics",))
+    with gateway(MemoryWriter(), GatewaySettings(), Keys([other], ManualClock())) as it:
+        response = await it.post(b"{}", x_api_key=SECRET)
+    assert response.status_code == 403
+
+
+def write(path: Path, *keys: ApiKey) -> None:
+    path.write_text(yaml.safe_dump(KeysFile(keys=keys).model_dump(mode="json")))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("keys: []", "keys"),
+        ("keys: [{name: a, sha256: short, streams: [t]}]", "sha256"),
+        ("keys: [{name: a, key: plain, streams: [t]}]", "key"),
+        ("nothing", "keys.yaml"),
+        ("a: b: c", "keys.yaml"),
+        ("\x00", "keys.yaml"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "keys.yaml"
+    path.write_text(text)
+    with pytest.raises(Refused, match=re.escape(said)):
+        load_keys(path)
+
+
+def test_two_keys_of_one_name_are_refused(tmp_path: Path) -> None:
+    write(tmp_path / "keys.yaml", FEED, FEED)
+    with pytest.raises(Refused, match="same name"):
+        load_keys(tmp_path / "keys.yaml")
+
+
+def test_a_changed_file_is_taken_over_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:
+    path, later = tmp_path / "keys.yaml", new_key()
+    write(path, FEED)
+    keys = Keys(load_keys(path), ManualClock())
+    reloader = KeysReloader(path, keys)
+    path.write_text("keys: [oops")
+    reloader.look()
+    assert keys.caller(SECRET).name == "feed"
+    write(path, ApiKey(name="later", sha256=key_hash(later), streams=("*",)))
+    os.utime(path, (1, 1))
+    reloader.look()
+    assert keys.caller(later).may_send_to("anything")
+    with pytest.raises(Problem):
+        keys.caller(SECRET)
+    path.unlink()
+    reloader.look()
+    assert keys.caller(later).name == "later"
+
+
+def test_keys_are_off_only_when_told() -> None:
+    with pytest.raises(Refused, match=r"keygen NAME.*ALDEBARAN_API_KEYS=off"):
+        open_door(GatewaySettings(), ManualClock())
+    open_door(GatewaySettings(api_keys="off"), ManualClock())
+
+
+def test_off_in_a_yaml_file_is_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "settings.yaml"
+    path.write_text("api_keys: off\n")
+    monkeypatch.setenv("ALDEBARAN_SETTINGS_FILE", str(path))
+    assert GatewaySettings().api_keys == "off"
+
+
+def test_keygen_shows_a_key_and_an_entry_that_opens(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["keygen", "feed", "--stream", "trades", "--days", "30"]) == 0
+    printed = capsys.readouterr().out
+    key = next(line for line in printed.splitlines() if line.startswith("aldebaran_"))
+    lines = printed[printed.index("- ") :]
+    assert key not in lines
+    path = tmp_path / "keys.yaml"
+    path.write_text("keys:\n" + lines)
+    assert Keys(load_keys(path), ManualClock()).caller(key).may_send_to("trades")
+
+
+def test_keygen_refuses_a_name_that_the_file_would_refuse(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["keygen", "Not A Name"]) == 2
+    assert "name" in capsys.readouterr().err
+
+
+def test_an_entry_without_an_end_has_none() -> None:
+    assert "expires" not in entry("feed", SECRET, ["trades"])

@@ -9,8 +9,8 @@ from services.backbone.settings import Port, Seconds
 class SimulatorSettings(ProducerSettings):
     """Where the targets are, and how patient a run is."""
 
-    http_port: Port = 18087
+    http_port: Port = 18088
     simulator_stream: str = "trades"
-    simulator_gateway_url: str = "http://127.0.0.1:8080"
+    simulator_gateway_url: str = "http://127.0.0.1:18081"
     simulator_api_key: SecretStr | None = None
     simulator_answer_timeout_seconds: Seconds = 60.0

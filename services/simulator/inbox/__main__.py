@@ -1,0 +1,80 @@
+"""`python -m services.simulator.inbox`: the people and providers at the far end."""
+
+import argparse
+import logging
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Final
+
+from services.backbone import service
+from services.backbone.clock import SystemClock
+from services.backbone.errors import Refused
+from services.backbone.service import Life
+from services.backbone.settings import read_settings
+from services.simulator.inbox.hook import HookServer
+from services.simulator.inbox.mail import mail_server
+from services.simulator.inbox.pages import inbox_app
+from services.simulator.inbox.received import Received
+from services.simulator.inbox.settings import InboxSettings
+from services.simulator.inbox.switchboard import Switchboard
+
+_HELP: Final = """Keeps mails under $ALDEBARAN_HOME/mail and every arrival, webhooks whole, in
+$ALDEBARAN_HOME/inbox/received.jsonl; prints one line per message. Ports: ALDEBARAN_INBOX_SMTP_PORT
+(18025), ALDEBARAN_INBOX_HOOK_PORT (18090, POST /hook), ALDEBARAN_HTTP_PORT (18089: /healthz/live,
+/healthz/ready, /metrics, /received with exact counts per delivery id, /dials). Faults at start:
+ALDEBARAN_INBOX_DIALS='{"mail": {"accept_then_drop_share": 1}}'; later: POST the same to /dials."""
+
+
+def body(settings: InboxSettings, switchboard: Switchboard, life: Life) -> None:
+    """Serve until the stop.
+
+    Raises:
+        Refused: a port is taken.
+    """
+    host = settings.inbox_host
+    try:
+        hook = HookServer(switchboard, host, settings.inbox_hook_port)
+    except OSError as error:
+        raise Refused(f"cannot listen on port {settings.inbox_hook_port}: {error}") from None
+    mail = mail_server(switchboard, settings.home / "mail", host, settings.inbox_smtp_port)
+    listening = threading.Event()
+    life.health.add_ready("ports", lambda: None if listening.is_set() else "not listening yet")
+    hook.start()
+    try:
+        mail.start()
+        listening.set()
+        life.stop.wait()
+        mail.stop()
+    except OSError as error:
+        raise Refused(f"cannot listen on port {settings.inbox_smtp_port}: {error}") from None
+    finally:
+        hook.stop()
+        switchboard.received.close()
+
+
+def say(line: str) -> None:
+    """Show a line to whoever watches."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run until SIGTERM; return the exit code."""
+    argparse.ArgumentParser("python -m services.simulator.inbox", description=_HELP).parse_args(
+        arguments
+    )
+    settings = read_settings(InboxSettings)
+    logging.getLogger("mail.log").setLevel(logging.WARNING)  # aiosmtpd logs every command
+    received = Received(settings.home / "inbox" / "received.jsonl")
+    switchboard = Switchboard(settings.inbox_dials, received, SystemClock(), say)
+    return service.run(
+        "inbox",
+        settings,
+        lambda life: body(settings, switchboard, life),
+        lambda life: inbox_app(life.health, switchboard),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""The mail server: real SMTP by aiosmtpd, every accepted message a file in a Maildir."""
+
+import asyncio
+import mailbox
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Final
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+from services.simulator.inbox.faults import Verdict
+from services.simulator.inbox.received import Arrival
+from services.simulator.inbox.switchboard import Switchboard
+
+SIZE_LIMIT_BYTES: Final = 1024 * 1024
+
+
+class MailHandler:
+    """Takes messages as aiosmtpd hands them over, after the final dot."""
+
+    def __init__(self, switchboard: Switchboard, maildir: Path) -> None:
+        self._switchboard = switchboard
+        maildir.parent.mkdir(parents=True, exist_ok=True)
+        self._maildir = mailbox.Maildir(maildir, factory=None, create=True)
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        """Keep, refuse, or keep and drop the connection, as the dials say."""
+        faults = self._switchboard.dials.mail
+        verdict = faults.decide(self._switchboard.rng)
+        content = envelope.content or b""
+        raw = content.encode() if isinstance(content, str) else content
+        self._take(raw, envelope.rcpt_tos, verdict)
+        await asyncio.sleep(faults.delay_seconds)
+        if verdict is Verdict.DROPPED and server.transport is not None:
+            server.transport.close()
+        if verdict is Verdict.REFUSED:
+            return f"{faults.refuse_status} refused, because a dial says so"
+        return "250 kept"
+
+    def _take(self, raw: bytes, recipients: list[str], verdict: Verdict) -> None:
+        message = message_from_bytes(raw, policy=policy.default)
+        kept = verdict is not Verdict.REFUSED
+        arrival = Arrival(
+            way="mail",
+            delivery_id=delivery_id_of(message),
+            verdict=verdict,
+            at_ms=self._switchboard.clock.now_ms(),
+            place=self._maildir.add(raw) if kept else "",
+        )
+        subject = str(message.get("subject", ""))
+        self._switchboard.took(arrival, f"{', '.join(recipients)}: {subject}")
+
+
+def delivery_id_of(message: EmailMessage) -> str:
+    """Return the part of the Message-ID that is the delivery's id."""
+    whole = str(message.get("message-id", "")).strip()
+    return whole.strip("<>").partition("@")[0][:1000]
+
+
+def mail_server(switchboard: Switchboard, maildir: Path, host: str, port: int) -> Controller:
+    """Return the server, not started yet; it runs on a thread of its own."""
+    return Controller(
+        MailHandler(switchboard, maildir),
+        hostname=host,
+        port=port,
+        data_size_limit=SIZE_LIMIT_BYTES,
+        server_hostname="inbox",
+        timeout=60,
+    )

@@ -1,0 +1,111 @@
+"""Exact counts of what arrived, per delivery id, kept in a journal that survives a restart."""
+
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+
+from services.simulator.inbox.faults import Verdict
+
+IDS_LIMIT: Final = 1_000_000
+Way = Literal["mail", "hook"]
+
+
+class Arrival(BaseModel):
+    """One message that came all the way in, whether it was answered, kept or refused."""
+
+    model_config = ConfigDict(frozen=True)
+
+    way: Way
+    delivery_id: Annotated[str, Field(max_length=1000)]
+    verdict: Verdict
+    at_ms: int
+    place: str = ""
+    body: str = ""
+    headers: dict[str, str] = {}
+
+
+class WayCounts(BaseModel):
+    """Counts of one way in; `ids` counts kept messages per id, `repeats` those with more than one.
+
+    `ids_complete` is false once there were more ids than are counted one by one.
+    """
+
+    accepted: int = 0
+    dropped: int = 0
+    refused: int = 0
+    ids: dict[str, int] = {}
+    repeats: dict[str, int] = {}
+    ids_complete: bool = True
+
+
+class Received:
+    """The counts; safe to use from any thread."""
+
+    def __init__(self, journal: Path) -> None:
+        self._lock = threading.Lock()
+        self._verdicts: Counter[tuple[Way, Verdict]] = Counter()
+        self._ids: dict[Way, Counter[str]] = {"mail": Counter(), "hook": Counter()}
+        self._incomplete: set[Way] = set()
+        journal.parent.mkdir(parents=True, exist_ok=True)
+        self._replay(journal)
+        self._file = journal.open("ab")
+
+    def add(self, arrival: Arrival) -> None:
+        """Count an arrival and write it down before anybody gets an answer."""
+        line = arrival.model_dump_json().encode() + b"\n"
+        with self._lock:
+            self._file.write(line)
+            self._file.flush()
+            self._count(arrival)
+
+    def counts(self) -> dict[Way, WayCounts]:
+        """Return the counts of both ways."""
+        with self._lock:
+            return {way: self._way(way) for way in self._ids}
+
+    def close(self) -> None:
+        """Close the journal."""
+        self._file.close()
+
+    def _way(self, way: Way) -> WayCounts:
+        ids = self._ids[way]
+        return WayCounts(
+            accepted=self._verdicts[way, Verdict.ACCEPTED],
+            dropped=self._verdicts[way, Verdict.DROPPED],
+            refused=self._verdicts[way, Verdict.REFUSED],
+            ids=dict(ids),
+            repeats={each: count for each, count in ids.items() if count > 1},
+            ids_complete=way not in self._incomplete,
+        )
+
+    def _count(self, arrival: Arrival) -> None:
+        self._verdicts[arrival.way, arrival.verdict] += 1
+        ids = self._ids[arrival.way]
+        if arrival.verdict is Verdict.REFUSED:
+            return
+        if arrival.delivery_id in ids or len(ids) < IDS_LIMIT:
+            ids[arrival.delivery_id] += 1
+        else:
+            self._incomplete.add(arrival.way)
+
+    def _replay(self, journal: Path) -> None:
+        """Count what an earlier process wrote; cut off a last line that it did not finish."""
+        if not journal.exists():
+            return
+        good = 0
+        with journal.open("rb") as lines:
+            for line in lines:
+                if not line.endswith(b"\n"):
+                    break
+                self._count(Arrival.model_validate(_parsed(line)))
+                good += len(line)
+        with journal.open("rb+") as file:
+            file.truncate(good)
+
+
+def _parsed(line: bytes) -> Any:
+    return orjson.loads(line)

@@ -1,0 +1,145 @@
+"""The inbox as a program: real SMTP and HTTP clients, live faults, counts after a restart."""
+
+import os
+import signal
+import smtplib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from services.machine.ports import free_ports
+from services.machine.waiting import wait_until
+
+
+@dataclass(frozen=True)
+class Inbox:
+    home: Path
+    smtp_port: int
+    hook: str
+    pages: str
+
+    def dial(self, **dials: object) -> httpx2.Response:
+        return httpx2.post(f"{self.pages}/dials", json=dials)
+
+    def received(self, way: str) -> dict[str, Any]:
+        counts: dict[str, Any] = httpx2.get(f"{self.pages}/received").json()[way]
+        return counts
+
+    def mail(self, delivery_id: str) -> None:
+        message = EmailMessage()
+        message["Message-ID"] = f"<{delivery_id}@example.org>"
+        message["From"], message["To"] = "watch@example.org", "desk@example.org"
+        message["Subject"] = "Something happened"
+        message.set_content("See the page.")
+        with smtplib.SMTP("127.0.0.1", self.smtp_port, timeout=30) as client:
+            client.send_message(message)
+
+    def post(self, delivery_id: str) -> httpx2.Response:
+        headers = {"Idempotency-Key": f'"{delivery_id}"'}
+        return httpx2.post(self.hook, json={"text": "Something happened"}, headers=headers)
+
+
+@contextmanager
+def running(home: Path) -> Iterator[Inbox]:
+    smtp, hook, pages = free_ports(3)
+    environment = os.environ | {
+        "ALDEBARAN_HOME": str(home),
+        "ALDEBARAN_HTTP_PORT": str(pages),
+        "ALDEBARAN_INBOX_SMTP_PORT": str(smtp),
+        "ALDEBARAN_INBOX_HOOK_PORT": str(hook),
+    }
+    command = [sys.executable, "-m", "services.simulator.inbox"]
+    output = (home / "output").open("a")
+    process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+    inbox = Inbox(home, smtp, f"http://127.0.0.1:{hook}/hook", f"http://127.0.0.1:{pages}")
+    try:
+        wait_until(lambda: ready(inbox), 60, f"the inbox: {(home / 'output').read_text()}")
+        yield inbox
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0, (home / "output").read_text()
+    finally:
+        process.kill()
+        process.wait()
+        output.close()
+
+
+def ready(inbox: Inbox) -> bool:
+    try:
+        return httpx2.get(f"{inbox.pages}/healthz/ready").status_code == 200
+    except httpx2.TransportError:
+        return False
+
+
+@pytest.fixture
+def inbox(tmp_path: Path) -> Iterator[Inbox]:
+    with running(tmp_path) as started:
+        yield started
+
+
+def test_what_is_sent_is_kept_shown_and_counted_also_after_a_restart(tmp_path: Path) -> None:
+    with running(tmp_path) as inbox:
+        inbox.mail("a1")
+        assert inbox.post("b1").status_code == 200
+        assert inbox.post("b1").status_code == 200
+    with running(tmp_path) as inbox:
+        assert inbox.received("mail")["ids"] == {"a1": 1}
+        assert inbox.received("hook")["repeats"] == {"b1": 2}
+    (kept,) = (tmp_path / "mail" / "new").iterdir()
+    assert b"See the page." in kept.read_bytes()
+    shown = (tmp_path / "output").read_text()
+    assert "mail  accepted desk@example.org: Something happened" in shown
+    assert 'hook  accepted b1: {"text":"Something happened"}' in shown
+
+
+@pytest.mark.parametrize(
+    ("send", "way", "closed"),
+    [
+        (Inbox.mail, "mail", smtplib.SMTPServerDisconnected),
+        (Inbox.post, "hook", httpx2.RemoteProtocolError),
+    ],
+)
+def test_a_dropped_message_is_kept_and_nobody_is_told(
+    inbox: Inbox, send: Callable[[Inbox, str], object], way: str, closed: type[Exception]
+) -> None:
+    inbox.dial(**{way: {"accept_then_drop_share": 1}})
+    with pytest.raises(closed):
+        send(inbox, "a1")
+    counts = inbox.received(way)
+    assert (counts["ids"], counts["dropped"], counts["accepted"]) == ({"a1": 1}, 1, 0)
+    inbox.dial(**{way: {"accept_then_drop_share": 0}})
+    send(inbox, "a1")
+    assert inbox.received(way)["repeats"] == {"a1": 2}
+
+
+@pytest.mark.parametrize("status", [451, 550])
+def test_the_mail_server_refuses_as_told_and_keeps_nothing(inbox: Inbox, status: int) -> None:
+    inbox.dial(mail={"refuse_share": 1, "refuse_status": status})
+    with pytest.raises(smtplib.SMTPDataError) as refused:
+        inbox.mail("a1")
+    assert refused.value.smtp_code == status
+    assert inbox.received("mail") == inbox.received("mail") | {"ids": {}, "refused": 1}
+
+
+def test_the_webhook_refuses_as_told_with_the_time_to_come_again(inbox: Inbox) -> None:
+    refusal = {"refuse_share": 1, "refuse_status": 429, "retry_after_seconds": 3}
+    assert inbox.dial(hook=refusal).status_code == 200
+    answer = inbox.post("b1")
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "3")
+    assert inbox.received("hook") == inbox.received("hook") | {"ids": {}, "refused": 1}
+
+
+def test_other_requests_are_answered_and_not_counted(inbox: Inbox) -> None:
+    assert httpx2.post(inbox.hook + "s", content=b"x").status_code == 404
+    too_large = httpx2.post(inbox.hook, content=b"x" * 1_100_000)
+    assert too_large.status_code == 413
+    assert inbox.received("hook")["accepted"] == 0
+    assert inbox.dial(hook={"colour": 1}).status_code == 422
+    assert b"aldebaran_inbox_arrivals_total" in httpx2.get(f"{inbox.pages}/metrics").content

@@ -1,0 +1,79 @@
+"""Counts per id, before and after a restart; dials as JSON."""
+
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.simulator.inbox.faults import InboxDials, Verdict
+from services.simulator.inbox.pages import turned
+from services.simulator.inbox.received import Arrival, Received
+
+
+def arrival(way: Literal["mail", "hook"], delivery_id: str, verdict: Verdict) -> Arrival:
+    return Arrival(way=way, delivery_id=delivery_id, verdict=verdict, at_ms=1)
+
+
+ARRIVALS = st.builds(
+    arrival, st.sampled_from(["mail", "hook"]), st.sampled_from("abc"), st.sampled_from(Verdict)
+)
+
+
+@given(st.lists(ARRIVALS, max_size=40), st.integers(0, 40))
+def test_counts_survive_a_restart_at_any_point(arrivals: list[Arrival], restart: int) -> None:
+    with TemporaryDirectory() as folder:
+        journal = Path(folder) / "received.jsonl"
+        for part in (arrivals[:restart], arrivals[restart:]):
+            received = Received(journal)
+            for each in part:
+                received.add(each)
+            received.close()
+        counts = received.counts()
+        for way in counts:
+            mine = [each for each in arrivals if each.way == way]
+            kept = Counter(each.delivery_id for each in mine if each.verdict != Verdict.REFUSED)
+            assert counts[way].ids == dict(kept)
+            assert counts[way].repeats == {key: n for key, n in kept.items() if n > 1}
+            assert counts[way].accepted + counts[way].dropped == kept.total()
+            assert counts[way].refused == len(mine) - kept.total()
+
+
+def test_a_half_written_last_line_was_never_answered_and_does_not_count(tmp_path: Path) -> None:
+    journal = tmp_path / "received.jsonl"
+    received = Received(journal)
+    received.add(arrival("mail", "a", Verdict.ACCEPTED))
+    received.close()
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + whole[:-5])
+    again = Received(journal)
+    assert again.counts()["mail"].ids == {"a": 1}
+    again.close()
+    assert journal.read_bytes() == whole
+
+
+def test_dials_are_turned_one_by_one() -> None:
+    dials = turned(InboxDials(), b'{"hook": {"refuse_share": 1, "refuse_status": 429}}')
+    dials = turned(dials, b'{"hook": {"retry_after_seconds": 2}, "mail": {"delay_seconds": 1}}')
+    assert (dials.hook.refuse_share, dials.hook.refuse_status) == (1, 429)
+    assert dials.hook.retry_after_seconds == 2
+    assert (dials.mail.delay_seconds, dials.mail.refuse_status) == (1, 451)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"{", "unexpected end"),
+        (b"[]", "JSON object"),
+        (b'{"fax": {}}', "fax"),
+        (b'{"mail": {"colour": 1}}', "mail.colour"),
+        (b'{"mail": {"refuse_share": 2}}', "mail.refuse_share"),
+        (b'{"mail": 1}', "mail"),
+    ],
+)
+def test_a_bad_dial_is_named(body: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        turned(InboxDials(), body)

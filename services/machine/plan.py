@@ -60,8 +60,12 @@ def plan(machine: Machine) -> tuple[Program, ...]:
 
 
 def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return what every program finds in its environment."""
+    """Return what every program finds in its environment.
+
+    The gateway listens on this machine only, so it asks for keys only if a file of keys is named.
+    """
     return {
+        "ALDEBARAN_API_KEYS": "on" if "ALDEBARAN_API_KEYS_FILE" in inherited else "off",
         **inherited,
         "ALDEBARAN_HOME": str(machine.home),
         "ALDEBARAN_TOOLS": str(machine.tools),

@@ -1,0 +1,87 @@
+"""`python -m services.heartbeat`: measures every watch while it lives, with synthetic events."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from services.backbone import service
+from services.backbone.errors import Refused
+from services.backbone.kafka.consumer import Consumer
+from services.backbone.kafka.producer import Producer
+from services.backbone.service import Life
+from services.backbone.settings import read_settings
+from services.contracts.streams import BadDeclaration, StreamDeclaration, load_streams
+from services.contracts.topics import HEARTBEATS
+from services.contracts.watches import WatchDeclaration, load_watches
+from services.heartbeat.beat_ids import run_name
+from services.heartbeat.beats import Beats
+from services.heartbeat.pulse import Pulse
+from services.heartbeat.settings import HeartbeatSettings
+
+_HELP: Final = """Sends the heartbeat events that each watch declares to <stream>.heartbeat, and
+measures how long each auditor's answer takes. Settings: ALDEBARAN_WATCHES_DIR,
+ALDEBARAN_STREAMS_DIR, ALDEBARAN_HEARTBEAT_INTERVAL_SECONDS (2),
+ALDEBARAN_HEARTBEAT_IN_TIME_SECONDS (10), ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, ALDEBARAN_HTTP_PORT
+(/healthz/live, /healthz/ready: every watch is answered in time, /metrics)."""
+
+
+def declarations(
+    settings: HeartbeatSettings,
+) -> tuple[dict[str, WatchDeclaration], dict[str, StreamDeclaration]]:
+    """Return the watches that have a heartbeat, and all streams.
+
+    Raises:
+        Refused: a declaration is wrong, or no watch has a heartbeat.
+    """
+    try:
+        streams = load_streams(settings.streams_dir)
+        watches = load_watches(settings.watches_dir)
+        for watch in watches.values():
+            watch.check_streams(streams)
+    except BadDeclaration as error:
+        raise Refused(str(error)) from None
+    beating = {name: watch for name, watch in watches.items() if watch.heartbeat}
+    if not beating:
+        raise Refused(f"no watch in {settings.watches_dir} declares a heartbeat")
+    return beating, streams
+
+
+def body(settings: HeartbeatSettings, life: Life) -> None:
+    """Beat until the stop."""
+    watches, streams = declarations(settings)
+    # Nothing is committed: each run starts with the newest answers, older ones are not its own.
+    group = f"heartbeat-{settings.instance}"
+    consumer = Consumer(
+        settings, "heartbeat", group=group, topics=[HEARTBEATS], from_beginning=False
+    )
+    producer = Producer(settings, "heartbeat")
+    pulse = Pulse(
+        run=run_name(settings.instance, life.clock.now_ms()),
+        watches=watches,
+        streams=streams,
+        interval_seconds=settings.heartbeat_interval_seconds,
+        beats=Beats(settings.heartbeat_in_time_seconds),
+        consumer=consumer,
+        producer=producer,
+        life=life,
+    )
+    life.health.add_live("loop", pulse.stuck)
+    life.health.add_live("producer", producer.unusable)
+    life.health.add_ready("answers", pulse.silent)
+    try:
+        pulse.beat_until_stopped()
+    finally:
+        consumer.close()
+        producer.close()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run until SIGTERM; return the exit code."""
+    argparse.ArgumentParser("python -m services.heartbeat", description=_HELP).parse_args(arguments)
+    settings = read_settings(HeartbeatSettings)
+    return service.run("heartbeat", settings, lambda life: body(settings, life))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

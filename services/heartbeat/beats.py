@@ -1,0 +1,104 @@
+"""What is open, answered and missed, as plain state over times that are passed in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+KEEP_SECONDS: Final = 60.0
+"""So long a late answer is still measured."""
+OPEN_LIMIT: Final = 10_000
+AUDITORS_LIMIT: Final = 16
+"""Auditors that are told apart, which bounds the labels of metrics."""
+NOBODY: Final = "none"
+"""Stands for the auditor while no auditor has ever answered."""
+
+
+@dataclass(slots=True)
+class OpenBeat:
+    """A beat on its way; `missed` once the time for an answer is over."""
+
+    watch: str
+    sent_seconds: float
+    answered: set[str] = field(default_factory=set)
+    missed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A beat that an auditor did not answer in time."""
+
+    watch: str
+    auditor: str
+    beat: str
+
+
+@dataclass
+class Beats:
+    """All beats that still matter; times are seconds of one monotonic clock."""
+
+    in_time_seconds: float
+    _open: dict[str, OpenBeat] = field(default_factory=dict)
+    _seen: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def sent(self, beat: str, watch: str, now: float) -> None:
+        """Remember a beat; the oldest is forgotten if there are too many."""
+        if len(self._open) >= OPEN_LIMIT:
+            del self._open[next(iter(self._open))]
+        self._open[beat] = OpenBeat(watch, now)
+
+    def answered(self, beat: str, watch: str, auditor: str, now: float) -> float | None:
+        """Return the seconds from sending to now; None for repeats and beats that are not ours."""
+        opened = self._open.get(beat)
+        if opened is None or opened.watch != watch or auditor in opened.answered:
+            return None
+        if auditor not in self.auditors() and len(self.auditors()) >= AUDITORS_LIMIT:
+            return None
+        opened.answered.add(auditor)
+        latency = now - opened.sent_seconds
+        if latency <= self.in_time_seconds:
+            self._seen[watch, auditor] = now
+        return latency
+
+    def missed(self, now: float) -> list[Missed]:
+        """Return what has not been answered in time, each only once; forget what is too old."""
+        found: list[Missed] = []
+        for beat, opened in self._open.items():
+            age = now - opened.sent_seconds
+            if age <= self.in_time_seconds:
+                break
+            if not opened.missed:
+                opened.missed = True
+                found += self._missed_by(beat, opened)
+        self._forget(now)
+        return found
+
+    def auditors(self) -> set[str]:
+        """Return every auditor that has answered."""
+        return {auditor for _, auditor in self._seen}
+
+    def ages(self, now: float) -> dict[tuple[str, str], float]:
+        """Return the seconds since the last answer in time, by watch and auditor."""
+        return {pair: now - seen for pair, seen in dict(self._seen).items()}
+
+    def silent(self, watches: Sequence[str], now: float, limit_seconds: float) -> list[str]:
+        """Return the watches that no auditor has answered for within the limit."""
+        ages = self.ages(now)
+        alive = {watch for (watch, _), age in ages.items() if age <= limit_seconds}
+        return [watch for watch in watches if watch not in alive]
+
+    def waiting(self) -> int:
+        """Return how many beats are remembered."""
+        return len(self._open)
+
+    def _missed_by(self, beat: str, opened: OpenBeat) -> list[Missed]:
+        expected = {auditor for watch, auditor in self._seen if watch == opened.watch}
+        silent = sorted((expected or {NOBODY}) - opened.answered)
+        return [Missed(opened.watch, auditor, beat) for auditor in silent]
+
+    def _forget(self, now: float) -> None:
+        keep = max(KEEP_SECONDS, self.in_time_seconds)
+        oldest = list(islice(self._open.items(), 100))
+        for beat, opened in oldest:
+            if now - opened.sent_seconds > keep:
+                del self._open[beat]

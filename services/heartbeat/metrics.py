@@ -1,0 +1,26 @@
+"""The heartbeat's metrics."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from services.backbone.metrics import LATENCY_BUCKETS_SECONDS
+
+LATENCY = Histogram(
+    "aldebaran_heartbeat_latency_seconds",
+    "From sending a beat's events to reading the auditor's first answer.",
+    ["watch", "auditor"],
+    buckets=LATENCY_BUCKETS_SECONDS,
+)
+ANSWER_AGE = Gauge(
+    "aldebaran_heartbeat_answer_age_seconds",
+    "Seconds since the auditor last answered in time.",
+    ["watch", "auditor"],
+)
+SENT = Counter("aldebaran_heartbeat_sent_total", "Beats sent.", ["watch"])
+MISSED = Counter(
+    "aldebaran_heartbeat_missed_total",
+    "Beats that an auditor did not answer in time; auditor none while none ever answered.",
+    ["watch", "auditor"],
+)
+UNSENT = Counter("aldebaran_heartbeat_unsent_total", "Beats that Kafka did not take.", ["watch"])
+MALFORMED = Counter("aldebaran_heartbeat_malformed_total", "Answers that are not a record.")
+"""Answers come from our own auditors only, so a malformed one is a bug of theirs."""

@@ -1,0 +1,131 @@
+"""The loop: send what is due, read answers at once, count what is missed."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+
+from services.backbone.errors import Trouble
+from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.producer import Outgoing, Producer
+from services.backbone.log import logger
+from services.backbone.service import Life
+from services.contracts.records import Alert, Malformed
+from services.contracts.streams import StreamDeclaration
+from services.contracts.topics import heartbeat
+from services.contracts.watches import WatchDeclaration
+from services.heartbeat.beat_ids import answered_beat, beat_id
+from services.heartbeat.beats import Beats
+from services.heartbeat.metrics import ANSWER_AGE, LATENCY, MALFORMED, MISSED, SENT, UNSENT
+from services.heartbeat.rhythm import Rhythm
+
+BATCH_LIMIT: Final = 500
+POLL_SECONDS: Final = 0.2
+SILENCE_LIMIT_SECONDS: Final = 30.0
+STUCK_LIMIT_SECONDS: Final = 30.0
+
+log = logger(__name__)
+
+
+def beat_records(
+    watch: WatchDeclaration, streams: Mapping[str, StreamDeclaration], beat: str
+) -> list[Outgoing]:
+    """Return the records of one beat, in the sequence to send them."""
+    return [
+        Outgoing(heartbeat(stream), str(event[streams[stream].key]), orjson.dumps(event))
+        for stream, event in watch.beat_events(beat)
+    ]
+
+
+@dataclass
+class Pulse:
+    """Sends and listens on one thread; health may be asked from others."""
+
+    run: str
+    watches: Mapping[str, WatchDeclaration]
+    streams: Mapping[str, StreamDeclaration]
+    interval_seconds: float
+    beats: Beats
+    consumer: Consumer
+    producer: Producer
+    life: Life
+    _number: int = 0
+    _turned: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._turned = self._now()
+
+    def beat_until_stopped(self) -> None:
+        """Work until the life's stop."""
+        self._listen_first()
+        rhythm = Rhythm(tuple(self.watches), self.interval_seconds, self._now())
+        while not self.life.stop.is_set():
+            for watch in rhythm.due(self._now()):
+                self._send(self.watches[watch])
+            self._read(min(POLL_SECONDS, rhythm.wait_seconds(self._now())))
+            self._count_missed()
+
+    def silent(self) -> str | None:
+        """Name the watches that no auditor answers for."""
+        limit = SILENCE_LIMIT_SECONDS + self.interval_seconds
+        silent = self.beats.silent(tuple(self.watches), self._now(), limit)
+        return f"no answer in time for {', '.join(silent)}" if silent else None
+
+    def stuck(self) -> str | None:
+        """Say so if the loop does not turn."""
+        still = self._now() - self._turned
+        return f"the loop stands still for {still:.0f} s" if still > STUCK_LIMIT_SECONDS else None
+
+    def _listen_first(self) -> None:
+        """Wait until answers can be read, else the first beats would seem missed."""
+        while not self.life.stop.is_set() and not self.consumer.assigned():
+            self._read(POLL_SECONDS)
+        self._read(POLL_SECONDS)
+
+    def _send(self, watch: WatchDeclaration) -> None:
+        self._number += 1
+        beat = beat_id(self.run, self._number)
+        records = beat_records(watch, self.streams, beat)
+        self.beats.sent(beat, watch.watch, self._now())
+        SENT.labels(watch=watch.watch).inc()
+        answer = self.producer.send(records)
+        answer.add_done_callback(lambda done: _note_unsent(watch.watch, beat, done))
+
+    def _read(self, wait_seconds: float) -> None:
+        self._turned = self._now()
+        for incoming in self.consumer.batch(BATCH_LIMIT, wait_seconds):
+            self._take(incoming, self._now())
+
+    def _take(self, incoming: Incoming, now: float) -> None:
+        try:
+            answer = Alert.decode(incoming.value)
+        except Malformed as error:
+            MALFORMED.inc()
+            log.error("answer_malformed", offset=incoming.offset, reason=str(error))
+            return
+        beat = answered_beat(answer)
+        latency = self.beats.answered(beat or "", answer.watch, answer.auditor, now)
+        if latency is not None:
+            LATENCY.labels(watch=answer.watch, auditor=answer.auditor).observe(latency)
+
+    def _count_missed(self) -> None:
+        now = self._now()
+        for missed in self.beats.missed(now):
+            MISSED.labels(watch=missed.watch, auditor=missed.auditor).inc()
+            log.warning(
+                "beat_missed", watch=missed.watch, auditor=missed.auditor, event_id=missed.beat
+            )
+        for (watch, auditor), age in self.beats.ages(now).items():
+            ANSWER_AGE.labels(watch=watch, auditor=auditor).set(age)
+
+    def _now(self) -> float:
+        return self.life.clock.monotonic_seconds()
+
+
+def _note_unsent(watch: str, beat: str, done: "Future[list[Trouble | None]]") -> None:
+    troubles: Sequence[Trouble] = [each for each in done.result() if each is not None]
+    if troubles:
+        UNSENT.labels(watch=watch).inc()
+        log.warning("beat_not_sent", watch=watch, event_id=beat, reason=str(troubles[0]))

@@ -1,0 +1,22 @@
+"""What the heartbeat can be told."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from services.backbone.kafka.producer import ProducerSettings
+from services.contracts.streams import SHIPPED_STREAMS
+
+SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
+"""Folder of the watches that come with Aldebaran."""
+
+
+class HeartbeatSettings(ProducerSettings):
+    """Which watches to measure, how often, and from when on an answer counts as missed."""
+
+    watches_dir: Path = SHIPPED_WATCHES
+    streams_dir: Path = SHIPPED_STREAMS
+    heartbeat_interval_seconds: Annotated[float, Field(ge=0.05, le=3600)] = 2.0
+    heartbeat_in_time_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
+    producer_timeout_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0

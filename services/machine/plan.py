@@ -49,7 +49,7 @@ def plan(machine: Machine) -> tuple[Program, ...]:
             service("services.gateway", at.port_gateway, after=STORES),
             service("auditor", at.port_auditor, after=STORES, ready_timeout_seconds=180),
             service("services.lookout", at.port_lookout, after=STORES),
-            service("services.heartbeat", at.port_heartbeat, after=STORES),
+            service("services.heartbeat", at.port_heartbeat, after=(*STORES, "auditor")),
             service("services.console", at.port_console, after=STORES),
             inbox(at),
             deliverer("bus", at.port_deliverer_bus),
@@ -121,7 +121,10 @@ def inbox(at: MachineSettings) -> Program:
         "services.simulator.inbox",
         at.port_inbox,
         after=(),
-        settings={"ALDEBARAN_INBOX_SMTP_PORT": str(at.port_inbox_smtp)},
+        settings={
+            "ALDEBARAN_INBOX_SMTP_PORT": str(at.port_inbox_smtp),
+            "ALDEBARAN_INBOX_HOOK_PORT": str(at.port_inbox_hook),
+        },
     )
 
 

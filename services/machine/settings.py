@@ -31,6 +31,7 @@ class MachineSettings(Settings):
     port_simulator: Port = 18088
     port_inbox: Port = 18089
     port_inbox_smtp: Port = 18025
+    port_inbox_hook: Port = 18090
 
     def ports(self) -> dict[str, int]:
         """Return every port by the name of the setting that changes it."""

@@ -14,7 +14,8 @@ Check = Callable[[], str | None]
 class Health:
     """The checks that decide whether a program lives and whether it may get work.
 
-    Live fails only for what a restart may heal; ready fails while a dependency is away.
+    Live fails only for what a restart may heal; ready fails while a dependency is away, and until
+    the program has said what it depends on: its pages are up before its body begins.
     """
 
     def __init__(self) -> None:
@@ -35,6 +36,8 @@ class Health:
 
     def ready(self) -> dict[str, str]:
         """Return what is wrong by check; empty means ready."""
+        if not self._ready:
+            return {"start": "the program is starting"}
         return _failures(self._live | self._ready)
 
 

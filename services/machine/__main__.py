@@ -4,7 +4,7 @@ import os
 import sys
 
 from services.backbone.settings import read_settings
-from services.machine import broker, home, postgres
+from services.machine import api_key, broker, home, postgres
 from services.machine.interrupts import Interrupts
 from services.machine.plan import Machine, environment, plan
 from services.machine.ports import check_ports
@@ -55,9 +55,11 @@ def prepared(settings: MachineSettings) -> Machine:
         settings.port_kafka_controller,
         heap_mebibytes=settings.kafka_heap_mebibytes,
     )
+    key = api_key.ApiKey(where)
+    api_key.prepare(key)
     postgres.prepare(server, binaries)
     broker.prepare(node, java, jars_folder(settings.tools, "broker"))
-    return Machine(settings, java, binaries, node, server)
+    return Machine(settings, java, binaries, node, server, key)
 
 
 def jars() -> int:

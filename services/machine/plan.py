@@ -1,12 +1,13 @@
 """Everything that runs on one machine, as one expression."""
 
-import importlib.util
+import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from services.machine import broker, postgres
+from services.machine.api_key import ApiKey
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
 from services.machine.settings import MachineSettings
@@ -25,6 +26,7 @@ class Machine:
     binaries: Path
     node: broker.BrokerNode
     server: postgres.PostgresServer
+    api_key: ApiKey
 
     @property
     def tools(self) -> Path:
@@ -40,38 +42,38 @@ class Machine:
 def plan(machine: Machine) -> tuple[Program, ...]:
     """Return every program, each after those it needs; add a service by adding a line."""
     at = machine.settings
-    return (
+    return landed(
         postgres.program(machine.server, machine.binaries),
         broker.program(machine.node, machine.java, jars_folder(machine.tools, "broker")),
         Program("topics", python("services.topics"), after=("kafka",), once=True),
         terminal(),
-        *landed(
-            service("services.gateway", at.port_gateway, after=STORES),
-            service("auditor", at.port_auditor, after=STORES, ready_timeout_seconds=180),
-            service("services.lookout", at.port_lookout, after=STORES),
-            service("services.heartbeat", at.port_heartbeat, after=(*STORES, "auditor")),
-            service("services.console", at.port_console, after=STORES),
-            inbox(at),
-            deliverer("bus", at.port_deliverer_bus),
-            deliverer("webhook", at.port_deliverer_webhook),
-            deliverer("email", at.port_deliverer_email),
-        ),
+        inbox(at),
+        service("services.gateway", at.port_gateway),
+        auditor(machine),
+        service("services.lookout", at.port_lookout),
+        service("services.heartbeat", at.port_heartbeat, after=(*STORES, "auditor")),
+        service("services.console", at.port_console),
+        deliverer("bus", at.port_deliverer_bus),
+        deliverer("webhook", at.port_deliverer_webhook),
+        deliverer("email", at.port_deliverer_email),
+        simulator(machine),
     )
 
 
 def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str]:
     """Return what every program finds in its environment.
 
-    The gateway listens on this machine only, so it asks for keys only if a file of keys is named.
+    Keys are asked for on one machine too, as any page open in a browser may post to its ports; the
+    user may name other keys.
     """
     return {
-        "ALDEBARAN_API_KEYS": "on" if "ALDEBARAN_API_KEYS_FILE" in inherited else "off",
+        "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
+        "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
         **inherited,
         "ALDEBARAN_HOME": str(machine.home),
         "ALDEBARAN_TOOLS": str(machine.tools),
         "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": machine.node.bootstrap,
         "ALDEBARAN_POSTGRES_URL": machine.server.url(),
-        "ALDEBARAN_SPARK_JARS_DIR": str(jars_folder(machine.tools, "spark")),
         "JAVA_HOME": str(machine.java.resolve().parents[1]),
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}",
@@ -87,63 +89,81 @@ def python(module: str) -> tuple[str, ...]:
 def service(
     module: str,
     port: int,
-    *,
-    after: tuple[str, ...],
-    name: str | None = None,
-    ready_timeout_seconds: float = 60.0,
+    *arguments: str,
+    name: str = "",
+    after: tuple[str, ...] = STORES,
     settings: Mapping[str, str] | None = None,
 ) -> Program:
     """Return a Python service with its pages on `port`, ready when its page says so."""
     return Program(
         name=name or module.rpartition(".")[2],
-        command=python(module),
+        command=(*python(module), *arguments),
         environment={"ALDEBARAN_HTTP_PORT": str(port), **(settings or {})},
         readiness=HttpReadiness(port),
         after=after,
-        ready_timeout_seconds=ready_timeout_seconds,
     )
+
+
+def auditor(machine: Machine) -> Program:
+    """Return the Spark application that runs the watches; Spark takes its time to start."""
+    settings = {
+        "ALDEBARAN_AUDITOR_JARS": str(jars_folder(machine.tools, "spark")),
+        "ALDEBARAN_AUDITOR_CHECKPOINTS": str(machine.home / "auditor"),
+    }
+    started = service("auditor", machine.settings.port_auditor, settings=settings)
+    return replace(started, ready_timeout_seconds=180.0)
 
 
 def deliverer(channel: str, port: int) -> Program:
     """Return the deliverer of one channel."""
-    return service(
-        "services.deliverer",
-        port,
-        name=f"deliverer-{channel}",
-        after=STORES,
-        settings={"ALDEBARAN_CHANNEL": channel},
-    )
+    settings = {"ALDEBARAN_CHANNEL": channel}
+    return service("services.deliverer", port, name=f"deliverer-{channel}", settings=settings)
 
 
 def inbox(at: MachineSettings) -> Program:
     """Return the mailbox and webhook receiver in which a person sees deliveries arrive."""
+    settings = {
+        "ALDEBARAN_INBOX_SMTP_PORT": str(at.port_inbox_smtp),
+        "ALDEBARAN_INBOX_HOOK_PORT": str(at.port_inbox_hook),
+    }
+    return service("services.simulator.inbox", at.port_inbox, after=(), settings=settings)
+
+
+def simulator(machine: Machine) -> Program:
+    """Return the source of simulated events; it starts when an alert can go all the way."""
+    at = machine.settings
+    settings = {"ALDEBARAN_SIMULATOR_GATEWAY_URL": f"http://127.0.0.1:{at.port_gateway}"}
     return service(
-        "services.simulator.inbox",
-        at.port_inbox,
-        after=(),
-        settings={
-            "ALDEBARAN_INBOX_SMTP_PORT": str(at.port_inbox_smtp),
-            "ALDEBARAN_INBOX_HOOK_PORT": str(at.port_inbox_hook),
-        },
+        "services.simulator",
+        at.port_simulator,
+        *shlex.split(at.simulator_dials),
+        after=("gateway", "auditor", "lookout"),
+        settings=settings,
     )
 
 
 def terminal() -> Program:
     """Return the program that shows alerts and deliveries to whoever typed `make run`."""
-    return Program(
-        "terminal", python("services.machine.terminal"), after=("topics",), on_terminal=True
-    )
+    command = python("services.machine.terminal")
+    return Program("terminal", command, after=("topics",), on_terminal=True)
 
 
 def landed(*programs: Program) -> tuple[Program, ...]:
     """Leave out services whose program is not part of this project yet."""
-    return tuple(program for program in programs if _is_there(program.command[-1]))
+    there = tuple(program for program in programs if _is_there(program))
+    names = {program.name for program in there}
+    return tuple(
+        replace(program, after=tuple(name for name in program.after if name in names))
+        for program in there
+    )
 
 
-def _is_there(module: str) -> bool:
-    try:
-        if importlib.util.find_spec(f"{module}.__main__") is not None:
-            return True
-    except ModuleNotFoundError:
-        return False
-    return False
+def _is_there(program: Program) -> bool:
+    if program.command[:2] != (sys.executable, "-m"):
+        return True
+    folder = ROOT.joinpath(*program.command[2].split("."))
+    return (
+        (folder / "__main__.py").is_file()
+        or folder.with_suffix(".py").is_file()
+        or ((ROOT / "spark-apps" / program.command[2] / "__main__.py").is_file())
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from services.machine.api_key import write_private
 from services.machine.child import leashed
 from services.machine.problems import MachineProblem
 from services.machine.programs import Program
@@ -76,10 +77,10 @@ def prepare(server: PostgresServer, binaries: Path) -> None:
     if server.data.is_dir():
         return
     server.folder.mkdir(parents=True, exist_ok=True)
-    password = _write_password(server.password_file)
+    write_private(server.password_file, secrets.token_urlsafe(PASSWORD_BYTES))
     unfinished = server.folder.resolve() / "data.new"
     shutil.rmtree(unfinished, ignore_errors=True)
-    _run([str(binaries / "initdb"), *_initdb_options(server, unfinished, password)])
+    _run([str(binaries / "initdb"), *_initdb_options(server, unfinished)])
     single = [str(binaries / "postgres"), "--single", "-D", str(unfinished), "postgres"]
     _run(single, given=f"CREATE DATABASE {server.database};\n")
     os.replace(unfinished, server.data)
@@ -100,21 +101,13 @@ def program(server: PostgresServer, binaries: Path) -> Program:
     )
 
 
-def _initdb_options(server: PostgresServer, data: Path, password: Path) -> list[str]:
+def _initdb_options(server: PostgresServer, data: Path) -> list[str]:
+    password = server.password_file.resolve()
     return [
         *("-D", str(data), "-U", server.user, f"--pwfile={password}", "--auth=scram-sha-256"),
         *("--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
         *("--locale=C", "--wal-segsize=4"),
     ]
-
-
-def _write_password(path: Path) -> Path:
-    """Keep the password under mode 600 from its first byte on."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-        stream.write(secrets.token_urlsafe(PASSWORD_BYTES) + "\n")
-    return path.resolve()
 
 
 def _run(command: list[str], given: str = "") -> None:

@@ -16,6 +16,8 @@ class MachineSettings(Settings):
     home: Path = Path(".aldebaran")
     tools: Path = Path(".tools")
     kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384
+    simulator_dials: str = "--rate 1 --over-share 0.5 --purchases-per-request 3"
+    """Command line of the simulator; see `python -m services.simulator --help`."""
 
     port_kafka: Port = 19092
     port_kafka_controller: Port = 19093
@@ -30,6 +32,7 @@ class MachineSettings(Settings):
     port_deliverer_email: Port = 18087
     port_simulator: Port = 18088
     port_inbox: Port = 18089
+    port_inbox_hook: Port = 18090
     port_inbox_smtp: Port = 18025
     port_inbox_hook: Port = 18090
 

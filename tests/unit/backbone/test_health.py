@@ -11,9 +11,17 @@ def client(health: Health) -> TestClient:
 
 
 def test_a_well_program_is_live_and_ready() -> None:
-    http = client(Health())
+    health = Health()
+    health.add_ready("broker", lambda: None)
+    http = client(health)
     assert http.get("/healthz/live").json() == {"status": "ok", "failures": {}}
     assert http.get("/healthz/ready").status_code == 200
+
+
+def test_a_program_is_not_ready_before_it_says_what_it_depends_on() -> None:
+    http = client(Health())
+    assert http.get("/healthz/live").status_code == 200
+    assert http.get("/healthz/ready").json()["failures"] == {"start": "the program is starting"}
 
 
 def test_a_missing_dependency_fails_ready_only() -> None:

@@ -1,0 +1,74 @@
+import stat
+from pathlib import Path
+
+import pytest
+import yaml
+
+from services.contracts.ids import digest
+from services.machine import api_key
+from services.machine.broker import BrokerNode
+from services.machine.plan import Machine, environment, plan
+from services.machine.postgres import PostgresServer
+from services.machine.programs import check_plan
+from services.machine.settings import MachineSettings
+from services.machine.welcome import welcome
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    settings = MachineSettings(home=tmp_path, simulator_dials="--rate max --run-id 'a b'")
+    server = PostgresServer(tmp_path / "postgres", settings.port_postgres)
+    server.folder.mkdir()
+    server.password_file.write_text("p@ss/word\n", "ascii")
+    key = api_key.ApiKey(tmp_path)
+    api_key.prepare(key)
+    node = BrokerNode(tmp_path / "kafka", settings.port_kafka, settings.port_kafka_controller)
+    java = tmp_path / "jdk" / "bin" / "java"
+    return Machine(settings, java, tmp_path / "bin", node, server, key)
+
+
+def test_the_plan_holds_together(machine: Machine) -> None:
+    programs = plan(machine)
+    check_plan(programs)
+    assert {"postgres", "kafka", "topics", "terminal"} <= {program.name for program in programs}
+
+
+def test_no_two_services_share_a_port(machine: Machine) -> None:
+    name = "ALDEBARAN_HTTP_PORT"
+    ports = [program.environment[name] for program in plan(machine) if name in program.environment]
+    assert len(set(ports)) == len(ports)
+
+
+def test_the_simulator_gets_its_dials_as_the_user_wrote_them(machine: Machine) -> None:
+    commands = {program.name: program.command for program in plan(machine)}
+    assert commands["simulator"][-4:] == ("--rate", "max", "--run-id", "a b")
+
+
+def test_the_environment_names_absolute_places_and_escapes_the_password(machine: Machine) -> None:
+    found = environment(machine, {"PATH": "/bin", "ALDEBARAN_HOME": "relative"})
+    assert found["PATH"] == "/bin"
+    assert found["ALDEBARAN_HOME"] == str(machine.home)
+    assert found["ALDEBARAN_POSTGRES_URL"] == (
+        "postgresql://aldebaran:p%40ss%2Fword@127.0.0.1:15432/aldebaran"
+    )
+
+
+def test_the_welcome_names_places_and_no_secret(machine: Machine) -> None:
+    said = welcome(plan(machine), machine)
+    assert "/metrics" in said
+    assert str(machine.home / "log") in said
+    assert "p@ss" not in said
+    assert machine.api_key.read() not in said
+
+
+def test_the_key_is_made_once_is_private_and_its_hash_follows_it(tmp_path: Path) -> None:
+    key = api_key.ApiKey(tmp_path)
+    api_key.prepare(key)
+    first = key.read()
+    key.hashes_file.unlink()
+    api_key.prepare(key)
+    assert key.read() == first
+    assert stat.S_IMODE(key.key_file.stat().st_mode) == 0o600
+    (entry,) = yaml.safe_load(key.hashes_file.read_text("ascii"))["keys"]
+    assert len(entry["sha256"]) == 2 * len(digest("a"))
+    assert first not in key.hashes_file.read_text("ascii")

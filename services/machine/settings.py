@@ -34,7 +34,6 @@ class MachineSettings(Settings):
     port_inbox: Port = 18089
     port_inbox_hook: Port = 18090
     port_inbox_smtp: Port = 18025
-    port_inbox_hook: Port = 18090
 
     def ports(self) -> dict[str, int]:
         """Return every port by the name of the setting that changes it."""

@@ -1,0 +1,181 @@
+"""Sweeps: find what no message tells of, because time alone made it so.
+
+Every sweep is bounded and skips rows that another owner holds, so several may run together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, LiteralString
+
+from psycopg.rows import class_row, kwargs_row, scalar_row
+
+from services.backbone.ledger.database import AsyncPool
+from services.backbone.ledger.statements import fetch_all
+from services.contracts.records import Severity
+from services.contracts.states import State
+
+SWEEP_LIMIT: Final = 500
+"""Rows that one sweep moves at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """One row that a sweep has moved or may judge; `attempt` and `fence` are of its last claim."""
+
+    delivery_id: str
+    alert_id: str
+    channel: str
+    recipient: str
+    severity: Severity
+    before: State
+    attempt: int
+    fence: int
+    marked_repeat: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a row in doubt becomes."""
+
+    delivery_id: str
+    fence: int
+    after: State
+    marked_repeat: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one channel stands: rows in doubt, held, due; age of the longest overdue in seconds."""
+
+    in_doubt: int
+    held: int
+    due: int
+    overdue_seconds: float
+
+
+_SWEPT: Final = """d.delivery_id, d.alert_id, d.channel, d.recipient,
+  d.record->'alert'->>'severity' AS severity, found.before, d.attempt, d.fence, d.marked_repeat"""
+
+_MOVE: Final = """
+WITH found AS (
+  SELECT delivery_id, state AS before FROM deliveries
+  WHERE channel = %(channel)s AND {condition}
+  LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+), moved AS (
+  UPDATE deliveries d SET state = %(after)s, reason = %(reason)s, lease_until = NULL,
+    next_attempt_at = ledger_now(), updated_at = ledger_now()
+  FROM found WHERE d.delivery_id = found.delivery_id AND d.state = found.before
+  RETURNING {swept}
+), finished AS (
+  UPDATE attempts a SET finished_at = ledger_now(), outcome = %(after)s, reason = %(reason)s
+  FROM moved m
+  WHERE m.before = 'CLAIMED' AND a.delivery_id = m.delivery_id AND a.attempt = m.attempt
+)
+SELECT * FROM moved"""
+
+_LEASE_OVER: Final = _MOVE.format(
+    condition="state = 'CLAIMED' AND lease_until < ledger_now()", swept=_SWEPT
+)
+_UNSENT: Final = _MOVE.format(
+    condition="state = 'CLAIMED' AND owner = %(owner)s AND lease_until >= ledger_now()"
+    " AND (delivery_id, fence) NOT IN"
+    " (SELECT * FROM unnest(%(known_ids)s::text[], %(known_fences)s::bigint[]))",
+    swept=_SWEPT,
+)
+_TOO_OLD: Final = _MOVE.format(
+    condition="state IN ('PENDING', 'RETRY_WAIT')"
+    " AND created_at <= ledger_now() - make_interval(secs => %(age_limit)s)",
+    swept=_SWEPT,
+)
+
+_DOUBTFUL: Final = """
+SELECT delivery_id, alert_id, channel, recipient, record->'alert'->>'severity' AS severity,
+  state AS before, attempt, fence, marked_repeat
+FROM deliveries
+WHERE channel = %(channel)s AND state = 'IN_DOUBT'
+  AND updated_at <= ledger_now() - make_interval(secs => %(deadline)s)
+ORDER BY updated_at LIMIT %(limit)s"""
+
+_RULE: Final = """
+UPDATE deliveries d SET state = t.after, marked_repeat = d.marked_repeat OR t.marked_repeat,
+  reason = t.reason, next_attempt_at = ledger_now(), updated_at = ledger_now()
+FROM unnest(%(ids)s::text[], %(fences)s::bigint[], %(afters)s::text[], %(marks)s::boolean[],
+  %(reasons)s::text[]) AS t(delivery_id, fence, after, marked_repeat, reason)
+WHERE d.delivery_id = t.delivery_id AND d.fence = t.fence AND d.state = 'IN_DOUBT'
+RETURNING d.delivery_id"""
+
+_STANDING: Final = """
+SELECT count(*) FILTER (WHERE state = 'IN_DOUBT') AS in_doubt,
+  count(*) FILTER (WHERE state = 'HELD') AS held,
+  count(*) FILTER (WHERE next_attempt_at <= ledger_now() AND state IN ('PENDING', 'RETRY_WAIT'))
+    AS due,
+  greatest(0, coalesce(extract(epoch FROM ledger_now() - min(next_attempt_at)
+    FILTER (WHERE state IN ('PENDING', 'RETRY_WAIT'))), 0))::float8 AS overdue_seconds
+FROM deliveries
+WHERE channel = %(channel)s AND state IN ('PENDING', 'RETRY_WAIT', 'IN_DOUBT', 'HELD')"""
+
+
+class Sweeps:
+    """Moves rows of one channel for which it is time. All methods raise Transient."""
+
+    def __init__(
+        self, pool: AsyncPool, *, channel: str, owner: str, age_limit_seconds: float
+    ) -> None:
+        self._pool = pool
+        self._terms = {
+            "channel": channel,
+            "owner": owner,
+            "age_limit": age_limit_seconds,
+            "limit": SWEEP_LIMIT,
+        }
+
+    async def lease_over(self) -> list[Swept]:
+        """Put claims whose lease is over IN_DOUBT: their owner may have sent, nobody knows."""
+        reason = "the claim's owner gave no answer within its lease"
+        return await self._swept(_LEASE_OVER, after=State.IN_DOUBT, reason=reason)
+
+    async def unsent(self, known: Sequence[tuple[str, int]]) -> list[Swept]:
+        """Give back own claims other than `known` (id and fence): made by a call whose answer was
+        lost, so provably never sent. Must not run while a claim is being made.
+        """
+        return await self._swept(
+            _UNSENT,
+            after=State.RETRY_WAIT,
+            reason="claimed, but the claim's answer was lost: not sent",
+            known_ids=[delivery_id for delivery_id, _ in known],
+            known_fences=[fence for _, fence in known],
+        )
+
+    async def too_old(self) -> list[Swept]:
+        """Hold what has waited too long to be sent without a person's word."""
+        reason = "too old to be sent without a person's word"
+        return await self._swept(_TOO_OLD, after=State.HELD, reason=reason)
+
+    async def doubtful(self, deadline_seconds: float) -> list[Swept]:
+        """Return rows whose time for evidence is over, for `rule` to move."""
+        return await self._swept(_DOUBTFUL, deadline=deadline_seconds)
+
+    async def rule(self, rulings: Sequence[Ruling]) -> set[str]:
+        """Move rows out of doubt; return the ids of those that were still in that doubt."""
+        columns = {
+            "ids": [each.delivery_id for each in rulings],
+            "fences": [each.fence for each in rulings],
+            "afters": [each.after for each in rulings],
+            "marks": [each.marked_repeat for each in rulings],
+            "reasons": [each.reason for each in rulings],
+        }
+        return set(await fetch_all(self._pool, scalar_row, _RULE, columns))
+
+    async def standing(self) -> Standing:
+        """Count what is open."""
+        (standing,) = await fetch_all(self._pool, class_row(Standing), _STANDING, self._terms)
+        return standing
+
+    async def _swept(self, statement: LiteralString, **terms: Any) -> list[Swept]:
+        return await fetch_all(self._pool, kwargs_row(_swept), statement, self._terms | terms)
+
+
+def _swept(**row: Any) -> Swept:
+    severity, before = Severity(row["severity"]), State(row["before"])
+    return Swept(**row | {"severity": severity, "before": before})

@@ -1,0 +1,25 @@
+"""`python -m services.deliverer`: deliver one channel, named by ALDEBARAN_CHANNEL."""
+
+import sys
+
+from services.backbone import service
+from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
+from services.deliverer.inbox import PROGRAM
+from services.deliverer.program import serve
+from services.deliverer.settings import DelivererSettings
+from services.deliverer.wiring import CHANNELS
+
+
+def main() -> int:
+    """Run until told to stop; return the exit code."""
+    settings = read_settings(DelivererSettings)
+    open_channel = CHANNELS.get(settings.channel)
+    if open_channel is None:
+        known = ", ".join(sorted(CHANNELS))
+        sys.stderr.write(f"ALDEBARAN_CHANNEL: no channel {settings.channel}, there are {known}\n")
+        return EXIT_BAD_SETTINGS
+    return service.run(PROGRAM, settings, lambda life: serve(settings, open_channel, life))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

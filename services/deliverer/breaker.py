@@ -1,0 +1,82 @@
+"""Breakers: a destination that does not work is left alone, with one probe from time to time."""
+
+import random
+from dataclasses import dataclass
+from typing import Final
+
+from services.backbone.backoff import Backoff
+from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
+
+DESTINATIONS_LIMIT: Final = 1000
+"""Destinations whose failures are remembered; the one longest untouched is forgotten first."""
+
+
+@dataclass(slots=True)
+class _Circuit:
+    failures: int = 0
+    openings: int = 0
+    open_until: float | None = None
+    probing: bool = False
+
+
+class Breakers:
+    """One breaker per destination; while one is open its deliveries wait in the ledger.
+
+    Opens after `failures_limit` sends in a row that failed for the destination's sake or stayed
+    unknown: sending on would only put more messages in doubt. Times are monotonic seconds.
+    """
+
+    def __init__(self, failures_limit: int, cooldown: Backoff, rng: random.Random) -> None:
+        self._failures_limit = failures_limit
+        self._cooldown = cooldown
+        self._rng = rng
+        self._circuits: dict[str, _Circuit] = {}
+
+    def closed(self, destination: str) -> bool:
+        """Tell whether to send there freely."""
+        circuit = self._circuits.get(destination)
+        return circuit is None or circuit.open_until is None
+
+    def open_destinations(self) -> list[str]:
+        """Return the destinations to leave alone but for probes."""
+        return [key for key, each in self._circuits.items() if each.open_until is not None]
+
+    def due_probes(self, now: float) -> list[str]:
+        """Return open destinations that may get one probe now."""
+        return [
+            key
+            for key, each in self._circuits.items()
+            if each.open_until is not None and now >= each.open_until and not each.probing
+        ]
+
+    def probe(self, destination: str) -> None:
+        """Note that a probe is on its way; its outcome decides."""
+        self._circuits[destination].probing = True
+
+    def note(self, destination: str, outcome: Outcome, now: float, pause_seconds: float) -> None:
+        """Learn from an outcome; `pause_seconds` is how long the destination asked us to wait."""
+        circuit = self._circuits.pop(destination, None) or _Circuit()
+        was_probe, circuit.probing = circuit.probing, False
+        match outcome:
+            case Accepted() | Permanent():
+                circuit = _Circuit()
+            case Unknown() | Refused(destination_down=True):
+                self._failed(circuit, was_probe, now)
+            case Refused():
+                circuit = _Circuit(openings=circuit.openings)
+        if pause_seconds > 0:
+            circuit.open_until = max(circuit.open_until or 0.0, now + pause_seconds)
+        if circuit != _Circuit():
+            self._circuits[destination] = circuit
+            self._forget()
+
+    def _failed(self, circuit: _Circuit, was_probe: bool, now: float) -> None:
+        circuit.failures += 1
+        if was_probe or circuit.failures >= self._failures_limit:
+            circuit.openings += 1
+            wait = self._cooldown.seconds(circuit.openings, self._rng)
+            circuit.open_until = max(circuit.open_until or 0.0, now + wait)
+
+    def _forget(self) -> None:
+        while len(self._circuits) > DESTINATIONS_LIMIT:
+            del self._circuits[next(iter(self._circuits))]

@@ -1,0 +1,102 @@
+"""Bus: writes to a Kafka topic, named by the recipient; key and header are the delivery id.
+
+The producer is idempotent, so its own retries never double. After an unknown outcome the same key
+is written again: readers that drop repeats by key see each delivery once.
+"""
+
+import asyncio
+import re
+from typing import Final
+
+from services.backbone import errors
+from services.backbone.clock import Clock
+from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.backbone.settings import Seconds, read_settings
+from services.contracts import topics
+from services.deliverer.channel import Message, SendWindow, Traits
+from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
+
+_TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_OWN_TOPICS: Final = frozenset({topics.ALERTS, topics.HEARTBEATS, topics.DELIVERY_EVENTS})
+_OWN_PREFIX: Final = topics.deliveries("")
+
+
+class BusSettings(ProducerSettings):
+    """Where the bus channel writes."""
+
+    bus_bootstrap_servers: str | None = None
+    """Another cluster; without it, the one that Aldebaran runs on."""
+    bus_default_topic: str = topics.NOTIFICATIONS
+    """For recipients without a name of their own."""
+    send_timeout_seconds: Seconds = 10.0
+
+    def target(self) -> ProducerSettings:
+        """Return the producer's settings: it gives a record up before the send window ends."""
+        return self.model_copy(
+            update={
+                "kafka_bootstrap_servers": self.bus_bootstrap_servers
+                or self.kafka_bootstrap_servers,
+                "producer_timeout_seconds": 0.8 * self.send_timeout_seconds,
+            }
+        )
+
+
+class BusChannel:
+    """Writes each delivery as one record."""
+
+    def __init__(self, settings: BusSettings) -> None:
+        self._default_topic = settings.bus_default_topic
+        self._producer = Producer(settings.target(), "deliverer-bus")
+        self.traits = Traits(
+            name="bus", dedupes_by_key=True, send_timeout_seconds=settings.send_timeout_seconds
+        )
+
+    async def send(self, message: Message, window: SendWindow) -> Outcome:
+        """Write one record and wait for all in-sync replicas."""
+        topic = message.delivery.recipient or self._default_topic
+        if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
+            return Permanent(f"{topic!r} is no topic's name")
+        if topic in _OWN_TOPICS or topic.startswith(_OWN_PREFIX):
+            return Permanent(f"topic {topic} is Aldebaran's own: writing there could loop")
+        window.open()
+        written = self._producer.send([record(topic, message)])
+        (trouble,) = await asyncio.wrap_future(written)
+        return _outcome(topic, trouble)
+
+    def unusable(self) -> str | None:
+        """Return why the producer must be replaced, or None."""
+        return self._producer.unusable()
+
+    async def close(self) -> None:
+        """Give up what is not written yet."""
+        await asyncio.to_thread(self._producer.close, 1.0)
+
+
+def record(topic: str, message: Message) -> Outgoing:
+    """Return the record for a message: the delivery as JSON, ids and marks as headers."""
+    delivery = message.worded
+    headers = (
+        ("delivery-id", delivery.delivery_id),
+        ("alert-id", delivery.alert.alert_id),
+        ("watch", delivery.alert.watch),
+        ("severity", delivery.alert.severity.value),
+        ("possible-repeat", "true" if message.marked_repeat else "false"),
+    )
+    return Outgoing(topic, delivery.delivery_id, delivery.encode(), headers)
+
+
+def _outcome(topic: str, trouble: errors.Trouble | None) -> Outcome:
+    match trouble:
+        case None:
+            return Accepted()
+        case errors.QueueFull():
+            return Refused(str(trouble), destination_down=True)
+        case errors.Refused():
+            return Permanent(f"topic {topic}: {trouble}")
+        case _:
+            return Unknown(f"topic {topic}: {trouble}")
+
+
+def open_channel(_: Clock) -> BusChannel:
+    """Read the settings and make the channel."""
+    return BusChannel(read_settings(BusSettings))

@@ -1,0 +1,197 @@
+"""Webhook: POSTs JSON to an address; the Idempotency-Key header is the delivery id.
+
+A recipient is an address, or a name from the setting `webhook_targets`, which keeps the address
+secret. With a signing secret, requests are signed as the Standard Webhooks specification says.
+
+What is provably not taken: everything before the request's first byte, and the answers 425, 429
+and 503. The HTTP client reports its phases, so "before the first byte" is known and not guessed;
+it never retries, never follows a redirect, and by default opens a new connection for each send,
+since a kept one may be closed by the other side just while we write.
+"""
+
+import base64
+import hashlib
+import hmac
+import logging
+import ssl
+from collections.abc import Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Annotated, Any, Final
+
+import httpx2
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from services.backbone.clock import Clock
+from services.backbone.settings import Seconds, Settings, read_settings
+from services.contracts.records import Severity
+from services.deliverer.channel import Message, SendWindow, Traits
+from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
+
+_FIRST_BYTE: Final = "http11.send_request_headers.started"
+_NOT_PROCESSED: Final = frozenset({425, 429, 503})
+_MAYBE_PROCESSED: Final = frozenset({408, 409})
+"""408 comes from gateways for slow servers too; 409 tells of a first try still under way."""
+_REASON_LIMIT: Final = 200
+
+
+class WebhookTarget(BaseModel):
+    """A named recipient: where, and signed with what."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: SecretStr
+    signing_secret: SecretStr | None = None
+
+
+class WebhookSettings(Settings):
+    """How the webhook channel talks."""
+
+    webhook_targets: dict[str, WebhookTarget] = Field(default_factory=dict)
+    webhook_signing_secret: SecretStr | None = None
+    """For targets without one of their own: `whsec_` and base64, or any text."""
+    webhook_dedupes: bool = False
+    """Whether the receivers drop a second request with the same Idempotency-Key."""
+    webhook_connect_timeout_seconds: Seconds = 5.0
+    webhook_keep_alive_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    """How long an idle connection is kept; 0 opens a new one for each send."""
+    webhook_ca_file: str | None = None
+
+
+class WebhookChannel:
+    """POSTs each delivery once."""
+
+    def __init__(self, settings: WebhookSettings, clock: Clock) -> None:
+        logging.getLogger("httpx2").setLevel(logging.WARNING)  # it logs addresses, with secrets
+        self._settings = settings
+        self._clock = clock
+        kept = settings.webhook_keep_alive_seconds
+        self._client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(None, connect=settings.webhook_connect_timeout_seconds),
+            limits=httpx2.Limits(
+                max_connections=None,
+                max_keepalive_connections=None if kept else 0,
+                keepalive_expiry=kept,
+            ),
+            verify=ssl.create_default_context(cafile=settings.webhook_ca_file),
+            follow_redirects=False,
+            trust_env=False,
+        )
+        self.traits = Traits(
+            name="webhook",
+            dedupes_by_key=settings.webhook_dedupes,
+            repeats=frozenset({Severity.CRITICAL}),
+            breaker_per_recipient=True,
+            send_timeout_seconds=15.0,
+        )
+
+    async def send(self, message: Message, window: SendWindow) -> Outcome:
+        """POST one delivery; the status line decides, the answer's body is not read."""
+        address, secret = self._target(message.delivery.recipient)
+        body = payload(message)
+        headers = self._headers(message, body, secret)
+        try:
+            request = self._client.build_request("POST", address, content=body, headers=headers)
+            request.extensions["trace"] = _opens(window)
+            response = await self._client.send(request, stream=True)
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            return Permanent(f"the recipient is no address to POST to: {error}")
+        except httpx2.TransportError as error:
+            return _failed(error, window)
+        await response.aclose()
+        return answered(response.status_code, response.headers, self._clock.now_ms())
+
+    def unusable(self) -> str | None:
+        """Return None: each connection is new."""
+        return None
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self._client.aclose()
+
+    def _target(self, recipient: str) -> tuple[str, SecretStr | None]:
+        general = self._settings.webhook_signing_secret
+        named = self._settings.webhook_targets.get(recipient)
+        if named is None:
+            return recipient, general
+        return named.url.get_secret_value(), named.signing_secret or general
+
+    def _headers(self, message: Message, body: bytes, secret: SecretStr | None) -> dict[str, str]:
+        delivery_id = message.delivery.delivery_id
+        plain = {
+            "Content-Type": "application/json",
+            "User-Agent": "Aldebaran",
+            "Idempotency-Key": delivery_id,
+        }
+        if secret is None:
+            return plain
+        at_seconds = self._clock.now_ms() // 1000
+        return plain | signed(delivery_id, at_seconds, body, secret.get_secret_value())
+
+
+def payload(message: Message) -> bytes:
+    """Return the JSON body: the delivery record; the same bytes at every unmarked try."""
+    return message.worded.encode()
+
+
+def signed(delivery_id: str, at_seconds: int, body: bytes, secret: str) -> dict[str, str]:
+    """Return the headers of the Standard Webhooks specification, version v1 (HMAC-SHA256)."""
+    key = base64.b64decode(secret[6:]) if secret.startswith("whsec_") else secret.encode()
+    content = f"{delivery_id}.{at_seconds}.".encode() + body
+    mac = base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()
+    return {
+        "webhook-id": delivery_id,
+        "webhook-timestamp": str(at_seconds),
+        "webhook-signature": f"v1,{mac}",
+    }
+
+
+def answered(status: int, headers: Mapping[str, str], now_ms: int) -> Outcome:
+    """Sort a status that the receiver has answered."""
+    reason = f"answered HTTP {status}"
+    if 200 <= status < 300:
+        return Accepted(headers.get("x-request-id", "")[:_REASON_LIMIT])
+    if status in _NOT_PROCESSED:
+        wait = retry_after_seconds(headers.get("retry-after"), now_ms)
+        return Refused(reason, wait, destination_down=status == 503)
+    if status in _MAYBE_PROCESSED or status >= 500 or status < 200:
+        return Unknown(reason)
+    if status < 400:
+        return Permanent(f"{reason}: redirects are not followed, set the new address")
+    return Permanent(reason)
+
+
+def retry_after_seconds(value: str | None, now_ms: int) -> float | None:
+    """Read a Retry-After header, in seconds or as a date; None if absent or not readable."""
+    if value is None:
+        return None
+    if value.strip().isdecimal():
+        return float(value.strip()[:9])
+    try:
+        at = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    zoned = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max(0.0, zoned.timestamp() - now_ms / 1000)
+
+
+def _opens(window: SendWindow) -> Any:
+    """Return the client's hook that opens the window at the request's first byte."""
+
+    async def trace(event: str, _: Mapping[str, Any]) -> None:
+        if event == _FIRST_BYTE:
+            window.open()
+
+    return trace
+
+
+def _failed(error: httpx2.TransportError, window: SendWindow) -> Outcome:
+    reason = f"{type(error).__name__}: {error}"[:_REASON_LIMIT]
+    if window.opened:
+        return Unknown(reason)
+    return Refused(reason, destination_down=True)
+
+
+def open_channel(clock: Clock) -> WebhookChannel:
+    """Read the settings and make the channel."""
+    return WebhookChannel(read_settings(WebhookSettings), clock)

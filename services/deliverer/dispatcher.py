@@ -1,0 +1,167 @@
+"""Decides what is claimed when: never more than can be sent at once."""
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from services.backbone.clock import Clock
+from services.backbone.errors import Transient
+from services.backbone.ledger.claims import Claim, Claims, Due
+from services.backbone.log import logger
+from services.contracts.records import Delivery
+from services.contracts.states import State
+from services.deliverer import metrics
+from services.deliverer.announcer import Announcer
+from services.deliverer.breaker import Breakers
+from services.deliverer.bucket import TokenBucket
+from services.deliverer.channel import SendWindow, Traits
+from services.deliverer.sending import Sender
+
+log = logger(__name__)
+
+Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
+CLAIM_LIMIT = 100
+"""Rows that one statement claims at most."""
+
+
+@dataclass
+class Dispatcher:
+    """Claims what is due and has it sent.
+
+    What the topic tells of is claimed by id, at once. What does not fit stays in the ledger and
+    is claimed from there, longest overdue first, whenever a place gets free.
+    """
+
+    claims: Claims
+    sender: Sender
+    breakers: Breakers
+    bucket: TokenBucket
+    announcer: Announcer
+    clock: Clock
+    traits: Traits
+    concurrency: int
+    idle_seconds: float
+    spawn: Spawn
+    claiming: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a claim is made: afterwards `in_flight` names every claim we know to be ours."""
+    in_flight: dict[tuple[str, int], "asyncio.Task[None]"] = field(default_factory=dict)
+    """Claims not recorded yet, by delivery id and fence."""
+    stopping: bool = False
+    turned_at: float = 0.0
+    _more: bool = True
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def take(self, told: Sequence[Delivery]) -> set[str]:
+        """Claim what fits of the deliveries that the topic told of, and send it.
+
+        Returns:
+            Ids that the ledger does not know. All others are safe: they have a row, and whatever
+            was not claimed now is found there.
+
+        Raises:
+            Transient: Postgres is away; tell the same again.
+        """
+        async with self.claiming:
+            free = [each.delivery_id for each in told if self._free(each.recipient)]
+            room = min(self._room(), len(free))
+            claimed = await self._claim(self.claims.by_id(free, room)) if room else []
+        rest = {each.delivery_id for each in told} - {claim.delivery_id for claim in claimed}
+        known = await self.claims.present(sorted(rest)) if rest else set()
+        if known:
+            self.look()
+        return rest - known
+
+    async def run(self) -> None:
+        """Claim from the ledger what is due, until stopped."""
+        while not self.stopping:
+            self.turned_at = self.clock.monotonic_seconds()
+            try:
+                async with self.claiming:
+                    await self._claim_probes()
+                    await self._claim_due()
+            except Transient as error:
+                log.warning("claims_wait", reason=str(error))
+            await self._idle()
+
+    def look(self) -> None:
+        """Say that the ledger may have something due."""
+        self._more = True
+        self._wake.set()
+
+    async def drain(self, seconds: float, record_seconds: float) -> int:
+        """Stop claiming, let sends finish, cut off the rest, and have all recorded.
+
+        Returns:
+            Claims that could not be recorded; they will be found IN_DOUBT when their lease ends.
+        """
+        self.stopping = True
+        self._wake.set()
+        async with self.claiming:
+            sending = list(self.in_flight.values())
+        late = await _unfinished(sending, seconds)
+        self.sender.draining = True
+        for task in late:
+            task.cancel()
+        left = await _unfinished(late, record_seconds)
+        for task in left:
+            task.cancel()
+        return len(left)
+
+    async def _claim_probes(self) -> None:
+        for destination in self.breakers.due_probes(self.clock.monotonic_seconds()):
+            if not self._room():
+                return
+            only = [destination] if self.traits.breaker_per_recipient else None
+            if await self._claim(self.claims.due(Due(1, only=only))):
+                self.breakers.probe(destination)
+
+    async def _claim_due(self) -> None:
+        while self._more and self._free("") and (room := self._room()):
+            without = self.breakers.open_destinations()
+            self._more = len(await self._claim(self.claims.due(Due(room, without=without)))) == room
+
+    async def _claim(self, asked: Coroutine[Any, Any, list[Claim]]) -> list[Claim]:
+        begun = self.clock.monotonic_seconds()
+        claimed = await asked
+        metrics.CLAIM_SECONDS.observe(self.clock.monotonic_seconds() - begun)
+        self.bucket.take(len(claimed))
+        for claim in claimed:
+            window = SendWindow(self.clock, begun + self.traits.send_timeout_seconds)
+            sending = self.spawn(self._deliver(claim, window))
+            self.in_flight[claim.delivery_id, claim.fence] = sending
+        for claim in claimed:
+            self.announcer.moved(claim, claim.before, (State.CLAIMED,))
+        metrics.IN_FLIGHT.labels(self.traits.name).set(len(self.in_flight))
+        return claimed
+
+    async def _deliver(self, claim: Claim, window: SendWindow) -> None:
+        try:
+            await self.sender.deliver(claim, window)
+        finally:
+            del self.in_flight[claim.delivery_id, claim.fence]
+            self._wake.set()
+
+    def _free(self, recipient: str) -> bool:
+        return self.breakers.closed(self.traits.destination(recipient))
+
+    def _room(self) -> int:
+        places = 0 if self.stopping else self.concurrency - len(self.in_flight)
+        return self.bucket.available(self.clock.monotonic_seconds(), min(places, CLAIM_LIMIT))
+
+    async def _idle(self) -> None:
+        """Wait for news, for the next send that the rate allows, or for a while."""
+        limited = self._more and len(self.in_flight) < self.concurrency
+        wait = (limited and self.bucket.seconds_to_next()) or self.idle_seconds
+        try:
+            async with asyncio.timeout(min(wait, self.idle_seconds)):
+                await self._wake.wait()
+        except TimeoutError:
+            self._more = True
+        self._wake.clear()
+
+
+async def _unfinished(
+    tasks: Collection["asyncio.Task[None]"], seconds: float
+) -> set["asyncio.Task[None]"]:
+    return (await asyncio.wait(tasks, timeout=seconds))[1] if tasks else set()

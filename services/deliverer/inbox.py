@@ -1,0 +1,102 @@
+"""Reads the channel's topic on a thread of its own; the topic only wakes, the ledger decides.
+
+An offset is committed when every delivery up to it is known to have a row in the ledger. From
+then on nothing depends on the message: what was not claimed at once is found by its row.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.backbone.kafka.consumer import Consumer
+from services.backbone.kafka.producer import Outgoing, Producer
+from services.backbone.log import logger
+from services.backbone.loop import ConsumerLoop
+from services.backbone.service import Life
+from services.backbone.settings import KafkaSettings
+from services.contracts import topics
+from services.contracts.records import Delivery, Rejected
+from services.deliverer import metrics
+from services.deliverer.dispatcher import Dispatcher
+
+log = logger(__name__)
+
+PROGRAM = "deliverer"
+BATCH_LIMIT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A delivery as the topic told it, beside its bytes."""
+
+    delivery: Delivery
+    original: bytes
+
+    @classmethod
+    def decode(cls, value: bytes) -> "Told":
+        """Read a message.
+
+        Raises:
+            Malformed: with the place and the reason.
+        """
+        return cls(Delivery.decode(value), value)
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """Hands what the topic tells to the event loop, one bounded batch after the other."""
+
+    channel: str
+    dispatcher: Dispatcher
+    producer: Producer
+    life: Life
+    loop: asyncio.AbstractEventLoop
+
+    def run(self, settings: KafkaSettings) -> None:
+        """Read until the life's stop; blocks, so call it on a thread."""
+        group = f"{PROGRAM}-{self.channel}"
+        topic = topics.deliveries(self.channel)
+        consumer = Consumer(settings, PROGRAM, group=group, topics=[topic])
+        step = self._step
+        try:
+            ConsumerLoop(
+                PROGRAM,
+                consumer,
+                self.producer,
+                Told.decode,
+                step,
+                self.life,
+                batch_limit=BATCH_LIMIT,
+            ).run()
+        finally:
+            consumer.close()
+
+    def _step(self, batch: Sequence[Told]) -> None:
+        own = [told.delivery for told in batch if told.delivery.channel == self.channel]
+        taken = asyncio.run_coroutine_threadsafe(self.dispatcher.take(own), self.loop)
+        unknown = taken.result()
+        lost = [
+            told
+            for told in batch
+            if told.delivery.channel != self.channel or told.delivery.delivery_id in unknown
+        ]
+        if lost:
+            self.producer.write([self._rejected(told) for told in lost])
+
+    def _rejected(self, told: Told) -> Outgoing:
+        """Keep aside what the ledger does not know: without a row nobody may send it."""
+        delivery = told.delivery
+        log.error(
+            "not_in_ledger", delivery_id=delivery.delivery_id, alert_id=delivery.alert.alert_id
+        )
+        metrics.NOT_IN_LEDGER.inc()
+        topic = topics.deliveries(self.channel)
+        record = Rejected.of(
+            topic=topic,
+            source=PROGRAM,
+            reason="not in the ledger",
+            detail=f"the ledger has no row {delivery.delivery_id} of channel {self.channel}",
+            original=told.original,
+            at_ms=self.life.clock.now_ms(),
+        )
+        return Outgoing(topics.rejected(topic), delivery.delivery_id, record.encode())

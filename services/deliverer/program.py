@@ -1,0 +1,202 @@
+"""Puts one deliverer together, and takes it apart when told to stop."""
+
+import asyncio
+import random
+import uuid
+from dataclasses import dataclass
+
+from services.backbone.backoff import Backoff
+from services.backbone.errors import Transient
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.producer import Producer
+from services.backbone.ledger.claims import Claims
+from services.backbone.ledger.database import AsyncPool, async_pool, migrate
+from services.backbone.ledger.sweeps import Sweeps
+from services.backbone.log import logger
+from services.backbone.loop import SOON
+from services.backbone.service import Life
+from services.deliverer.announcer import Announcer
+from services.deliverer.breaker import Breakers
+from services.deliverer.bucket import TokenBucket
+from services.deliverer.channel import Channel, OpenChannel
+from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.inbox import PROGRAM, Inbox
+from services.deliverer.recorder import Recorder
+from services.deliverer.sending import Sender
+from services.deliverer.settings import DelivererSettings
+from services.deliverer.sweeper import Sweeper
+from services.deliverer.threads import on_daemon_thread
+
+log = logger(__name__)
+
+STUCK_SECONDS = 60.0
+"""A loop that has not turned for so long is stuck; a restart may heal that."""
+KAFKA_CHECK_SECONDS = 10.0
+
+
+@dataclass
+class Deliverer:
+    """All parts of one deliverer."""
+
+    settings: DelivererSettings
+    life: Life
+    pool: AsyncPool
+    producer: Producer
+    channel: Channel
+    recorder: Recorder
+    dispatcher: Dispatcher
+    sweeper: Sweeper
+    kafka_trouble: str | None = "has not been asked yet"
+
+    async def run(self, group: asyncio.TaskGroup) -> None:
+        """Work until the life's stop, then drain."""
+        stop = asyncio.Event()
+        self._report_health()
+        await self.pool.open()
+        loop = asyncio.get_running_loop()
+        inbox = Inbox(self.settings.channel, self.dispatcher, self.producer, self.life, loop)
+        background = [
+            group.create_task(self.dispatcher.run()),
+            group.create_task(self.sweeper.run(stop)),
+            group.create_task(self._watch_kafka(stop)),
+            group.create_task(_read(inbox, self.settings)),
+        ]
+        recording = group.create_task(self.recorder.run())
+        await on_daemon_thread("stop", self.life.stop.wait)
+        stop.set()
+        await self._drain()
+        _, late = await asyncio.wait(background, timeout=0.1 * self.settings.drain_timeout_seconds)
+        for task in (*late, recording):
+            task.cancel()
+
+    async def close(self) -> None:
+        """Let go of everything outside."""
+        await self.channel.close()
+        await self.pool.close(timeout=1.0)
+        await asyncio.to_thread(self.producer.close, 2.0)
+
+    async def _drain(self) -> None:
+        seconds = self.settings.drain_timeout_seconds
+        left = await self.dispatcher.drain(0.5 * seconds, 0.1 * seconds)
+        log.info("drained", claims_left=left)
+
+    def _report_health(self) -> None:
+        health = self.life.health
+        health.add_live("dispatcher", lambda: self._stuck(self.dispatcher.turned_at))
+        health.add_live("sweeper", lambda: self._stuck(self.sweeper.turned_at))
+        health.add_live("producer", self.producer.unusable)
+        health.add_live("channel", self.channel.unusable)
+        health.add_ready("postgres", lambda: self.sweeper.trouble)
+        health.add_ready("kafka", lambda: self.kafka_trouble)
+
+    def _stuck(self, turned_at: float) -> str | None:
+        idle = self.life.clock.monotonic_seconds() - turned_at
+        return f"has not turned for {idle:.0f} s" if turned_at and idle > STUCK_SECONDS else None
+
+    async def _watch_kafka(self, stop: asyncio.Event) -> None:
+        admin = TopicAdmin(self.settings, PROGRAM, timeout_seconds=2.0)
+        while not stop.is_set():
+            try:
+                await asyncio.to_thread(admin.partitions)
+                self.kafka_trouble = None
+            except Transient as error:
+                self.kafka_trouble = str(error)
+            try:
+                async with asyncio.timeout(KAFKA_CHECK_SECONDS):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+
+
+async def _read(inbox: Inbox, settings: DelivererSettings) -> None:
+    await on_daemon_thread("inbox", lambda: inbox.run(settings))
+
+
+def serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) -> None:
+    """Be one deliverer until the life's stop."""
+    try:
+        if _schema_ready(settings, life):
+            asyncio.run(_serve(settings, open_channel, life))
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from group
+    finally:
+        life.stop.set()
+
+
+async def _serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) -> None:
+    channel = open_channel(life.clock)
+    try:
+        async with asyncio.TaskGroup() as group:
+            deliverer = _assemble(settings, channel, life, group)
+            try:
+                await deliverer.run(group)
+            finally:
+                life.stop.set()
+    finally:
+        await deliverer.close()
+
+
+def _schema_ready(settings: DelivererSettings, life: Life) -> bool:
+    """Bring the ledger's schema up to date, however long Postgres is away; False if stopped."""
+    rng = random.SystemRandom()
+    attempt = 0
+    while not life.stop.is_set():
+        try:
+            migrate(settings)
+            return True
+        except Transient as error:
+            attempt += 1
+            log.warning("ledger_away", reason=str(error))
+            life.clock.wait(life.stop, SOON.seconds(attempt, rng))
+    return False
+
+
+def _assemble(
+    settings: DelivererSettings, channel: Channel, life: Life, group: asyncio.TaskGroup
+) -> Deliverer:
+    traits = settings.traits(channel.traits)
+    policy = settings.policy(traits)
+    rng, clock = random.SystemRandom(), life.clock
+    pool, producer = async_pool(settings), Producer(settings, PROGRAM)
+    owner = f"{settings.instance}/{uuid.uuid4().hex[:12]}"
+    age_limit_seconds = settings.age_limit_hours * 3600
+    claims = Claims(
+        pool,
+        channel=settings.channel,
+        owner=owner,
+        lease_seconds=settings.lease(traits),
+        age_limit_seconds=age_limit_seconds,
+    )
+    sweeps = Sweeps(
+        pool, channel=settings.channel, owner=owner, age_limit_seconds=age_limit_seconds
+    )
+    recorder = Recorder(claims, clock, rng)
+    announcer = Announcer(producer, clock)
+    cooldown = Backoff(settings.breaker_first_seconds, limit_seconds=settings.breaker_limit_seconds)
+    breakers = Breakers(settings.breaker_failures_limit, cooldown, rng)
+    sender = Sender(channel, traits, policy, recorder, announcer, breakers, clock, rng)
+    dispatcher = Dispatcher(
+        claims=claims,
+        sender=sender,
+        breakers=breakers,
+        bucket=TokenBucket(
+            settings.rate_per_second, settings.rate_burst, clock.monotonic_seconds()
+        ),
+        announcer=announcer,
+        clock=clock,
+        traits=traits,
+        concurrency=settings.concurrency,
+        idle_seconds=settings.sweep_seconds,
+        spawn=group.create_task,
+    )
+    sweeper = Sweeper(
+        sweeps=sweeps,
+        dispatcher=dispatcher,
+        announcer=announcer,
+        policy=policy,
+        clock=clock,
+        channel=settings.channel,
+        interval_seconds=settings.sweep_seconds,
+        doubt_seconds=settings.in_doubt_deadline_seconds,
+    )
+    return Deliverer(settings, life, pool, producer, channel, recorder, dispatcher, sweeper)

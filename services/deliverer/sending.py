@@ -1,0 +1,117 @@
+"""One claim, one send, one recorded outcome."""
+
+import asyncio
+import random
+from dataclasses import dataclass
+
+from services.backbone.clock import Clock
+from services.backbone.ledger.claims import Claim, Settlement
+from services.backbone.log import logger
+from services.contracts.records import Delivery, Malformed
+from services.contracts.states import State
+from services.deliverer import metrics
+from services.deliverer.announcer import Announcer
+from services.deliverer.breaker import Breakers
+from services.deliverer.channel import Channel, Message, SendWindow, TooLate, Traits
+from services.deliverer.decision import Policy, Verdict, decide
+from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
+from services.deliverer.recorder import Recorder
+
+log = logger(__name__)
+
+
+@dataclass
+class Sender:
+    """Sends what was claimed and has the outcome recorded."""
+
+    channel: Channel
+    traits: Traits
+    policy: Policy
+    recorder: Recorder
+    announcer: Announcer
+    breakers: Breakers
+    clock: Clock
+    rng: random.Random
+    draining: bool = False
+    """Whether a cancelled send is to be recorded as far as it got, since we are stopping."""
+
+    async def deliver(self, claim: Claim, window: SendWindow) -> None:
+        """Send once; return when the ledger has what came of it."""
+        begun = self.clock.monotonic_seconds()
+        try:
+            message = Message(
+                Delivery.decode(claim.record.encode()), claim.attempt, claim.marked_repeat
+            )
+        except Malformed as error:
+            outcome: Outcome = Permanent(f"the ledger's record cannot be read: {error}")
+        else:
+            outcome = await self._attempt(message, window)
+            self._measure(message, window, begun)
+        self._learn(claim, outcome)
+        await self._record(claim, outcome)
+
+    async def _attempt(self, message: Message, window: SendWindow) -> Outcome:
+        try:
+            async with asyncio.timeout(window.remaining_seconds()):
+                return await self.channel.send(message, window)
+        except TooLate as late:
+            return Refused(str(late), destination_down=True)
+        except TimeoutError:
+            return _cut_off(window, "no answer in time")
+        except asyncio.CancelledError:
+            if not self.draining:
+                raise
+            return _cut_off(window, "this program was told to stop before the answer came")
+
+    def _learn(self, claim: Claim, outcome: Outcome) -> None:
+        asked = outcome.retry_after_seconds if isinstance(outcome, Refused) else None
+        pause = min(asked or 0.0, self.policy.retry_after_limit_seconds)
+        destination = self.traits.destination(claim.recipient)
+        self.breakers.note(destination, outcome, self.clock.monotonic_seconds(), pause)
+        metrics.BREAKERS_OPEN.labels(claim.channel).set(len(self.breakers.open_destinations()))
+        kind = type(outcome).__name__.lower()
+        metrics.DELIVERIES.labels(claim.channel, kind).inc()
+
+    async def _record(self, claim: Claim, outcome: Outcome) -> None:
+        verdict = decide(outcome, claim.attempt, self.policy, self.rng)
+        before = await self.recorder.record(_settlement(claim, verdict))
+        path = verdict.path if before is State.CLAIMED else verdict.late
+        log.info(
+            "delivery_moved" if before else "delivery_had_moved_on",
+            delivery_id=claim.delivery_id,
+            alert_id=claim.alert_id,
+            attempt=claim.attempt,
+            states=path,
+            reason=verdict.reason,
+            provider_id=verdict.provider_id,
+        )
+        if before is None:
+            metrics.LATE_OUTCOMES.inc()
+        else:
+            self.announcer.moved(claim, before, path, verdict.reason, verdict.provider_id)
+
+    def _measure(self, message: Message, window: SendWindow, begun: float) -> None:
+        channel = message.delivery.channel
+        metrics.SEND_SECONDS.labels(channel).observe(self.clock.monotonic_seconds() - begun)
+        if window.opened_at_ms is not None and message.attempt == 1:
+            waited_ms = window.opened_at_ms - message.delivery.alert.detected_at_ms
+            metrics.FIRST_BYTE_SECONDS.labels(channel).observe(max(0, waited_ms) / 1000)
+
+
+def _cut_off(window: SendWindow, reason: str) -> Outcome:
+    if window.opened:
+        return Unknown(reason)
+    return Refused(f"{reason}; nothing had been sent", destination_down=True)
+
+
+def _settlement(claim: Claim, verdict: Verdict) -> Settlement:
+    return Settlement(
+        delivery_id=claim.delivery_id,
+        fence=claim.fence,
+        outcome=verdict.path[0],
+        after=verdict.path[-1],
+        late_after=verdict.late[-1] if verdict.late else None,
+        retry_in_seconds=verdict.retry_in_seconds,
+        reason=verdict.reason,
+        provider_id=verdict.provider_id,
+    )

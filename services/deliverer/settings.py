@@ -1,0 +1,63 @@
+"""Settings of the deliverer; a channel's own settings are in the channel's file."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from services.backbone.backoff import Backoff
+from services.backbone.kafka.producer import ProducerSettings
+from services.backbone.settings import LedgerSettings, Seconds
+from services.contracts.records import Name, Severity
+from services.deliverer.channel import Traits
+from services.deliverer.decision import Policy
+
+LEASE_OF_SEND_TIMEOUTS = 3.0
+"""A lease lasts this many send timeouts if no setting says otherwise."""
+
+
+class DelivererSettings(LedgerSettings, ProducerSettings):
+    """What one deliverer can be told."""
+
+    channel: Name
+    concurrency: Annotated[int, Field(ge=1, le=1000)] = 32
+    rate_per_second: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    rate_burst: Annotated[int, Field(ge=1, le=100_000)] = 1
+    send_timeout_seconds: Seconds | None = None
+    lease_seconds: Seconds | None = None
+    attempts_limit: Annotated[int, Field(ge=1, le=1000)] = 20
+    retry_first_seconds: Seconds = 1.0
+    retry_limit_seconds: Seconds = 300.0
+    retry_after_limit_seconds: Seconds = 3600.0
+    in_doubt_deadline_seconds: Seconds = 120.0
+    in_doubt_repeats: frozenset[Severity] | None = None
+    breaker_failures_limit: Annotated[int, Field(ge=1, le=1000)] = 5
+    breaker_first_seconds: Seconds = 1.0
+    breaker_limit_seconds: Seconds = 60.0
+    sweep_seconds: Seconds = 1.0
+    age_limit_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 168.0
+
+    @model_validator(mode="after")
+    def _lease_holds_two_sends(self) -> Self:
+        lease, timeout = self.lease_seconds, self.send_timeout_seconds
+        if lease is not None and timeout is not None and lease < 2 * timeout:
+            raise ValueError("lease_seconds must be at least twice send_timeout_seconds")
+        return self
+
+    def traits(self, declared: Traits) -> Traits:
+        """Return the channel's traits with what these settings say instead."""
+        return declared.overridden(self.in_doubt_repeats, self.send_timeout_seconds)
+
+    def policy(self, traits: Traits) -> Policy:
+        """Return how this channel repeats and doubts."""
+        return Policy(
+            dedupes_by_key=traits.dedupes_by_key,
+            repeats=traits.repeats,
+            attempts_limit=self.attempts_limit,
+            backoff=Backoff(self.retry_first_seconds, limit_seconds=self.retry_limit_seconds),
+            retry_after_limit_seconds=self.retry_after_limit_seconds,
+        )
+
+    def lease(self, traits: Traits) -> float:
+        """Return the lease in seconds, at least twice the time that a send may take."""
+        asked = self.lease_seconds or LEASE_OF_SEND_TIMEOUTS * traits.send_timeout_seconds
+        return max(asked, 2 * traits.send_timeout_seconds)

@@ -1,0 +1,111 @@
+"""Looks after what time changes: leases, doubts, age; and counts what is open."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.backbone.clock import Clock
+from services.backbone.errors import Transient
+from services.backbone.ledger.sweeps import Ruling, Sweeps, Swept
+from services.backbone.log import logger
+from services.contracts.states import State
+from services.deliverer import metrics
+from services.deliverer.announcer import Announcer
+from services.deliverer.decision import Policy, decide_doubt
+from services.deliverer.dispatcher import Dispatcher
+
+log = logger(__name__)
+
+
+@dataclass
+class Sweeper:
+    """Sweeps one channel's rows every `interval_seconds`, whoever owns them."""
+
+    sweeps: Sweeps
+    dispatcher: Dispatcher
+    announcer: Announcer
+    policy: Policy
+    clock: Clock
+    channel: str
+    interval_seconds: float
+    doubt_seconds: float
+    trouble: str | None = "has not been asked yet"
+    """Why the ledger cannot be used, or None."""
+    turned_at: float = 0.0
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Sweep until stopped."""
+        while not stop.is_set():
+            self.turned_at = self.clock.monotonic_seconds()
+            try:
+                await self.sweep()
+                self.trouble = None
+            except Transient as error:
+                self.trouble = str(error)
+                log.warning("sweep_waits", reason=self.trouble)
+            try:
+                async with asyncio.timeout(self.interval_seconds):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+
+    async def sweep(self) -> None:
+        """Do all sweeps once.
+
+        Raises:
+            Transient: Postgres is away.
+        """
+        async with self.dispatcher.claiming:
+            unsent = await self.sweeps.unsent(list(self.dispatcher.in_flight))
+        self._tell(unsent, State.RETRY_WAIT)
+        self._tell(await self.sweeps.lease_over(), State.IN_DOUBT)
+        self._tell(await self.sweeps.too_old(), State.HELD)
+        await self._judge_doubts()
+        await self._count()
+
+    async def _judge_doubts(self) -> None:
+        """Rule on doubts; where the receiver drops repeats by key there is nothing to wait for."""
+        wait = 0.0 if self.policy.dedupes_by_key else self.doubt_seconds
+        doubtful = await self.sweeps.doubtful(wait)
+        if not doubtful:
+            return
+        rulings = {row.delivery_id: _ruling(row, self.policy) for row in doubtful}
+        ruled = await self.sweeps.rule(list(rulings.values()))
+        for row in doubtful:
+            ruling = rulings[row.delivery_id]
+            if row.delivery_id in ruled:
+                self._tell([row], ruling.after, ruling.reason)
+
+    def _tell(self, rows: Sequence[Swept], after: State, reason: str = "") -> None:
+        for row in rows:
+            log.warning(
+                "delivery_swept",
+                delivery_id=row.delivery_id,
+                alert_id=row.alert_id,
+                attempt=row.attempt,
+                before=row.before,
+                after=after,
+                reason=reason,
+            )
+            self.announcer.moved(row, row.before, (after,), reason)
+            metrics.SWEPT.labels(self.channel, after).inc()
+
+    async def _count(self) -> None:
+        standing = await self.sweeps.standing()
+        metrics.IN_DOUBT.labels(self.channel).set(standing.in_doubt)
+        metrics.HELD.labels(self.channel).set(standing.held)
+        metrics.DUE.labels(self.channel).set(standing.due)
+        metrics.OVERDUE_SECONDS.labels(self.channel).set(standing.overdue_seconds)
+        if standing.due:
+            self.dispatcher.look()
+
+
+def _ruling(row: Swept, policy: Policy) -> Ruling:
+    verdict = decide_doubt(row.severity, row.attempt, row.marked_repeat, policy)
+    return Ruling(
+        delivery_id=row.delivery_id,
+        fence=row.fence,
+        after=verdict.path[-1],
+        marked_repeat=verdict.marked_repeat,
+        reason=verdict.reason,
+    )

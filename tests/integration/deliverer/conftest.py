@@ -1,0 +1,123 @@
+"""A ledger per test, and deliverers as real processes beside stand-ins of ours."""
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.consumer import Consumer
+from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.contracts import topics
+from services.contracts.records import Delivery
+from services.machine.ports import free_ports
+from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.deliverer.programs import DelivererProcess
+from tests.integration.deliverer.receivers import Mailbox, WebhookReceiver
+from tests.integration.deliverer.waiting import until
+
+Start = Callable[..., DelivererProcess]
+
+
+@pytest.fixture
+def ledger(ledger_url: str) -> Ledger:
+    """An empty ledger with its schema."""
+    return Ledger(ledger_url).migrated()
+
+
+@dataclass
+class Bus:
+    """The broker as the lookout and readers use it."""
+
+    settings: ProducerSettings
+    producer: Producer
+
+    def tell(self, deliveries: Sequence[Delivery]) -> None:
+        """Publish deliveries as the lookout does."""
+        self.producer.write(
+            [
+                Outgoing(topics.deliveries(each.channel), each.delivery_id, each.encode())
+                for each in deliveries
+            ]
+        )
+
+    def read(self, topic: str, enough: Callable[[list[Outgoing]], bool]) -> list[Outgoing]:
+        """Read a topic from its start until there is enough."""
+        group = uuid.uuid4().hex
+        consumer = Consumer(self.settings, "test", group=group, topics=[topic])
+        found: list[Outgoing] = []
+
+        def came() -> bool:
+            found.extend(
+                Outgoing(each.topic, (each.key or b"").decode(), each.value)
+                for each in consumer.batch(500, 0.2)
+            )
+            return enough(found)
+
+        try:
+            until(came, f"records of {topic}")
+        finally:
+            consumer.close()
+        return found
+
+
+@pytest.fixture(scope="session")
+def bus(kafka_bootstrap: str) -> Iterator[Bus]:
+    """The shared broker with the core's topics."""
+    settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    TopicAdmin(settings, "test").declare(topics.core_topics(("bus", "webhook", "email")))
+    producer = Producer(settings, "test")
+    yield Bus(settings, producer)
+    producer.close()
+
+
+@pytest.fixture
+def start(bus: Bus, ledger: Ledger, tmp_path: Path) -> Iterator[Start]:
+    """Start deliverers of a channel with more settings; all are killed at the end."""
+    started: list[DelivererProcess] = []
+
+    def start_one(channel: str, ready: bool = True, **settings: object) -> DelivererProcess:
+        environment = {
+            "ALDEBARAN_CHANNEL": channel,
+            "ALDEBARAN_POSTGRES_URL": ledger.url,
+            "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": bus.settings.kafka_bootstrap_servers,
+            "ALDEBARAN_INSTANCE": f"test-{len(started)}",
+            "ALDEBARAN_RETRY_FIRST_SECONDS": "0.05",
+            "ALDEBARAN_RETRY_LIMIT_SECONDS": "0.2",
+            "ALDEBARAN_BREAKER_FIRST_SECONDS": "0.05",
+            "ALDEBARAN_BREAKER_LIMIT_SECONDS": "0.2",
+            "ALDEBARAN_SWEEP_SECONDS": "0.1",
+            "ALDEBARAN_IN_DOUBT_DEADLINE_SECONDS": "0.2",
+        } | {f"ALDEBARAN_{name.upper()}": str(value) for name, value in settings.items()}
+        one = DelivererProcess(environment, tmp_path / f"deliverer-{len(started)}.log")
+        started.append(one)
+        return one.start(ready)
+
+    yield start_one
+    for each in started:
+        each.kill()
+
+
+@pytest.fixture
+def receiver() -> Iterator[WebhookReceiver]:
+    """A webhook receiver that takes everything, until told otherwise."""
+    with WebhookReceiver().listening() as receiver:
+        yield receiver
+
+
+@dataclass
+class Relay:
+    """A mail relay and its port."""
+
+    port: int
+    mailbox: Mailbox = field(default_factory=Mailbox)
+
+
+@pytest.fixture
+def relay() -> Iterator[Relay]:
+    """A mail relay that takes everything, until told otherwise."""
+    relay = Relay(free_ports(1)[0])
+    with relay.mailbox.listening(relay.port):
+        yield relay

@@ -1,0 +1,98 @@
+"""Puts deliveries into a ledger and reads how they stand."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from services.backbone.ledger.database import migrate
+from services.backbone.settings import LedgerSettings
+from services.contracts.ids import alert_id, delivery_id
+from services.contracts.records import Alert, Delivery, Severity
+
+
+def delivery(
+    number: int,
+    channel: str = "webhook",
+    recipient: str = "someone",
+    severity: Severity = Severity.WARNING,
+    text: str = "ten seen, nine allowed",
+) -> Delivery:
+    alert = Alert(
+        alert_id=alert_id("too-many", [str(number)]),
+        watch="too-many",
+        severity=severity,
+        summary="ten seen, nine allowed",
+        key={"number": str(number)},
+        appended_at_ms=1_795_253_400_125,
+        detected_at_ms=1_795_253_400_128,
+        auditor="a",
+    )
+    return Delivery(
+        delivery_id=delivery_id(alert.alert_id, channel, recipient),
+        channel=channel,
+        recipient=recipient,
+        subject=f"too many of {number}",
+        text=text,
+        created_at_ms=1_795_253_400_130,
+        alert=alert,
+    )
+
+
+_ALERT = """
+INSERT INTO alerts
+  (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at)
+VALUES (%s, %s, %s, %s, %s, 'test', now(), now()) ON CONFLICT DO NOTHING"""
+_DELIVERY = """
+INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record)
+VALUES (%s, %s, %s, %s, %s, %s)"""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A test's ledger, seen from outside of the programs."""
+
+    url: str
+
+    def migrated(self) -> "Ledger":
+        migrate(LedgerSettings.model_validate({"postgres_url": self.url}))
+        return self
+
+    def add(self, *deliveries: Delivery) -> None:
+        with psycopg.connect(self.url) as connection, connection.cursor() as cursor:
+            cursor.executemany(_ALERT, [_alert_row(each) for each in deliveries])
+            cursor.executemany(_DELIVERY, [_delivery_row(each) for each in deliveries])
+
+    def rows(self, query: str = "SELECT * FROM deliveries") -> list[dict[str, Any]]:
+        with psycopg.connect(self.url, row_factory=dict_row) as connection:
+            return connection.execute(query.encode()).fetchall()
+
+    def row(self, one: Delivery) -> dict[str, Any]:
+        return self.by_id()[one.delivery_id]
+
+    def by_id(self) -> dict[str, dict[str, Any]]:
+        return {row["delivery_id"]: row for row in self.rows()}
+
+    def states(self) -> dict[str, str]:
+        return {row["delivery_id"]: row["state"] for row in self.rows()}
+
+    def attempts(self, one: Delivery) -> list[dict[str, Any]]:
+        rows = self.rows("SELECT * FROM attempts ORDER BY attempt")
+        return [row for row in rows if row["delivery_id"] == one.delivery_id]
+
+    def execute(self, statement: str, *terms: object) -> None:
+        with psycopg.connect(self.url) as connection:
+            connection.execute(statement.encode(), terms)
+
+
+def _alert_row(each: Delivery) -> tuple[str, ...]:
+    alert = each.alert
+    record = alert.encode().decode()
+    return (alert.alert_id, alert.watch, alert.severity, alert.summary, record)
+
+
+def _delivery_row(each: Delivery) -> tuple[str | int, ...]:
+    record = each.encode().decode()
+    ids = (each.delivery_id, each.alert.alert_id, each.channel, each.recipient)
+    return (*ids, each.repetition, record)

@@ -1,0 +1,247 @@
+"""The webhook channel from end to end: a real process, ledger, broker, and an exact count."""
+
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from services.contracts import topics
+from services.contracts.records import DeliveryEvent, Rejected, Severity
+from services.contracts.states import State
+from tests.integration.deliverer.conftest import Bus, Start
+from tests.integration.deliverer.ledgers import Ledger, delivery
+from tests.integration.deliverer.receivers import DROP, OK, Answer, WebhookReceiver
+from tests.integration.deliverer.waiting import until
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+
+def all_in(ledger: Ledger, *states: State) -> Callable[[], bool]:
+    return lambda: set(ledger.states().values()) <= set(states)
+
+
+def test_each_is_sent_once_and_told_of(
+    start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    start("webhook")
+    sent = [delivery(n, recipient=receiver.url) for n in range(50)]
+    ledger.add(*sent)
+    bus.tell([*sent, *sent])
+    until(all_in(ledger, State.SENT), "all sent")
+    ids = {each.delivery_id for each in sent}
+    assert receiver.came() == Counter(ids)
+    records = bus.read(
+        topics.DELIVERY_EVENTS, lambda found: sum(each.key in ids for each in found) >= 100
+    )
+    events = [DeliveryEvent.decode(each.value) for each in records if each.key in ids]
+    assert Counter(event.after for event in events) == {State.CLAIMED: 50, State.SENT: 50}
+
+
+def test_what_the_topic_never_told_is_found_in_the_ledger(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    sent = [delivery(n, recipient=receiver.url) for n in range(50)]
+    ledger.add(*sent)
+    start("webhook", concurrency=4)
+    until(all_in(ledger, State.SENT), "all sent")
+    assert receiver.came() == Counter(each.delivery_id for each in sent)
+
+
+def test_a_message_without_a_row_is_kept_aside_and_not_sent(
+    start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    start("webhook")
+    unknown, known = (delivery(n, recipient=receiver.url) for n in range(2))
+    ledger.add(known)
+    bus.tell([unknown, known])
+    until(all_in(ledger, State.SENT), "the known one is sent")
+    records = bus.read(
+        topics.rejected("deliveries.webhook"),
+        lambda found: any(each.key == unknown.delivery_id for each in found),
+    )
+    kept = next(each for each in records if each.key == unknown.delivery_id)
+    assert Rejected.decode(kept.value).original == unknown.encode()
+    assert receiver.came() == Counter([known.delivery_id])
+
+
+def test_taken_but_not_answered_is_held_and_never_sent_again(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    receiver.script = lambda number, key: DROP
+    one = delivery(1, recipient=receiver.url)
+    ledger.add(one)
+    start("webhook")
+    until(all_in(ledger, State.HELD), "held")
+    assert receiver.taken() == Counter([one.delivery_id])
+    assert [row["outcome"] for row in ledger.attempts(one)] == ["IN_DOUBT"]
+
+
+def test_a_critical_doubt_is_repeated_once_with_a_mark(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    receiver.script = lambda number, key: DROP
+    one = delivery(1, recipient=receiver.url, severity=Severity.CRITICAL)
+    ledger.add(one)
+    start("webhook")
+    until(all_in(ledger, State.HELD), "held after the repeat")
+    first, repeat = receiver.requests
+    assert b"[possible repeat]" not in first.body
+    assert b"[possible repeat]" in repeat.body
+    assert first.key == repeat.key == one.delivery_id
+
+
+def test_a_receiver_that_drops_repeats_gets_the_same_key_unmarked(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    receiver.script = lambda number, key: DROP if number == 1 else OK
+    one = delivery(1, recipient=receiver.url)
+    ledger.add(one)
+    start("webhook", webhook_dedupes="true")
+    until(all_in(ledger, State.SENT), "sent")
+    first, second = receiver.requests
+    assert (first.key, first.body) == (second.key, second.body)
+    assert not ledger.row(one)["marked_repeat"]
+
+
+def test_what_is_not_taken_is_tried_again_until_it_is(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    busy = Answer(status=429, headers=(("Retry-After", "0"),), taken=False)
+    away = Answer(status=503, taken=False)
+    receiver.script = lambda number, key: {1: busy, 2: away}.get(number, OK)
+    one = delivery(1, recipient=receiver.url)
+    ledger.add(one)
+    start("webhook")
+    until(all_in(ledger, State.SENT), "sent")
+    assert receiver.taken() == Counter([one.delivery_id])
+    outcomes = [row["outcome"] for row in ledger.attempts(one)]
+    assert outcomes == ["RETRY_WAIT", "RETRY_WAIT", "SENT"]
+
+
+def test_what_is_refused_for_good_fails_and_what_is_unclear_is_held(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    gone, broken = (delivery(n, recipient=receiver.url) for n in range(2))
+    statuses = {gone.delivery_id: 410, broken.delivery_id: 500}
+    receiver.script = lambda number, key: Answer(status=statuses[key])
+    ledger.add(gone, broken)
+    start("webhook")
+    until(all_in(ledger, State.FAILED, State.HELD), "both at rest")
+    assert ledger.row(gone)["state"] == State.FAILED
+    assert ledger.row(broken)["state"] == State.HELD
+    assert receiver.came() == Counter([gone.delivery_id, broken.delivery_id])
+
+
+def test_a_receiver_that_is_down_is_left_alone_and_gets_all_when_it_is_back(
+    start: Start, ledger: Ledger
+) -> None:
+    receiver = WebhookReceiver()
+    with receiver.listening():
+        pass
+    sent = [delivery(n, recipient=receiver.url) for n in range(30)]
+    ledger.add(*sent)
+    deliverer = start("webhook", concurrency=4, attempts_limit=1000)
+    until(lambda: deliverer.metric("aldebaran_deliverer_breakers_open{") == 1, "breaker open")
+    with receiver.listening():
+        until(all_in(ledger, State.SENT), "all sent")
+    assert receiver.came() == Counter(each.delivery_id for each in sent)
+
+
+def test_one_receiver_that_is_down_does_not_hold_up_another(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    dead = WebhookReceiver()
+    with dead.listening():
+        pass
+    stuck = [delivery(n, recipient=dead.url) for n in range(20)]
+    fine = [delivery(n, recipient=receiver.url) for n in range(20)]
+    ledger.add(*stuck, *fine)
+    start("webhook", concurrency=2, attempts_limit=1000)
+    until(lambda: receiver.taken().total() == 20, "the other's are sent")
+    assert receiver.came() == Counter(each.delivery_id for each in fine)
+
+
+def test_attempts_end_with_a_person_and_never_as_failed(start: Start, ledger: Ledger) -> None:
+    dead = WebhookReceiver()
+    with dead.listening():
+        pass
+    one = delivery(1, recipient=dead.url)
+    ledger.add(one)
+    start("webhook", attempts_limit=3)
+    until(all_in(ledger, State.HELD), "held")
+    assert len(ledger.attempts(one)) == 3
+    assert "held after 3 attempts" in ledger.row(one)["reason"]
+
+
+def test_killed_while_the_provider_holds_the_message_it_is_not_sent_again(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    release = threading.Event()
+    receiver.script = lambda number, key: Answer(after=release)
+    one = delivery(1, recipient=receiver.url)
+    ledger.add(one)
+    short = {"send_timeout_seconds": 2, "lease_seconds": 4}
+    first = start("webhook", **short)
+    until(lambda: receiver.requests, "the request is read")
+    first.end(signal.SIGKILL)
+    assert ledger.row(one)["state"] == State.CLAIMED
+    start("webhook", **short)
+    until(all_in(ledger, State.HELD), "held")
+    release.set()
+    assert receiver.came() == Counter([one.delivery_id])
+
+
+def test_two_deliverers_share_the_work_and_send_each_once(
+    start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    sent = [delivery(n, recipient=receiver.url) for n in range(300)]
+    ledger.add(*sent)
+    start("webhook", ready=False, concurrency=8)
+    start("webhook", ready=False, concurrency=8)
+    bus.tell(sent)
+    until(all_in(ledger, State.SENT), "all sent")
+    assert receiver.came() == Counter(each.delivery_id for each in sent)
+
+
+def test_told_to_stop_it_finishes_what_it_sends_and_claims_no_more(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    release = threading.Event()
+    receiver.script = lambda number, key: Answer(after=release)
+    sent = [delivery(n, recipient=receiver.url) for n in range(10)]
+    ledger.add(*sent)
+    deliverer = start("webhook", concurrency=2)
+    until(lambda: len(receiver.requests) == 2, "two under way")
+    deliverer.send_signal(signal.SIGTERM)
+    release.set()
+    assert deliverer.process is not None
+    assert deliverer.process.wait(30) == 0
+    assert Counter(ledger.states().values()) == {State.SENT: 2, State.PENDING: 8}
+    assert receiver.came().total() == 2
+
+
+def test_told_to_stop_it_records_an_unanswered_send_as_in_doubt(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    never = threading.Event()
+    receiver.script = lambda number, key: Answer(after=never)
+    one = delivery(1, recipient=receiver.url)
+    ledger.add(one)
+    deliverer = start("webhook", drain_timeout_seconds=4, in_doubt_deadline_seconds=3600)
+    until(lambda: receiver.requests, "the request is read")
+    assert deliverer.end() == 0
+    never.set()
+    assert ledger.row(one)["state"] == State.IN_DOUBT
+    assert "told to stop" in ledger.row(one)["reason"]
+
+
+def test_the_rate_is_kept_by_waiting_and_nothing_is_dropped(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    sent = [delivery(n, recipient=receiver.url) for n in range(12)]
+    ledger.add(*sent)
+    start("webhook", rate_per_second=20, rate_burst=2)
+    until(all_in(ledger, State.SENT), "all sent")
+    assert receiver.came() == Counter(each.delivery_id for each in sent)

@@ -8,6 +8,7 @@ from pathlib import Path
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from auditor import guards
 from auditor.brokers import partition_counts
@@ -96,13 +97,9 @@ def _prefixed(settings: AuditorSettings) -> dict[str, str]:
     return {f"kafka.{name}": value for name, value in settings.kafka_client_options().items()}
 
 
-def start(prepared: Prepared, settings: AuditorSettings) -> StreamingQuery:
-    """Start a watch's query, or continue it from its checkpoint.
-
-    Raises:
-        Refused: Spark does not take this query in Real-time Mode.
-    """
-    writer = (
+def sink(prepared: Prepared, settings: AuditorSettings) -> DataStreamWriter:
+    """Return the way of a watch's messages to their topics; the caller sets the trigger."""
+    return (
         prepared.messages.writeStream.format("kafka")
         .options(**_prefixed(settings))
         .option("kafka.linger.ms", "0")
@@ -111,6 +108,15 @@ def start(prepared: Prepared, settings: AuditorSettings) -> StreamingQuery:
         .outputMode("update")
         .queryName(prepared.watch.watch)
     )
+
+
+def start(prepared: Prepared, settings: AuditorSettings) -> StreamingQuery:
+    """Start a watch's query, or continue it from its checkpoint.
+
+    Raises:
+        Refused: Spark does not take this query in Real-time Mode.
+    """
+    writer = sink(prepared, settings)
     every = f"{int(settings.auditor_batch_seconds * 1000)} milliseconds"
     try:
         query: StreamingQuery = writer.trigger(realTime=every).start()  # type: ignore[call-overload] # PySpark's overloads lack it

@@ -22,6 +22,7 @@ class Progress:
     state_updates: int
     watermark_seconds: float
     boundary_seconds: float
+    ended_at_ms: int
 
 
 def read(progress: StreamingQueryProgress, batch_seconds: float) -> Progress:
@@ -38,7 +39,12 @@ def read(progress: StreamingQueryProgress, batch_seconds: float) -> Progress:
         state_updates=sum(state.numRowsUpdated for state in states),
         watermark_seconds=_watermark(progress),
         boundary_seconds=max(0.0, progress.batchDuration / 1000 - batch_seconds),
+        ended_at_ms=_started_at_ms(progress) + progress.batchDuration,
     )
+
+
+def _started_at_ms(progress: StreamingQueryProgress) -> int:
+    return round(datetime.fromisoformat(progress.timestamp).timestamp() * 1000)
 
 
 def _watermark(progress: StreamingQueryProgress) -> float:

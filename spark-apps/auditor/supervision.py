@@ -127,7 +127,7 @@ def first_line(error: PySparkException | None) -> str:
 
 
 def _tell(watch: str, batch: Progress) -> None:
-    level = log.warning if batch.malformed or batch.late else log.debug
+    level = log.warning if batch.malformed or batch.late else log.info
     level(
         "batch",
         watch=watch,
@@ -136,4 +136,5 @@ def _tell(watch: str, batch: Progress) -> None:
         malformed=batch.malformed,
         late=batch.late,
         findings=batch.findings,
+        ended_at_ms=batch.ended_at_ms,
     )

@@ -1,0 +1,54 @@
+"""Events for measuring: background orders that never alert, and probes that alert when told to."""
+
+from collections.abc import Iterator
+
+REQUESTED = 100
+PURCHASES_PER_REQUEST = 4
+
+
+def request(order: str, shares: int = REQUESTED) -> bytes:
+    """Encode a request."""
+    return _event("request", order, order, shares)
+
+
+def purchase(order: str, number: int, shares: int) -> bytes:
+    """Encode purchase `number` of an order."""
+    return _event("purchase", f"{order}-p{number}", order, shares)
+
+
+def _event(kind: str, event: str, order: str, shares: int) -> bytes:
+    return (
+        f'{{"kind":"{kind}","event_id":"{event}","order_id":"{order}","shares":{shares},'
+        '"client":"Baker Fund","stock":"ACME"}'
+    ).encode()
+
+
+def background(run: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (key, event) without end: a request, then purchases up to exactly what it asked."""
+    number = 0
+    while True:
+        order = f"{run}-{number}"
+        yield order, request(order)
+        for each in range(PURCHASES_PER_REQUEST):
+            yield order, purchase(order, each, REQUESTED // PURCHASES_PER_REQUEST)
+        number += 1
+
+
+def probe_order(run: str, index: int) -> str:
+    """Name a probe's order; `probe_index` reads the number back."""
+    return f"{run}-probe-{index}"
+
+
+def probe_index(order: str) -> int:
+    """Return which probe an order belongs to."""
+    return int(order.rpartition("-")[2])
+
+
+def opening(order: str) -> list[bytes]:
+    """Return what comes before a probe's crossing: a request and a purchase that stays within."""
+    return [request(order), purchase(order, 0, 60)]
+
+
+def crossing(order: str) -> bytes:
+    """Return the purchase that makes a probe's order alert."""
+    return purchase(order, 1, 60)

@@ -76,3 +76,9 @@ $(VENV_STAMP): requirements-dev.lock | prerequisites
 	  $(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<; \
 	  cp $< $@.new && mv $@.new $@; \
 	fi
+
+##@ Measure
+
+.PHONY: bench
+bench: setup ## Measure latency and sustained rate; writes docs/reports/bench.md (about 15 minutes)
+	PYTHONPATH=.:spark-apps $(PYTHON) -m tests.bench $(BENCH)

@@ -22,6 +22,7 @@ def client(bootstrap: str) -> Producer:
             "enable.idempotence": True,
             "linger.ms": 1,
             "queue.buffering.max.messages": 1_000_000,
+            "log_level": 3,
         }
     )
 

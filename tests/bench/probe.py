@@ -118,6 +118,7 @@ def _producer(bootstrap: str) -> Producer:
             "acks": "all",
             "enable.idempotence": True,
             "linger.ms": 0,
+            "log_level": 3,
             "socket.nagle.disable": True,
         }
     )

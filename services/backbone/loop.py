@@ -48,10 +48,13 @@ class ConsumerLoop(Generic[Input]):
     poll_seconds: float = 0.2
     backoff: Backoff = SOON
     rng: random.Random = field(default_factory=random.SystemRandom)
+    on_turn: Callable[[], None] = lambda: None
+    """Called on the loop's thread with every poll, also while a batch is tried again."""
 
     def run(self) -> None:
         """Work until the life's stop; the batch in hand is finished first."""
         while not self.life.stop.is_set():
+            self.on_turn()
             batch = self.consumer.batch(self.batch_limit, self.poll_seconds)
             if batch and self._settled(batch):
                 self.consumer.commit(batch)
@@ -65,6 +68,7 @@ class ConsumerLoop(Generic[Input]):
                 return True
             except Transient as error:
                 attempt += 1
+                self.on_turn()
                 log.warning("try_again", attempt=attempt, reason=str(error))
                 if self.life.stop.is_set():
                     return False

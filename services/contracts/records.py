@@ -8,7 +8,6 @@ import base64
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from services.contracts.states import State
@@ -38,8 +37,8 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     def encode(self) -> bytes:
-        """Return the record as JSON bytes."""
-        return orjson.dumps(self.model_dump(mode="json"))
+        """Return the record as JSON bytes; whole numbers of any size are kept exact."""
+        return self.model_dump_json().encode()
 
     @classmethod
     def decode(cls, value: bytes | None) -> Self:

@@ -109,6 +109,10 @@ class Consumer:
         """Return how many partitions this member reads now."""
         return len(self._client.assignment())
 
+    def is_member(self) -> bool:
+        """Tell whether the group has taken this member in; a spare one may read no partition."""
+        return bool(self._client.memberid())
+
     def close(self) -> None:
         """Leave the group."""
         self._client.close()

@@ -1,0 +1,236 @@
+"""Accepting alerts: recorded once with their deliveries; the outbox of what is not published yet.
+
+The outbox is the rows of `deliveries` with `published_at IS NULL` (docs/decisions/0002-outbox.md).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import psycopg
+
+from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.contracts.records import Alert, Delivery
+
+_RECORD: Final = """
+WITH fresh AS (
+  INSERT INTO alerts
+    (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at)
+  SELECT alert_id, watch, severity, summary, record::jsonb, routed_by,
+    to_timestamp(appended_ms / 1000.0), to_timestamp(detected_ms / 1000.0)
+  FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[],
+    %s::bigint[], %s::bigint[])
+    AS given (alert_id, watch, severity, summary, record, routed_by, appended_ms, detected_ms)
+  ON CONFLICT (alert_id) DO NOTHING
+  RETURNING alert_id
+), fanned_out AS (
+  INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record)
+  SELECT delivery_id, alert_id, channel, recipient, repetition, record::jsonb
+  FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::integer[], %s::text[])
+    AS given (delivery_id, alert_id, channel, recipient, repetition, record)
+  JOIN fresh USING (alert_id)
+)
+SELECT alert_id FROM fresh
+"""
+
+_UNPUBLISHED_OF: Final = """
+SELECT delivery_id, channel, record::text FROM deliveries
+WHERE alert_id = ANY(%s) AND published_at IS NULL ORDER BY created_at, delivery_id
+"""
+
+_OUTBOX: Final = """
+SELECT delivery_id, channel, record::text FROM deliveries
+WHERE published_at IS NULL AND delivery_id > %s
+  AND created_at <= ledger_now() - make_interval(secs => %s)
+ORDER BY delivery_id LIMIT %s
+"""
+
+# A mark that a crash of Postgres undoes costs one more publishing, so no disk is waited for.
+_MARK: Final = """
+WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
+locked AS MATERIALIZED (
+  SELECT delivery_id FROM deliveries, quick
+  WHERE delivery_id = ANY(%s) AND published_at IS NULL ORDER BY delivery_id FOR UPDATE OF deliveries
+)
+UPDATE deliveries SET published_at = ledger_now()
+FROM locked WHERE deliveries.delivery_id = locked.delivery_id
+"""
+
+_WAITING: Final = """
+SELECT count(*) FROM (SELECT FROM deliveries WHERE published_at IS NULL LIMIT %s) AS waiting
+"""
+
+_DELIVERY_COLUMNS: Final = 6
+
+WAITING_LIMIT: Final = 100_000
+"""A longer outbox is not counted to its end."""
+
+_NEVER_STORABLE: Final = (
+    psycopg.DataError,
+    psycopg.IntegrityError,
+    psycopg.errors.ProgramLimitExceeded,
+    psycopg.errors.StatementTooComplex,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """One delivery for its channel's topic: id, channel, the record's JSON bytes."""
+
+    delivery_id: str
+    channel: str
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelivery:
+    """A delivery to record, beside its JSON bytes."""
+
+    delivery: Delivery
+    encoded: bytes
+
+    def entry(self) -> OutboxEntry:
+        """Return what its topic gets."""
+        return OutboxEntry(self.delivery.delivery_id, self.delivery.channel, self.encoded)
+
+
+@dataclass(frozen=True, slots=True)
+class NewAlert:
+    """An alert to record, beside its JSON bytes, the routes that were for it, its deliveries."""
+
+    alert: Alert
+    encoded: bytes
+    routed_by: str
+    deliveries: tuple[NewDelivery, ...]
+
+
+@dataclass(slots=True)
+class Accepted:
+    """What became of a batch, by alert id.
+
+    `new` are recorded now; `left_over` are deliveries of repeats that are not published yet;
+    `unstorable` can never be recorded, with the reason.
+    """
+
+    new: set[str] = field(default_factory=set)
+    left_over: list[OutboxEntry] = field(default_factory=list)
+    unstorable: dict[str, str] = field(default_factory=dict)
+
+
+class Intake:
+    """Records alerts and keeps the outbox; safe to use from several threads and programs."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def accept(self, batch: Sequence[NewAlert]) -> Accepted:
+        """Record alerts that are not recorded yet, each together with its deliveries.
+
+        The batch is one transaction, unless something in it can never be stored: then the others
+        are recorded without it. Alert ids in the batch must differ.
+
+        Raises:
+            Transient: Postgres is away; what is recorded already will be found as a repeat.
+        """
+        accepted = Accepted()
+        # Two lookouts that insert in the same sequence wait for each other, and never in a ring.
+        ordered = sorted(batch, key=lambda each: each.alert.alert_id)
+        with self._connection() as connection:
+            _accept(connection, ordered, accepted)
+            repeats = {each.alert.alert_id for each in ordered} - accepted.new
+            if repeats := repeats - accepted.unstorable.keys():
+                rows = connection.execute(_UNPUBLISHED_OF, (sorted(repeats),))
+                accepted.left_over = list(_entries(rows))
+        return accepted
+
+    def mark_published(self, delivery_ids: Iterable[str]) -> None:
+        """Take deliveries out of the outbox: their topics have them.
+
+        Raises:
+            Transient: Postgres is away; they stay in the outbox.
+        """
+        with self._connection() as connection:
+            connection.execute(_MARK, (sorted(delivery_ids),))
+
+    def unpublished(
+        self, *, after: str, older_than_seconds: float, limit: int
+    ) -> list[OutboxEntry]:
+        """Return a page of the outbox: entries of at least this age, by id, above the id `after`.
+
+        Raises:
+            Transient: Postgres is away.
+        """
+        with self._connection() as connection:
+            return list(_entries(connection.execute(_OUTBOX, (after, older_than_seconds, limit))))
+
+    def waiting(self) -> int:
+        """Return how many deliveries are in the outbox, counted up to `WAITING_LIMIT`.
+
+        Raises:
+            Transient: Postgres is away.
+        """
+        with self._connection() as connection:
+            row = connection.execute(_WAITING, (WAITING_LIMIT,)).fetchone()
+        return int(row[0]) if row else 0
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        """Every statement is its own transaction, so it costs one round trip."""
+        with sorted_troubles(), self._pool.connection() as connection:
+            connection.set_autocommit(True)
+            yield connection
+
+
+def _accept(connection: Connection, batch: Sequence[NewAlert], accepted: Accepted) -> None:
+    """Record a batch; halve it where something in it is unstorable, until only that is left."""
+    if not batch:
+        return
+    try:
+        rows = connection.execute(_RECORD, [*_alert_columns(batch), *_delivery_columns(batch)])
+        accepted.new.update(row[0] for row in rows)
+    except _NEVER_STORABLE as error:
+        if len(batch) == 1:
+            accepted.unstorable[batch[0].alert.alert_id] = str(error).strip()
+            return
+        middle = len(batch) // 2
+        _accept(connection, batch[:middle], accepted)
+        _accept(connection, batch[middle:], accepted)
+
+
+def _alert_columns(batch: Sequence[NewAlert]) -> list[list[object]]:
+    rows = [
+        (
+            each.alert.alert_id,
+            each.alert.watch,
+            each.alert.severity.value,
+            each.alert.summary,
+            each.encoded.decode(),
+            each.routed_by,
+            each.alert.appended_at_ms,
+            each.alert.detected_at_ms,
+        )
+        for each in batch
+    ]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _delivery_columns(batch: Sequence[NewAlert]) -> list[list[object]]:
+    rows = [
+        (
+            each.delivery.delivery_id,
+            each.delivery.alert.alert_id,
+            each.delivery.channel,
+            each.delivery.recipient,
+            each.delivery.repetition,
+            each.encoded.decode(),
+        )
+        for alert in batch
+        for each in alert.deliveries
+    ]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return columns or [[] for _ in range(_DELIVERY_COLUMNS)]
+
+
+def _entries(rows: Iterable[tuple[str, str, str]]) -> Iterator[OutboxEntry]:
+    return (OutboxEntry(row[0], row[1], row[2].encode()) for row in rows)

@@ -1,0 +1,51 @@
+"""`python -m services.lookout`: run it, `check` a routes file, or `explain` who is told."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from services.backbone import service
+from services.backbone.errors import Refused
+from services.backbone.settings import read_settings
+from services.contracts.records import Alert, Malformed
+from services.lookout.explaining import explain
+from services.lookout.program import PROGRAM, run_lookout
+from services.lookout.routes_file import load_routes
+from services.lookout.routing import Routes
+from services.lookout.settings import LookoutSettings
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do what the command line asks; return the exit code."""
+    settings = read_settings(LookoutSettings)
+    asked = _parser().parse_args(arguments)
+    if asked.command is None:
+        return service.run(PROGRAM, settings, lambda life: run_lookout(settings, life))
+    try:
+        routes = load_routes(asked.file, settings.channels, settings.routes_variables)
+        answer = "OK" if asked.command == "check" else _explained(routes, asked.alert)
+    except (Refused, Malformed, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(answer + "\n")
+    return 0
+
+
+def _explained(routes: Routes, alert: Path) -> str:
+    return explain(routes, Alert.decode(alert.read_bytes()))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m services.lookout", description=__doc__)
+    commands = parser.add_subparsers(dest="command")
+    check = commands.add_parser("check", help="say whether a routes file can be used")
+    explained = commands.add_parser("explain", help="say who would be told of an alert")
+    for command in (check, explained):
+        command.add_argument("file", type=Path, help="the routes file")
+    explained.add_argument("alert", type=Path, help="the alert's JSON, as on topic alerts")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

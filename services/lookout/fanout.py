@@ -1,0 +1,50 @@
+"""From an alert to what is recorded: its deliveries, one per recipient, with fixed ids."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from services.backbone.ledger.intake import NewAlert, NewDelivery
+from services.contracts.ids import delivery_id
+from services.contracts.records import Alert, Delivery
+from services.lookout.rendering import Message, render
+from services.lookout.routing import Routes, Target, decide
+
+ALERT_LIMIT_BYTES: Final = 900 * 1024
+"""A delivery holds the alert and its text, and must fit a record of its topic (1 MiB)."""
+FANOUT_LIMIT_BYTES: Final = 64 * 1024 * 1024
+"""All deliveries of one alert, so that they fit one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """Why an alert cannot be recorded: a reason from a short list, and what exactly is wrong."""
+
+    reason: str
+    detail: str
+
+
+def fan_out(alert: Alert, routes: Routes, now_ms: int) -> NewAlert | Unusable:
+    """Route an alert and write its deliveries."""
+    encoded = alert.encode()
+    if len(encoded) > ALERT_LIMIT_BYTES:
+        return Unusable("too_large", f"an alert has at most {ALERT_LIMIT_BYTES} bytes")
+    decision = decide(routes, alert)
+    if len(encoded) * len(decision.targets) > FANOUT_LIMIT_BYTES:
+        detail = f"{len(encoded)} bytes for each of {len(decision.targets)} recipients"
+        return Unusable("too_large", detail)
+    message = render(alert)
+    deliveries = tuple(_delivery(alert, target, message, now_ms) for target in decision.targets)
+    return NewAlert(alert, encoded, ", ".join(decision.routed_by), deliveries)
+
+
+def _delivery(alert: Alert, target: Target, message: Message, now_ms: int) -> NewDelivery:
+    delivery = Delivery(
+        delivery_id=delivery_id(alert.alert_id, target.channel, target.recipient),
+        channel=target.channel,
+        recipient=target.recipient,
+        subject=message.subject,
+        text=message.text,
+        created_at_ms=now_ms,
+        alert=alert,
+    )
+    return NewDelivery(delivery, delivery.encode())

@@ -1,0 +1,41 @@
+"""The lookout's metrics."""
+
+from typing import Final
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from services.backbone.metrics import LATENCY_BUCKETS_SECONDS
+
+ALERTS: Final = Counter(
+    "aldebaran_lookout_alerts_total",
+    "Alerts read, by what became of them: new, repeat, rejected",
+    ["result"],
+)
+UNROUTED: Final = Counter(
+    "aldebaran_lookout_unrouted_alerts_total",
+    "New alerts that no route was for, told to the default recipients",
+)
+DELIVERIES: Final = Counter(
+    "aldebaran_lookout_deliveries_total", "Deliveries recorded, by channel", ["channel"]
+)
+REFUSED: Final = Counter(
+    "aldebaran_lookout_unpublishable_total",
+    "Tries to publish that Kafka refused for good; the deliveries stay in the outbox",
+    ["channel"],
+)
+OUTBOX: Final = Gauge(
+    "aldebaran_lookout_outbox_unpublished", "Deliveries recorded and not published yet"
+)
+RELAYED: Final = Counter(
+    "aldebaran_lookout_relayed_total", "Deliveries published by the relay, after a crash or outage"
+)
+BATCH_SECONDS: Final = Histogram(
+    "aldebaran_lookout_batch_seconds",
+    "Time for one batch, from read to published",
+    buckets=LATENCY_BUCKETS_SECONDS,
+)
+PUBLISHED_SECONDS: Final = Histogram(
+    "aldebaran_lookout_detected_to_published_seconds",
+    "Time from an auditor's finding to its deliveries on their topics",
+    buckets=LATENCY_BUCKETS_SECONDS,
+)

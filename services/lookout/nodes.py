@@ -1,0 +1,90 @@
+"""A YAML text as plain values, with the line of every value.
+
+Scalars stay text as written, so that a telephone number or `on` never becomes something else.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import yaml
+
+Plain = str | None | list["Plain"] | dict[str, "Plain"]
+Path = tuple[str | int, ...]
+
+TEXT_LIMIT_CHARACTERS: Final = 1024 * 1024
+NODES_LIMIT: Final = 100_000
+DEPTH_LIMIT: Final = 20
+
+
+class Unreadable(ValueError):
+    """Text that is no usable YAML: the line (from 1) and the reason."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+@dataclass
+class Document:
+    """The values of one text, and where each stands."""
+
+    value: Plain = None
+    lines: dict[Path, int] = field(default_factory=dict)
+
+    def line(self, path: Path) -> int:
+        """Return the line (from 1) of the deepest part of the path that the text has."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+
+def read_document(text: str) -> Document:
+    """Read one YAML document.
+
+    Raises:
+        Unreadable: no YAML, several documents, a key twice, or more than the limits allow.
+    """
+    if len(text) > TEXT_LIMIT_CHARACTERS:
+        raise Unreadable(1, f"a file has at most {TEXT_LIMIT_CHARACTERS} characters")
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise Unreadable(mark.line + 1 if mark else 1, _said(error)) from None
+    except yaml.YAMLError as error:
+        raise Unreadable(1, str(error).splitlines()[0]) from None
+    document = Document()
+    if root is not None:
+        document.value = _plain(root, (), document.lines)
+    return document
+
+
+def _said(error: yaml.MarkedYAMLError) -> str:
+    return " ".join(part for part in (error.context, error.problem) if part) or "no YAML"
+
+
+def _plain(node: yaml.Node, path: Path, lines: dict[Path, int]) -> Plain:
+    line = node.start_mark.line + 1
+    # An alias may repeat or contain what it stands in; the limits end both.
+    if len(lines) >= NODES_LIMIT or len(path) > DEPTH_LIMIT:
+        raise Unreadable(line, f"over {NODES_LIMIT} values, or nested over {DEPTH_LIMIT} deep")
+    lines.setdefault(path, line)
+    if isinstance(node, yaml.MappingNode):
+        return _mapping(node, path, lines)
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(each, (*path, index), lines) for index, each in enumerate(node.value)]
+    return None if node.tag == "tag:yaml.org,2002:null" else str(node.value)
+
+
+def _mapping(node: yaml.MappingNode, path: Path, lines: dict[Path, int]) -> dict[str, Plain]:
+    values: dict[str, Plain] = {}
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            raise Unreadable(line, "a key must be plain text")
+        if key.value in values:
+            raise Unreadable(line, f"{key.value} is given twice")
+        lines[(*path, key.value)] = line
+        values[key.value] = _plain(value, (*path, key.value), lines)
+    return values

@@ -1,0 +1,197 @@
+"""The lookout's way of a batch: decode, drop repeats, route, record, publish."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from services.backbone.clock import Clock
+from services.backbone.kafka.producer import Outgoing
+from services.backbone.ledger.intake import Accepted, NewAlert, NewDelivery
+from services.backbone.log import logger
+from services.contracts import topics
+from services.contracts.records import Alert, DeliveryEvent, Rejected
+from services.contracts.states import State
+from services.lookout import metrics
+from services.lookout.fanout import Unusable, fan_out
+from services.lookout.publishing import Publisher, Writer
+from services.lookout.repeats import SettledAlerts
+from services.lookout.routing import DEFAULT, Routes
+
+TRANSACTION_LIMIT_BYTES: Final = 4 * 1024 * 1024
+
+log = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An alert as it came: read, and as bytes."""
+
+    alert: Alert
+    original: bytes
+
+
+def decode(value: bytes) -> Arrival:
+    """Read one record of topic `alerts`.
+
+    Raises:
+        Malformed: with the place and the reason.
+    """
+    return Arrival(Alert.decode(value), value)
+
+
+class Ledger(Protocol):
+    """What records alerts."""
+
+    def accept(self, batch: Sequence[NewAlert]) -> Accepted:
+        """Record alerts that are not recorded yet, each together with its deliveries."""
+
+
+@dataclass(frozen=True)
+class Lookout:
+    """The step of the consumer loop; a batch that comes again, whole or in part, does no harm."""
+
+    routes: Routes
+    ledger: Ledger
+    publisher: Publisher
+    writer: Writer
+    settled: SettledAlerts
+    clock: Clock
+
+    def __call__(self, batch: Sequence[Arrival]) -> None:
+        """Settle a batch: when this returns, every alert is recorded and published, or rejected.
+
+        Raises:
+            Transient: Postgres or Kafka is away; the batch has to come again.
+        """
+        with metrics.BATCH_SECONDS.time():
+            arrivals = self.drop_repeats(batch)
+            routed, unusable = self.route(arrivals.values())
+            for part in _transactions(routed):
+                accepted = self.record(part)
+                self.publish(part, accepted)
+                for alert_id, reason in accepted.unstorable.items():
+                    unusable[alert_id] = Unusable("unstorable", reason)
+            self.reject(arrivals, unusable)
+
+    def drop_repeats(self, batch: Sequence[Arrival]) -> dict[str, Arrival]:
+        """Return the first of each alert id, without those that are settled already."""
+        arrivals: dict[str, Arrival] = {}
+        for arrival in batch:
+            if arrival.alert.alert_id not in self.settled:
+                arrivals.setdefault(arrival.alert.alert_id, arrival)
+        metrics.ALERTS.labels("repeat").inc(len(batch) - len(arrivals))
+        return arrivals
+
+    def route(self, arrivals: Iterable[Arrival]) -> tuple[list[NewAlert], dict[str, Unusable]]:
+        """Return the alerts with their deliveries, and by id those that cannot be used."""
+        routed: list[NewAlert] = []
+        unusable: dict[str, Unusable] = {}
+        for arrival in arrivals:
+            made = fan_out(arrival.alert, self.routes, self.clock.now_ms())
+            if isinstance(made, Unusable):
+                unusable[arrival.alert.alert_id] = made
+            else:
+                routed.append(made)
+        return routed, unusable
+
+    def record(self, part: Sequence[NewAlert]) -> Accepted:
+        """Record alerts and deliveries together; say which are new."""
+        accepted = self.ledger.accept(part)
+        repeats = len(part) - len(accepted.new) - len(accepted.unstorable)
+        metrics.ALERTS.labels("repeat").inc(repeats)
+        for each in _new(part, accepted):
+            _count(each)
+        return accepted
+
+    def publish(self, part: Sequence[NewAlert], accepted: Accepted) -> None:
+        """Publish what is new, and what a crash has left over of repeats."""
+        new = list(_new(part, accepted))
+        entries = [each.entry() for alert in new for each in alert.deliveries]
+        self._tell(new)
+        self.publisher.publish([*accepted.left_over, *entries])
+        now_ms = self.clock.now_ms()
+        for each in new:
+            _log(each, now_ms)
+        ids = (each.alert.alert_id for each in part)
+        self.settled.add(each for each in ids if each not in accepted.unstorable)
+
+    def reject(self, arrivals: dict[str, Arrival], unusable: dict[str, Unusable]) -> None:
+        """Keep aside what cannot be used, with the reason."""
+        if not unusable:
+            return
+        self.writer.write(
+            [self._rejected(arrivals[alert_id], why) for alert_id, why in unusable.items()]
+        )
+        metrics.ALERTS.labels("rejected").inc(len(unusable))
+
+    def _tell(self, new: Iterable[NewAlert]) -> None:
+        """Tell of new deliveries; nobody depends on it, so nobody waits for it."""
+        now_ms = self.clock.now_ms()
+        self.writer.send([_event(each, now_ms) for alert in new for each in alert.deliveries])
+
+    def _rejected(self, arrival: Arrival, why: Unusable) -> Outgoing:
+        alert_id = arrival.alert.alert_id
+        log.error("alert_rejected", alert_id=alert_id, reason=why.reason, detail=why.detail)
+        record = Rejected.of(
+            topic=topics.ALERTS,
+            source="lookout",
+            reason=why.reason,
+            detail=why.detail,
+            original=arrival.original,
+            at_ms=self.clock.now_ms(),
+        )
+        return Outgoing(topics.rejected(topics.ALERTS), alert_id, record.encode())
+
+
+def _transactions(routed: Sequence[NewAlert]) -> Iterator[list[NewAlert]]:
+    """Cut a batch where one transaction would carry too many bytes; alerts stay whole."""
+    part: list[NewAlert] = []
+    size = 0
+    for each in routed:
+        own = len(each.encoded) + sum(len(delivery.encoded) for delivery in each.deliveries)
+        if part and size + own > TRANSACTION_LIMIT_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(each)
+        size += own
+    if part:
+        yield part
+
+
+def _new(part: Iterable[NewAlert], accepted: Accepted) -> Iterator[NewAlert]:
+    return (each for each in part if each.alert.alert_id in accepted.new)
+
+
+def _event(new: NewDelivery, now_ms: int) -> Outgoing:
+    delivery = new.delivery
+    event = DeliveryEvent(
+        delivery_id=delivery.delivery_id,
+        alert_id=delivery.alert.alert_id,
+        channel=delivery.channel,
+        recipient=delivery.recipient,
+        after=State.PENDING,
+        at_ms=now_ms,
+    )
+    return Outgoing(topics.DELIVERY_EVENTS, delivery.delivery_id, event.encode())
+
+
+def _count(new: NewAlert) -> None:
+    metrics.ALERTS.labels("new").inc()
+    if new.routed_by == DEFAULT:
+        metrics.UNROUTED.inc()
+    for each in new.deliveries:
+        metrics.DELIVERIES.labels(each.delivery.channel).inc()
+
+
+def _log(new: NewAlert, now_ms: int) -> None:
+    alert = new.alert
+    metrics.PUBLISHED_SECONDS.observe(max(0, now_ms - alert.detected_at_ms) / 1000)
+    log.info(
+        "alert_published",
+        alert_id=alert.alert_id,
+        watch=alert.watch,
+        severity=alert.severity.value,
+        routed_by=new.routed_by,
+        delivery_ids=[each.delivery.delivery_id for each in new.deliveries],
+        since_detected_ms=now_ms - alert.detected_at_ms,
+    )

@@ -1,0 +1,134 @@
+"""Puts the lookout together and runs it."""
+
+import random
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Final
+
+from services.backbone.errors import Transient
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.consumer import Consumer
+from services.backbone.kafka.producer import Producer
+from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.ledger.intake import Intake
+from services.backbone.log import logger
+from services.backbone.loop import SOON, ConsumerLoop
+from services.backbone.progress import Progress
+from services.backbone.service import Life
+from services.contracts import topics
+from services.lookout.pipeline import Arrival, Lookout, decode
+from services.lookout.publishing import Publisher
+from services.lookout.relay import Relay
+from services.lookout.repeats import SettledAlerts
+from services.lookout.routes_file import load_routes
+from services.lookout.settings import LookoutSettings
+
+PROGRAM: Final = "lookout"
+ASK_TIMEOUT_SECONDS: Final = 3.0
+
+log = logger(__name__)
+
+
+def run_lookout(settings: LookoutSettings, life: Life) -> None:
+    """Take alerts until the life's stop.
+
+    Raises:
+        Refused: the routes, or the ledger's version, cannot be used.
+    """
+    routes = load_routes(settings.routes_file, settings.channels, settings.routes_variables)
+    not_there_yet = ["starting"]
+    life.health.add_ready("start", lambda: not_there_yet[0] if not_there_yet else None)
+    if not prepare(settings, life):
+        return
+    with ExitStack() as closing:
+        producer = Producer(settings, PROGRAM)
+        closing.callback(producer.close)
+        life.health.add_live("producer", producer.unusable)
+        pool = open_pool(settings)
+        closing.callback(pool.close)
+        intake = Intake(pool)
+        publisher = Publisher(producer, intake)
+        relay = Relay(intake, publisher, settings, life)
+        settled = SettledAlerts(settings.lookout_settled_alerts)
+        lookout = Lookout(routes, intake, publisher, producer, settled, life.clock)
+        relay.start()
+        life.health.add_ready("outbox", relay.trouble)
+        not_there_yet.clear()
+        _consume(settings, producer, lookout, life)
+        relay.close()
+
+
+def _consume(settings: LookoutSettings, producer: Producer, lookout: Lookout, life: Life) -> None:
+    consumer = Consumer(settings, PROGRAM, group=settings.lookout_group, topics=[topics.ALERTS])
+    progress = Progress(life.clock, settings.lookout_stalled_seconds)
+    membership = Membership()
+    life.health.add_live("loop", progress.stalled)
+    life.health.add_ready("group", membership.missing)
+
+    def turn() -> None:
+        progress.beat()
+        membership.ask(consumer)
+
+    loop = ConsumerLoop[Arrival](
+        PROGRAM,
+        consumer,
+        producer,
+        decode,
+        lookout,
+        life,
+        batch_limit=settings.lookout_batch_alerts,
+        on_turn=turn,
+    )
+    try:
+        loop.run()
+    finally:
+        consumer.close()
+
+
+class Membership:
+    """Whether the consumer group has taken us in; asked on the loop's thread, read by health."""
+
+    def __init__(self) -> None:
+        self._is_member = False
+
+    def ask(self, consumer: Consumer) -> None:
+        """Ask the client."""
+        self._is_member = consumer.is_member()
+
+    def missing(self) -> str | None:
+        """Say that the group has not taken us in, or None."""
+        return None if self._is_member else "not a member of the consumer group yet"
+
+
+def prepare(settings: LookoutSettings, life: Life) -> bool:
+    """Wait for Postgres and Kafka, bring the schema up to date; False if we must stop before."""
+
+    def attempt() -> None:
+        if applied := migrate(settings):
+            log.info("ledger_migrated", migrations=applied)
+        _check_topics(settings)
+
+    return until_there(attempt, life)
+
+
+def until_there(attempt: Callable[[], None], life: Life) -> bool:
+    """Try until nothing is away any more; False if the life stops before."""
+    tries = 0
+    while not life.stop.is_set():
+        try:
+            attempt()
+            return True
+        except Transient as error:
+            tries += 1
+            log.warning("not_there_yet", attempt=tries, reason=str(error))
+            life.clock.wait(life.stop, SOON.seconds(tries, random.SystemRandom()))
+    return False
+
+
+def _check_topics(settings: LookoutSettings) -> None:
+    wanted = {topics.ALERTS, topics.DELIVERY_EVENTS, topics.rejected(topics.ALERTS)}
+    wanted |= {topics.deliveries(channel) for channel in settings.channels}
+    admin = TopicAdmin(settings, PROGRAM, timeout_seconds=ASK_TIMEOUT_SECONDS)
+    if missing := wanted - admin.partitions().keys():
+        names = ", ".join(sorted(missing))
+        raise Transient(f"topics are missing: {names}; declare them: python -m services.topics")

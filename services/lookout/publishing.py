@@ -1,0 +1,92 @@
+"""Publishing: from the outbox to the channels' topics, and out of the outbox."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from typing import Final, Protocol
+
+from services.backbone.errors import Transient, Trouble
+from services.backbone.kafka.producer import Outgoing
+from services.backbone.ledger.intake import OutboxEntry
+from services.backbone.log import logger
+from services.contracts import topics
+from services.lookout import metrics
+
+PART_LIMIT_DELIVERIES: Final = 2000
+PART_LIMIT_BYTES: Final = 8 * 1024 * 1024
+
+log = logger(__name__)
+
+
+class Writer(Protocol):
+    """What writes to Kafka."""
+
+    def send(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
+        """Start writing; the future tells for each record None or what went wrong."""
+
+    def write(self, records: Sequence[Outgoing]) -> None:
+        """Write and wait; raises Transient or Refused."""
+
+
+class Marks(Protocol):
+    """What takes deliveries out of the outbox."""
+
+    def mark_published(self, delivery_ids: Sequence[str]) -> None:
+        """Note that their topics have them."""
+
+
+class Publisher:
+    """Writes outbox entries to `deliveries.<channel>` and marks those that the brokers have."""
+
+    def __init__(self, writer: Writer, marks: Marks) -> None:
+        self._writer = writer
+        self._marks = marks
+
+    def publish(self, entries: Sequence[OutboxEntry]) -> None:
+        """Publish and mark, part by part; a crash in between publishes some again, ids unchanged.
+
+        A delivery that the brokers refuse for good stays in the outbox, is logged and counted.
+
+        Raises:
+            Transient: some are not known to be published; they stay in the outbox.
+        """
+        for part in parts(entries):
+            self._publish(part)
+
+    def _publish(self, part: Sequence[OutboxEntry]) -> None:
+        outcomes = self._writer.send([_outgoing(entry) for entry in part]).result()
+        told = list(zip(part, outcomes, strict=True))
+        self._marks.mark_published([entry.delivery_id for entry, each in told if each is None])
+        away = [outcome for outcome in outcomes if isinstance(outcome, Transient)]
+        for entry, outcome in told:
+            if outcome is not None and not isinstance(outcome, Transient):
+                _refused(entry, outcome)
+        if away:
+            raise away[0]
+
+
+def parts(entries: Sequence[OutboxEntry]) -> Iterator[list[OutboxEntry]]:
+    """Cut entries into parts that the queue to Kafka takes at once."""
+    part: list[OutboxEntry] = []
+    size = 0
+    for entry in entries:
+        size += len(entry.value)
+        if part and (len(part) >= PART_LIMIT_DELIVERIES or size > PART_LIMIT_BYTES):
+            yield part
+            part, size = [], len(entry.value)
+        part.append(entry)
+    if part:
+        yield part
+
+
+def _outgoing(entry: OutboxEntry) -> Outgoing:
+    return Outgoing(topics.deliveries(entry.channel), entry.delivery_id, entry.value)
+
+
+def _refused(entry: OutboxEntry, outcome: Trouble) -> None:
+    metrics.REFUSED.labels(entry.channel).inc()
+    log.error(
+        "delivery_not_publishable",
+        delivery_id=entry.delivery_id,
+        channel=entry.channel,
+        reason=str(outcome),
+    )

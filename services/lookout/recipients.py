@@ -1,0 +1,67 @@
+"""What a recipient looks like on each channel, so that a slip is found before the first alert."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from services.contracts import topics
+
+RECIPIENT_LIMIT_CHARACTERS: Final = 512
+
+_MAILBOX: Final = re.compile(
+    r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}"
+    r"@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+    r"(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*"
+)
+_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_ENDPOINT: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
+_OWN_TOPICS: Final = (topics.ALERTS, topics.HEARTBEATS, topics.DELIVERY_EVENTS)
+
+
+def complaint(channel: str, recipient: str) -> str | None:
+    """Say why this cannot be a recipient of the channel, or None if it can."""
+    if not recipient.strip():
+        return "a recipient must not be empty"
+    if len(recipient) > RECIPIENT_LIMIT_CHARACTERS:
+        return f"a recipient has at most {RECIPIENT_LIMIT_CHARACTERS} characters"
+    if not recipient.isprintable():
+        return "a recipient must not contain control characters"
+    check = _CHECKS.get(channel)
+    return check(recipient) if check else None
+
+
+def _email(recipient: str) -> str | None:
+    if _MAILBOX.fullmatch(recipient):
+        return None
+    return f"{recipient!r} is no e-mail address, for example desk@example.com"
+
+
+def _webhook(recipient: str) -> str | None:
+    if _ENDPOINT.fullmatch(recipient):
+        return None
+    try:
+        parts = urlsplit(recipient)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or " " in recipient:
+        return f"{recipient!r} is neither an http(s) address nor the name of an endpoint"
+    if parts.username or parts.password:
+        return "an address must not carry a password: name an endpoint of the deliverer instead"
+    return None
+
+
+def _bus(recipient: str) -> str | None:
+    if not _TOPIC.fullmatch(recipient) or recipient in (".", ".."):
+        return f"{recipient!r} is no topic name"
+    if recipient in _OWN_TOPICS or recipient.startswith(topics.deliveries("")):
+        return f"topic {recipient} is Aldebaran's own"
+    return None
+
+
+_CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "bus": _bus,
+    "email": _email,
+    "webhook": _webhook,
+}

@@ -1,0 +1,92 @@
+"""The relay: publishes what a crash or an outage has left in the outbox."""
+
+import threading
+from typing import Final
+
+from services.backbone.errors import Transient
+from services.backbone.ledger.intake import Intake, OutboxEntry
+from services.backbone.log import logger
+from services.backbone.service import Life
+from services.lookout import metrics
+from services.lookout.publishing import Publisher
+from services.lookout.settings import LookoutSettings
+
+PAGES_LIMIT: Final = 1000
+"""Pages of one sweep; the next sweep begins at the front again."""
+
+log = logger(__name__)
+
+
+class Relay:
+    """Sweeps the outbox at start and every few seconds, on a thread of its own.
+
+    Only entries of some age are taken, so that it does not race the pipeline, which publishes at
+    once what it records. Two relays at a time publish some twice, which harms nobody.
+    """
+
+    def __init__(
+        self, intake: Intake, publisher: Publisher, settings: LookoutSettings, life: Life
+    ) -> None:
+        self._intake = intake
+        self._publisher = publisher
+        self._settings = settings
+        self._life = life
+        self._trouble: str | None = "the outbox was not looked at yet"
+        self._bug: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="relay", daemon=True)
+
+    def start(self) -> None:
+        """Begin to sweep; ends with the life."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Wait for the sweep in hand; raise what has ended the thread, if it was a bug."""
+        self._thread.join(timeout=self._settings.drain_timeout_seconds)
+        if self._bug is not None:
+            raise self._bug
+
+    def trouble(self) -> str | None:
+        """Return what the last sweep has met: Postgres or Kafka away; None if it went well."""
+        return self._trouble
+
+    def sweep(self, older_than_seconds: float) -> int:
+        """Publish entries of at least this age; return how many.
+
+        Raises:
+            Transient: Postgres or Kafka is away.
+        """
+        published = 0
+        page: list[OutboxEntry] = []
+        for _ in range(PAGES_LIMIT):
+            page = self._intake.unpublished(
+                after=page[-1].delivery_id if page else "",
+                older_than_seconds=older_than_seconds,
+                limit=self._settings.lookout_relay_deliveries,
+            )
+            if not page:
+                break
+            self._publisher.publish(page)
+            published += len(page)
+            metrics.RELAYED.inc(len(page))
+            log.warning("relayed", delivery_ids=[entry.delivery_id for entry in page])
+        return published
+
+    def _run(self) -> None:
+        try:
+            age_seconds = 0.0
+            while not self._life.stop.is_set():
+                self._try(age_seconds)
+                age_seconds = self._settings.lookout_relay_age_seconds
+                self._life.clock.wait(self._life.stop, self._settings.lookout_relay_seconds)
+        except Exception as error:  # handed to the main thread, which ends the program with it
+            self._bug = error
+            self._life.stop.set()
+
+    def _try(self, age_seconds: float) -> None:
+        try:
+            self.sweep(age_seconds)
+            metrics.OUTBOX.set(self._intake.waiting())
+            self._trouble = None
+        except Transient as error:
+            self._trouble = str(error)
+            log.warning("relay_tries_again", reason=str(error))

@@ -1,0 +1,32 @@
+"""What the lookout can be told."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from services.backbone.kafka.producer import ProducerSettings
+from services.backbone.settings import LedgerSettings, Seconds
+from services.contracts.records import Name
+
+SHIPPED_ROUTES: Final = Path(__file__).parent / "routes.yaml"
+"""The routes that come with Aldebaran."""
+
+
+class LookoutSettings(ProducerSettings, LedgerSettings):
+    """Settings of the lookout; `channels` must be those whose topics are declared."""
+
+    channels: Annotated[tuple[Name, ...], Field(min_length=1, max_length=64)] = (
+        "bus",
+        "webhook",
+        "email",
+    )
+    routes_file: Path = SHIPPED_ROUTES
+    routes_variables: dict[str, str] = Field(default_factory=dict)
+    lookout_group: Name = "lookout"
+    lookout_batch_alerts: Annotated[int, Field(ge=1, le=10_000)] = 500
+    lookout_settled_alerts: Annotated[int, Field(ge=1, le=10_000_000)] = 50_000
+    lookout_relay_seconds: Seconds = 2.0
+    lookout_relay_age_seconds: Seconds = 2.0
+    lookout_relay_deliveries: Annotated[int, Field(ge=1, le=10_000)] = 500
+    lookout_stalled_seconds: Seconds = 60.0

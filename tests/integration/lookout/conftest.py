@@ -1,0 +1,55 @@
+"""A migrated ledger, topics, and lookouts as processes, for the lookout's tests."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.producer import Producer, ProducerSettings
+from services.backbone.ledger.database import Pool, migrate, open_pool
+from services.backbone.ledger.intake import Intake
+from services.backbone.settings import LedgerSettings
+from services.contracts.topics import core_topics, deliveries
+from tests.integration.lookout.processes import Lookouts, Reader
+
+CHANNELS = ("bus", "webhook", "email")
+
+
+@pytest.fixture
+def pool(ledger_url: str) -> Iterator[Pool]:
+    settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
+    migrate(settings)
+    with open_pool(settings) as pool:
+        yield pool
+
+
+@pytest.fixture
+def intake(pool: Pool) -> Intake:
+    return Intake(pool)
+
+
+@pytest.fixture
+def producer(kafka_bootstrap: str) -> Iterator[Producer]:
+    settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    TopicAdmin(settings, "test").declare(core_topics(CHANNELS))
+    producer = Producer(settings, "test")
+    yield producer
+    producer.close()
+
+
+@pytest.fixture
+def reader(kafka_bootstrap: str, producer: Producer) -> Iterator[Reader]:
+    reader = Reader(kafka_bootstrap, [deliveries(channel) for channel in CHANNELS])
+    yield reader
+    reader.close()
+
+
+@pytest.fixture
+def lookouts(
+    kafka_bootstrap: str, ledger_url: str, producer: Producer, tmp_path: Path
+) -> Iterator[Lookouts]:
+    lookouts = Lookouts(kafka_bootstrap, ledger_url, tmp_path)
+    yield lookouts
+    lookouts.close()

@@ -1,0 +1,87 @@
+"""The lookout's stages on a real ledger, with a topic that is a list, and a crash where asked."""
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from enum import Enum
+
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Transient, Trouble
+from services.backbone.kafka.producer import Outgoing
+from services.backbone.ledger.intake import Accepted, Intake, NewAlert
+from services.contracts.records import Alert
+from services.lookout.pipeline import Arrival, Lookout
+from services.lookout.publishing import Publisher
+from services.lookout.repeats import SettledAlerts
+from services.lookout.routing import Routes
+
+
+class Crash(BaseException):
+    """The process is gone here."""
+
+
+class Point(Enum):
+    """Where a process may be gone."""
+
+    BEFORE_RECORDING = "before the transaction"
+    RECORDED = "after the transaction, before publishing"
+    PUBLISHED = "after publishing, before the mark"
+    MARKED = "after the mark, before the offset"
+
+
+@dataclass
+class Topics:
+    """What was written, in the sequence of writing."""
+
+    written: list[Outgoing] = field(default_factory=list)
+    away: bool = False
+
+    def send(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
+        future: Future[list[Trouble | None]] = Future()
+        future.set_result([Transient("away") if self.away else None] * len(records))
+        if not self.away:
+            self.written += records
+        return future
+
+    def write(self, records: Sequence[Outgoing]) -> None:
+        if self.away:
+            raise Transient("away")
+        self.written += records
+
+    def on(self, prefix: str) -> list[Outgoing]:
+        return [each for each in self.written if each.topic.startswith(prefix)]
+
+
+@dataclass
+class CrashingLedger:
+    """The real intake, gone at one point."""
+
+    intake: Intake
+    crash: Point | None = None
+
+    def accept(self, batch: Sequence[NewAlert]) -> Accepted:
+        self._gone_at(Point.BEFORE_RECORDING)
+        accepted = self.intake.accept(batch)
+        self._gone_at(Point.RECORDED)
+        return accepted
+
+    def mark_published(self, delivery_ids: Sequence[str]) -> None:
+        self._gone_at(Point.PUBLISHED)
+        self.intake.mark_published(delivery_ids)
+        self._gone_at(Point.MARKED)
+
+    def _gone_at(self, point: Point) -> None:
+        if self.crash is point:
+            raise Crash
+
+
+def started(intake: Intake, routes: Routes, written: Topics, crash: Point | None = None) -> Lookout:
+    """Return a lookout that has just started and remembers nothing."""
+    ledger = CrashingLedger(intake, crash)
+    publisher = Publisher(written, ledger)
+    return Lookout(routes, ledger, publisher, written, SettledAlerts(100), ManualClock())
+
+
+def arrivals(alerts: Sequence[Alert]) -> list[Arrival]:
+    """Return alerts as they come from their topic."""
+    return [Arrival(alert, alert.encode()) for alert in alerts]

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,23 +63,19 @@ def leashed(
     return [sys.executable, "-I", "-S", str(LEASH), *user, *tie, *command]
 
 
-def start(program: Program, log_file: Path | None, inherited: Mapping[str, str]) -> Child:
+def start(program: Program, log_file: Path, inherited: Mapping[str, str]) -> Child:
     """Start a program over the base environment `inherited`, its output appended to `log_file`.
 
-    Without a log file the output goes where this process writes. Must be called from the main
-    thread: on Linux the leash is tied to the thread that starts it.
+    Must be called from the main thread: on Linux the leash is tied to the thread that starts it.
     """
-    with ExitStack() as closing:
-        output = None
-        if log_file is not None:
-            log_file.parent.mkdir(parents=True, exist_ok=True)
-            output = closing.enter_context(log_file.open("ab"))
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    with log_file.open("ab") as output:
         process = subprocess.Popen(
             leashed(program.command, program.death_signal, program.ordinary_user),
             env={**inherited, **program.environment},
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=None if output is None else subprocess.STDOUT,
+            stdout=None if program.on_terminal else output,
+            stderr=output,
             start_new_session=True,
         )
     return Child(program, process)

@@ -1,5 +1,6 @@
 """Everything that runs on one machine, as one expression."""
 
+import json
 import shlex
 import sys
 from collections.abc import Mapping
@@ -69,6 +70,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
     return {
         "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
         "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
+        **far_end(machine.settings, inherited),
         **inherited,
         "ALDEBARAN_HOME": str(machine.home),
         "ALDEBARAN_TOOLS": str(machine.tools),
@@ -79,6 +81,18 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         "PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}",
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def far_end(at: MachineSettings, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return where deliveries go: to the inbox, unless the user names other places."""
+    hook = {"inbox_url": f"http://127.0.0.1:{at.port_inbox_hook}/hook"}
+    places = {"ALDEBARAN_ROUTES_VARIABLES": json.dumps(hook)}
+    if "ALDEBARAN_EMAIL_HOST" not in inherited:
+        places |= {
+            "ALDEBARAN_EMAIL_HOST": "127.0.0.1",
+            "ALDEBARAN_EMAIL_PORT": str(at.port_inbox_smtp),
+        }
+    return places
 
 
 def python(module: str) -> tuple[str, ...]:

@@ -89,6 +89,8 @@ class Supervisor:
         except MachineProblem as problem:
             self._around.say(f"{problem}; ending everything")
             return 1
+        else:
+            self._around.say("stopping")
         finally:
             self._stop_all()
         return 0
@@ -106,8 +108,7 @@ class Supervisor:
         held_back = any(self._all[name].phase is not Phase.READY for name in program.after)
         if held_back or self._around.now_seconds() < watched.not_before_seconds:
             return
-        log_file = None if program.on_terminal else self.log_file(program.name)
-        watched.child = start(program, log_file, self._around.environment)
+        watched.child = start(program, self.log_file(program.name), self._around.environment)
         self._tell_undertaker(watched.child)
         watched.started_at_seconds = self._around.now_seconds()
         watched.phase = Phase.STARTING
@@ -135,7 +136,7 @@ class Supervisor:
             self._crashed(watched, f"ended with {_described(code)}")
 
     def _refused(self, watched: Watched) -> str:
-        return f"refused its settings or its input: read {self._shown_log(watched.program)}"
+        return f"refused its settings or its input: read {self.log_file(watched.program.name)}"
 
     def _crashed(self, watched: Watched, what: str) -> None:
         name, ran = watched.program.name, self._ran_seconds(watched)
@@ -143,12 +144,12 @@ class Supervisor:
         watched.phase = Phase.WAITING
         watched.crashes_in_a_row = self._policy.crashes_in_a_row(watched.crashes_in_a_row, ran)
         pause = self._policy.pause_seconds(watched.crashes_in_a_row)
-        log_name = self._shown_log(watched.program)
+        log_file = self.log_file(name)
         if pause is None:
             times = watched.crashes_in_a_row
-            raise MachineProblem(f"{name} {what}, {times} times in a row: read {log_name}")
+            raise MachineProblem(f"{name} {what}, {times} times in a row: read {log_file}")
         watched.not_before_seconds = self._around.now_seconds() + pause
-        self._around.say(f"{name} {what}; it starts again in {pause:g} s (log: {log_name})")
+        self._around.say(f"{name} {what}; it starts again in {pause:g} s (log: {log_file})")
 
     def _ran_seconds(self, watched: Watched) -> float:
         return self._around.now_seconds() - watched.started_at_seconds
@@ -156,9 +157,6 @@ class Supervisor:
     def log_file(self, name: str) -> Path:
         """Return where the output of a program is kept."""
         return self._around.logs / f"{name}.log"
-
-    def _shown_log(self, program: Program) -> str:
-        return "the lines above" if program.on_terminal else str(self.log_file(program.name))
 
     def _stop_all(self) -> None:
         """End level by level, so that nothing loses what it still needs; a second signal hurries.

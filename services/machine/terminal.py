@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.log import set_up_logging
 from services.backbone.settings import KafkaSettings, read_settings
 from services.contracts.records import Alert, DeliveryEvent, Malformed
 from services.contracts.topics import ALERTS, DELIVERY_EVENTS
@@ -67,6 +68,7 @@ def _values(batch: Iterable[Incoming]) -> Iterator[tuple[str, bytes]]:
 def main() -> int:
     """Read from where the last run stopped, and show."""
     settings = read_settings(KafkaSettings)
+    set_up_logging(GROUP, settings)
     consumer = Consumer(settings, GROUP, group=GROUP, topics=[ALERTS, DELIVERY_EVENTS])
     with Interrupts() as interrupts:
         show(consumer, interrupts)

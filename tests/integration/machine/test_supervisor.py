@@ -143,7 +143,8 @@ def test_a_task_that_fails_is_repeated_and_holds_back_what_needs_it(tmp_path: Pa
     )
     outcome = supervise(programs, tmp_path / "log", threading.Event())
     assert outcome.code == 0
-    assert ["task ended with exit code 1" in line for line in outcome.said] == [True]
+    assert ["task ended with exit code 1" in line for line in outcome.said] == [True, False]
+    assert outcome.said[-1] == "stopping"
 
 
 def test_a_program_that_ignores_being_asked_is_killed(tmp_path: Path, mark: str) -> None:
@@ -159,7 +160,7 @@ def test_a_program_that_ignores_being_asked_is_killed(tmp_path: Path, mark: str)
 
     around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
     assert Supervisor((program,), around, RestartPolicy(), lambda: None).run() == 0
-    assert said == ["deaf did not end when asked: killed"]
+    assert said == ["stopping", "deaf did not end when asked: killed"]
     assert marked(mark) == []
 
 

@@ -53,6 +53,17 @@ def test_the_environment_names_absolute_places_and_escapes_the_password(machine:
     )
 
 
+def test_deliveries_go_to_the_inbox_unless_the_user_names_other_places(machine: Machine) -> None:
+    found = environment(machine, {})
+    assert found["ALDEBARAN_EMAIL_PORT"] == str(machine.settings.port_inbox_smtp)
+    assert str(machine.settings.port_inbox_hook) in found["ALDEBARAN_ROUTES_VARIABLES"]
+    named = {"ALDEBARAN_EMAIL_HOST": "relay.example", "ALDEBARAN_ROUTES_VARIABLES": "{}"}
+    found = environment(machine, named)
+    assert found["ALDEBARAN_EMAIL_HOST"] == "relay.example"
+    assert "ALDEBARAN_EMAIL_PORT" not in found
+    assert found["ALDEBARAN_ROUTES_VARIABLES"] == "{}"
+
+
 def test_the_welcome_names_places_and_no_secret(machine: Machine) -> None:
     said = welcome(plan(machine), machine)
     assert "/metrics" in said

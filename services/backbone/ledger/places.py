@@ -1,0 +1,33 @@
+"""Places in a list that is read newest first, page by page; they stay valid while rows come."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+
+_TEXT: Final = re.compile(r"([0-9]{1,17})-([0-9a-f]{32})")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """After which row a page begins: its time in microseconds since 1970 (UTC), and its id."""
+
+    at_us: int
+    row_id: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a place as a client was given it.
+
+        Raises:
+            ValueError: it is not one.
+        """
+        if (match := _TEXT.fullmatch(text)) is None:
+            raise ValueError("a cursor is what an earlier answer gave as next_cursor")
+        return cls(int(match[1]), match[2])
+
+    def __str__(self) -> str:
+        return f"{self.at_us}-{self.row_id}"
+
+
+NEWEST: Final = Place(253_402_300_799_000_000, "")
+"""Before the first row, in the year 9999."""

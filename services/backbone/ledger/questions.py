@@ -1,0 +1,82 @@
+"""The SQL of reading; times leave as milliseconds, places as microseconds."""
+
+from typing import Final
+
+_ALERT: Final = """
+SELECT alert_id, watch, severity, summary,
+  (extract(epoch FROM appended_at) * 1000)::bigint AS appended_at_ms,
+  (extract(epoch FROM detected_at) * 1000)::bigint AS detected_at_ms,
+  (extract(epoch FROM accepted_at) * 1000)::bigint AS accepted_at_ms,
+  (extract(epoch FROM ledger_now() - accepted_at) * 1000)::bigint AS age_ms,
+  (extract(epoch FROM accepted_at) * 1000000)::bigint AS place_us
+FROM alerts
+"""
+
+_DELIVERY: Final = """
+SELECT delivery_id, alert_id, watch, severity, summary, channel, recipient, repetition, state,
+  attempt, marked_repeat, reason, provider_id,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms,
+  (extract(epoch FROM next_attempt_at) * 1000)::bigint AS next_attempt_at_ms,
+  (extract(epoch FROM ledger_now() - created_at) * 1000)::bigint AS age_ms,
+  (extract(epoch FROM created_at) * 1000000)::bigint AS place_us
+FROM deliveries JOIN alerts USING (alert_id)
+"""
+
+# The first condition lets the index begin at the right place; the second is exact.
+NEWEST_ALERTS: Final = (
+    _ALERT
+    + """
+WHERE accepted_at <= 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
+  AND (accepted_at < 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
+    OR alert_id > %(row_id)s)
+ORDER BY accepted_at DESC, alert_id LIMIT %(limit)s"""
+)
+
+ONE_ALERT: Final = _ALERT + "WHERE alert_id = %(alert_id)s"
+
+RECORD: Final = "SELECT record, routed_by FROM alerts WHERE alert_id = %(alert_id)s"
+
+MARKS: Final = """
+SELECT alert_id, channel, recipient, state FROM (
+  SELECT alert_id, channel, recipient, state,
+    row_number() OVER (PARTITION BY alert_id ORDER BY created_at, delivery_id) AS number
+  FROM deliveries WHERE alert_id = ANY(%(ids)s)) AS numbered
+WHERE number <= %(limit)s ORDER BY alert_id, number"""
+
+DELIVERIES_OF: Final = (
+    _DELIVERY + "WHERE alert_id = %(alert_id)s ORDER BY created_at, delivery_id LIMIT %(limit)s"
+)
+
+ATTEMPTS_OF: Final = """
+SELECT delivery_id, a.attempt, a.owner, outcome, a.reason, a.provider_id,
+  (extract(epoch FROM claimed_at) * 1000)::bigint AS claimed_at_ms,
+  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
+FROM attempts a JOIN deliveries USING (delivery_id)
+WHERE alert_id = %(alert_id)s ORDER BY claimed_at, delivery_id, a.attempt LIMIT %(limit)s"""
+
+# Written out as in the index deliveries_open: only then can it be used.
+_IS_OPEN: Final = "state IN ('PENDING', 'CLAIMED', 'RETRY_WAIT', 'IN_DOUBT', 'HELD', 'SUPPRESSED')"
+
+_NEWEST_DELIVERIES: Final = """
+  AND created_at <= 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
+  AND (created_at < 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
+    OR delivery_id > %(row_id)s)
+ORDER BY created_at DESC, delivery_id LIMIT %(limit)s"""
+
+NEWEST_DELIVERIES: Final = _DELIVERY + "WHERE state = ANY(%(states)s)" + _NEWEST_DELIVERIES
+
+NEWEST_OPEN_DELIVERIES: Final = (
+    _DELIVERY + "WHERE state = ANY(%(states)s) AND " + _IS_OPEN + _NEWEST_DELIVERIES
+)
+
+OLDEST_OPEN_DELIVERIES: Final = (
+    _DELIVERY + "WHERE " + _IS_OPEN + " ORDER BY created_at, delivery_id LIMIT %(limit)s"
+)
+
+OPEN_COUNTS: Final = """
+SELECT state, count(*) AS count FROM (
+  SELECT state FROM deliveries
+  WHERE state IN ('PENDING', 'CLAIMED', 'RETRY_WAIT', 'IN_DOUBT', 'HELD', 'SUPPRESSED')
+  LIMIT %(limit)s) AS open
+GROUP BY state"""

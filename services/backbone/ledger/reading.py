@@ -1,0 +1,151 @@
+"""Read-only questions to the ledger; every answer is bounded, every question uses an index."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from typing import Any, Final
+
+from psycopg.rows import dict_row
+
+from services.backbone.ledger import questions
+from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.rows import (
+    AlertDetail,
+    AlertRow,
+    AttemptRow,
+    DeliveryMark,
+    DeliveryRow,
+    Page,
+)
+from services.contracts.states import TERMINAL, State
+
+PAGE_LIMIT: Final = 200
+"""Most rows of one page."""
+MARKS_LIMIT: Final = 10
+"""Most deliveries that a list shows per alert."""
+DETAIL_LIMIT: Final = 500
+"""Most deliveries, and most attempts, that one alert's detail shows."""
+COUNT_LIMIT: Final = 10_000
+"""More open deliveries than this are not counted to the end."""
+OPEN: Final = frozenset(State) - TERMINAL
+"""States in which something is still to happen, by itself or by a person."""
+
+_Rows = list[dict[str, Any]]
+
+
+class LedgerReader:
+    """Asks the ledger; safe to use from several threads.
+
+    Every method raises Transient while Postgres is away or too busy.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def ping(self) -> None:
+        """Ask for nothing, to see whether Postgres answers."""
+        with self._snapshot() as connection:
+            connection.execute("SELECT 1")
+
+    def alerts(self, limit: int, after: Place = NEWEST) -> Page[AlertRow]:
+        """Return the newest alerts after a place."""
+        terms = {"at_us": after.at_us, "row_id": after.row_id, "limit": _bounded(limit) + 1}
+        with self._snapshot() as connection:
+            rows = _ask(connection, questions.NEWEST_ALERTS, terms)
+            marks = _marks(connection, [row["alert_id"] for row in rows])
+        kept, cursor = _page(rows, limit, "alert_id")
+        return Page([_alert(row, marks) for row in kept], cursor)
+
+    def alert(self, alert_id: str) -> AlertDetail | None:
+        """Return everything about one alert, as of one moment; None if there is none."""
+        terms = {"alert_id": alert_id, "limit": DETAIL_LIMIT}
+        with self._snapshot() as connection:
+            found = _ask(connection, questions.ONE_ALERT, terms)
+            if not found:
+                return None
+            whole = _ask(connection, questions.RECORD, terms)[0]
+            deliveries = _ask(connection, questions.DELIVERIES_OF, terms)
+            attempts = _ask(connection, questions.ATTEMPTS_OF, terms)
+            marks = _marks(connection, [alert_id])
+        return AlertDetail(
+            alert=_alert(found[0], marks),
+            record=whole["record"],
+            routed_by=whole["routed_by"],
+            deliveries=[_delivery(row) for row in deliveries],
+            attempts=[AttemptRow(**row) for row in attempts],
+        )
+
+    def deliveries(
+        self, states: Sequence[State], limit: int, after: Place = NEWEST
+    ) -> Page[DeliveryRow]:
+        """Return the newest deliveries in these states, after a place; no state means all."""
+        wanted = set(states) or set(State)
+        terms = {
+            "states": [state.value for state in wanted],
+            "at_us": after.at_us,
+            "row_id": after.row_id,
+            "limit": _bounded(limit) + 1,
+        }
+        narrow = wanted <= OPEN
+        question = questions.NEWEST_OPEN_DELIVERIES if narrow else questions.NEWEST_DELIVERIES
+        with self._snapshot() as connection:
+            kept, cursor = _page(_ask(connection, question, terms), limit, "delivery_id")
+        return Page([_delivery(row) for row in kept], cursor)
+
+    def oldest_open(self, limit: int) -> list[DeliveryRow]:
+        """Return the open deliveries, oldest first."""
+        terms = {"limit": _bounded(limit)}
+        with self._snapshot() as connection:
+            rows = _ask(connection, questions.OLDEST_OPEN_DELIVERIES, terms)
+        return [_delivery(row) for row in rows]
+
+    def open_counts(self) -> dict[State, int]:
+        """Return how many deliveries are open, by state, counted up to `COUNT_LIMIT`."""
+        with self._snapshot() as connection:
+            rows = _ask(connection, questions.OPEN_COUNTS, {"limit": COUNT_LIMIT})
+        return {State(row["state"]): row["count"] for row in rows}
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[Connection]:
+        """Give a transaction that sees one moment and cannot write."""
+        with sorted_troubles(), self._pool.connection() as connection:
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield connection
+
+
+def _ask(connection: Connection, question: str, terms: dict[str, Any]) -> _Rows:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(question.encode(), terms).fetchall()
+
+
+def _bounded(limit: int) -> int:
+    return max(1, min(limit, PAGE_LIMIT))
+
+
+def _page(rows: _Rows, limit: int, id_column: str) -> tuple[_Rows, str | None]:
+    """Cut the one row too many that tells whether there is a next page."""
+    kept = rows[: _bounded(limit)]
+    if len(rows) == len(kept):
+        return kept, None
+    return kept, str(Place(kept[-1]["place_us"], kept[-1][id_column]))
+
+
+def _marks(connection: Connection, alert_ids: list[str]) -> dict[str, list[DeliveryMark]]:
+    rows = _ask(connection, questions.MARKS, {"ids": alert_ids, "limit": MARKS_LIMIT})
+    return {
+        alert_id: [
+            DeliveryMark(row["channel"], row["recipient"], State(row["state"])) for row in group
+        ]
+        for alert_id, group in groupby(rows, key=lambda row: str(row["alert_id"]))
+    }
+
+
+def _alert(row: dict[str, Any], marks: dict[str, list[DeliveryMark]]) -> AlertRow:
+    columns = {name: value for name, value in row.items() if name != "place_us"}
+    return AlertRow(**columns, deliveries=marks.get(row["alert_id"], []))
+
+
+def _delivery(row: dict[str, Any]) -> DeliveryRow:
+    columns = {name: value for name, value in row.items() if name not in ("place_us", "state")}
+    return DeliveryRow(**columns, state=State(row["state"]))

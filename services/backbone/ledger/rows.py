@@ -1,0 +1,88 @@
+"""What reading the ledger returns; times are milliseconds since 1970 (UTC)."""
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from services.contracts.states import State
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Row]):
+    """Some rows, newest first, and the cursor of the next page; None at the end."""
+
+    rows: list[Row]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryMark:
+    """The least about a delivery that a list of alerts shows."""
+
+    channel: str
+    recipient: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRow:
+    """One alert with its first deliveries; `age_ms` is the time since it was accepted."""
+
+    alert_id: str
+    watch: str
+    severity: str
+    summary: str
+    appended_at_ms: int
+    detected_at_ms: int
+    accepted_at_ms: int
+    age_ms: int
+    deliveries: list[DeliveryMark]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """One delivery as it stands; `age_ms` is the time since it was recorded."""
+
+    delivery_id: str
+    alert_id: str
+    watch: str
+    severity: str
+    summary: str
+    channel: str
+    recipient: str
+    repetition: int
+    state: State
+    attempt: int
+    marked_repeat: bool
+    reason: str
+    provider_id: str
+    created_at_ms: int
+    updated_at_ms: int
+    next_attempt_at_ms: int
+    age_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """One try of one delivery; `outcome` is the state it ended in, None while it is under way."""
+
+    delivery_id: str
+    attempt: int
+    owner: str
+    claimed_at_ms: int
+    finished_at_ms: int | None
+    outcome: str | None
+    reason: str
+    provider_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlertDetail:
+    """What the ledger knows about one alert; lists are bounded, `record` is the alert's own."""
+
+    alert: AlertRow
+    record: dict[str, Any]
+    routed_by: str
+    deliveries: list[DeliveryRow]
+    attempts: list[AttemptRow]

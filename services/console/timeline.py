@@ -1,0 +1,40 @@
+"""An alert's way through the parts, as moments in the sequence of their times."""
+
+from dataclasses import dataclass
+
+from services.backbone.ledger.rows import AlertDetail, AttemptRow, DeliveryRow
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One thing that happened; `after_ms` counts from the newest event's append."""
+
+    at_ms: int
+    after_ms: int
+    what: str
+    detail: str = ""
+
+
+def timeline(detail: AlertDetail) -> list[Moment]:
+    """Return appended, detected, accepted, and every attempt's claim and end."""
+    alert = detail.alert
+    recipients = {each.delivery_id: each for each in detail.deliveries}
+    happened = [
+        (alert.appended_at_ms, "appended", "the newest event behind it"),
+        (alert.detected_at_ms, "detected", f"by auditor {detail.record.get('auditor', '')}"),
+        (alert.accepted_at_ms, "accepted", f"routes: {detail.routed_by}"),
+    ]
+    for attempt in detail.attempts:
+        happened += _tried(attempt, recipients.get(attempt.delivery_id))
+    start = alert.appended_at_ms
+    ordered = sorted(happened, key=lambda moment: moment[0])
+    return [Moment(at_ms, at_ms - start, what, text) for at_ms, what, text in ordered]
+
+
+def _tried(attempt: AttemptRow, delivery: DeliveryRow | None) -> list[tuple[int, str, str]]:
+    whom = f"{delivery.channel} to {delivery.recipient}" if delivery else attempt.delivery_id
+    moments = [(attempt.claimed_at_ms, "claimed", f"{whom}, attempt {attempt.attempt}")]
+    if attempt.finished_at_ms is not None:
+        said = ": ".join(text for text in (whom, attempt.reason or attempt.provider_id) if text)
+        moments.append((attempt.finished_at_ms, (attempt.outcome or "ended").lower(), said))
+    return moments

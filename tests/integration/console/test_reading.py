@@ -1,0 +1,93 @@
+"""Reading the ledger on a real Postgres."""
+
+import psycopg
+import pytest
+
+from services.backbone.ledger import questions
+from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.reading import MARKS_LIMIT, OPEN, PAGE_LIMIT, LedgerReader
+from services.contracts.states import State
+from tests.integration.console.ledger_rows import add_alert, add_attempt, add_delivery
+
+pytestmark = pytest.mark.postgres
+
+
+def test_pages_together_are_the_whole_list_newest_first(
+    reader: LedgerReader, ledger_url: str
+) -> None:
+    # Several share a time, so that the id must decide.
+    made = [add_alert(ledger_url, str(n), accepted=n // 3) for n in range(10)]
+    place, seen = NEWEST, []
+    while True:
+        page = reader.alerts(4, place)
+        seen += [each.alert_id for each in page.rows]
+        if page.next_cursor is None:
+            break
+        place = Place.parse(page.next_cursor)
+        add_alert(ledger_url, f"newer-{len(seen)}", accepted=100)
+    groups = [sorted(made[9:]), sorted(made[6:9]), sorted(made[3:6]), sorted(made[:3])]
+    assert seen == [each for group in groups for each in group]
+
+
+def test_a_page_is_bounded_whatever_is_asked(reader: LedgerReader, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one")
+    for number in range(MARKS_LIMIT + 5):
+        add_delivery(ledger_url, alert, recipient=f"{number}@example.org", created=number)
+    (row,) = reader.alerts(10**9).rows
+    assert [mark.recipient for mark in row.deliveries] == [
+        f"{number}@example.org" for number in range(MARKS_LIMIT)
+    ]
+    assert len(reader.deliveries([], 3).rows) == 3
+    assert len(reader.alerts(-5).rows) == 1
+    assert PAGE_LIMIT < 1000
+
+
+def test_an_alert_comes_with_its_deliveries_and_attempts(
+    reader: LedgerReader, ledger_url: str
+) -> None:
+    alert = add_alert(ledger_url, "one", record={"event_ids": ["e1", "e2"]})
+    delivery = add_delivery(ledger_url, alert, state=State.SENT)
+    add_attempt(ledger_url, delivery, 1, 0.02, 0.05, "RETRY_WAIT")
+    add_attempt(ledger_url, delivery, 2, 1.0, 1.2, "SENT")
+    detail = reader.alert(alert)
+    assert detail is not None
+    assert detail.record["event_ids"] == ["e1", "e2"]
+    assert detail.alert.detected_at_ms - detail.alert.appended_at_ms == 4
+    assert detail.alert.accepted_at_ms - detail.alert.appended_at_ms == 10
+    assert [each.state for each in detail.deliveries] == [State.SENT]
+    tries = [(each.attempt, each.outcome, each.provider_id) for each in detail.attempts]
+    assert tries == [(1, "RETRY_WAIT", "250 kept"), (2, "SENT", "250 kept")]
+    assert reader.alert("0" * 32) is None
+
+
+@pytest.mark.parametrize("state", State)
+def test_deliveries_are_found_by_state(reader: LedgerReader, ledger_url: str, state: State) -> None:
+    alert = add_alert(ledger_url, "one")
+    ids = {
+        each: add_delivery(ledger_url, alert, recipient=each.value, state=each) for each in State
+    }
+    assert [row.delivery_id for row in reader.deliveries([state], 50).rows] == [ids[state]]
+    both = reader.deliveries([state, State.SENT], 50).rows
+    assert {row.delivery_id for row in both} == {ids[state], ids[State.SENT]}
+    is_open = [row for row in reader.oldest_open(50) if row.state is state]
+    assert len(is_open) == (1 if state in OPEN else 0)
+    assert reader.open_counts() == dict.fromkeys(OPEN, 1)
+
+
+def test_the_oldest_open_delivery_is_first(reader: LedgerReader, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one")
+    for created in (5, 1, 3):
+        add_delivery(ledger_url, alert, recipient=str(created), created=created)
+    rows = reader.oldest_open(2)
+    assert [row.recipient for row in rows] == ["1", "3"]
+    assert rows[0].age_ms - rows[1].age_ms == 2000
+
+
+def test_open_deliveries_are_found_by_their_index(reader: LedgerReader, ledger_url: str) -> None:
+    add_alert(ledger_url, "one")
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute("SET enable_seqscan = off")
+        for question in (questions.OLDEST_OPEN_DELIVERIES, questions.NEWEST_OPEN_DELIVERIES):
+            terms = {"states": ["HELD"], "limit": 5, "at_us": NEWEST.at_us, "row_id": ""}
+            plan = connection.execute(f"EXPLAIN {question}".encode(), terms).fetchall()
+            assert "deliveries_open" in str(plan)

@@ -1,0 +1,41 @@
+"""Times, spans and cursors as text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.backbone.ledger.places import Place
+from services.console.shown import span, utc
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (0, "0 ms"),
+        (-5, "-5 ms"),
+        (999, "999 ms"),
+        (1000, "1.0 s"),
+        (59_940, "59.9 s"),
+        (60_000, "1 min"),
+        (7_200_000, "2 h"),
+        (172_800_000, "2 days"),
+    ],
+)
+def test_a_span_has_the_unit_that_fits(milliseconds: int, text: str) -> None:
+    assert span(milliseconds) == text
+
+
+def test_times_are_utc_to_the_millisecond() -> None:
+    assert utc(1_795_253_400_125) == "2026-11-21 09:30:00.125Z"
+
+
+@given(st.integers(0, 10**17 - 1), st.from_regex(r"[0-9a-f]{32}", fullmatch=True))
+def test_a_cursor_is_read_as_it_was_written(at_us: int, row_id: str) -> None:
+    place = Place(at_us, row_id)
+    assert Place.parse(str(place)) == place
+
+
+@given(st.text())
+def test_any_other_text_is_no_cursor(text: str) -> None:
+    with pytest.raises(ValueError, match="cursor"):
+        Place.parse(text)

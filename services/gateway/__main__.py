@@ -4,7 +4,6 @@ import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from starlette.types import ASGIApp
@@ -15,13 +14,12 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Producer
 from services.backbone.service import Life, run
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
-from services.contracts.streams import BadDeclaration, load_streams
 from services.contracts.topics import rejected
 from services.gateway.admission import Room
 from services.gateway.app import create_app
 from services.gateway.broker import BrokerWatch
 from services.gateway.ingest import Guard, Ingest
-from services.gateway.intake import Intake, Writer
+from services.gateway.intake import Intake, open_intakes
 from services.gateway.keygen import keygen
 from services.gateway.keys import Keys, KeysReloader, NoKeys, load_keys
 from services.gateway.settings import GatewaySettings
@@ -58,19 +56,6 @@ def open_door(settings: GatewaySettings, clock: Clock) -> Door:
         raise Refused(_NO_KEYS)
     keys = Keys(load_keys(settings.api_keys_file), clock)
     return Door(keys, KeysReloader(settings.api_keys_file, keys).look)
-
-
-def open_intakes(streams_dir: Path, writer: Writer, clock: Clock) -> dict[str, Intake]:
-    """Return an intake for every declared stream.
-
-    Raises:
-        Refused: a declaration cannot be used.
-    """
-    try:
-        streams = load_streams(streams_dir)
-    except BadDeclaration as error:
-        raise Refused(str(error)) from None
-    return {name: Intake(stream, writer, clock) for name, stream in streams.items()}
 
 
 def main(arguments: Sequence[str] = ()) -> int:

@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Protocol
 
 from services.backbone.clock import Clock
-from services.backbone.errors import Trouble
+from services.backbone.errors import Refused, Trouble
 from services.backbone.kafka.producer import Outgoing
 from services.contracts.events import Event, EventReader, Invalid
 from services.contracts.records import Rejected
-from services.contracts.streams import StreamDeclaration
+from services.contracts.streams import BadDeclaration, StreamDeclaration, load_streams
 from services.contracts.topics import rejected
 from services.gateway import metrics
 from services.gateway.split import Parts, Verdict
@@ -104,3 +105,16 @@ class Intake:
             at_ms=self._clock.now_ms(),
         )
         return Outgoing(rejected(self.stream.stream), source, record.encode())
+
+
+def open_intakes(streams_dir: Path, writer: Writer, clock: Clock) -> dict[str, Intake]:
+    """Return an intake for every declared stream.
+
+    Raises:
+        Refused: a declaration cannot be used.
+    """
+    try:
+        streams = load_streams(streams_dir)
+    except BadDeclaration as error:
+        raise Refused(str(error)) from None
+    return {name: Intake(stream, writer, clock) for name, stream in streams.items()}

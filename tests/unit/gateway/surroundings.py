@@ -38,7 +38,7 @@ class MemoryWriter:
     troubles: list[Trouble | None] = field(default_factory=list)
 
     def send(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
-        outcomes = self.troubles[: len(records)]
+        outcomes, self.troubles = self.troubles[: len(records)], self.troubles[len(records) :]
         outcomes += [None] * (len(records) - len(outcomes))
         self.written += [
             record for record, outcome in zip(records, outcomes, strict=True) if outcome is None

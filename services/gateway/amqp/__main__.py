@@ -1,0 +1,69 @@
+"""`python -m services.gateway.amqp`: take events in from RabbitMQ."""
+
+import random
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Final
+
+import uvloop
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+from services.backbone.clock import SystemClock
+from services.backbone.errors import Refused
+from services.backbone.health import health_routes
+from services.backbone.kafka.producer import Producer
+from services.backbone.service import Life, run
+from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
+from services.gateway.amqp.bindings import Binding, load_bindings
+from services.gateway.amqp.feed import Feed
+from services.gateway.amqp.session import Session
+from services.gateway.amqp.settings import AmqpSettings
+from services.gateway.intake import Intake, open_intakes
+
+PROGRAM: Final = "gateway-amqp"
+
+
+def main() -> int:
+    """Run the on-ramp until it is told to stop; return the exit code."""
+    settings = read_settings(AmqpSettings)
+    producer = Producer(settings, PROGRAM)
+    try:
+        intakes = open_intakes(settings.streams_dir, producer, SystemClock())
+        bindings = load_bindings(settings.amqp_bindings_file, intakes)
+    except Refused as error:
+        sys.stderr.write(f"{PROGRAM} cannot start: {error}\n")
+        return EXIT_BAD_SETTINGS
+
+    begun = threading.Event()
+
+    def app(life: Life) -> ASGIApp:
+        life.health.add_ready("start", lambda: None if begun.is_set() else "starting")
+        return Starlette(routes=health_routes(life.health))
+
+    def body(life: Life) -> None:
+        rng = random.SystemRandom()
+        session = Session(settings, _feeds(settings, bindings, intakes, life, rng), life, rng)
+        life.health.add_live("producer", producer.unusable)
+        life.health.add_ready("events", session.complaint)
+        begun.set()
+        uvloop.run(session.run())
+
+    code = run(PROGRAM, settings, body, app)
+    producer.close()
+    return code
+
+
+def _feeds(
+    settings: AmqpSettings,
+    bindings: Sequence[Binding],
+    intakes: dict[str, Intake],
+    life: Life,
+    rng: random.Random,
+) -> list[Feed]:
+    return [Feed(each, intakes[each.stream], settings, life, rng) for each in bindings]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+"""What the AMQP on-ramp can be told."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+
+from services.backbone.settings import Port, Seconds
+from services.gateway.amqp.bindings import SHIPPED_BINDINGS
+from services.gateway.settings import OnrampSettings
+
+
+class AmqpSettings(OnrampSettings):
+    """What the AMQP on-ramp can be told; prefetch times body limit bounds its memory."""
+
+    http_port: Port = 8081
+    amqp_url: SecretStr = SecretStr("amqp://guest:guest@127.0.0.1:5672/")
+    amqp_bindings_file: Path = SHIPPED_BINDINGS
+    amqp_prefetch_messages: Annotated[int, Field(ge=1, le=10_000)] = 64
+    amqp_connect_timeout_seconds: Seconds = 10.0

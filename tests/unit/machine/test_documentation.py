@@ -1,0 +1,15 @@
+import re
+from pathlib import Path
+
+from services.machine.settings import MachineSettings
+
+PAGE = Path(__file__).parents[3] / "docs" / "one-machine.md"
+
+
+def test_the_page_tells_every_port_and_its_default() -> None:
+    written = re.findall(r"`(ALDEBARAN_PORT_\w+)` \| (\d+)", PAGE.read_text("utf-8"))
+    assert {name: int(port) for name, port in written} == MachineSettings().ports()
+
+
+def test_the_page_tells_the_simulators_dials() -> None:
+    assert f"`{MachineSettings().simulator_dials}`" in PAGE.read_text("utf-8")

@@ -48,7 +48,9 @@ def cut(text: str, limit_characters: int) -> str:
 
 def one_line(text: str) -> str:
     """Return the text without line breaks and control characters, so that it fits a header."""
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else " " for each in text)
+    return " ".join(text.split())
 
 
 def iso(milliseconds: int) -> str:

@@ -17,19 +17,18 @@ _RECORD: Final = """
 WITH fresh AS (
   INSERT INTO alerts
     (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at)
-  SELECT alert_id, watch, severity, summary, record::jsonb, routed_by,
-    to_timestamp(appended_ms / 1000.0), to_timestamp(detected_ms / 1000.0)
-  FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[],
-    %s::bigint[], %s::bigint[])
-    AS given (alert_id, watch, severity, summary, record, routed_by, appended_ms, detected_ms)
+  SELECT record ->> 'alert_id', record ->> 'watch', record ->> 'severity', record ->> 'summary',
+    record, routed_by, to_timestamp((record ->> 'appended_at_ms')::bigint / 1000.0),
+    to_timestamp((record ->> 'detected_at_ms')::bigint / 1000.0)
+  FROM ROWS FROM (jsonb_array_elements(%s::jsonb), unnest(%s::text[])) AS given (record, routed_by)
   ON CONFLICT (alert_id) DO NOTHING
   RETURNING alert_id
 ), fanned_out AS (
   INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record)
-  SELECT delivery_id, alert_id, channel, recipient, repetition, record::jsonb
-  FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::integer[], %s::text[])
-    AS given (delivery_id, alert_id, channel, recipient, repetition, record)
-  JOIN fresh USING (alert_id)
+  SELECT record ->> 'delivery_id', alert_id, record ->> 'channel', record ->> 'recipient',
+    (record ->> 'repetition')::integer, record
+  FROM jsonb_array_elements(%s::jsonb) AS given (record)
+  JOIN fresh ON fresh.alert_id = record -> 'alert' ->> 'alert_id'
 )
 SELECT alert_id FROM fresh
 """
@@ -60,8 +59,6 @@ FROM locked WHERE deliveries.delivery_id = locked.delivery_id
 _WAITING: Final = """
 SELECT count(*) FROM (SELECT FROM deliveries WHERE published_at IS NULL LIMIT %s) AS waiting
 """
-
-_DELIVERY_COLUMNS: Final = 6
 
 WAITING_LIMIT: Final = 100_000
 """A longer outbox is not counted to its end."""
@@ -187,7 +184,7 @@ def _accept(connection: Connection, batch: Sequence[NewAlert], accepted: Accepte
     if not batch:
         return
     try:
-        rows = connection.execute(_RECORD, [*_alert_columns(batch), *_delivery_columns(batch)])
+        rows = connection.execute(_RECORD, _columns(batch))
         accepted.new.update(row[0] for row in rows)
     except _NEVER_STORABLE as error:
         if len(batch) == 1:
@@ -198,38 +195,18 @@ def _accept(connection: Connection, batch: Sequence[NewAlert], accepted: Accepte
         _accept(connection, batch[middle:], accepted)
 
 
-def _alert_columns(batch: Sequence[NewAlert]) -> list[list[object]]:
-    rows = [
-        (
-            each.alert.alert_id,
-            each.alert.watch,
-            each.alert.severity.value,
-            each.alert.summary,
-            each.encoded.decode(),
-            each.routed_by,
-            each.alert.appended_at_ms,
-            each.alert.detected_at_ms,
-        )
-        for each in batch
-    ]
-    return [list(column) for column in zip(*rows, strict=True)]
+def _columns(batch: Sequence[NewAlert]) -> tuple[str, list[str], str]:
+    """Records go as one JSON array each: an array of texts would escape every quote in them."""
+    deliveries = (each.encoded for alert in batch for each in alert.deliveries)
+    return (
+        _json_array(each.encoded for each in batch),
+        [each.routed_by for each in batch],
+        _json_array(deliveries),
+    )
 
 
-def _delivery_columns(batch: Sequence[NewAlert]) -> list[list[object]]:
-    rows = [
-        (
-            each.delivery.delivery_id,
-            each.delivery.alert.alert_id,
-            each.delivery.channel,
-            each.delivery.recipient,
-            each.delivery.repetition,
-            each.encoded.decode(),
-        )
-        for alert in batch
-        for each in alert.deliveries
-    ]
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return columns or [[] for _ in range(_DELIVERY_COLUMNS)]
+def _json_array(records: Iterable[bytes]) -> str:
+    return f"[{b','.join(records).decode()}]"
 
 
 def _entries(rows: Iterable[tuple[str, str, str]]) -> Iterator[OutboxEntry]:

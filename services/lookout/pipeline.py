@@ -9,7 +9,7 @@ from services.backbone.kafka.producer import Outgoing
 from services.backbone.ledger.intake import Accepted, NewAlert, NewDelivery
 from services.backbone.log import logger
 from services.contracts import topics
-from services.contracts.records import Alert, DeliveryEvent, Rejected
+from services.contracts.records import Alert, DeliveryEvent, Malformed, Rejected
 from services.contracts.states import State
 from services.lookout import metrics
 from services.lookout.fanout import Unusable, fan_out
@@ -36,7 +36,11 @@ def decode(value: bytes) -> Arrival:
     Raises:
         Malformed: with the place and the reason.
     """
-    return Arrival(Alert.decode(value), value)
+    try:
+        return Arrival(Alert.decode(value), value)
+    except Malformed:
+        metrics.ALERTS.labels("rejected").inc()
+        raise
 
 
 class Ledger(Protocol):

@@ -31,8 +31,8 @@ class Lookouts:
     group: str = field(default_factory=lambda: f"lookout-{uuid.uuid4().hex}")
     running: list[child.Child] = field(default_factory=list)
 
-    def start(self) -> child.Child:
-        """Start one more; return when it is ready."""
+    def start(self, ready: bool = True) -> child.Child:
+        """Start one more; return when it is ready, or at once."""
         port = free_ports(1)[0]
         environment = {
             "ALDEBARAN_HTTP_PORT": str(port),
@@ -43,7 +43,8 @@ class Lookouts:
         }
         command = (sys.executable, "-m", "services.lookout")
         program = Program("lookout", command, environment, HttpReadiness(port))
-        started = child.start_and_wait(program, self.folder / "lookout.log", os.environ)
+        start = child.start_and_wait if ready else child.start
+        started = start(program, self.folder / "lookout.log", os.environ)
         self.running.append(started)
         return started
 

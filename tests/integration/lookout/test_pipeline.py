@@ -1,6 +1,7 @@
 """Every alert is recorded once and published at least once, whatever dies and comes again."""
 
 import itertools
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,10 +15,10 @@ from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake
 from services.contracts import topics
 from services.contracts.ids import delivery_id
-from services.contracts.records import Alert, Delivery, DeliveryEvent, Rejected, Severity
+from services.contracts.records import Alert, Delivery, DeliveryEvent, Malformed, Rejected, Severity
 from services.contracts.states import State
 from services.lookout.matching import Match
-from services.lookout.pipeline import Arrival
+from services.lookout.pipeline import Arrival, decode
 from services.lookout.routing import Route, Routes, Target, decide
 from tests.integration.lookout.crashing import Crash, Point, Topics, arrivals, started
 from tests.unit.lookout.samples import sample
@@ -199,3 +200,28 @@ def test_numbers_of_any_size_are_kept_exact_on_the_way_through_the_outbox(
         assert (kept["large"], kept["none"]) == (10**40, None)
         assert [float(kept[name]) for name in ("small", "huge", "fraction")] == [1e-300, 1e300, 0.1]
         assert Delivery.decode(again.encode()) == again
+
+
+TEXT = st.text(max_size=20)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda each: st.lists(each, max_size=4) | st.dictionaries(TEXT, each, max_size=4),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(sorted(Alert.model_fields)), JSON, max_size=3), JSON)
+def test_any_json_is_malformed_recorded_or_kept_aside(
+    intake: Intake, changes: dict[str, Any], value: Any
+) -> None:
+    alert = finding(next(NAMESPACES), 1)
+    record = orjson.loads(alert.encode()) | changes | {"values": {"any": value}}
+    original = json.dumps(record).encode()
+    written = Topics()
+    try:
+        arrival = decode(original)
+    except Malformed:
+        return
+    started(intake, ROUTES, written)([arrival])
+    assert bool(written.on("deliveries.")) != bool(written.on("alerts.rejected"))

@@ -1,46 +1,22 @@
 """The whole program on a real broker and a real Postgres, killed, doubled, and without stores."""
 
-import uuid
+import http.client
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
 
-import psycopg
 import pytest
 
 from services.backbone.kafka.producer import Outgoing, Producer
 from services.contracts import topics
-from services.contracts.ids import alert_id, delivery_id
-from services.contracts.records import Alert, Delivery
+from services.contracts.examples import examples
+from services.contracts.records import Delivery, Rejected
+from services.machine.readiness import HttpReadiness
+from tests.integration.lookout.findings import findings, ledger_counts, wanted
 from tests.integration.lookout.processes import Lookouts, Reader, eventually, write_alerts
-from tests.unit.lookout.samples import sample
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
-
-WATCH = "over-heat"
-
-
-def findings(count: int) -> list[Alert]:
-    """Return alerts that no other test has; the shipped routes send each to the bus."""
-    name = uuid.uuid4().hex
-    return [
-        sample(watch=WATCH, alert_id=alert_id(WATCH, [name, str(each)]), key={"id": name})
-        for each in range(count)
-    ]
-
-
-def wanted(alerts: list[Alert]) -> set[str]:
-    return {delivery_id(alert.alert_id, "bus", "notifications") for alert in alerts}
-
-
-def ledger_counts(ledger_url: str, alerts: list[Alert]) -> tuple[int, int, int]:
-    """Return alerts, deliveries, and deliveries in the outbox."""
-    ids = [alert.alert_id for alert in alerts]
-    query = """
-        SELECT (SELECT count(*) FROM alerts WHERE alert_id = ANY(%(ids)s)), count(*),
-          count(*) FILTER (WHERE published_at IS NULL)
-        FROM deliveries WHERE alert_id = ANY(%(ids)s)"""
-    with psycopg.connect(ledger_url) as connection:
-        row = connection.execute(query, {"ids": ids}).fetchone()
-    assert row is not None
-    return row[0], row[1], row[2]
 
 
 def test_an_alert_becomes_a_delivery(
@@ -87,3 +63,78 @@ def test_two_lookouts_share_the_work_and_one_may_die(
     eventually(
         lambda: ledger_counts(ledger_url, alerts) == (1500, 1500, 0), "not recorded and marked"
     )
+
+
+def test_what_cannot_be_used_is_kept_aside_and_holds_nothing_up(
+    lookouts: Lookouts, producer: Producer, reader: Reader, kafka_bootstrap: str
+) -> None:
+    lookouts.start()
+    good = findings(2)
+    (poison,) = findings(1)
+    poison = poison.model_copy(update={"values": {"text": "a\0b"}})
+    invalid = [each.content for each in examples("alerts", "invalid")]
+    producer.write([Outgoing(topics.ALERTS, "k", each) for each in invalid])
+    write_alerts(producer, [good[0], poison, good[1]])
+    kept = Reader(kafka_bootstrap, [topics.rejected(topics.ALERTS)])
+    try:
+        reader.wait_for(wanted(good))
+        kept.wait_for([poison.alert_id])
+        originals = [Rejected.decode(each.value).original for each in kept.found]
+    finally:
+        kept.close()
+    assert set(originals) >= {*invalid, poison.encode()}
+    assert not wanted([poison]) & set(reader.keys())
+
+
+def page(readiness: HttpReadiness, path: str) -> str:
+    with closing(http.client.HTTPConnection("127.0.0.1", readiness.port, timeout=10)) as asking:
+        asking.request("GET", path)
+        return asking.getresponse().read().decode()
+
+
+def test_it_says_what_it_did(lookouts: Lookouts, producer: Producer, reader: Reader) -> None:
+    running = lookouts.start()
+    alerts = findings(2)
+    write_alerts(producer, alerts)
+    reader.wait_for(wanted(alerts))
+    readiness = running.program.readiness
+    assert isinstance(readiness, HttpReadiness)
+    assert '"ok"' in page(readiness, "/healthz/live")
+    logged = [*(alert.alert_id for alert in alerts), *wanted(alerts)]
+    eventually(lambda: all(each in lookouts.log() for each in logged), "not logged")
+    metrics = page(readiness, "/metrics")
+    assert 'aldebaran_lookout_alerts_total{result="new"}' in metrics
+    assert 'aldebaran_lookout_deliveries_total{channel="bus"}' in metrics
+    assert "aldebaran_lookout_outbox_unpublished" in metrics
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def ask(*arguments: str, routes: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {"PYTHONPATH": str(ROOT)}
+    if routes is not None:
+        environment["ALDEBARAN_ROUTES_FILE"] = str(routes)
+    command = [sys.executable, "-m", "services.lookout", *arguments]
+    return subprocess.run(
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_a_bad_routes_file_ends_the_program_with_line_and_reason(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("version: 1\ndefault:\n  send:\n    - {channel: emial, to: a@b}\n")
+    checked, run = ask("check", str(bad)), ask(routes=bad)
+    assert (checked.returncode, run.returncode) == (1, 78)
+    for said in (checked.stderr, run.stderr):
+        assert "bad.yaml:4: unknown channel 'emial', did you mean 'email'?" in said
+
+
+def test_check_and_explain_answer_without_any_server() -> None:
+    shipped = "services/lookout/routes.yaml"
+    example = "services/contracts/examples/alerts/valid/over_purchase.json"
+    assert ask("check", shipped).stdout == "OK\n"
+    explained = ask("explain", shipped, example).stdout
+    assert "routed by: over-purchase" in explained
+    assert "email to desk@aldebaran.local" in explained
+    assert ask("explain", shipped, "README.missing").returncode == 1

@@ -1,0 +1,78 @@
+"""Postgres goes and comes back while alerts flow; a lookout starts before its servers do."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from services.backbone.kafka.producer import Producer
+from services.machine import child, postgres
+from services.machine.ports import free_ports
+from services.machine.readiness import HttpReadiness
+from tests.integration.lookout.findings import findings, ledger_counts, wanted
+from tests.integration.lookout.processes import Lookouts, Reader, eventually, write_alerts
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.slow]
+
+
+class OwnPostgres:
+    """A server that a test may stop."""
+
+    def __init__(self, folder: Path) -> None:
+        self._server = postgres.PostgresServer(folder / "postgres", free_ports(1)[0])
+        self._binaries = postgres.find_binaries()
+        self._log_file = folder / "postgres.log"
+        postgres.prepare(self._server, self._binaries)
+        self.url = self._server.url()
+        self._running: child.Child | None = None
+
+    def start(self) -> None:
+        program = postgres.program(self._server, self._binaries)
+        self._running = child.start_and_wait(program, self._log_file, os.environ)
+
+    def stop(self) -> None:
+        if self._running is not None:
+            self._running.stop()
+        self._running = None
+
+
+@pytest.fixture
+def own_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
+    server = OwnPostgres(tmp_path)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def ledger_url(own_postgres: OwnPostgres) -> str:
+    return own_postgres.url
+
+
+def test_alerts_wait_for_postgres_and_none_is_lost(
+    own_postgres: OwnPostgres, lookouts: Lookouts, producer: Producer, reader: Reader
+) -> None:
+    before, during = findings(200), findings(200)
+    running = lookouts.start(ready=False)
+    eventually(lambda: "not_there_yet" in lookouts.log(), "does not wait for Postgres")
+    own_postgres.start()
+    write_alerts(producer, before)
+    reader.wait_for(wanted(before))
+    assert isinstance(running.program.readiness, HttpReadiness)
+    eventually(running.program.readiness.is_ready, "not ready with all servers there")
+
+    own_postgres.stop()
+    write_alerts(producer, during)
+    readiness = running.program.readiness
+    eventually(lambda: not readiness.is_ready(), "ready without Postgres")
+    assert HttpReadiness(readiness.port, "/healthz/live").is_ready(), "a restart heals nothing"
+    assert not wanted(during) & set(reader.keys()), "published what is not recorded"
+
+    own_postgres.start()
+    reader.wait_for(wanted(during))
+    eventually(readiness.is_ready, "not ready again")
+    alerts = [*before, *during]
+    eventually(
+        lambda: ledger_counts(own_postgres.url, alerts) == (400, 400, 0), "not all are recorded"
+    )
+    assert running.exit_code is None

@@ -1,0 +1,123 @@
+"""The relay finds what no repeat brings back."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused, Transient, Trouble
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.intake import Intake, OutboxEntry
+from services.backbone.service import Life
+from services.lookout.publishing import PART_LIMIT_BYTES, PART_LIMIT_DELIVERIES, Publisher, parts
+from services.lookout.relay import Relay
+from services.lookout.routing import Routes, Target
+from services.lookout.settings import LookoutSettings
+from tests.integration.lookout.crashing import Crash, Point, Topics, arrivals, started
+from tests.unit.lookout.samples import sample
+
+pytestmark = pytest.mark.postgres
+
+ROUTES = Routes((), (Target("bus", "x"), Target("bus", "y")))
+SETTINGS = LookoutSettings(lookout_relay_deliveries=3, lookout_relay_age_seconds=3600)
+
+
+def leave_in_outbox(intake: Intake, count: int) -> None:
+    """Record alerts by a lookout that dies before it publishes them."""
+    dying = started(intake, ROUTES, Topics(), Point.RECORDED)
+    with pytest.raises(Crash):
+        dying(arrivals([sample(number) for number in range(count)]))
+
+
+def relay(intake: Intake, written: Topics, life: Life | None = None) -> Relay:
+    return Relay(intake, Publisher(written, intake), SETTINGS, life or Life(clock=ManualClock()))
+
+
+def test_a_sweep_publishes_page_by_page_what_was_left(intake: Intake) -> None:
+    leave_in_outbox(intake, 10)
+    written = Topics()
+    assert relay(intake, written).sweep(older_than_seconds=0) == 20
+    assert len({each.key for each in written.on("deliveries.bus")}) == 20
+    assert intake.waiting() == 0
+    assert relay(intake, written).sweep(older_than_seconds=0) == 0
+
+
+def test_a_sweep_leaves_alone_what_the_pipeline_may_just_be_publishing(intake: Intake) -> None:
+    leave_in_outbox(intake, 1)
+    assert relay(intake, Topics()).sweep(older_than_seconds=60) == 0
+    assert intake.waiting() == 2
+
+
+def test_kafka_away_leaves_all_in_the_outbox(intake: Intake) -> None:
+    leave_in_outbox(intake, 1)
+    with pytest.raises(Transient):
+        relay(intake, Topics(away=True)).sweep(older_than_seconds=0)
+    assert intake.waiting() == 2
+
+
+def test_it_sweeps_all_at_start_whatever_the_age(intake: Intake) -> None:
+    leave_in_outbox(intake, 4)
+    life, written = Life(), Topics()
+    running = relay(intake, written, life)
+    assert running.trouble() is not None
+    running.start()
+    while running.trouble() is not None:
+        life.stop.wait(0.01)
+    life.stop.set()
+    running.close()
+    assert len(written.written) == 8
+
+
+class Broken(Intake):
+    """An intake with a bug."""
+
+    def unpublished(
+        self, *, after: str, older_than_seconds: float, limit: int
+    ) -> list[OutboxEntry]:
+        raise ZeroDivisionError
+
+
+def test_a_bug_in_the_relay_ends_the_program(pool: Pool, intake: Intake) -> None:
+    life = Life()
+    running = Relay(Broken(pool), Publisher(Topics(), intake), SETTINGS, life)
+    running.start()
+    assert life.stop.wait(30)
+    with pytest.raises(ZeroDivisionError):
+        running.close()
+
+
+class Marked:
+    """Remembers what was marked."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    def mark_published(self, delivery_ids: Sequence[str]) -> None:
+        self.ids += delivery_ids
+
+
+def entries(*sizes: int) -> list[OutboxEntry]:
+    return [OutboxEntry(str(index), "bus", b"x" * size) for index, size in enumerate(sizes)]
+
+
+def test_what_is_refused_for_good_stays_and_what_is_written_is_marked() -> None:
+    outcomes: list[Trouble | None] = [None, Refused("too large"), None]
+    marks = Marked()
+    Publisher(Topics(outcomes=outcomes), marks).publish(entries(1, 2, 3))
+    assert marks.ids == ["0", "2"]
+
+
+def test_what_is_written_is_marked_even_if_another_is_not() -> None:
+    marks = Marked()
+    with pytest.raises(Transient):
+        Publisher(Topics(outcomes=[None, Transient("away")]), marks).publish(entries(1, 2))
+    assert marks.ids == ["0"]
+
+
+def test_parts_fit_the_queue_and_lose_nothing() -> None:
+    many = entries(*[1] * (PART_LIMIT_DELIVERIES + 1), PART_LIMIT_BYTES, 5, PART_LIMIT_BYTES + 1, 1)
+    cut = list(parts(many))
+    assert [entry for part in cut for entry in part] == many
+    assert all(len(part) <= PART_LIMIT_DELIVERIES for part in cut)
+    too_large = [part for part in cut if sum(len(each.value) for each in part) > PART_LIMIT_BYTES]
+    assert [len(part) for part in too_large] == [1], "only what no part can hold stands alone"

@@ -1,0 +1,73 @@
+"""From an alert to its deliveries: fixed ids, one per recipient, within what topics carry."""
+
+import pytest
+from hypothesis import given
+
+from services.backbone.ledger.intake import NewAlert
+from services.contracts.examples import Example, examples
+from services.contracts.ids import delivery_id
+from services.contracts.records import Alert, Delivery, Malformed
+from services.contracts.topics import Topic
+from services.lookout.fanout import ALERT_LIMIT_BYTES, Unusable, fan_out
+from services.lookout.pipeline import decode
+from services.lookout.routing import Route, Routes, Target, decide
+from tests.unit.lookout.samples import alerts, routes, sample, targets
+
+EVERYBODY = (Target("bus", "notifications"), Target("email", "desk@example.com"))
+ROUTES = Routes((), EVERYBODY)
+
+
+@given(routes(), targets(), alerts())
+def test_one_delivery_per_recipient_with_the_id_of_the_contract(
+    all_routes: list[Route], default: tuple[Target, ...], alert: Alert
+) -> None:
+    given_routes = Routes(tuple(all_routes), default)
+    made = fan_out(alert, given_routes, now_ms=7)
+    assert isinstance(made, NewAlert)
+    expected = {
+        delivery_id(alert.alert_id, each.channel, each.recipient): each
+        for each in decide(given_routes, alert).targets
+    }
+    assert len(made.deliveries) == len(expected)
+    for each in made.deliveries:
+        told = Delivery.decode(each.encoded)
+        assert expected[told.delivery_id] == Target(told.channel, told.recipient)
+        assert (told.alert, told.created_at_ms, told.repetition) == (alert, 7, 0)
+
+
+def test_the_same_alert_always_gives_the_same_bytes() -> None:
+    assert fan_out(sample(), ROUTES, 5) == fan_out(sample(), ROUTES, 5)
+
+
+@pytest.mark.parametrize("example", list(examples("alerts", "valid")), ids=str)
+def test_every_valid_example_is_fanned_out(example: Example) -> None:
+    made = fan_out(decode(example.content).alert, ROUTES, 0)
+    assert isinstance(made, NewAlert)
+    assert len(made.deliveries) == 2
+
+
+@pytest.mark.parametrize("example", list(examples("alerts", "invalid")), ids=str)
+def test_every_invalid_example_is_malformed(example: Example) -> None:
+    with pytest.raises(Malformed):
+        decode(example.content)
+
+
+def test_the_largest_alert_fits_its_topic_as_a_delivery() -> None:
+    summary = "\x01" * 4096
+    base = sample(summary=summary, values={"text": ""})
+    room = ALERT_LIMIT_BYTES - len(base.encode())
+    largest = sample(summary=summary, values={"text": "x" * room})
+    made = fan_out(largest, ROUTES, 0)
+    assert isinstance(made, NewAlert)
+    limit = Topic("deliveries.bus").message_limit_bytes
+    assert all(len(each.encoded) + 4096 < limit for each in made.deliveries)
+    larger = sample(summary=summary, values={"text": "x" * (room + 1)})
+    assert isinstance(fan_out(larger, ROUTES, 0), Unusable)
+
+
+def test_a_fan_out_that_no_transaction_carries_is_unusable() -> None:
+    many = Routes((), tuple(Target("bus", f"t{number}") for number in range(1000)))
+    made = fan_out(sample(values={"text": "x" * 100_000}), many, 0)
+    assert isinstance(made, Unusable)
+    assert made.reason == "too_large"
+    assert "each of 1000 recipients" in made.detail

@@ -25,7 +25,7 @@ class Program:
     after: tuple[str, ...] = ()
     once: bool = False
     on_terminal: bool = False
-    ready_timeout_seconds: float = 60.0
+    ready_timeout_seconds: float = 120.0
     stop_timeout_seconds: float = 12.0
     stop_signal: signal.Signals = signal.SIGTERM
     death_signal: signal.Signals = signal.SIGKILL

@@ -1,4 +1,4 @@
-"""`python -m services.machine.terminal`: shows alerts once each and every move of a delivery."""
+"""`python -m services.machine.terminal`: shows alerts once each and what becomes of deliveries."""
 
 import signal
 import sys
@@ -10,6 +10,7 @@ from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.log import set_up_logging
 from services.backbone.settings import KafkaSettings, read_settings
 from services.contracts.records import Alert, DeliveryEvent, Malformed
+from services.contracts.states import State
 from services.contracts.topics import ALERTS, DELIVERY_EVENTS
 from services.machine.interrupts import Interrupts
 from services.machine.lines import alert_line, delivery_line
@@ -18,6 +19,8 @@ GROUP = "terminal"
 REMEMBERED_ALERTS = 10_000
 BATCH_LIMIT = 500
 POLL_SECONDS = 0.2
+UNTOLD = frozenset({State.PENDING, State.CLAIMED})
+"""States that every delivery passes in its first milliseconds: a line each would hide the rest."""
 
 
 class Shown:
@@ -32,7 +35,8 @@ class Shown:
         for topic, value in records:
             try:
                 if topic == DELIVERY_EVENTS:
-                    yield delivery_line(DeliveryEvent.decode(value))
+                    if (event := DeliveryEvent.decode(value)).after not in UNTOLD:
+                        yield delivery_line(event)
                 elif self._is_new(alert := Alert.decode(value)):
                     yield alert_line(alert)
             except Malformed as error:

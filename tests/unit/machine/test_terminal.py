@@ -57,13 +57,20 @@ def test_what_came_from_outside_cannot_steer_or_flood_the_terminal() -> None:
     assert line.endswith("...")
 
 
-def test_an_alert_is_shown_once_and_every_move_each_time() -> None:
+def test_an_alert_is_shown_once_and_an_outcome_each_time() -> None:
     shown = Shown()
-    move = (DELIVERY_EVENTS, moved(None, State.PENDING).encode())
+    move = (DELIVERY_EVENTS, moved(State.CLAIMED, State.RETRY_WAIT).encode())
     records = [(ALERTS, alert(1).encode()), (ALERTS, alert(1).encode()), move, move]
     kinds = [line.split()[1] for line in shown.lines(records)]
     assert kinds == ["ALERT", "delivery", "delivery"]
     assert list(shown.lines([(ALERTS, alert(1).encode())])) == []
+
+
+def test_a_delivery_that_goes_well_is_one_line() -> None:
+    way = [moved(None, State.PENDING), moved(State.PENDING, State.CLAIMED)]
+    way.append(moved(State.CLAIMED, State.SENT))
+    records = [(DELIVERY_EVENTS, event.encode()) for event in way]
+    assert [line.split()[-1] for line in Shown().lines(records)] == ["SENT"]
 
 
 def test_only_so_many_alerts_are_remembered() -> None:

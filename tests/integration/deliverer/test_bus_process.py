@@ -1,0 +1,45 @@
+"""The bus channel, and deliverers without a broker or without a ledger."""
+
+from collections import Counter
+
+import pytest
+
+from services.contracts.records import Delivery
+from services.contracts.states import State
+from services.machine.ports import free_ports
+from tests.integration.deliverer.conftest import Bus, Start
+from tests.integration.deliverer.ledgers import Ledger, delivery
+from tests.integration.deliverer.receivers import WebhookReceiver
+from tests.integration.deliverer.waiting import until
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+
+def test_each_delivery_is_one_record_of_the_topic_named_by_its_recipient(
+    start: Start, bus: Bus, ledger: Ledger
+) -> None:
+    sent = [delivery(n, channel="bus", recipient="notifications") for n in range(20)]
+    looping = delivery(99, channel="bus", recipient="deliveries.bus")
+    ledger.add(*sent, looping)
+    start("bus")
+    bus.tell(sent)
+    until(lambda: set(ledger.states().values()) == {State.SENT, State.FAILED}, "all at rest")
+    assert ledger.row(looping)["state"] == State.FAILED
+    ids = {each.delivery_id for each in sent}
+    records = bus.read("notifications", lambda found: ids <= {each.key for each in found})
+    assert Counter(each.key for each in records if each.key in ids) == Counter(ids)
+    assert {Delivery.decode(each.value).delivery_id for each in records} >= ids
+
+
+def test_without_a_broker_the_ledger_is_still_worked_off(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    sent = [delivery(n, recipient=receiver.url) for n in range(5)]
+    ledger.add(*sent)
+    nowhere = f"127.0.0.1:{free_ports(1)[0]}"
+    deliverer = start("webhook", ready=False, kafka_bootstrap_servers=nowhere)
+    until(lambda: set(ledger.states().values()) == {State.SENT}, "all sent")
+    assert receiver.came() == Counter(each.delivery_id for each in sent)
+    until(lambda: "Kafka" in deliverer.page("/healthz/ready")[1], "says that Kafka is away")
+    assert deliverer.page("/healthz/live")[0] == 200
+    assert deliverer.end() == 0

@@ -1,0 +1,86 @@
+"""Postgres stops for a while: nothing is sent twice, nothing is lost, and it goes on by itself."""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from services.contracts.states import State
+from services.machine import child, postgres
+from services.machine.ports import free_ports
+from tests.integration.deliverer.conftest import Bus, Start
+from tests.integration.deliverer.ledgers import Ledger, delivery
+from tests.integration.deliverer.receivers import Answer, WebhookReceiver
+from tests.integration.deliverer.waiting import until
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+
+@dataclass
+class OwnPostgres:
+    """A Postgres of the test's own, to be stopped and started."""
+
+    server: postgres.PostgresServer
+    log_file: Path
+    running: child.Child | None = None
+
+    def start(self) -> None:
+        program = postgres.program(self.server, postgres.find_binaries())
+        self.running = child.start_and_wait(program, self.log_file, os.environ)
+
+    def stop(self) -> None:
+        if self.running is not None:
+            self.running.stop()
+            self.running = None
+
+
+@pytest.fixture
+def own_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
+    server = postgres.PostgresServer(tmp_path / "postgres", free_ports(1)[0])
+    postgres.prepare(server, postgres.find_binaries())
+    own = OwnPostgres(server, tmp_path / "postgres.log")
+    own.start()
+    yield own
+    own.stop()
+
+
+@pytest.fixture
+def ledger(own_postgres: OwnPostgres) -> Ledger:
+    return Ledger(own_postgres.server.url()).migrated()
+
+
+def test_what_was_answered_while_the_ledger_was_away_is_recorded_when_it_is_back(
+    start: Start, bus: Bus, ledger: Ledger, own_postgres: OwnPostgres, receiver: WebhookReceiver
+) -> None:
+    release = threading.Event()
+    receiver.script = lambda number, key: Answer(after=release)
+    sent = [delivery(n, recipient=receiver.url) for n in range(8)]
+    ledger.add(*sent)
+    deliverer = start("webhook", concurrency=4)
+    until(lambda: len(receiver.requests) == 4, "four under way")
+    own_postgres.stop()
+    release.set()
+    bus.tell(sent)
+    until(lambda: deliverer.logged("outcomes_not_recorded_yet"), "recording waits")
+    until(lambda: "Postgres" in deliverer.page("/healthz/ready")[1], "says that Postgres is away")
+    assert deliverer.page("/healthz/live")[0] == 200
+    own_postgres.start()
+    until(lambda: set(ledger.states().values()) == {State.SENT}, "all sent")
+    assert receiver.came() == Counter(each.delivery_id for each in sent)
+
+
+def test_a_deliverer_started_before_its_ledger_waits_for_it(
+    start: Start, ledger: Ledger, own_postgres: OwnPostgres, receiver: WebhookReceiver
+) -> None:
+    one = delivery(1, recipient=receiver.url)
+    ledger.add(one)
+    own_postgres.stop()
+    deliverer = start("webhook", ready=False)
+    until(lambda: deliverer.logged("ledger_away"), "waits for the ledger")
+    own_postgres.start()
+    until(lambda: ledger.states() == {one.delivery_id: State.SENT}, "sent")
+    assert receiver.came() == Counter([one.delivery_id])

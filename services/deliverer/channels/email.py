@@ -24,7 +24,7 @@ from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, U
 
 _PLAIN_ADDRESS: Final = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,255}"
 _POLICY: Final = SMTP.clone(cte_type="7bit")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]+")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _DOT_LINE: Final = re.compile(rb"(?m)^\.")
 _REASON_LIMIT: Final = 300
 _GO_AHEAD: Final = 354

@@ -10,7 +10,8 @@ from services.backbone.ledger.sweeps import Ruling, Sweeps
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
 from services.contracts.states import State
-from tests.integration.deliverer.ledgers import Ledger, delivery
+from tests.integration.deliverer.ledgers import Ledger
+from tests.unit.deliverer.builders import delivery
 
 pytestmark = pytest.mark.postgres
 

@@ -8,8 +8,9 @@ import pytest
 
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Relay, Start
-from tests.integration.deliverer.ledgers import Ledger, delivery
+from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.waiting import until
+from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 

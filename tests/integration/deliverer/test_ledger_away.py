@@ -13,9 +13,10 @@ from services.contracts.states import State
 from services.machine import child, postgres
 from services.machine.ports import free_ports
 from tests.integration.deliverer.conftest import Bus, Start
-from tests.integration.deliverer.ledgers import Ledger, delivery
+from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.receivers import Answer, WebhookReceiver
 from tests.integration.deliverer.waiting import until
+from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 

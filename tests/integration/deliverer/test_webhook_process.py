@@ -11,9 +11,10 @@ from services.contracts import topics
 from services.contracts.records import DeliveryEvent, Rejected, Severity
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Bus, Start
-from tests.integration.deliverer.ledgers import Ledger, delivery
+from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.receivers import DROP, OK, Answer, WebhookReceiver
 from tests.integration.deliverer.waiting import until
+from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 

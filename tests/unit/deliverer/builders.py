@@ -1,0 +1,32 @@
+"""Deliveries whose every field has a default."""
+
+from services.contracts.ids import alert_id, delivery_id
+from services.contracts.records import Alert, Delivery, Severity
+
+
+def delivery(
+    number: int,
+    channel: str = "webhook",
+    recipient: str = "someone",
+    severity: Severity = Severity.WARNING,
+    text: str = "ten seen, nine allowed",
+) -> Delivery:
+    alert = Alert(
+        alert_id=alert_id("too-many", [str(number)]),
+        watch="too-many",
+        severity=severity,
+        summary="ten seen, nine allowed",
+        key={"number": str(number)},
+        appended_at_ms=1_795_253_400_125,
+        detected_at_ms=1_795_253_400_128,
+        auditor="a",
+    )
+    return Delivery(
+        delivery_id=delivery_id(alert.alert_id, channel, recipient),
+        channel=channel,
+        recipient=recipient,
+        subject=f"too many of {number}",
+        text=text,
+        created_at_ms=1_795_253_400_130,
+        alert=alert,
+    )

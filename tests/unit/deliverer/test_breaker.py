@@ -1,0 +1,62 @@
+"""Breakers against a simple model, over random outcomes and times."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.backbone.backoff import Backoff
+from services.deliverer.breaker import DESTINATIONS_LIMIT, Breakers
+from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
+
+LIMIT = 3
+DOWN = Refused("connection refused", destination_down=True)
+COOLDOWN = Backoff(first_seconds=10.0, limit_seconds=40.0)
+
+
+def new_breakers() -> Breakers:
+    return Breakers(LIMIT, COOLDOWN, random.Random(1))
+
+
+@given(st.lists(st.sampled_from([Accepted(), Permanent(""), Refused(""), DOWN, Unknown("")])))
+def test_it_opens_exactly_after_enough_failures_in_a_row(outcomes: list[Outcome]) -> None:
+    breakers = new_breakers()
+    in_a_row = 0
+    for outcome in outcomes:
+        breakers.note("x", outcome, 0.0, 0.0)
+        failed = outcome == DOWN or isinstance(outcome, Unknown)
+        in_a_row = in_a_row + 1 if failed else 0
+        assert breakers.closed("x") == (in_a_row < LIMIT)
+        assert breakers.closed("other")
+
+
+def test_one_probe_at_a_time_decides() -> None:
+    breakers = new_breakers()
+    for _ in range(LIMIT):
+        breakers.note("x", DOWN, 0.0, 0.0)
+    assert breakers.due_probes(0.0) == []
+    assert breakers.due_probes(10.0) == ["x"]
+    breakers.probe("x")
+    assert breakers.due_probes(10.0) == []
+    breakers.note("x", DOWN, 10.0, 0.0)
+    assert breakers.due_probes(19.0) == []
+    assert breakers.due_probes(30.0) == ["x"]
+    breakers.probe("x")
+    breakers.note("x", Accepted(), 30.0, 0.0)
+    assert breakers.closed("x")
+
+
+@given(st.floats(0.001, 3600))
+def test_a_destination_that_asks_for_time_gets_it(pause: float) -> None:
+    breakers = new_breakers()
+    breakers.note("x", Refused("busy", pause), 100.0, pause)
+    assert not breakers.closed("x")
+    assert breakers.due_probes(100.0 + pause * 0.9) == []
+    assert breakers.due_probes(100.0 + pause) == ["x"]
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    breakers = new_breakers()
+    for number in range(DESTINATIONS_LIMIT + 10):
+        breakers.note(str(number), Refused("busy", 5.0), 0.0, 5.0)
+    assert len(breakers.open_destinations()) == DESTINATIONS_LIMIT

@@ -1,0 +1,92 @@
+"""What every channel promises, whatever it talks to."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from services.backbone.clock import ManualClock
+from services.deliverer.channel import Channel, Message, SendWindow, TooLate
+from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
+from services.deliverer.wiring import CHANNELS
+from services.machine.ports import free_ports
+from tests.unit.deliverer.builders import delivery
+
+SECRET = "very-secret-1234"
+RECIPIENTS = {"bus": "notifications", "email": "desk@example.com", "webhook": "the-desk"}
+NONSENSE = {"bus": "no topic!", "email": "desk@example.com\r\nRCPT", "webhook": "ftp://x"}
+
+
+@pytest.fixture(params=sorted(CHANNELS))
+def name(request: pytest.FixtureRequest) -> str:
+    assert isinstance(request.param, str)
+    return request.param
+
+
+@pytest.fixture
+async def channel(name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Channel]:
+    """Each channel, told to talk to a port on which nobody listens."""
+    (port,) = free_ports(1)
+    target = f'{{"the-desk": {{"url": "http://127.0.0.1:{port}/{SECRET}"}}}}'
+    for setting, value in {
+        "KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{port}",
+        "SEND_TIMEOUT_SECONDS": "0.5",
+        "EMAIL_PORT": str(port),
+        "EMAIL_USERNAME": "aldebaran",
+        "EMAIL_PASSWORD": SECRET,
+        "WEBHOOK_TARGETS": target,
+        "WEBHOOK_SIGNING_SECRET": SECRET,
+    }.items():
+        monkeypatch.setenv("ALDEBARAN_" + setting, value)
+    opened = CHANNELS[name](ManualClock())
+    yield opened
+    await opened.close()
+
+
+def message(name: str, recipient: str) -> Message:
+    return Message(delivery(1, channel=name, recipient=recipient), attempt=1)
+
+
+async def sent(channel: Channel, message: Message, window: SendWindow) -> Outcome:
+    async with asyncio.timeout(30):
+        return await channel.send(message, window)
+
+
+async def test_where_nobody_listens_nothing_is_taken_and_no_secret_is_told(
+    name: str, channel: Channel
+) -> None:
+    clock = ManualClock()
+    window = SendWindow(clock, clock.monotonic_seconds() + 60)
+    outcome = await sent(channel, message(name, RECIPIENTS[name]), window)
+    if channel.traits.dedupes_by_key:
+        assert isinstance(outcome, Unknown)
+    else:
+        assert isinstance(outcome, Refused)
+        assert outcome.destination_down
+        assert not window.opened
+    assert SECRET not in repr(outcome)
+
+
+async def test_a_recipient_that_makes_no_sense_is_refused_for_good(
+    name: str, channel: Channel
+) -> None:
+    clock = ManualClock()
+    window = SendWindow(clock, clock.monotonic_seconds() + 60)
+    outcome = await sent(channel, message(name, NONSENSE[name]), window)
+    assert isinstance(outcome, Permanent)
+    assert not window.opened
+
+
+def test_it_declares_its_own_name(name: str, channel: Channel) -> None:
+    assert channel.traits.name == name
+    assert channel.unusable() is None
+
+
+def test_a_window_lets_nothing_out_when_it_is_over() -> None:
+    clock = ManualClock()
+    window = SendWindow(clock, clock.monotonic_seconds() + 10)
+    clock.move(10)
+    with pytest.raises(TooLate):
+        window.open()
+    assert not window.opened
+    assert window.remaining_seconds() == 0

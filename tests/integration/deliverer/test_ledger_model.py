@@ -1,0 +1,294 @@
+"""The ledger against a simple model: random claims, sends, answers, crashes, zombies and time.
+
+Goal: no delivery is taken by the provider twice without a mark, whoever dies when (I1); nobody
+sends on another's claim (I4); nothing counts as sent that the provider has not taken (I5); every
+row is at rest or open to see (I2). Method: the real statements on a real Postgres whose clock the
+test moves; two owners; a provider that counts what it takes; after every step rows equal the model.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.backbone.backoff import Backoff
+from services.backbone.ledger.claims import Claim, Claims, Settlement
+from services.backbone.ledger.database import AsyncPool, async_pool
+from services.backbone.ledger.sweeps import Ruling, Sweeps
+from services.backbone.settings import LedgerSettings
+from services.contracts.records import Severity
+from services.contracts.states import CLAIMABLE, State, may_move
+from services.deliverer.decision import Policy, Verdict, decide, decide_doubt
+from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
+from tests.integration.deliverer.ledgers import Ledger
+from tests.unit.deliverer.builders import delivery
+
+pytestmark = pytest.mark.postgres
+
+LEASE: Final = 30.0
+SEND_TIMEOUT: Final = 10.0
+DOUBT: Final = 60.0
+START: Final = 1_795_000_000.0
+ROWS: Final = tuple(
+    delivery(n, severity=severity)
+    for n, severity in enumerate([Severity.CRITICAL, Severity.WARNING])
+)
+
+
+@dataclass
+class Row:
+    """What the model knows of one delivery."""
+
+    severity: Severity
+    state: State = State.PENDING
+    fence: int = 0
+    owner: str = ""
+    due_at: float = 0.0
+    lease_until: float = 0.0
+    moved_at: float = 0.0
+    marked: bool = False
+    marks: int = 0
+
+    def move(self, path: tuple[State, ...], now: float) -> None:
+        for after in path:
+            assert may_move(self.state, after), f"{self.state} to {after}"
+            self.state = after
+        self.moved_at = now
+
+
+@dataclass
+class Attempt:
+    """A claim in an owner's hands, and what the provider has answered, if it was sent."""
+
+    claim: Claim
+    window_until: float
+    outcome: Outcome | None = None
+
+
+@dataclass
+class World:
+    """The real ledger, the model, two owners and the provider."""
+
+    pool: AsyncPool
+    policy: Policy
+    rng: random.Random
+    now: float = START
+    owners: list[str] = field(default_factory=lambda: ["a0", "b0"])
+    hands: dict[str, list[Attempt]] = field(default_factory=lambda: {"a0": [], "b0": []})
+    rows: dict[str, Row] = field(default_factory=dict)
+    takes: Counter[tuple[str, bool]] = field(default_factory=Counter)
+
+    def claims(self, owner: str) -> Claims:
+        return Claims(
+            self.pool, channel="webhook", owner=owner, lease_seconds=LEASE, age_limit_seconds=1e9
+        )
+
+    def sweeps(self, owner: str) -> Sweeps:
+        return Sweeps(self.pool, channel="webhook", owner=owner, age_limit_seconds=1e9)
+
+    async def begin(self) -> None:
+        await self.pass_time(0)
+        async with self.pool.connection() as connection:
+            await connection.execute("TRUNCATE attempts, deliveries, alerts")
+        self.rows = {each.delivery_id: Row(each.alert.severity, due_at=START) for each in ROWS}
+
+    async def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+        async with self.pool.connection() as connection:
+            await connection.execute(
+                "SELECT set_config('aldebaran.now', to_timestamp(%s)::text, false)", (self.now,)
+            )
+
+    async def claim(self, owner: str, some: int) -> None:
+        wanted = [each.delivery_id for each in ROWS[: 1 + some % 2]]
+        due = {
+            key
+            for key in wanted
+            if self.rows[key].state in CLAIMABLE and self.rows[key].due_at <= self.now
+        }
+        claimed = await self.claims(owner).by_id(wanted, 10)
+        assert {each.delivery_id for each in claimed} == due
+        for claim in claimed:
+            row = self.rows[claim.delivery_id]
+            row.move((State.CLAIMED,), self.now)
+            row.fence, row.owner, row.lease_until = row.fence + 1, owner, self.now + LEASE
+            assert (claim.fence, claim.marked_repeat) == (row.fence, row.marked)
+            self.hands[owner].append(Attempt(claim, self.now + SEND_TIMEOUT))
+
+    async def send(self, owner: str, some: int) -> None:
+        """The provider takes a message or not, and answers or not; a closed window sends none."""
+        waiting = [each for each in self.hands[owner] if each.outcome is None]
+        if not waiting:
+            return
+        attempt = waiting[some % len(waiting)]
+        if self.now >= attempt.window_until:
+            attempt.outcome = Refused("too late")
+            return
+        kinds: list[Outcome] = [Accepted(), Unknown("taken"), Unknown("lost"), Refused("busy")]
+        attempt.outcome = [*kinds, Permanent("never")][some % 5]
+        if attempt.outcome in (Accepted(), Unknown("taken")):
+            self.takes[attempt.claim.delivery_id, attempt.claim.marked_repeat] += 1
+
+    async def settle(self, owner: str, some: int) -> None:
+        answered = [each for each in self.hands[owner] if each.outcome is not None]
+        if not answered:
+            return
+        attempt = answered[some % len(answered)]
+        self.hands[owner].remove(attempt)
+        assert attempt.outcome is not None
+        claim = attempt.claim
+        verdict = decide(attempt.outcome, claim.attempt, self.policy, self.rng)
+        before = await self.claims(owner).settle([_settlement(claim, verdict)])
+        row = self.rows[claim.delivery_id]
+        own = row.fence == claim.fence and row.owner == owner
+        path = {State.CLAIMED: verdict.path, State.IN_DOUBT: verdict.late}.get(row.state, ())
+        assert before == ({claim.delivery_id: row.state} if own and path else {})
+        if own and path:
+            row.move(path, self.now)
+            row.due_at = self.now + verdict.retry_in_seconds
+
+    async def sweep(self, owner: str, _: int) -> None:
+        known = [(each.claim.delivery_id, each.claim.fence) for each in self.hands[owner]]
+        sweeps = self.sweeps(owner)
+        unsent = {
+            key
+            for key, row in self.rows.items()
+            if row.state is State.CLAIMED and row.owner == owner
+            if (key, row.fence) not in known and row.lease_until >= self.now
+        }
+        assert {each.delivery_id for each in await sweeps.unsent(known)} == unsent
+        self._moved(unsent, State.RETRY_WAIT)
+        over = {
+            key
+            for key, row in self.rows.items()
+            if row.state is State.CLAIMED and row.lease_until < self.now
+        }
+        assert {each.delivery_id for each in await sweeps.lease_over()} == over
+        self._moved(over, State.IN_DOUBT)
+        await self._rule(sweeps)
+
+    async def lose_answer(self, owner: str, some: int) -> None:
+        """The claim is committed, but its answer never reaches the owner, who sends nothing."""
+        held = list(self.hands[owner])
+        await self.claim(owner, some)
+        self.hands[owner] = held
+
+    async def crash(self, owner: str, _: int) -> None:
+        """The owner dies with all it knew; it comes back under a new name."""
+        del self.hands[owner]
+        place = self.owners.index(owner)
+        self.owners[place] = f"{owner[0]}{int(owner[1:]) + 1}"
+        self.hands[self.owners[place]] = []
+
+    async def wait(self, _: str, some: int) -> None:
+        await self.pass_time([1.0, SEND_TIMEOUT, LEASE + 1, DOUBT + 1, 400.0][some % 5])
+
+    async def check(self) -> None:
+        async with self.pool.connection() as connection:
+            query = "SELECT delivery_id, state, fence, marked_repeat FROM deliveries"
+            found = await (await connection.execute(query)).fetchall()
+        assert {row[0]: row[1:] for row in found} == {
+            key: (row.state, row.fence, row.marked) for key, row in self.rows.items()
+        }
+        for key, row in self.rows.items():
+            unmarked, marked = self.takes[key, False], self.takes[key, True]
+            if not self.policy.dedupes_by_key:
+                assert unmarked <= 1, "an unmarked repeat"
+                assert marked <= row.marks <= 1
+            if row.state is State.SENT:
+                assert unmarked + marked >= 1, "counted as sent, but never taken"
+
+    def _moved(self, keys: set[str], after: State) -> None:
+        for key in keys:
+            self.rows[key].move((after,), self.now)
+            self.rows[key].due_at = self.now
+
+    async def _rule(self, sweeps: Sweeps) -> None:
+        wait = 0.0 if self.policy.dedupes_by_key else DOUBT
+        doubtful = await sweeps.doubtful(wait)
+        assert {each.delivery_id for each in doubtful} == {
+            key
+            for key, row in self.rows.items()
+            if row.state is State.IN_DOUBT and row.moved_at <= self.now - wait
+        }
+        for each in doubtful:
+            row = self.rows[each.delivery_id]
+            verdict = decide_doubt(row.severity, each.attempt, row.marked, self.policy)
+            after, marked = verdict.path[-1], verdict.marked_repeat
+            await sweeps.rule([Ruling(each.delivery_id, each.fence, after, marked, "")])
+            self._moved({each.delivery_id}, after)
+            row.marked, row.marks = row.marked or marked, row.marks + marked
+
+
+def _settlement(claim: Claim, verdict: Verdict) -> Settlement:
+    return Settlement(
+        delivery_id=claim.delivery_id,
+        fence=claim.fence,
+        outcome=verdict.path[0],
+        after=verdict.path[-1],
+        late_after=verdict.late[-1] if verdict.late else None,
+        retry_in_seconds=verdict.retry_in_seconds,
+    )
+
+
+Step = Callable[[World, str, int], Awaitable[None]]
+STEPS: Final[list[Step]] = [
+    World.claim,
+    World.send,
+    World.settle,
+    World.sweep,
+    World.wait,
+    World.crash,
+    World.lose_answer,
+]
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    dedupes=st.booleans(),
+    steps=st.lists(
+        st.tuples(st.sampled_from(STEPS), st.integers(0, 1), st.integers(0, 59)),
+        min_size=20,
+        max_size=60,
+    ),
+    seed=st.integers(0, 2**32),
+)
+def test_no_history_sends_twice_unmarked(
+    ledger: Ledger, dedupes: bool, steps: list[tuple[Step, int, int]], seed: int
+) -> None:
+    asyncio.run(history(ledger, dedupes, steps, seed))
+
+
+async def history(
+    ledger: Ledger, dedupes: bool, steps: list[tuple[Step, int, int]], seed: int
+) -> None:
+    policy = Policy(
+        dedupes_by_key=dedupes,
+        repeats=frozenset({Severity.CRITICAL}),
+        attempts_limit=4,
+        backoff=Backoff(1.0, limit_seconds=300.0),
+        retry_after_limit_seconds=3600.0,
+    )
+    one_connection = {"postgres_url": ledger.url, "postgres_pool_size": 1}
+    async with async_pool(LedgerSettings.model_validate(one_connection)) as pool:
+        world = World(pool, policy, random.Random(seed))
+        await world.begin()
+        ledger.add(*ROWS)
+        with psycopg.connect(ledger.url) as connection:
+            connection.execute(
+                "UPDATE deliveries"
+                " SET created_at = to_timestamp(%s), next_attempt_at = to_timestamp(%s)",
+                (START, START),
+            )
+        for step, owner, some in steps:
+            await step(world, world.owners[owner], some)
+            await world.check()

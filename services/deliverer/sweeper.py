@@ -16,6 +16,9 @@ from services.deliverer.dispatcher import Dispatcher
 
 log = logger(__name__)
 
+COUNT_SECONDS = 5.0
+"""Counting reads every open row, so it is done less often than the rest."""
+
 
 @dataclass
 class Sweeper:
@@ -32,6 +35,7 @@ class Sweeper:
     trouble: str | None = "has not been asked yet"
     """Why the ledger cannot be used, or None."""
     turned_at: float = 0.0
+    _count_at: float = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Sweep until stopped."""
@@ -61,7 +65,9 @@ class Sweeper:
         self._tell(await self.sweeps.lease_over(), State.IN_DOUBT)
         self._tell(await self.sweeps.too_old(), State.HELD)
         await self._judge_doubts()
-        await self._count()
+        if self.turned_at >= self._count_at:
+            self._count_at = self.turned_at + COUNT_SECONDS
+            await self._count()
 
     async def _judge_doubts(self) -> None:
         """Rule on doubts; where the receiver drops repeats by key there is nothing to wait for."""
@@ -96,8 +102,6 @@ class Sweeper:
         metrics.HELD.labels(self.channel).set(standing.held)
         metrics.DUE.labels(self.channel).set(standing.due)
         metrics.OVERDUE_SECONDS.labels(self.channel).set(standing.overdue_seconds)
-        if standing.due:
-            self.dispatcher.look()
 
 
 def _ruling(row: Swept, policy: Policy) -> Ruling:

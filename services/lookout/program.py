@@ -29,6 +29,21 @@ ASK_TIMEOUT_SECONDS: Final = 3.0
 log = logger(__name__)
 
 
+class Membership:
+    """Whether the consumer group has taken us in; asked on the loop's thread, read by health."""
+
+    def __init__(self) -> None:
+        self._is_member = False
+
+    def ask(self, consumer: Consumer) -> None:
+        """Ask the client."""
+        self._is_member = consumer.is_member()
+
+    def missing(self) -> str | None:
+        """Say that the group has not taken us in, or None."""
+        return None if self._is_member else "not a member of the consumer group yet"
+
+
 def run_lookout(settings: LookoutSettings, life: Life) -> None:
     """Take alerts until the life's stop.
 
@@ -36,8 +51,8 @@ def run_lookout(settings: LookoutSettings, life: Life) -> None:
         Refused: the routes, or the ledger's version, cannot be used.
     """
     routes = load_routes(settings.routes_file, settings.channels, settings.routes_variables)
-    not_there_yet = ["starting"]
-    life.health.add_ready("start", lambda: not_there_yet[0] if not_there_yet else None)
+    membership = Membership()
+    life.health.add_ready("group", membership.missing)
     if not prepare(settings, life):
         return
     with ExitStack() as closing:
@@ -53,17 +68,20 @@ def run_lookout(settings: LookoutSettings, life: Life) -> None:
         lookout = Lookout(routes, intake, publisher, producer, settled, life.clock)
         relay.start()
         life.health.add_ready("outbox", relay.trouble)
-        not_there_yet.clear()
-        _consume(settings, producer, lookout, life)
+        _consume(settings, producer, lookout, membership, life)
         relay.close()
 
 
-def _consume(settings: LookoutSettings, producer: Producer, lookout: Lookout, life: Life) -> None:
+def _consume(
+    settings: LookoutSettings,
+    producer: Producer,
+    lookout: Lookout,
+    membership: Membership,
+    life: Life,
+) -> None:
     consumer = Consumer(settings, PROGRAM, group=settings.lookout_group, topics=[topics.ALERTS])
     progress = Progress(life.clock, settings.lookout_stalled_seconds)
-    membership = Membership()
     life.health.add_live("loop", progress.stalled)
-    life.health.add_ready("group", membership.missing)
 
     def turn() -> None:
         progress.beat()
@@ -83,21 +101,6 @@ def _consume(settings: LookoutSettings, producer: Producer, lookout: Lookout, li
         loop.run()
     finally:
         consumer.close()
-
-
-class Membership:
-    """Whether the consumer group has taken us in; asked on the loop's thread, read by health."""
-
-    def __init__(self) -> None:
-        self._is_member = False
-
-    def ask(self, consumer: Consumer) -> None:
-        """Ask the client."""
-        self._is_member = consumer.is_member()
-
-    def missing(self) -> str | None:
-        """Say that the group has not taken us in, or None."""
-        return None if self._is_member else "not a member of the consumer group yet"
 
 
 def prepare(settings: LookoutSettings, life: Life) -> bool:

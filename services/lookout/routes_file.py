@@ -38,7 +38,8 @@ class BadRoutes(Refused):
 
 
 def load_routes(path: Path, channels: Collection[str], variables: Mapping[str, str]) -> Routes:
-    """Read a routes file for these channels; `variables` replace values declared in it.
+    """Read a routes file for these channels; `variables` add to those declared in it,
+    or replace them.
 
     Raises:
         BadRoutes: with the line and the reason of everything that is wrong.
@@ -62,9 +63,8 @@ def read_routes(
     except ValidationError as error:
         raise BadRoutes(name, list(_told(error, document))) from None
     reading = _Reading(document, frozenset(channels), {**part.variables, **variables})
-    found = [*_strange_variables(part, variables), *reading.problems(part)]
-    if found:
-        problems = {Problem(document.line(place), reason) for place, reason in found}
+    found = reading.problems(part)
+    if problems := {Problem(document.line(place), reason) for place, reason in found}:
         raise BadRoutes(name, problems)
     return reading.routes(part)
 
@@ -146,12 +146,6 @@ def _known_keys(place: Place) -> list[str]:
 def _hint(word: str, known: Collection[str]) -> str:
     close = get_close_matches(word, known, n=1)
     return f", did you mean {close[0]!r}?" if close else f"; known are {', '.join(sorted(known))}"
-
-
-def _strange_variables(part: FilePart, given: Mapping[str, str]) -> Iterator[Finding]:
-    for name in given.keys() - part.variables.keys():
-        reason = f"setting ROUTES_VARIABLES gives {name!r}, which the file does not declare"
-        yield ("variables",), reason
 
 
 def _wrong_names(part: FilePart) -> Iterator[Finding]:

@@ -139,9 +139,11 @@ def test_too_many_recipients_are_refused() -> None:
     assert problems == [(4, "over 1000 different recipients in one file")]
 
 
-def test_a_variable_of_the_settings_must_be_declared() -> None:
-    (problem,) = told(GOOD, dsk="x")
-    assert problem == (2, "setting ROUTES_VARIABLES gives 'dsk', which the file does not declare")
+def test_settings_add_variables_and_replace_declared_ones() -> None:
+    text = changed("night@example.com", "'${night}'")
+    given = {"night": "n@example.com", "desk": "d@example.com", "unused": "x"}
+    (hot, _) = read_routes(text, CHANNELS, given).routes
+    assert [each.recipient for each in hot.targets] == ["d@example.com", "n@example.com"]
 
 
 def test_an_alias_bomb_and_an_endless_alias_end() -> None:

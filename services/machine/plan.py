@@ -43,7 +43,7 @@ class Machine:
 def plan(machine: Machine) -> tuple[Program, ...]:
     """Return every program, each after those it needs; add a service by adding a line."""
     at = machine.settings
-    return landed(
+    return (
         postgres.program(machine.server, machine.binaries),
         broker.program(machine.node, machine.java, jars_folder(machine.tools, "broker")),
         Program("topics", python("services.topics"), after=("kafka",), once=True),
@@ -160,24 +160,3 @@ def terminal() -> Program:
     """Return the program that shows alerts and deliveries to whoever typed `make run`."""
     command = python("services.machine.terminal")
     return Program("terminal", command, after=("topics",), on_terminal=True)
-
-
-def landed(*programs: Program) -> tuple[Program, ...]:
-    """Leave out services whose program is not part of this project yet."""
-    there = tuple(program for program in programs if _is_there(program))
-    names = {program.name for program in there}
-    return tuple(
-        replace(program, after=tuple(name for name in program.after if name in names))
-        for program in there
-    )
-
-
-def _is_there(program: Program) -> bool:
-    if program.command[:2] != (sys.executable, "-m"):
-        return True
-    folder = ROOT.joinpath(*program.command[2].split("."))
-    return (
-        (folder / "__main__.py").is_file()
-        or folder.with_suffix(".py").is_file()
-        or ((ROOT / "spark-apps" / program.command[2] / "__main__.py").is_file())
-    )

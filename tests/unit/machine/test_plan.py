@@ -1,4 +1,5 @@
 import stat
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,12 @@ def test_the_plan_holds_together(machine: Machine) -> None:
     programs = plan(machine)
     check_plan(programs)
     assert {"postgres", "kafka", "topics", "terminal"} <= {program.name for program in programs}
+
+
+def test_every_planned_module_is_there(machine: Machine) -> None:
+    commands = [program.command for program in plan(machine) if program.command[1] == "-m"]
+    assert len(commands) > 10
+    assert [command[2] for command in commands if find_spec(command[2]) is None] == []
 
 
 def test_no_two_services_share_a_port(machine: Machine) -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 import psycopg
 import pytest
 from hypothesis import settings as hypothesis_settings
+from pyspark.sql import SparkSession
 
+from auditor.session import open_session
+from auditor.settings import AuditorSettings
 from services.machine import broker, child, postgres, setup
 from services.machine.ports import free_ports
 
@@ -68,3 +71,13 @@ def ledger_url(postgres_url: str) -> Iterator[str]:
     yield f"{postgres_url.rpartition('/')[0]}/{name}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def spark(aldebaran_tools: Path) -> Iterator[SparkSession]:
+    """Spark inside the test process, set up as the auditor sets it up."""
+    jars = setup.jars_folder(aldebaran_tools, "spark")
+    settings = AuditorSettings(auditor_slots=8, auditor_heap="768m", auditor_jars=jars)
+    session = open_session(settings)
+    yield session
+    session.stop()

@@ -185,9 +185,9 @@ def load_watch(path: Path) -> WatchDeclaration:
             raise BadDeclaration(f"{path.name}: over {FILE_LIMIT_BYTES} bytes")
         return WatchDeclaration.model_validate(yaml.safe_load(text))
     except ValidationError as error:
-        lines = {line_of(text, item["loc"]) for item in error.errors()}
-        where = ", ".join(str(line) for line in sorted(lines))
-        raise BadDeclaration(f"{path.name}, line {where}: {describe(error)}") from None
+        lines = sorted({line_of(text, item["loc"]) for item in error.errors()})
+        where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+        raise BadDeclaration(f"{path.name}, {where}: {describe(error)}") from None
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
         raise BadDeclaration(f"{path.name}: {error}") from None
 

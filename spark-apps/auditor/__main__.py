@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from auditor import guards
 from auditor.job import Prepared, prepare_all, supervise
 from auditor.progress import Pulse
-from auditor.session import open_session
+from auditor.session import open_session, quieten
 from auditor.settings import AuditorSettings
 from auditor.supervision import Supervised
 from services.backbone.errors import Refused
@@ -91,6 +91,7 @@ def _run(
     try:
         _look_until(life, [item.look for item in supervised])
     finally:
+        quieten(spark)
         for item in supervised:
             item.stop()
     log.info("drained", watches=len(supervised), spark=spark.version)

@@ -1,9 +1,12 @@
 """The Spark session, with everything pinned that Real-time Mode's latency depends on."""
 
+from pathlib import Path
+
 from pyspark.sql import SparkSession
 
 from auditor.settings import AuditorSettings
 
+_LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 _STATE = "spark.sql.streaming.stateStore"
 _ROCKSDB = f"{_STATE}.rocksdb"
 
@@ -28,7 +31,7 @@ def session_config(settings: AuditorSettings) -> dict[str, str]:
         f"{_ROCKSDB}.trackTotalNumberOfRows": "false",
         f"{_ROCKSDB}.boundedMemoryUsage": "true",
         f"{_ROCKSDB}.maxMemoryUsageMB": str(settings.auditor_state_memory_mebibytes),
-        "spark.log.level": "WARN",
+        "spark.driver.defaultJavaOptions": _java_options(settings),
     }
     if not settings.auditor_master:
         config |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -36,6 +39,23 @@ def session_config(settings: AuditorSettings) -> dict[str, str]:
         jars = sorted(str(jar.resolve()) for jar in settings.auditor_jars.glob("*.jar"))
         config["spark.jars"] = ",".join(jars)
     return config
+
+
+def _java_options(settings: AuditorSettings) -> str:
+    """Parallel collectors gain nothing on a small heap; the log file stands beside this module."""
+    return " ".join(
+        [
+            "-XX:+UseG1GC" if settings.auditor_heap.endswith("g") else "-XX:+UseSerialGC",
+            "-XX:+ExitOnOutOfMemoryError",
+            f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
+            f"-Daldebaran.log={settings.log_format}",
+        ]
+    )
+
+
+def quieten(spark: SparkSession) -> None:
+    """End Spark's log before its queries are stopped: it reports each stopped task as an error."""
+    spark.sparkContext.setLogLevel("OFF")
 
 
 def open_session(settings: AuditorSettings) -> SparkSession:

@@ -204,7 +204,7 @@ class Findings:
         self._client.assign([TopicPartition(topic, part, 0) for part in listed.partitions])
         self.alerts: list[Alert] = []
 
-    def keys(self) -> set[str]:
+    def found(self) -> set[str]:
         """Return the findings' keys so far, joined by a slash."""
         while message := self._client.poll(0.05):
             value, key = message.value(), message.key()
@@ -216,4 +216,4 @@ class Findings:
         return {"/".join(alert.key.values()) for alert in self.alerts}
 
     def wait_for(self, *keys: str) -> None:
-        wait_for(f"findings {keys}", lambda: set(keys) <= self.keys())
+        wait_for(f"findings {keys}", lambda: set(keys) <= self.found())

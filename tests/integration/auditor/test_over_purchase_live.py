@@ -33,8 +33,8 @@ def test_exact_alerts_between_poison(place: Place) -> None:
         alerts.wait_for("over", "early", "quoted\"'{}é")
         beats.wait_for("~beat-1")
         assert auditor.terminate() == 0, auditor.log()[-3000:]
-    assert alerts.keys() == {"over", "early", "quoted\"'{}é"}
-    assert beats.keys() == {"~beat-1"}
+    assert alerts.found() == {"over", "early", "quoted\"'{}é"}
+    assert beats.found() == {"~beat-1"}
     found = next(alert for alert in alerts.alerts if alert.key == {"order_id": "over"})
     assert found.alert_id == alert_id("over-purchase", ["over"])
     assert found.severity == "critical"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -92,6 +92,7 @@ def exact_splits(draw: st.DrawFn) -> list[Event]:
     max_examples=8,
     deadline=None,
     database=None,
+    phases=[Phase.generate],  # each try of shrinking would be another Spark job
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(histories() | exact_splits(), min_size=60, max_size=150))

@@ -1,0 +1,52 @@
+"""An auditor that dies goes on where it was: nothing is missed, nothing of it is left running."""
+
+import subprocess
+
+import pytest
+
+from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+def over(sender: Sender, order_id: str) -> None:
+    sender.request(order_id, 1)
+    sender.purchase(f"{order_id}-p", order_id, 2)
+    sender.flush()
+
+
+def jvm_is_gone(auditor: Running) -> bool:
+    """The JVM is in the auditor's process group, which a test can ask for."""
+    group = ["pgrep", "-g", str(auditor.process.pid)]
+    return subprocess.run(group, capture_output=True, check=False).returncode != 0
+
+
+def test_killed_auditor_misses_nothing(place: Place) -> None:
+    place.declare("over-purchase", "unusual-volume")
+    sender, alerts = Sender(place), Findings(place)
+    with place.auditor() as first:
+        first.wait_until_ready()
+        over(sender, "before")
+        sender.request("half", 1)
+        sender.flush()
+        alerts.wait_for("before")
+        wait_for("a batch is committed", lambda: batches(first) >= 1)
+        sender.request("open", 1)
+        sender.flush()
+        first.kill()
+        wait_for("the JVM has ended too", lambda: jvm_is_gone(first), 20)
+    over(sender, "while-away")
+    sender.purchase("half-p", "half", 2)
+    sender.purchase("open-p", "open", 2)
+    with place.auditor() as second:
+        second.wait_until_ready()
+        over(sender, "after")
+        alerts.wait_for("before", "while-away", "half", "open", "after")
+        assert second.terminate() == 0, second.log()[-3000:]
+    assert {key for key in alerts.found() if "/" not in key} == {
+        "before", "while-away", "half", "open", "after",
+    }  # fmt: skip
+
+
+def batches(auditor: Running) -> float:
+    return auditor.metric("aldebaran_auditor_batches_total", "over-purchase")

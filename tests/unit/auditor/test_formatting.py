@@ -1,0 +1,119 @@
+"""The alert that Spark writes is the record that everybody reads."""
+
+import string
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from auditor.formatting import EVENT_IDS_MAX, RECORD_LIMIT_BYTES, alert_id, alert_messages
+from services.contracts import ids
+from services.contracts.records import Alert
+from services.contracts.watches import SeverityColumn, WatchDeclaration
+from tests.unit.auditor.batches import WATCHES
+
+pytestmark = pytest.mark.spark
+
+WATCH = WATCHES["over-purchase"].model_copy(
+    update={
+        "key": ("host", "number"),
+        "labels": ("host", "place"),
+        "severity": SeverityColumn(column="level"),
+        "event_ids": "ids",
+        "summary": "{{{host}}} {number} is {level}: {nothing}",
+    }
+)
+ROW: dict[str, Any] = {
+    "host": "h1",
+    "number": 7,
+    "place": None,
+    "level": "info",
+    "ids": ["e1", "e2"],
+    "nothing": None,
+    "heat": 1.5,
+    "at": "2026-01-01 00:00:00",
+}
+TYPES = (
+    "host string, number bigint, place string, level string, ids array<string>, "
+    "nothing string, heat double, at string"
+)
+
+
+def message(spark: SparkSession, watch: WatchDeclaration = WATCH, **changes: Any) -> Any:
+    rows = spark.createDataFrame([tuple((ROW | changes).values())], TYPES)
+    found = rows.withColumn("appended_at", rows["at"].cast("timestamp")).drop("at")
+    return alert_messages(found, watch, "b").collect()[0]
+
+
+def alert(spark: SparkSession, **changes: Any) -> Alert:
+    return Alert.decode(bytes(message(spark, **changes)["value"]))
+
+
+def test_every_part_is_in_its_place(spark: SparkSession) -> None:
+    found = alert(spark)
+    assert found.alert_id == ids.alert_id("over-purchase", ["h1", "7"])
+    assert found.key == {"host": "h1", "number": "7"}
+    assert found.labels == {"host": "h1", "place": ""}
+    assert found.values == {"rule": WATCH.rule, "nothing": None, "heat": 1.5}
+    assert found.event_ids == ["e1", "e2"]
+    assert found.severity == "info"
+    assert found.summary == "{h1} 7 is info: "
+    assert found.auditor == "b"
+    assert found.appended_at_ms == 1_767_225_600_000
+    assert found.detected_at_ms > found.appended_at_ms
+
+
+@pytest.mark.parametrize(
+    ("level", "severity"),
+    [("WARNING", "warning"), ("loud", "critical"), (None, "critical"), ("", "critical")],
+)
+def test_unknown_severity_is_critical(
+    spark: SparkSession, level: str | None, severity: str
+) -> None:
+    assert alert(spark, level=level).severity == severity
+
+
+def test_heartbeats_go_to_their_own_topic(spark: SparkSession) -> None:
+    assert message(spark)["topic"] == "alerts"
+    assert message(spark, host="~beat-1")["topic"] == "heartbeats"
+
+
+def test_missing_key_value_is_empty_text(spark: SparkSession) -> None:
+    found = alert(spark, host=None)
+    assert found.key["host"] == ""
+    assert found.alert_id == ids.alert_id("over-purchase", ["", "7"])
+
+
+def test_long_texts_and_lists_are_cut(spark: SparkSession) -> None:
+    found = alert(spark, host="é" * 5000, ids=[f"e{i}" for i in range(2000)])
+    assert found.alert_id == ids.alert_id("over-purchase", ["é" * 5000, "7"])
+    assert len(found.key["host"]) == 512
+    assert len(found.summary) == 4096
+    assert len(found.event_ids) == EVENT_IDS_MAX
+
+
+def test_record_that_no_broker_takes_loses_its_values(spark: SparkSession) -> None:
+    value = bytes(message(spark, nothing="x" * RECORD_LIMIT_BYTES)["value"])
+    assert len(value) < RECORD_LIMIT_BYTES
+    found = Alert.decode(value)
+    assert found.values == {"rule": WATCH.rule}
+    assert found.event_ids == []
+    assert found.key == {"host": "h1", "number": "7"}
+
+
+LETTERS = st.characters(exclude_categories=["Cs"]) | st.sampled_from(string.printable + ":~é😀")
+KEYS = st.text(LETTERS)
+
+
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.tuples(KEYS, KEYS), min_size=20, max_size=200))
+def test_alert_id_is_the_contracts(spark: SparkSession, keys: list[tuple[str, str]]) -> None:
+    rows = spark.createDataFrame(keys, "one string, two string")
+    computed = rows.select("one", "two", alert_id("w", ["one", "two"]).alias("id")).collect()
+    assert [row["id"] for row in computed] == [
+        ids.alert_id("w", [row["one"], row["two"]]) for row in computed
+    ]

@@ -1,0 +1,131 @@
+"""Only declared events reach a watch; the rest is counted. Expired state is freed."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from auditor.formatting import alert_messages
+from auditor.logic import findings, valid_events
+from auditor.plan import shuffles
+from auditor.progress import read
+from services.contracts.watches import WatchDeclaration
+from tests.unit.auditor.batches import (
+    EPOCH,
+    RECORDS,
+    STREAMS,
+    WATCHES,
+    Event,
+    purchase,
+    records,
+    request,
+)
+
+pytestmark = pytest.mark.spark
+
+STREAM = STREAMS["trades"]
+BAD_VALUES: list[bytes | None] = [
+    b"malformed first",
+    None,
+    b"",
+    b"null",
+    b"[]",
+    b"\xff\xfe",
+    b"{" * 3000,
+    json.dumps(request("r", 5).__dict__ | {"shares": 0}).encode(),
+    json.dumps(request("r", 5).__dict__ | {"shares": 10**12 + 1}).encode(),
+    json.dumps(request("r", 5).__dict__ | {"kind": "sale"}).encode(),
+    json.dumps(request("r" * 129, 5).__dict__).encode(),
+    json.dumps({"kind": "request"}).encode(),
+]
+
+
+def kept(spark: SparkSession, rows: DataFrame) -> list[str]:
+    return sorted(row["event_id"] for row in valid_events(rows, STREAM, "1 minute").collect())
+
+
+def test_malformed_is_left_out(spark: SparkSession) -> None:
+    bad = [(value, EPOCH, "trades") for value in BAD_VALUES]
+    assert kept(spark, records(spark, [request("good", 5)], *bad)) == ["good"]
+
+
+def test_reserved_ids_come_from_the_heartbeat_topic_only(spark: SparkSession) -> None:
+    rows = [
+        request("~beat-forged", 5).record("trades"),
+        request("~beat-true", 5).record("trades.heartbeat"),
+        request("plain", 5).record("trades.heartbeat"),
+    ]
+    assert kept(spark, records(spark, [request("real", 5)], *rows)) == ["real", "~beat-true"]
+
+
+def test_shuffles_are_counted(spark: SparkSession) -> None:
+    events = valid_events(records(spark, []), STREAM, "1 minute")
+    assert shuffles(events) == 0
+    for watch in WATCHES.values():
+        assert shuffles(findings(spark, watch, {"trades": events})) == 1
+
+
+class Stepwise:
+    """Runs a watch in micro-batches, one file of events per batch."""
+
+    def __init__(self, spark: SparkSession, watch: WatchDeclaration, folder: Path) -> None:
+        self._spark = spark
+        self._input = folder / "input"
+        self._input.mkdir()
+        source = spark.readStream.schema(RECORDS).parquet(str(self._input))
+        events = valid_events(source, STREAM, watch.watermark)
+        messages = alert_messages(findings(spark, watch, {"trades": events}), watch, "a")
+        self.query = (
+            messages.writeStream.format("memory")
+            .queryName("stepwise")
+            .outputMode("update")
+            .option("checkpointLocation", str(folder / "checkpoint"))
+            .start()
+        )
+
+    def take(self, *events: Event, raw: Iterable[Any] = ()) -> None:
+        """Run a batch."""
+        rows = records(self._spark, events, *raw).coalesce(1)
+        rows.write.mode("append").parquet(str(self._input))
+        self.query.processAllAvailable()
+
+    def alerted(self) -> set[str]:
+        rows = self._spark.table("stepwise").collect()
+        return {json.loads(bytes(row["value"]))["key"]["order_id"] for row in rows}
+
+
+HOUR_MS = 3_600_000
+
+
+def test_expiry_frees_state_and_counts_late_events(spark: SparkSession, tmp_path: Path) -> None:
+    watch = WATCHES["over-purchase"]
+    length_ms = int(watch.arguments()["length_ms"])
+    steps = Stepwise(spark, watch, tmp_path)
+    now_ms = 2 * length_ms
+    try:
+        steps.take(request("old", 10), purchase("p1", "old", 10))
+        steps.take(request("new", 10, now_ms))
+        steps.take(purchase("p2", "new", 10, now_ms + HOUR_MS))
+        late = purchase("p3", "old", 1, 24 * HOUR_MS)
+        steps.take(late, purchase("p4", "new", 1, now_ms + HOUR_MS))
+        states = [state for batch in steps.query.recentProgress for state in batch.stateOperators]
+    finally:
+        steps.query.stop()
+    assert sum(state.numRowsRemoved for state in states) >= 1
+    assert sum(state.numRowsDroppedByWatermark for state in states) >= 1
+    assert steps.alerted() == {"new"}
+
+
+def test_malformed_is_counted(spark: SparkSession, tmp_path: Path) -> None:
+    steps = Stepwise(spark, WATCHES["over-purchase"], tmp_path)
+    try:
+        bad = [(value, EPOCH, "trades") for value in BAD_VALUES]
+        steps.take(request("good", 5), raw=bad)
+        batches = [read(progress, 0) for progress in steps.query.recentProgress]
+    finally:
+        steps.query.stop()
+    assert sum(batch.rows for batch in batches) == len(BAD_VALUES) + 1
+    assert sum(batch.malformed for batch in batches) == len(BAD_VALUES)

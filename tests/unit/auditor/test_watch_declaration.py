@@ -8,6 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditor.guards import check_sql
 from auditor.settings import SHIPPED_WATCHES
 from services.contracts.durations import milliseconds, resolve
 from services.contracts.streams import BadDeclaration, load_streams
@@ -40,6 +41,15 @@ def test_shipped_watches_fit_the_shipped_streams() -> None:
         watch.check_streams(streams)
         for stream, event in watch.beat_events("~beat-1"):
             assert str(event[streams[stream].key]).startswith("~beat-1")
+
+
+def test_the_documents_example_is_a_watch(tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "docs" / "watches.md"
+    example = page.read_text().split("```yaml\n")[1].split("```")[0]
+    (tmp_path / "example.yaml").write_text(example)
+    watch = load_watch(tmp_path / "example.yaml")
+    watch.check_streams(load_streams())
+    check_sql(watch)
 
 
 def test_durations_give_a_text_and_a_number(tmp_path: Path) -> None:

@@ -30,17 +30,23 @@ def milliseconds(text: str) -> int:
 
 
 def resolve(written: Mapping[str, str]) -> dict[str, int]:
-    """Return named spans in milliseconds; a span may be a sum with spans named before it.
+    """Return named spans in milliseconds; a span may be a sum with other named spans.
 
     Raises:
-        ValueError: a term is neither a span nor a name that stands before.
+        ValueError: a term is neither a span nor a name, or names stand for each other in a circle.
     """
-    known: dict[str, int] = {}
-    for name, text in written.items():
-        terms = [term.strip() for term in text.split("+")]
-        total = sum(known[term] if term in known else milliseconds(term) for term in terms)
-        known[name] = _within_limit(total, text)
-    return known
+    return {name: _total(written, name, ()) for name in written}
+
+
+def _total(written: Mapping[str, str], name: str, above: tuple[str, ...]) -> int:
+    if name in above:
+        raise ValueError(f"{' -> '.join((*above, name))}: a span cannot contain itself")
+    terms = [term.strip() for term in written[name].split("+")]
+    total = sum(
+        _total(written, term, (*above, name)) if term in written else milliseconds(term)
+        for term in terms
+    )
+    return _within_limit(total, written[name])
 
 
 def _within_limit(span_ms: int, text: str) -> int:

@@ -40,7 +40,7 @@ NEVER_RUN = [
         "SELECT one.order_id, one.client, one.stock, 1 AS requested, 2 AS purchased, "
         "array(two.event_id) AS event_ids, one.appended_at "
         "FROM trades one JOIN trades two ON one.order_id = two.order_id",
-        "say it with one GROUP BY",
+        "read each stream once",
     ),
 ]
 

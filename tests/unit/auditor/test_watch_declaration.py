@@ -79,6 +79,7 @@ WRONG = [
     ({"watermark": "soon"}, "not a span of time"),
     ({"durations": {"span": "10 fortnights"}}, "not a span of time"),
     ({"durations": {"span": "later + later"}}, "not a span of time"),
+    ({"durations": {"a": "b", "b": "a + 1 day"}}, "a -> b -> a: a span cannot contain itself"),
     ({"durations": {"limit": "1 day"}}, "named by a duration and a parameter: limit"),
     ({"heartbeat": {"events": [{"stream": "other", "event": {"a": 1}}]}}, "not among the watch's"),
 ]
@@ -150,6 +151,10 @@ def test_undeclared_stream_is_refused(tmp_path: Path) -> None:
 def test_sums_of_spans(parts: list[int]) -> None:
     text = " + ".join(f"{part} seconds" for part in parts)
     assert resolve({"whole": text}) == {"whole": sum(parts) * 1000}
+
+
+def test_spans_may_stand_in_any_order() -> None:
+    assert resolve({"a": "b + b", "b": "c + 1 second", "c": "1 second"})["a"] == 4000
 
 
 @pytest.mark.parametrize("text", ["0 seconds", "4000 days", "1.5 hours", "-1 day", "day", "1day"])

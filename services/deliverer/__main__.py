@@ -1,17 +1,25 @@
-"""`python -m services.deliverer`: deliver one channel, named by ALDEBARAN_CHANNEL."""
+"""`python -m services.deliverer`: deliver one channel, named by ALDEBARAN_CHANNEL.
+
+`held`, `resend` and `close` are for people; see `--help`.
+"""
 
 import sys
+from collections.abc import Sequence
 
 from services.backbone import service
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
+from services.deliverer.command_line import answer, parse
 from services.deliverer.inbox import PROGRAM
 from services.deliverer.program import serve
 from services.deliverer.settings import DelivererSettings
 from services.deliverer.wiring import CHANNELS
 
 
-def main() -> int:
-    """Run until told to stop; return the exit code."""
+def main(arguments: Sequence[str]) -> int:
+    """Run until told to stop, or carry out a person's command; return the exit code."""
+    parsed = parse(arguments)
+    if parsed.command is not None:
+        return answer(parsed)
     settings = read_settings(DelivererSettings)
     open_channel = CHANNELS.get(settings.channel)
     if open_channel is None:
@@ -22,4 +30,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

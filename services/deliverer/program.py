@@ -3,6 +3,7 @@
 import asyncio
 import random
 import uuid
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from services.backbone.backoff import Backoff
@@ -124,16 +125,13 @@ def serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) ->
 
 
 async def _serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) -> None:
-    channel = open_channel(life.clock)
-    try:
-        async with asyncio.TaskGroup() as group:
-            deliverer = _assemble(settings, channel, life, group)
-            try:
-                await deliverer.run(group)
-            finally:
-                life.stop.set()
-    finally:
-        await deliverer.close()
+    async with AsyncExitStack() as at_end, asyncio.TaskGroup() as group:
+        deliverer = _assemble(settings, open_channel(life.clock), life, group)
+        at_end.push_async_callback(deliverer.close)
+        try:
+            await deliverer.run(group)
+        finally:
+            life.stop.set()
 
 
 def _schema_ready(settings: DelivererSettings, life: Life) -> bool:

@@ -85,7 +85,8 @@ _UNSENT: Final = _MOVE.format(
 )
 _TOO_OLD: Final = _MOVE.format(
     condition="state IN ('PENDING', 'RETRY_WAIT')"
-    " AND created_at <= ledger_now() - make_interval(secs => %(age_limit)s)",
+    " AND created_at <= ledger_now() - make_interval(secs => %(age_limit)s)"
+    " AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id)",
     swept=_SWEPT,
 )
 

@@ -1,0 +1,63 @@
+"""What people do with deliveries that wait for them."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from services.contracts.states import State
+from tests.integration.deliverer.conftest import Start
+from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.deliverer.programs import ROOT
+from tests.integration.deliverer.receivers import DROP, OK, Answer, WebhookReceiver
+from tests.integration.deliverer.waiting import until
+from tests.unit.deliverer.builders import delivery
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+
+def command(ledger: Ledger, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "services.deliverer", *arguments],
+        env=os.environ | {"ALDEBARAN_CHANNEL": "webhook", "ALDEBARAN_POSTGRES_URL": ledger.url},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_a_person_resends_with_the_mark_where_a_try_may_have_been_taken(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    doubtful, failed, closed = (delivery(n, recipient=receiver.url) for n in range(3))
+    faults = {doubtful.delivery_id: DROP, failed.delivery_id: Answer(status=404, taken=False)}
+    receiver.script = lambda number, key: faults.get(key, Answer(status=500))
+    ledger.add(doubtful, failed, closed)
+    start("webhook")
+    until(lambda: set(ledger.states().values()) <= {State.HELD, State.FAILED}, "all at rest")
+    listed = command(ledger, "held").stdout
+    assert all(each.delivery_id in listed for each in (doubtful, failed, closed))
+
+    receiver.script = lambda number, key: OK
+    for each in (doubtful, failed):
+        assert command(ledger, "resend", each.delivery_id, "--why", "not there").returncode == 0
+    assert command(ledger, "close", closed.delivery_id, "--why", "seen").returncode == 0
+    sent = {doubtful.delivery_id: State.SENT, failed.delivery_id: State.SENT}
+    until(lambda: ledger.states() == sent | {closed.delivery_id: State.CLOSED}, "all done")
+    bodies = {each.key: each.body for each in receiver.requests}
+    assert b"[possible repeat]" in bodies[doubtful.delivery_id]
+    assert b"[possible repeat]" not in bodies[failed.delivery_id]
+    assert {row["why"] for row in ledger.rows("SELECT * FROM words")} == {"not there", "seen"}
+
+
+def test_only_what_waits_can_be_moved(ledger: Ledger) -> None:
+    one = delivery(1)
+    ledger.add(one)
+    answer = command(ledger, "resend", one.delivery_id, "--why", "because")
+    assert answer.returncode == 1
+    assert "is HELD or FAILED" in answer.stderr
+    assert ledger.row(one)["state"] == State.PENDING
+    assert command(ledger, "resend", one.delivery_id).returncode == 2

@@ -22,6 +22,7 @@ from services.gateway.ingest import Guard, Ingest
 from services.gateway.intake import Intake, open_intakes
 from services.gateway.keygen import keygen
 from services.gateway.keys import Keys, KeysReloader, NoKeys, load_keys
+from services.gateway.memory import calm_collector
 from services.gateway.settings import GatewaySettings
 
 PROGRAM: Final = "gateway"
@@ -80,6 +81,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         life.health.add_ready("draining", lambda: "stopping" if life.stop.is_set() else None)
         return create_app(ingest, life.health)
 
+    calm_collector()
     code = run(PROGRAM, settings, lambda life: _look_after(life, producer, watch, door), app)
     producer.close()
     return code

@@ -1,6 +1,7 @@
 """The web application: the way in for events, the pages about it, health and metrics."""
 
 from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,8 +37,7 @@ def create_app(ingest: Ingest, health: Health) -> FastAPI:
     app.router.routes.extend(health_routes(health))
     _add_pages(app, ingest)
     _add_problems(app, ingest)
-    description = _description(app)
-    app.openapi = lambda: description  # type: ignore[method-assign]  # FastAPI's documented way
+    app.openapi = cache(partial(_description, app))  # type: ignore[method-assign]  # FastAPI's way
     return app
 
 

@@ -1,6 +1,7 @@
 """What all on-ramps do with the events of one body: judge, write, and know what became of each."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Final, Protocol
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Trouble
 from services.backbone.kafka.producer import Outgoing
-from services.contracts.events import Event, EventReader, Invalid
+from services.contracts.events import EventReader, Invalid
 from services.contracts.records import Rejected
 from services.contracts.streams import BadDeclaration, StreamDeclaration, load_streams
 from services.contracts.topics import rejected
@@ -66,6 +67,17 @@ class Intake:
             for index, each in enumerate(verdicts)
         ]
 
+    async def prepare(
+        self, parts: Parts, verdicts: Sequence[Verdict], source: str
+    ) -> list[Outgoing]:
+        """Return one record per event, as `records` does, without keeping others waiting.
+
+        Finding exact bytes in a large array takes up to a second, so that is done on a thread.
+        """
+        if any(isinstance(each, Invalid) for each in verdicts):
+            return await asyncio.to_thread(self.records, parts, verdicts, source)
+        return self.records(parts, verdicts, source)
+
     async def write(self, records: Sequence[Outgoing]) -> list[Trouble | None]:
         """Write records; return when each is on all in-sync replicas or known to have failed."""
         began = self._clock.monotonic_seconds()
@@ -76,24 +88,26 @@ class Intake:
     async def take(self, parts: Parts, source: str) -> Taken:
         """Judge and write the events of one body; `source` says where they came from."""
         verdicts = await self.judge(parts)
-        taken = Taken(verdicts, await self.write(self.records(parts, verdicts, source)))
+        records = await self.prepare(parts, verdicts, source)
+        taken = Taken(verdicts, await self.write(records))
         self.count(taken)
         return taken
 
     def count(self, taken: Taken) -> None:
         """Add to the metrics what became of the events."""
-        accepted = rejected_events = 0
-        for verdict, outcome in zip(taken.verdicts, taken.outcomes, strict=True):
-            if outcome is None and isinstance(verdict, Event):
-                accepted += 1
-            elif outcome is None and isinstance(verdict, Invalid):
-                rejected_events += 1
-                metrics.REJECTED.labels(self.stream.stream, verdict.reason).inc()
-        name = self.stream.stream
-        metrics.EVENTS.labels(name, "accepted").inc(accepted)
-        metrics.EVENTS.labels(name, "rejected").inc(rejected_events)
-        lost = len(taken.verdicts) - accepted - rejected_events
-        metrics.EVENTS.labels(name, "retry").inc(lost)
+        name, events = self.stream.stream, len(taken.verdicts)
+        written = [
+            verdict
+            for verdict, outcome in zip(taken.verdicts, taken.outcomes, strict=True)
+            if outcome is None
+        ]
+        reasons = Counter(each.reason for each in written if isinstance(each, Invalid))
+        for reason, count in reasons.items():
+            metrics.REJECTED.labels(name, reason).inc(count)
+        kept_aside = reasons.total()
+        metrics.EVENTS.labels(name, "accepted").inc(len(written) - kept_aside)
+        metrics.EVENTS.labels(name, "rejected").inc(kept_aside)
+        metrics.EVENTS.labels(name, "retry").inc(events - len(written))
 
     def _kept_aside(self, why: Invalid, original: bytes, source: str) -> Outgoing:
         record = Rejected.of(

@@ -21,6 +21,7 @@ from services.gateway.amqp.feed import Feed
 from services.gateway.amqp.session import Session
 from services.gateway.amqp.settings import AmqpSettings
 from services.gateway.intake import Intake, open_intakes
+from services.gateway.memory import calm_collector
 
 PROGRAM: Final = "gateway-amqp"
 
@@ -50,6 +51,7 @@ def main() -> int:
         begun.set()
         uvloop.run(session.run())
 
+    calm_collector()
     code = run(PROGRAM, settings, body, app)
     producer.close()
     return code

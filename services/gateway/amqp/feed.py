@@ -82,7 +82,7 @@ class Feed:
     async def _keep(self, parts: Parts, source: str) -> bool:
         """Write until Kafka has everything; return False if told to stop before."""
         verdicts = await self.intake.judge(parts)
-        left = self.intake.records(parts, verdicts, source)
+        left = await self.intake.prepare(parts, verdicts, source)
         attempt = 0
         while left:
             outcomes = await self.intake.write(left)

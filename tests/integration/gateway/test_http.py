@@ -3,6 +3,7 @@
 import gzip
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -186,6 +187,37 @@ def test_a_broker_that_goes_and_comes_back_loses_nothing(
 
 def _ready(url: str) -> int:
     return httpx2.get(url + "/healthz/ready").status_code
+
+
+def test_a_slow_body_is_cut_off_and_the_others_go_on(
+    start_program: StartGateway, url: str, port: int, stream: Stream
+) -> None:
+    start_program(
+        GATEWAY,
+        port,
+        kafka_bootstrap_servers=stream.bootstrap,
+        api_keys="off",
+        body_timeout_seconds="0.5",
+    )
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
+        head = f"POST {stream.path} HTTP/1.1\r\nHost: gateway\r\nContent-Length: 1000\r\n\r\n{{"
+        slow.sendall(head.encode())
+        response = httpx2.post(url + stream.path, content=orjson.dumps(event(1)))
+        answered = slow.makefile("rb").read()
+    assert response.status_code == 200
+    assert answered.startswith(b"HTTP/1.1 408 ")
+    assert b'"body_too_slow"' in answered
+
+
+@pytest.mark.usefixtures("open_to_all")
+def test_a_gzip_bomb_is_413_and_the_gateway_stays_small(url: str, stream: Stream) -> None:
+    bomb = gzip.compress(bytes(512 * MIB), compresslevel=1)
+    response = httpx2.post(
+        url + stream.path, content=bomb, headers={"content-encoding": "gzip"}, timeout=30
+    )
+    assert (response.status_code, response.json()["title"]) == (413, "too_large")
+    memory = httpx2.get(url + "/metrics").text.partition("\nprocess_resident_memory_bytes ")[2]
+    assert float(memory.split()[0]) < 300 * MIB
 
 
 @pytest.mark.usefixtures("open_to_all")

@@ -69,12 +69,14 @@ def programs() -> Iterator[Callable[[Program, Path, dict[str, str]], Child]]:
 
 @pytest.fixture
 def start_program(tmp_path: Path, streams_dir: Path) -> Iterator[StartGateway]:
-    """Start a program of the gateway; give its module, its port and further settings."""
+    """Start a program of the gateway: module, port, the page to wait for, further settings."""
     with programs() as start:
 
-        def started(module: str, port: int, **settings: str) -> Child:
+        def started(module: str, port: int, page: str = "/healthz/ready", **settings: str) -> Child:
             spelled = {f"ALDEBARAN_{name.upper()}": value for name, value in settings.items()}
-            program = Program(module, (sys.executable, "-m", module), readiness=HttpReadiness(port))
+            program = Program(
+                module, (sys.executable, "-m", module), readiness=HttpReadiness(port, page)
+            )
             own = {
                 "ALDEBARAN_HTTP_PORT": str(port),
                 "ALDEBARAN_STREAMS_DIR": str(streams_dir),

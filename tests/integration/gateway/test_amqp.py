@@ -137,6 +137,22 @@ def test_without_kafka_the_messages_stay_with_rabbitmq(
     assert set(stream.events_until(wanted.__le__)) == wanted
 
 
+def refused(settings: dict[str, str], streams_dir: Path) -> str:
+    """Run the on-ramp until it refuses; return what it says."""
+    told = settings | {"streams_dir": str(streams_dir), "http_port": str(free_ports(1)[0])}
+    spelled = {f"ALDEBARAN_{name.upper()}": value for name, value in told.items()}
+    ended = subprocess.run(
+        [sys.executable, "-m", ONRAMP],
+        env=os.environ | spelled,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+    assert ended.returncode == 78, ended.stderr
+    return ended.stderr
+
+
 def test_an_exchange_of_another_kind_is_refused(
     start_program: StartGateway,
     settings: dict[str, str],
@@ -149,15 +165,13 @@ def test_an_exchange_of_another_kind_is_refused(
     changed = yaml.safe_load(bindings.read_text())
     changed["bindings"][0]["exchange_type"] = "fanout"
     bindings.write_text(yaml.safe_dump(changed))
-    told = settings | {"streams_dir": str(streams_dir), "http_port": str(free_ports(1)[0])}
-    spelled = {f"ALDEBARAN_{name.upper()}": value for name, value in told.items()}
-    ended = subprocess.run(
-        [sys.executable, "-m", ONRAMP],
-        env=os.environ | spelled,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert ended.returncode == 78
-    assert "declare_exchange: false" in ended.stderr
+    assert "declare_exchange: false" in refused(settings, streams_dir)
+
+
+def test_a_wrong_password_is_refused_and_not_shown(
+    settings: dict[str, str], rabbitmq: RabbitMq, streams_dir: Path
+) -> None:
+    wrong = {"amqp_url": rabbitmq.url.replace("guest:guest", "guest:hunter2")}
+    said = refused(settings | wrong, streams_dir)
+    assert "does not take the user" in said
+    assert "hunter2" not in said

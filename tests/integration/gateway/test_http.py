@@ -189,6 +189,22 @@ def _ready(url: str) -> int:
     return httpx2.get(url + "/healthz/ready").status_code
 
 
+def test_without_a_broker_it_says_so_and_still_ends_in_time(
+    start_program: StartGateway, url: str, port: int, streams_dir: Path
+) -> None:
+    nobody = f"127.0.0.1:{free_ports(1)[0]}"
+    child = start_program(
+        GATEWAY, port, page="/healthz/live", kafka_bootstrap_servers=nobody, api_keys="off"
+    )
+    path = Stream(load_stream(streams_dir / "stream.yaml").stream, nobody).path
+    with Senders(url + path).sending() as senders:
+        wait_until(lambda: 503 in senders.statuses, "an answer without a broker")
+        assert "broker" in httpx2.get(url + "/healthz/ready").json()["failures"]
+        child.process.send_signal(signal.SIGTERM)
+        assert child.process.wait(12) == 0
+    assert set(senders.statuses) == {503}
+
+
 def test_a_slow_body_is_cut_off_and_the_others_go_on(
     start_program: StartGateway, url: str, port: int, stream: Stream
 ) -> None:

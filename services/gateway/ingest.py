@@ -64,7 +64,9 @@ class Ingest:
         try:
             said = await self._answer(request, request_id)
         except Problem as problem:
-            log.info("request_refused", request_id=request_id, reason=str(problem))
+            # Too many requests must not become too many lines; the metrics count them.
+            write = log.debug if problem.status == 429 else log.info
+            write("request_refused", request_id=request_id, reason=str(problem))
             said = refusal(problem, request_id)
         metrics.REQUESTS.labels(str(said.status)).inc()
         metrics.REQUEST_SECONDS.observe(self.clock.monotonic_seconds() - began)

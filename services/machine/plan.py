@@ -57,7 +57,7 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         deliverer("bus", at.port_deliverer_bus),
         deliverer("webhook", at.port_deliverer_webhook),
         deliverer("email", at.port_deliverer_email),
-        simulator(machine),
+        *((simulator(machine),) if at.simulator_dials else ()),
     )
 
 

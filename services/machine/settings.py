@@ -17,7 +17,7 @@ class MachineSettings(Settings):
     tools: Path = Path(".tools")
     kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384
     simulator_dials: str = "--rate 1 --over-share 0.5 --purchases-per-request 3"
-    """Command line of the simulator; see `python -m services.simulator --help`."""
+    """Command line of the simulator, empty for none; see `python -m services.simulator --help`."""
 
     port_kafka: Port = 19092
     port_kafka_controller: Port = 19093

@@ -1,0 +1,187 @@
+"""The whole system as `make run` starts it, in a folder and on ports of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+import psycopg
+
+from services.machine.ports import free_ports
+from services.machine.settings import MachineSettings
+from services.machine.waiting import wait_until
+from services.simulator.report import Report
+
+ROOT = Path(__file__).parents[2]
+START_TIMEOUT_SECONDS = 240.0
+SETTLE_TIMEOUT_SECONDS = 180.0
+STOP_TIMEOUT_SECONDS = 60.0
+CHANNELS = ("bus", "webhook", "email")
+DELIVERED = ["SENT", "CONFIRMED"]
+
+COMMANDS = {
+    "gateway": "services.gateway",
+    "auditor": "-m auditor",
+    "lookout": "services.lookout",
+    "heartbeat": "services.heartbeat",
+    "inbox": "services.simulator.inbox",
+    "deliverer": "services.deliverer",
+    "kafka": "kafka.Kafka",
+    "postgres": "bin/postgres",
+}
+"""What tells a program's process from the others: a part of its command line."""
+
+
+@dataclass
+class System:
+    """One run of everything but the simulator, which each test starts with its own dials."""
+
+    home: Path
+    extra: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = MachineSettings().ports()
+        self.ports = dict(zip(names, free_ports(len(names)), strict=True))
+        self.environment = {
+            **os.environ,
+            "ALDEBARAN_HOME": str(self.home),
+            "ALDEBARAN_SIMULATOR_DIALS": "",
+            **{name: str(port) for name, port in self.ports.items()},
+            **self.extra,
+        }
+
+    def start(self) -> None:
+        """Start everything and wait until all of it is ready."""
+        self.output = self.home.parent / f"{self.home.name}.out"
+        with self.output.open("ab") as output:
+            self.process = psutil.Popen(
+                [sys.executable, "-m", "services.machine", "run"],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        wait_until(self._is_up, START_TIMEOUT_SECONDS, f"the system is not up: {self.said()}")
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ask everything to end; return the exit code."""
+        self.process.send_signal(number)
+        return int(self.process.wait(STOP_TIMEOUT_SECONDS))
+
+    def said(self) -> str:
+        """Return what the run has shown so far."""
+        return self.output.read_text()
+
+    def family(self) -> list[psutil.Process]:
+        """Return every process of the run."""
+        return [self.process, *self.process.children(recursive=True)]
+
+    def find(self, name: str) -> list[psutil.Process]:
+        """Return the running processes of one program, parents before children."""
+        found = []
+        for process in self.process.children(recursive=True):
+            try:
+                if COMMANDS[name] in " ".join(process.cmdline()):
+                    found.append(process)
+            except psutil.NoSuchProcess:
+                continue
+        return found
+
+    def kill(self, name: str) -> None:
+        """End one program with SIGKILL, wherever it is, and wait until another has its place."""
+        before = {process.pid for process in self.find(name)}
+        assert before, f"{name} does not run"
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+        wait_until(
+            lambda: bool({process.pid for process in self.find(name)} - before),
+            START_TIMEOUT_SECONDS,
+            f"{name} was not started again",
+        )
+
+    def port(self, name: str) -> int:
+        """Return the port of a part, for example `gateway`."""
+        return self.ports[f"ALDEBARAN_PORT_{name.upper()}"]
+
+    def url(self, name: str) -> str:
+        """Return the address of a part's pages."""
+        return f"http://127.0.0.1:{self.port(name)}"
+
+    def get(self, name: str, path: str) -> Any:
+        """Return the JSON that a part's page answers."""
+        return httpx2.get(self.url(name) + path, timeout=10).raise_for_status().json()
+
+    def text(self, name: str, path: str) -> str:
+        """Return the text that a part's page answers."""
+        return httpx2.get(self.url(name) + path, timeout=10).raise_for_status().text
+
+    def pause(self, seconds: float) -> None:
+        """Let an outage last; its length is the test's input, not a wait for something."""
+        threading.Event().wait(seconds)
+
+    def post(self, name: str, path: str, value: object) -> httpx2.Response:
+        """Post JSON to a part's page with this machine's key; return its answer."""
+        headers = {"x-api-key": self.api_key()}
+        return httpx2.post(self.url(name) + path, json=value, headers=headers, timeout=30)
+
+    def api_key(self) -> str:
+        """Return this machine's key."""
+        return (self.home / "api-key").read_text().strip()
+
+    def simulate(self, *dials: str) -> "Simulation":
+        """Start the simulator against this system's gateway."""
+        report = self.home.parent / f"report-{free_ports(1)[0]}.json"
+        environment = {
+            **self.environment,
+            "ALDEBARAN_SIMULATOR_GATEWAY_URL": self.url("gateway"),
+            "ALDEBARAN_SIMULATOR_API_KEY": self.api_key(),
+            "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{self.port('kafka')}",
+            "ALDEBARAN_HTTP_PORT": str(free_ports(1)[0]),
+        }
+        command = [sys.executable, "-m", "services.simulator", *dials, "--report", str(report)]
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        return Simulation(process, report)
+
+    def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a question to the ledger."""
+        password = (self.home / "postgres" / "password").read_text().strip()
+        url = f"postgresql://aldebaran:{password}@127.0.0.1:{self.port('postgres')}/aldebaran"
+        with psycopg.connect(url, connect_timeout=10) as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def wait_for(self, condition: Callable[[], bool], otherwise: str) -> None:
+        """Wait for a condition; a store that is away for now is no failure."""
+
+        def holds() -> bool:
+            try:
+                return condition()
+            except (httpx2.HTTPError, psycopg.OperationalError):
+                return False
+
+        wait_until(holds, SETTLE_TIMEOUT_SECONDS, otherwise)
+
+    def _is_up(self) -> bool:
+        assert self.process.poll() is None, self.said()
+        return "Aldebaran is running" in self.said()
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A simulator on its way."""
+
+    process: "subprocess.Popen[bytes]"
+    report_file: Path
+
+    def finish(self, timeout_seconds: float = SETTLE_TIMEOUT_SECONDS) -> Report:
+        """Wait for its end; return what it did."""
+        assert self.process.wait(timeout_seconds) == 0
+        return Report.model_validate_json(self.report_file.read_text())

@@ -21,22 +21,34 @@ def reconcile(system: System, report: Report) -> None:
         lambda: open_deliveries(system, pattern) == [],
         "deliveries stay open",
     )
-    assert alerted(system, pattern) == expected
+    found = alerted(system, pattern)
+    assert found == expected, summaries(system, found - expected)
     assert delivered(system, pattern) == len(expected) * len(CHANNELS)
     received_once(system, expected)
 
 
 def alerted(system: System, pattern: str) -> set[str]:
     """Return the ids of the alerts about a run's keys."""
-    rows = system.ask("SELECT alert_id FROM alerts WHERE record->>'key' LIKE %s", pattern)
+    rows = system.ask(
+        "SELECT alert_id FROM alerts WHERE watch = 'over-purchase' AND record->>'key' LIKE %s",
+        pattern,
+    )
     return {row[0] for row in rows}
+
+
+def summaries(system: System, alerts: set[str]) -> list[dict[str, object]]:
+    """Return alerts whole, to be shown."""
+    return [
+        row[0]
+        for row in system.ask("SELECT record FROM alerts WHERE alert_id = ANY(%s)", list(alerts))
+    ]
 
 
 def open_deliveries(system: System, pattern: str) -> list[tuple[str, ...]]:
     """Return the deliveries of a run that are not sent."""
     return system.ask(
         "SELECT delivery_id, channel, state, reason FROM deliveries JOIN alerts USING (alert_id)"
-        " WHERE alerts.record->>'key' LIKE %s AND state <> ALL(%s)",
+        " WHERE watch = 'over-purchase' AND alerts.record->>'key' LIKE %s AND state <> ALL(%s)",
         pattern,
         DELIVERED,
     )
@@ -46,7 +58,7 @@ def delivered(system: System, pattern: str) -> int:
     """Return how many deliveries of a run are sent."""
     rows = system.ask(
         "SELECT count(*) FROM deliveries JOIN alerts USING (alert_id)"
-        " WHERE alerts.record->>'key' LIKE %s AND state = ANY(%s)",
+        " WHERE watch = 'over-purchase' AND alerts.record->>'key' LIKE %s AND state = ANY(%s)",
         pattern,
         DELIVERED,
     )

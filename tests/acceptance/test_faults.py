@@ -26,15 +26,17 @@ def under_load(system: System, seed: int, fault: Callable[[], None]) -> None:
     reconcile(system, running.finish())
 
 
-@pytest.mark.parametrize(
-    "program", ["gateway", "auditor", "lookout", "deliverer", "heartbeat", "kafka", "postgres"]
-)
-def test_kill_9_loses_nothing_and_repeats_nothing(system: System, program: str) -> None:
-    under_load(system, seed=100 + len(program), fault=lambda: system.kill(program))
+PROGRAMS = ["gateway", "auditor", "lookout", "deliverer", "heartbeat", "kafka", "postgres"]
+STORES = ["kafka", "postgres"]
 
 
-@pytest.mark.parametrize("store", ["kafka", "postgres"])
-def test_a_store_that_stands_still_for_a_while_only_delays(system: System, store: str) -> None:
+@pytest.mark.parametrize(("seed", "program"), list(enumerate(PROGRAMS, start=100)))
+def test_kill_9_loses_nothing_and_repeats_nothing(system: System, seed: int, program: str) -> None:
+    under_load(system, seed, fault=lambda: system.kill(program))
+
+
+@pytest.mark.parametrize(("seed", "store"), list(enumerate(STORES, start=300)))
+def test_a_store_that_stands_still_only_delays(system: System, seed: int, store: str) -> None:
     """SIGSTOP is the nastier outage: connections stay open and nobody answers."""
 
     def stand_still() -> None:
@@ -47,4 +49,4 @@ def test_a_store_that_stands_still_for_a_while_only_delays(system: System, store
             for process in stopped:
                 process.send_signal(signal.SIGCONT)
 
-    under_load(system, seed=300 + len(store), fault=stand_still)
+    under_load(system, seed, fault=stand_still)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from tests.acceptance.system import System
@@ -15,4 +16,12 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     yield system
     family = system.family()
     assert system.stop() == 0, system.said()
-    assert not [process for process in family if process.is_running()]
+    assert not [process for process in family if lives(process)]
+
+
+def lives(process: psutil.Process) -> bool:
+    """Tell whether a process still does anything; a zombie only waits for its exit code's reader."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -73,23 +73,27 @@ def _outcome(body: Callable[[Life], None], life: Life) -> int:
 
 
 def _stop_on_signals(life: Life, drain_timeout_seconds: float) -> None:
+    """Hand signals to a thread of their own.
+
+    A handler runs inside whatever the main thread does; setting an Event there can deadlock when
+    the main thread is just waiting on that Event, and writing to a pipe cannot.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+
     def on_signal(number: int, _: FrameType | None) -> None:
-        if not life.stop.is_set():
-            life.stop.set()
-            _end_at_deadline(drain_timeout_seconds, signal.Signals(number).name)
+        os.write(writer, bytes([number]))
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
-
-
-def _end_at_deadline(seconds: float, reason: str) -> None:
-    def end() -> None:
-        sys.stderr.write(f"not drained {seconds:g} s after {reason}: ending now\n")
+    def see_to_the_end() -> None:
+        name = signal.Signals(os.read(reader, 1)[0]).name
+        life.stop.set()
+        threading.Event().wait(drain_timeout_seconds)
+        sys.stderr.write(f"not drained {drain_timeout_seconds:g} s after {name}: ending now\n")
         os._exit(EXIT_BUG)
 
-    deadline = threading.Timer(seconds, end)
-    deadline.daemon = True
-    deadline.start()
+    threading.Thread(target=see_to_the_end, name="signals", daemon=True).start()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
 
 
 class HttpServer:

@@ -20,7 +20,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 
 
 def lives(process: psutil.Process) -> bool:
-    """Tell whether a process still does anything; a zombie only waits for its exit code's reader."""
+    """Tell whether a process still does anything; a zombie only waits to be reaped."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

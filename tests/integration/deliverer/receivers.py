@@ -1,6 +1,7 @@
 """Stand-ins of providers that count exactly what they took, and misbehave when told."""
 
 import socket
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, Envelope, Session
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 
 @dataclass(frozen=True)
@@ -169,8 +170,26 @@ class Mailbox:
         return self.on_content
 
     @contextmanager
-    def listening(self, port: int) -> Iterator["Mailbox"]:
-        controller = Controller(self, hostname="127.0.0.1", port=port)
+    def listening(
+        self, port: int, tls: ssl.SSLContext | None = None, user: tuple[str, str] | None = None
+    ) -> Iterator["Mailbox"]:
+        """Serve; with `tls` by STARTTLS only, and then for `user` only."""
+
+        def authenticated(*arguments: object) -> AuthResult:
+            given = arguments[-1]
+            assert isinstance(given, LoginPassword)
+            known = (given.login.decode(), given.password.decode()) == user
+            return AuthResult(success=known)
+
+        controller = Controller(
+            self,
+            hostname="127.0.0.1",
+            port=port,
+            tls_context=tls,
+            require_starttls=tls is not None,
+            authenticator=authenticated,
+            auth_required=user is not None,
+        )
         controller.start()
         try:
             yield self

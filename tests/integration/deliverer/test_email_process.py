@@ -1,12 +1,15 @@
 """The e-mail channel from end to end: a real process, ledger, relay, and an exact count."""
 
 import signal
+import ssl
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from services.contracts.states import State
+from services.machine.ports import free_ports
 from tests.integration.deliverer.conftest import Relay, Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.waiting import until
@@ -15,6 +18,8 @@ from tests.unit.deliverer.builders import delivery
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 DESK = "desk@example.com"
+CERTIFICATE = Path(__file__).with_name("relay.pem")
+"""Vouches for itself as 127.0.0.1 until 2126; its key is there too and is nobody's secret."""
 
 
 def rests_in(ledger: Ledger, *states: State) -> Callable[[], bool]:
@@ -114,3 +119,25 @@ def test_killed_after_the_claim_and_before_the_content_it_is_in_doubt_for_a_pers
     start("email", **short)
     until(rests_in(ledger, State.HELD), "held")
     assert relay.mailbox.taken() == Counter()
+
+
+def test_with_starttls_the_password_goes_over_a_checked_connection(
+    start: Start, ledger: Ledger
+) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(CERTIFICATE)
+    relay = Relay(free_ports(1)[0])
+    right, wrong = (delivery(n, channel="email", recipient=DESK) for n in range(2))
+    user = {"email_username": "aldebaran", "email_password": "very-secret-1234"}
+    tls = {"email_port": relay.port, "email_tls": "starttls", **user}
+    with relay.mailbox.listening(relay.port, tls=context, user=("aldebaran", "very-secret-1234")):
+        ledger.add(right)
+        trusting = start("email", email_ca_file=CERTIFICATE, **tls)
+        until(rests_in(ledger, State.SENT), "sent")
+        assert trusting.end() == 0
+        ledger.add(wrong)
+        doubting = start("email", attempts_limit=2, **tls)
+        until(rests_in(ledger, State.SENT, State.HELD), "held")
+    assert relay.mailbox.taken() == Counter([right.delivery_id])
+    assert "certificate" in ledger.row(wrong)["reason"].lower()
+    assert "very-secret-1234" not in trusting.log_file.read_text() + doubting.log_file.read_text()

@@ -1,5 +1,6 @@
 """The webhook channel from end to end: a real process, ledger, broker, and an exact count."""
 
+import json
 import signal
 import threading
 from collections import Counter
@@ -10,6 +11,7 @@ import pytest
 from services.contracts import topics
 from services.contracts.records import DeliveryEvent, Rejected, Severity
 from services.contracts.states import State
+from services.deliverer.channels.webhook import signed
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.receivers import DROP, OK, Answer, WebhookReceiver
@@ -246,3 +248,36 @@ def test_the_rate_is_kept_by_waiting_and_nothing_is_dropped(
     start("webhook", rate_per_second=20, rate_burst=2)
     until(all_in(ledger, State.SENT), "all sent")
     assert receiver.came() == Counter(each.delivery_id for each in sent)
+
+
+def test_a_named_target_is_signed_and_its_address_is_told_nowhere(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    one, other = (delivery(n, recipient="the-desk") for n in range(2))
+    receiver.script = lambda number, key: Answer(status=200 if key == one.delivery_id else 404)
+    ledger.add(one, other)
+    url = f"{receiver.url}?token=very-secret-1234"
+    targets = json.dumps({"the-desk": {"url": url, "signing_secret": "whsec_c2VjcmV0"}})
+    deliverer = start("webhook", webhook_targets=targets, log_level="debug")
+    until(all_in(ledger, State.SENT, State.FAILED), "both at rest")
+    for request in receiver.requests:
+        sent_at = int(request.headers["webhook-timestamp"])
+        expected = signed(request.key, sent_at, request.body, "whsec_c2VjcmV0")
+        assert request.headers["webhook-signature"] == expected["webhook-signature"]
+    assert deliverer.end() == 0
+    told = deliverer.log_file.read_text() + str(ledger.rows())
+    assert "very-secret-1234" not in told
+    assert "c2VjcmV0" not in told
+
+
+def test_a_kept_connection_that_the_receiver_closes_makes_no_repeat(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    sent = [delivery(n, recipient=receiver.url) for n in range(20)]
+    receiver.script = lambda number, key: DROP if number % 3 == 0 else OK
+    ledger.add(*sent)
+    start("webhook", webhook_keep_alive_seconds=60, concurrency=2, breaker_failures_limit=1000)
+    until(all_in(ledger, State.SENT, State.HELD), "all at rest")
+    assert set(receiver.came().values()) == {1}
+    dropped = sum(state == State.HELD for state in ledger.states().values())
+    assert dropped >= len(receiver.requests) // 3

@@ -1,6 +1,7 @@
 """The Spark session, with everything pinned that Real-time Mode's latency depends on."""
 
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -55,7 +56,9 @@ def _java_options(settings: AuditorSettings) -> str:
 
 def quieten(spark: SparkSession) -> None:
     """End Spark's log before its queries are stopped: it reports each stopped task as an error."""
-    spark.sparkContext.setLogLevel("OFF")
+    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark's own setLogLevel spares loggers with a level
+    log4j = jvm.org.apache.logging.log4j
+    log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)
 
 
 def open_session(settings: AuditorSettings) -> SparkSession:

@@ -1,0 +1,65 @@
+"""The broker goes away under a running auditor and comes back: nothing is lost."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from services.machine import broker, child, setup
+from services.machine.child import Child
+from services.machine.ports import free_ports
+from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+class OwnBroker:
+    """A broker of this test's own, because it is stopped."""
+
+    def __init__(self, tools: Path, folder: Path) -> None:
+        port, controller_port = free_ports(2)
+        self.node = broker.BrokerNode(folder / "kafka", port, controller_port, heap_mebibytes=256)
+        self._java = setup.required_java(os.environ)
+        self._jars = setup.jars_folder(tools, "broker")
+        self._log_file = folder / "kafka.log"
+        broker.prepare(self.node, self._java, self._jars)
+        self.running = self.start()
+
+    def start(self) -> Child:
+        program = broker.program(self.node, self._java, self._jars)
+        self.running = child.start_and_wait(program, self._log_file, os.environ)
+        return self.running
+
+
+@pytest.fixture
+def own_broker(aldebaran_tools: Path, tmp_path: Path) -> Iterator[OwnBroker]:
+    """A running broker that the test may stop."""
+    own = OwnBroker(aldebaran_tools, tmp_path)
+    yield own
+    own.running.stop()
+
+
+def test_broker_stops_and_starts(
+    own_broker: OwnBroker, aldebaran_tools: Path, tmp_path: Path
+) -> None:
+    place = Place(own_broker.node.bootstrap, tmp_path, aldebaran_tools / "jars" / "spark")
+    place.declare("over-purchase")
+    sender, alerts = Sender(place), Findings(place)
+    with place.auditor() as auditor:
+        auditor.wait_until_ready()
+        sender.request("across", 1)
+        sender.flush()
+        wait_for("a batch is committed", lambda: metric(auditor, "batches_total") >= 1)
+        own_broker.running.stop()
+        wait_for("batches stand still", lambda: metric(auditor, "progress_age_seconds") > 8)
+        own_broker.start()
+        sender.purchase("across-p", "across", 2)
+        sender.flush()
+        alerts.wait_for("across")
+        assert auditor.terminate() == 0, auditor.log()[-3000:]
+    assert alerts.found() == {"across"}
+
+
+def metric(auditor: Running, name: str) -> float:
+    return auditor.metric(f"aldebaran_auditor_{name}", "over-purchase")

@@ -6,6 +6,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from auditor.guards import RULE
 from services.contracts.fields import HEARTBEAT_PREFIX
 from services.contracts.ids import ID_LENGTH
 from services.contracts.records import Severity
@@ -75,7 +76,7 @@ def _alert(found: DataFrame, watch: WatchDeclaration, auditor: str, whole: bool)
         F.substring(_summary(watch.summary), 1, SUMMARY_MAX).alias("summary"),
         F.struct(*(_short(column) for column in watch.key)).alias("key"),
         F.struct(*(_short(column) for column in watch.labels)).alias("labels"),
-        F.struct(F.lit(watch.rule).alias("rule"), *values).alias("values"),
+        F.struct(F.lit(watch.rule).alias(RULE), *values).alias("values"),
         (F.coalesce(ids, no_ids) if whole and ids is not None else no_ids).alias("event_ids"),
         F.unix_millis(APPENDED_AT).alias("appended_at_ms"),
         # The time functions of SQL stand still during a batch; the JVM's clock does not.

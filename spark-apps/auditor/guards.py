@@ -13,6 +13,10 @@ from services.backbone.errors import Refused
 from services.contracts.topics import heartbeat
 from services.contracts.watches import APPENDED_AT, SeverityColumn, WatchDeclaration
 
+COLUMNS_MAX: Final = 64
+RULE: Final = "rule"
+"""Name of the alert's value that holds the watch's rule."""
+
 _CONDITION: Final = re.compile(r"\[([A-Z_0-9]+(?:\.[A-Z_0-9]+)?)\]")
 
 ADVICE: Final = {
@@ -73,6 +77,11 @@ def check_columns(watch: WatchDeclaration, schema: StructType) -> None:
         raise Refused(
             f"watch {watch.watch}: the SQL does not return {', '.join(sorted(unknown))}; "
             f"it returns: {', '.join(types)}"
+        )
+    if len(types) > COLUMNS_MAX or RULE in types:
+        raise Refused(
+            f"watch {watch.watch}: the SQL returns {len(types)} columns, at most {COLUMNS_MAX}, "
+            f"none of them named {RULE}"
         )
     if not isinstance(types[APPENDED_AT], TimestampType):
         raise Refused(

@@ -74,6 +74,8 @@ def test_columns_that_fit() -> None:
         ({"client": None, "stock": None}, "does not return client, stock"),
         ({"appended_at": None}, "does not return appended_at"),
         ({"appended_at": StringType()}, "max(appended_at) AS appended_at"),
+        ({"rule": StringType()}, "none of them named rule"),
+        ({f"c{i}": StringType() for i in range(60)}, "returns 67 columns, at most 64"),
         ({"event_ids": StringType()}, "must be an array of strings, it is string"),
         ({"event_ids": ArrayType(LongType())}, "it is array<bigint>"),
     ],

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from auditor.formatting import alert_messages
 from auditor.logic import findings, valid_events
 from auditor.plan import shuffles
 from auditor.progress import read
+from services.contracts.examples import examples
 from services.contracts.watches import WatchDeclaration
 from tests.unit.auditor.batches import (
     EPOCH,
@@ -50,6 +52,38 @@ def kept(spark: SparkSession, rows: DataFrame) -> list[str]:
 def test_malformed_is_left_out(spark: SparkSession) -> None:
     bad = [(value, EPOCH, "trades") for value in BAD_VALUES]
     assert kept(spark, records(spark, [request("good", 5)], *bad)) == ["good"]
+
+
+def named_kept(spark: SparkSession, values: dict[str, bytes | None]) -> set[str]:
+    """Return the names of those values that reach a watch; append times tell them apart."""
+    times = {name: EPOCH + timedelta(seconds=i) for i, name in enumerate(values)}
+    rows = records(spark, [], *((values[name], times[name], "trades") for name in values))
+    seen = valid_events(rows, STREAM, "1 minute").selectExpr(
+        "unix_millis(appended_at) AS at_ms", "CAST(event_time AS STRING)"
+    )
+    found = {row["at_ms"] for row in seen.collect()}
+    return {name for name, at in times.items() if at.timestamp() * 1000 in found}
+
+
+@pytest.mark.parametrize("kind", ["valid", "invalid"])
+def test_examples_mean_to_spark_what_they_mean_to_the_gateway(
+    spark: SparkSession, kind: str
+) -> None:
+    values: dict[str, bytes | None] = {
+        example.name: example.content for example in examples("trades", kind)
+    }
+    assert named_kept(spark, values) == (set(values) if kind == "valid" else set())
+
+
+def test_no_time_of_a_publisher_stops_the_query(spark: SparkSession) -> None:
+    event = request("r", 5).__dict__
+    times = ["garbage", "", "2026-13-45T99:99:99Z", "2026-11-21", "12:00", 5, -1, 1e300, True]
+    times += [None, [], {}, "999999999-01-01T00:00:00Z", "2026-11-21 10:00:00 PST", "0000-00-00"]
+    values: dict[str, bytes | None] = {
+        f"time {time!r}": json.dumps(event | {"event_time": time}).encode() for time in times
+    }
+    values |= {str(example): example.content for example in examples("trades", "invalid_at*")}
+    named_kept(spark, values)
 
 
 def test_reserved_ids_come_from_the_heartbeat_topic_only(spark: SparkSession) -> None:

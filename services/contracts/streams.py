@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
+from services.contracts.declarations import read_declaration, read_folder
 from services.contracts.fields import FieldDeclaration
-from services.contracts.records import Malformed, Name, describe
+from services.contracts.records import Name
 
 SHIPPED_STREAMS: Final = Path(__file__).parent / "streams"
 """Folder of the streams that come with Aldebaran."""
@@ -89,36 +89,15 @@ class StreamDeclaration(BaseModel):
         return " AND ".join(rules)
 
 
-class BadDeclaration(ValueError):
-    """A declaration file that cannot be used; the message names the file and the place."""
-
-
 def load_stream(path: Path) -> StreamDeclaration:
-    """Read one stream's YAML file.
-
-    Raises:
-        BadDeclaration: the file cannot be read, or says something that is not allowed.
-    """
-    try:
-        return StreamDeclaration.model_validate(yaml.safe_load(path.read_text()))
-    except ValidationError as error:
-        raise BadDeclaration(f"{path.name}: {describe(error)}") from None
-    except (yaml.YAMLError, OSError, Malformed) as error:
-        raise BadDeclaration(f"{path.name}: {error}") from None
+    """Read one stream's YAML file; raises BadDeclaration with file, line and reason."""
+    return read_declaration(StreamDeclaration, path)
 
 
 def load_streams(folder: Path = SHIPPED_STREAMS) -> dict[str, StreamDeclaration]:
-    """Read every `*.yaml` of a folder; return streams by name.
+    """Read every stream of a folder, by name.
 
     Raises:
         BadDeclaration: a file is wrong, two declare the same stream, or there is none.
     """
-    streams: dict[str, StreamDeclaration] = {}
-    for path in sorted(folder.glob("*.yaml")):
-        declared = load_stream(path)
-        if declared.stream in streams:
-            raise BadDeclaration(f"{path.name}: stream {declared.stream} is declared twice")
-        streams[declared.stream] = declared
-    if not streams:
-        raise BadDeclaration(f"no stream is declared: {folder} has no *.yaml file")
-    return streams
+    return read_folder(StreamDeclaration, folder, "stream", lambda declared: declared.stream)

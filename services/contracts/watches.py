@@ -5,21 +5,18 @@ import string
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from services.contracts.declarations import BadDeclaration, read_declaration, read_folder
 from services.contracts.durations import milliseconds, resolve
 from services.contracts.records import Name, Severity, describe
-from services.contracts.streams import BadDeclaration, FieldName, StreamDeclaration
-from services.contracts.yaml_lines import line_of
+from services.contracts.streams import FieldName, StreamDeclaration
 
 APPENDED_AT: Final = "appended_at"
 """Column of every stream's view: when the broker appended the event. A watch must return it."""
 
 BEAT: Final = "$beat"
 """Stands in heartbeat events for the id of one heartbeat."""
-
-FILE_LIMIT_BYTES: Final = 256 * 1024
 
 Column = FieldName
 Scalar = Annotated[str, Field(max_length=1024)] | bool | int | float
@@ -174,36 +171,14 @@ def _no_repeats(what: str, names: tuple[str, ...]) -> None:
 
 
 def load_watch(path: Path) -> WatchDeclaration:
-    """Read one watch's YAML file.
-
-    Raises:
-        BadDeclaration: with file, line and reason.
-    """
-    try:
-        text = path.read_text()
-        if len(text) > FILE_LIMIT_BYTES:
-            raise BadDeclaration(f"{path.name}: over {FILE_LIMIT_BYTES} bytes")
-        return WatchDeclaration.model_validate(yaml.safe_load(text))
-    except ValidationError as error:
-        lines = sorted({line_of(text, item["loc"]) for item in error.errors()})
-        where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
-        raise BadDeclaration(f"{path.name}, {where}: {describe(error)}") from None
-    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
-        raise BadDeclaration(f"{path.name}: {error}") from None
+    """Read one watch's YAML file; raises BadDeclaration with file, line and reason."""
+    return read_declaration(WatchDeclaration, path)
 
 
 def load_watches(folder: Path) -> dict[str, WatchDeclaration]:
-    """Read every `*.yaml` of a folder; return watches by name.
+    """Read every watch of a folder, by name.
 
     Raises:
         BadDeclaration: a file is wrong, two declare the same watch, or there is none.
     """
-    watches: dict[str, WatchDeclaration] = {}
-    for path in sorted(folder.glob("*.yaml")):
-        declared = load_watch(path)
-        if declared.watch in watches:
-            raise BadDeclaration(f"{path.name}: watch {declared.watch} is declared twice")
-        watches[declared.watch] = declared
-    if not watches:
-        raise BadDeclaration(f"no watch is declared: {folder} has no *.yaml file")
-    return watches
+    return read_folder(WatchDeclaration, folder, "watch", lambda declared: declared.watch)

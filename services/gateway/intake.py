@@ -11,9 +11,10 @@ from typing import Final, Protocol
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Trouble
 from services.backbone.kafka.producer import Outgoing
+from services.contracts.declarations import BadDeclaration
 from services.contracts.events import EventReader, Invalid
 from services.contracts.records import Rejected
-from services.contracts.streams import BadDeclaration, StreamDeclaration, load_streams
+from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.topics import rejected
 from services.gateway import metrics
 from services.gateway.split import Parts, Verdict

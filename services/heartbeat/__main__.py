@@ -11,7 +11,8 @@ from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Producer
 from services.backbone.service import Life
 from services.backbone.settings import read_settings
-from services.contracts.streams import BadDeclaration, StreamDeclaration, load_streams
+from services.contracts.declarations import BadDeclaration
+from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.topics import HEARTBEATS
 from services.contracts.watches import WatchDeclaration, load_watches
 from services.heartbeat.beat_ids import run_name

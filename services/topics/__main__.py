@@ -6,7 +6,8 @@ from pathlib import Path
 from services.backbone.errors import Trouble
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings, read_settings
-from services.contracts.streams import SHIPPED_STREAMS, BadDeclaration, load_streams
+from services.contracts.declarations import BadDeclaration
+from services.contracts.streams import SHIPPED_STREAMS, load_streams
 from services.contracts.topics import Topic, core_topics, stream_topics
 
 

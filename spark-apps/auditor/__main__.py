@@ -16,7 +16,8 @@ from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.service import Life, run
 from services.backbone.settings import read_settings
-from services.contracts.streams import BadDeclaration, StreamDeclaration, load_streams
+from services.contracts.declarations import BadDeclaration
+from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watches
 
 LOOK_EVERY_SECONDS = 0.5

@@ -32,31 +32,28 @@ def connection_options() -> dict[str, Any]:
     }
 
 
+def _pool_options(settings: LedgerSettings) -> dict[str, Any]:
+    """Return how both kinds of pool behave: they reconnect by themselves and wait some seconds."""
+    return {
+        "kwargs": connection_options(),
+        "min_size": 1,
+        "max_size": settings.postgres_pool_size,
+        "timeout": _CONNECT_TIMEOUT_SECONDS,
+        "reconnect_timeout": 0,
+    }
+
+
 def open_pool(settings: LedgerSettings) -> Pool:
-    """Return a pool for threads; it reconnects by itself and waits at most a few seconds."""
-    return ConnectionPool(
-        settings.postgres_url.get_secret_value(),
-        kwargs=connection_options(),
-        min_size=1,
-        max_size=settings.postgres_pool_size,
-        timeout=_CONNECT_TIMEOUT_SECONDS,
-        reconnect_timeout=0,
-        check=ConnectionPool.check_connection,
-        open=True,
-    )
+    """Return a pool for threads."""
+    url = settings.postgres_url.get_secret_value()
+    check = ConnectionPool.check_connection
+    return ConnectionPool(url, check=check, open=True, **_pool_options(settings))
 
 
 def async_pool(settings: LedgerSettings) -> AsyncPool:
     """Return a pool for asyncio, not opened yet."""
-    return AsyncConnectionPool(
-        settings.postgres_url.get_secret_value(),
-        kwargs=connection_options(),
-        min_size=1,
-        max_size=settings.postgres_pool_size,
-        timeout=_CONNECT_TIMEOUT_SECONDS,
-        reconnect_timeout=0,
-        open=False,
-    )
+    url = settings.postgres_url.get_secret_value()
+    return AsyncConnectionPool(url, open=False, **_pool_options(settings))
 
 
 @contextmanager

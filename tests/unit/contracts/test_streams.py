@@ -7,8 +7,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.contracts.declarations import BadDeclaration
 from services.contracts.events import EVENT_LIMIT_BYTES, Event, EventReader, Invalid
-from services.contracts.streams import BadDeclaration, load_stream, load_streams
+from services.contracts.streams import load_stream, load_streams
 from services.contracts.topics import core_topics, stream_topics
 
 GOOD = {
@@ -41,7 +42,7 @@ def declared(folder: Path, **changes: object) -> Path:
 def test_a_wrong_declaration_is_refused_with_file_and_reason(
     tmp_path: Path, changes: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(BadDeclaration, match=r"readings\.yaml: .*" + message):
+    with pytest.raises(BadDeclaration, match=r"readings\.yaml, lines? [\d, ]+: .*" + message):
         load_stream(declared(tmp_path, **changes))
 
 

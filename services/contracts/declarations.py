@@ -1,0 +1,58 @@
+"""Reading declarations: a YAML file per thing, refused with file, line and reason."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from services.contracts.records import describe
+from services.contracts.yaml_lines import line_of
+
+FILE_LIMIT_BYTES: Final = 256 * 1024
+
+Declared = TypeVar("Declared", bound=BaseModel)
+
+
+class BadDeclaration(ValueError):
+    """A declaration file that cannot be used; the message names the file and the place."""
+
+
+def read_declaration(kind: type[Declared], path: Path) -> Declared:
+    """Read one YAML file.
+
+    Raises:
+        BadDeclaration: the file cannot be read, is too long, or says what is not allowed.
+    """
+    try:
+        text = path.read_text()
+        if len(text) > FILE_LIMIT_BYTES:
+            raise BadDeclaration(f"{path.name}: over {FILE_LIMIT_BYTES} bytes")
+        return kind.model_validate(yaml.safe_load(text))
+    except ValidationError as error:
+        lines = sorted({line_of(text, item["loc"]) for item in error.errors()})
+        where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+        raise BadDeclaration(f"{path.name}, {where}: {describe(error)}") from None
+    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
+        raise BadDeclaration(f"{path.name}: {error}") from None
+
+
+def read_folder(
+    kind: type[Declared], folder: Path, what: str, name_of: Callable[[Declared], str]
+) -> dict[str, Declared]:
+    """Read every `*.yaml` of a folder; return what they declare by name.
+
+    Raises:
+        BadDeclaration: a file is wrong, two declare the same name, or there is none.
+    """
+    found: dict[str, Declared] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        declared = read_declaration(kind, path)
+        name = name_of(declared)
+        if name in found:
+            raise BadDeclaration(f"{path.name}: {what} {name} is declared twice")
+        found[name] = declared
+    if not found:
+        raise BadDeclaration(f"no {what} is declared: {folder} has no *.yaml file")
+    return found

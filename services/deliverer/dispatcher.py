@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,9 +98,12 @@ class Dispatcher:
         """
         self.stopping = True
         self._wake.set()
-        async with self.claiming:
-            sending = list(self.in_flight.values())
-        late = await _unfinished(sending, seconds)
+        ends_at = self.clock.monotonic_seconds() + seconds
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds), self.claiming:
+                pass  # a claim under way has been answered, and its sends are in flight
+        left_seconds = max(0.0, ends_at - self.clock.monotonic_seconds())
+        late = await _unfinished(list(self.in_flight.values()), left_seconds)
         self.sender.draining = True
         for task in late:
             task.cancel()

@@ -72,13 +72,14 @@ class Deliverer:
 
     async def close(self) -> None:
         """Let go of everything outside."""
+        seconds = 0.1 * self.settings.drain_timeout_seconds
         await self.channel.close()
-        await self.pool.close(timeout=1.0)
-        await asyncio.to_thread(self.producer.close, 2.0)
+        await self.pool.close(timeout=seconds)
+        await asyncio.to_thread(self.producer.close, seconds)
 
     async def _drain(self) -> None:
         seconds = self.settings.drain_timeout_seconds
-        left = await self.dispatcher.drain(0.5 * seconds, 0.1 * seconds)
+        left = await self.dispatcher.drain(0.4 * seconds, 0.1 * seconds)
         log.info("drained", claims_left=left)
 
     def _report_health(self) -> None:

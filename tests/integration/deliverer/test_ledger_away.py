@@ -1,6 +1,7 @@
 """Postgres stops for a while: nothing is sent twice, nothing is lost, and it goes on by itself."""
 
 import os
+import signal
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from services.machine import child, postgres
 from services.machine.ports import free_ports
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.receivers import Answer, WebhookReceiver
 from tests.integration.deliverer.waiting import until
 from tests.unit.deliverer.builders import delivery
@@ -85,3 +87,40 @@ def test_a_deliverer_started_before_its_ledger_waits_for_it(
     own_postgres.start()
     until(lambda: ledger.states() == {one.delivery_id: State.SENT}, "sent")
     assert receiver.came() == Counter([one.delivery_id])
+
+
+def answered_but_not_recorded(
+    start: Start, ledger: Ledger, own_postgres: OwnPostgres, receiver: WebhookReceiver
+) -> DelivererProcess:
+    """Bring one delivery to where the provider has it and the ledger does not know."""
+    release = threading.Event()
+    receiver.script = lambda number, key: Answer(after=release)
+    ledger.add(delivery(1, recipient=receiver.url))
+    deliverer = start("webhook", send_timeout_seconds=2, lease_seconds=4)
+    until(lambda: receiver.requests, "the request is read")
+    own_postgres.stop()
+    release.set()
+    until(lambda: deliverer.logged("outcomes_not_recorded_yet"), "recording waits")
+    return deliverer
+
+
+def test_killed_with_an_answer_it_could_not_record_it_is_held(
+    start: Start, ledger: Ledger, own_postgres: OwnPostgres, receiver: WebhookReceiver
+) -> None:
+    first = answered_but_not_recorded(start, ledger, own_postgres, receiver)
+    first.end(signal.SIGKILL)
+    own_postgres.start()
+    start("webhook", send_timeout_seconds=2, lease_seconds=4)
+    until(lambda: set(ledger.states().values()) == {State.HELD}, "held")
+    assert receiver.came().total() == 1
+
+
+def test_told_to_stop_while_the_ledger_is_away_it_ends_in_time(
+    start: Start, ledger: Ledger, own_postgres: OwnPostgres, receiver: WebhookReceiver
+) -> None:
+    first = answered_but_not_recorded(start, ledger, own_postgres, receiver)
+    assert first.end() == 0
+    own_postgres.start()
+    start("webhook", send_timeout_seconds=2, lease_seconds=4)
+    until(lambda: set(ledger.states().values()) == {State.HELD}, "held")
+    assert receiver.came().total() == 1

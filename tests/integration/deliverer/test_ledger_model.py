@@ -96,7 +96,7 @@ class World:
     async def begin(self) -> None:
         await self.pass_time(0)
         async with self.pool.connection() as connection:
-            await connection.execute("TRUNCATE attempts, deliveries, alerts")
+            await connection.execute("TRUNCATE alerts CASCADE")
         self.rows = {each.delivery_id: Row(each.alert.severity, due_at=START) for each in ROWS}
 
     async def pass_time(self, seconds: float) -> None:

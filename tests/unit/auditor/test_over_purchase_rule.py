@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from services.contracts.ids import alert_id
-from tests.unit.auditor.batches import WATCHES, Event, purchase, records, request, run
+from tests.unit.auditor.batches import EPOCH, WATCHES, Event, purchase, records, request, run
 
 pytestmark = pytest.mark.spark
 
@@ -53,14 +53,19 @@ EDGES_MS = [
     *(LIMIT_MS + step for step in (-1, 0, 1)),
     *(LIMIT_MS + EARLY_MS, 2 * LIMIT_MS, SLIDE_MS, LENGTH_MS),
 ]
+WINDOW_EDGE_MS = -round(EPOCH.timestamp() * 1000) % SLIDE_MS
+"""After EPOCH, the first start of a window: windows start at whole slides since 1970."""
+
+STARTS_MS = [
+    WINDOW_EDGE_MS + near + step for near in (0, EARLY_MS, -LIMIT_MS) for step in (-1, 0, 1, 60_000)
+]
 SHARES = st.integers(1, 6) | st.sampled_from([100, 10**12])
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Event]:
     """A book opened anywhere relative to the windows, with purchases around all its edges."""
-    start = draw(st.integers(0, 2 * LENGTH_MS) | st.sampled_from([SLIDE_MS, LENGTH_MS]))
-    start += 2 * LENGTH_MS
+    start = 4 * SLIDE_MS + draw(st.sampled_from(STARTS_MS) | st.integers(0, 2 * LENGTH_MS))
     offsets = st.sampled_from(EDGES_MS) | st.integers(-2 * EARLY_MS, 2 * LIMIT_MS)
     opened = draw(st.lists(st.tuples(SHARES, offsets), max_size=2))
     requests = [request("order", draw(SHARES), start)] if draw(st.integers(0, 9)) else []
@@ -77,10 +82,10 @@ def histories(draw: st.DrawFn) -> list[Event]:
 def exact_splits(draw: st.DrawFn) -> list[Event]:
     """A request and purchases that sum up to exactly what it asked for, or one share more."""
     parts = draw(st.lists(st.integers(1, 50), min_size=1, max_size=6))
-    start = draw(st.integers(2 * LENGTH_MS, 3 * LENGTH_MS))
+    start = 4 * SLIDE_MS + draw(st.sampled_from(STARTS_MS) | st.integers(0, 2 * LENGTH_MS))
+    inside = st.sampled_from([-EARLY_MS, LIMIT_MS]) | st.integers(-EARLY_MS, LIMIT_MS)
     purchases = [
-        purchase(f"p{i}", "order", shares, start + draw(st.integers(-EARLY_MS, LIMIT_MS)))
-        for i, shares in enumerate(parts)
+        purchase(f"p{i}", "order", shares, start + draw(inside)) for i, shares in enumerate(parts)
     ]
     copies = draw(st.lists(st.sampled_from(purchases), max_size=3))
     asked = sum(parts) - draw(st.integers(0, 1))

@@ -26,7 +26,7 @@ from services.contracts.topics import ALERTS, HEARTBEATS, Topic, stream_topics
 from services.machine.ports import free_ports
 
 ROOT = Path(__file__).parents[3]
-DEADLINE_SECONDS = 90.0
+DEADLINE_SECONDS = 150.0
 
 
 def wait_for(what: str, condition: Callable[[], bool], seconds: float = DEADLINE_SECONDS) -> None:

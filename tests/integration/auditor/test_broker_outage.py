@@ -11,7 +11,7 @@ from services.machine.child import Child
 from services.machine.ports import free_ports
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
 
 class OwnBroker:

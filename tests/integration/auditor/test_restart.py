@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
 
 def over(sender: Sender, order_id: str) -> None:

@@ -109,10 +109,12 @@ def service(
     settings: Mapping[str, str] | None = None,
 ) -> Program:
     """Return a Python service with its pages on `port`, ready when its page says so."""
+    own = name or module.rpartition(".")[2]
+    told = {"ALDEBARAN_HTTP_PORT": str(port), "ALDEBARAN_KAFKA_GROUP_INSTANCE_ID": own}
     return Program(
-        name=name or module.rpartition(".")[2],
+        name=own,
         command=(*python(module), *arguments),
-        environment={"ALDEBARAN_HTTP_PORT": str(port), **(settings or {})},
+        environment={**told, **(settings or {})},
         readiness=HttpReadiness(port),
         after=after,
     )

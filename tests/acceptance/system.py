@@ -53,6 +53,9 @@ class System:
             **os.environ,
             "ALDEBARAN_HOME": str(self.home),
             "ALDEBARAN_SIMULATOR_DIALS": "",
+            # A send that a kill cut off is in doubt; here its wait for evidence is short.
+            "ALDEBARAN_SEND_TIMEOUT_SECONDS": "5",
+            "ALDEBARAN_IN_DOUBT_DEADLINE_SECONDS": "5",
             **{name: str(port) for name, port in self.ports.items()},
             **self.extra,
         }

@@ -64,6 +64,8 @@ class Consumer:
             "queued.max.messages.kbytes": 16 * 1024,
             "partition.assignment.strategy": "cooperative-sticky",
         }
+        if settings.kafka_group_instance_id:
+            config["group.instance.id"] = settings.kafka_group_instance_id
         self._client = Client(config)
         self._client.subscribe(list(topics))
 

@@ -29,3 +29,8 @@ def alert_id(watch: str, key_values: Iterable[str]) -> str:
 def delivery_id(alert: str, channel: str, recipient: str, repetition: int = 0) -> str:
     """Return the id of one message to one recipient on one channel."""
     return digest("delivery", alert, channel, recipient, str(repetition))
+
+
+def accounted_id(account: str, key_values: Iterable[str]) -> str:
+    """Return the id of one row of an account (values in the account's declared order)."""
+    return digest("account", account, *key_values)

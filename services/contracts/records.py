@@ -131,6 +131,19 @@ class Rejected(Record):
         return base64.b64decode(self.original_base64)
 
 
+class Accounted(Record):
+    """One row of an account: something that no watch judged, kept beside the reason."""
+
+    version: Literal[1] = 1
+    accounted_id: Identifier
+    account: Name
+    reason: Name
+    key: Annotated[dict[ShortText, ShortText], Field(min_length=1, max_length=16)]
+    values: Annotated[dict[ShortText, Any], Field(max_length=64)] = {}
+    appended_at_ms: Milliseconds
+    accounted_at_ms: Milliseconds
+
+
 def describe(error: ValidationError, limit: int = 5) -> str:
     """Say in one line what pydantic found wrong, at most `limit` findings, without the input."""
     findings = [

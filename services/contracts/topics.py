@@ -18,6 +18,9 @@ DELIVERY_EVENTS: Final = "delivery-events"
 NOTIFICATIONS: Final = "notifications"
 """Where the bus channel writes if its recipient names no other topic; key delivery_id."""
 
+ACCOUNTS: Final = "accounts"
+"""Rows of accounts: what no watch judged, and why; key accounted_id."""
+
 REJECTED_SUFFIX: Final = ".rejected"
 HEARTBEAT_SUFFIX: Final = ".heartbeat"
 
@@ -87,7 +90,7 @@ def stream_topics(stream: StreamDeclaration) -> tuple[Topic, ...]:
 def core_topics(channels: Iterable[str], replication: int = 1) -> tuple[Topic, ...]:
     """Return the topics between the programs, for these channels."""
     inputs = [ALERTS, *(deliveries(channel) for channel in channels)]
-    plain = [*inputs, HEARTBEATS, DELIVERY_EVENTS, NOTIFICATIONS]
+    plain = [*inputs, HEARTBEATS, DELIVERY_EVENTS, NOTIFICATIONS, ACCOUNTS]
     return tuple(Topic(name, replication=replication) for name in plain) + tuple(
         Topic(rejected(name), replication=replication, message_limit_bytes=REJECTED_LIMIT_BYTES)
         for name in inputs

@@ -9,9 +9,10 @@ from pyspark.sql import SparkSession
 from auditor import guards
 from auditor.job import Prepared, prepare_all, supervise
 from auditor.progress import Pulse
-from auditor.session import open_session, quieten
+from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from auditor.supervision import Supervised
+from engine.session import quieten
 from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.service import Life, run

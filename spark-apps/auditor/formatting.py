@@ -7,8 +7,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from auditor.guards import RULE
+from engine.columns import KEEP_NULLS, now_ms, short, short_enough, text
+from engine.ids import digest
 from services.contracts.fields import HEARTBEAT_PREFIX
-from services.contracts.ids import ID_LENGTH
 from services.contracts.records import Severity
 from services.contracts.topics import ALERTS, HEARTBEATS
 from services.contracts.watches import (
@@ -19,12 +20,7 @@ from services.contracts.watches import (
 )
 
 EVENT_IDS_MAX = 500
-SHORT_TEXT_MAX = 512
 SUMMARY_MAX = 4096
-RECORD_LIMIT_BYTES = 900_000
-"""Under the topic's limit: a record that the broker refuses would stop the query."""
-
-_KEEP_NULLS = {"ignoreNullFields": "false"}
 
 
 def alert_messages(found: DataFrame, watch: WatchDeclaration, auditor: str) -> DataFrame:
@@ -36,24 +32,19 @@ def alert_messages(found: DataFrame, watch: WatchDeclaration, auditor: str) -> D
     prepared = found.select(
         "*",
         alert_id(watch.watch, watch.key).alias("_id"),
-        F.to_json(_alert(found, watch, auditor, whole=True), _KEEP_NULLS).alias("_whole"),
+        F.to_json(_alert(found, watch, auditor, whole=True), KEEP_NULLS).alias("_whole"),
     )
-    short = F.to_json(_alert(found, watch, auditor, whole=False), _KEEP_NULLS)
-    fits = F.octet_length("_whole") <= RECORD_LIMIT_BYTES
+    cut = F.to_json(_alert(found, watch, auditor, whole=False), KEEP_NULLS)
     return prepared.select(
         F.col("_id").cast("binary").alias("key"),
-        F.when(fits, F.col("_whole")).otherwise(short).cast("binary").alias("value"),
+        short_enough(F.col("_whole"), cut).alias("value"),
         F.when(_is_beat(watch.key), HEARTBEATS).otherwise(ALERTS).alias("topic"),
     )
 
 
 def alert_id(watch: str, key: Iterable[str]) -> Column:
     """Return the SQL form of `services.contracts.ids.alert_id`."""
-    parts = [F.lit("alert"), F.lit(watch), *(_text(column) for column in key)]
-    sized = [
-        piece for part in parts for piece in (F.octet_length(part).cast("string"), F.lit(":"), part)
-    ]
-    return F.substring(F.sha2(F.concat(*sized), 256), 1, ID_LENGTH)
+    return digest(F.lit("alert"), F.lit(watch), *(text(column) for column in key))
 
 
 def value_columns(columns: Iterable[str], watch: WatchDeclaration) -> list[str]:
@@ -64,7 +55,6 @@ def value_columns(columns: Iterable[str], watch: WatchDeclaration) -> list[str]:
 
 
 def _alert(found: DataFrame, watch: WatchDeclaration, auditor: str, whole: bool) -> Column:
-    now_ms = F.reflect(F.lit("java.lang.System"), F.lit("currentTimeMillis")).cast("long")
     values = [F.col(f"`{name}`") for name in value_columns(found.columns, watch) if whole]
     ids = F.slice(F.col(watch.event_ids), 1, EVENT_IDS_MAX) if watch.event_ids else None
     no_ids = F.array().cast("array<string>")
@@ -74,41 +64,32 @@ def _alert(found: DataFrame, watch: WatchDeclaration, auditor: str, whole: bool)
         F.lit(watch.watch).alias("watch"),
         _severity(watch).alias("severity"),
         F.substring(_summary(watch.summary), 1, SUMMARY_MAX).alias("summary"),
-        F.struct(*(_short(column) for column in watch.key)).alias("key"),
-        F.struct(*(_short(column) for column in watch.labels)).alias("labels"),
+        F.struct(*(short(column) for column in watch.key)).alias("key"),
+        F.struct(*(short(column) for column in watch.labels)).alias("labels"),
         F.struct(F.lit(watch.rule).alias(RULE), *values).alias("values"),
         (F.coalesce(ids, no_ids) if whole and ids is not None else no_ids).alias("event_ids"),
         F.unix_millis(APPENDED_AT).alias("appended_at_ms"),
-        # The time functions of SQL stand still during a batch; the JVM's clock does not.
-        now_ms.alias("detected_at_ms"),
+        now_ms().alias("detected_at_ms"),
         F.lit(auditor).alias("auditor"),
     )
-
-
-def _text(column: str) -> Column:
-    return F.coalesce(F.col(f"`{column}`").cast("string"), F.lit(""))
-
-
-def _short(column: str) -> Column:
-    return F.substring(_text(column), 1, SHORT_TEXT_MAX).alias(column)
 
 
 def _severity(watch: WatchDeclaration) -> Column:
     """Anything unknown is critical: an alert is never lost for its severity's spelling."""
     if not isinstance(watch.severity, SeverityColumn):
         return F.lit(watch.severity.value)
-    given = F.lower(_text(watch.severity.column))
+    given = F.lower(text(watch.severity.column))
     known = given.isin([severity.value for severity in Severity])
     return F.when(known, given).otherwise(Severity.CRITICAL.value)
 
 
 def _summary(template: str) -> Column:
     pieces: list[Column] = []
-    for text, column in template_parts(template):
-        pieces += [F.lit(text)] + ([_text(column)] if column else [])
+    for before, column in template_parts(template):
+        pieces += [F.lit(before)] + ([text(column)] if column else [])
     return F.concat(*pieces)
 
 
 def _is_beat(key: Iterable[str]) -> Column:
-    starts = [_text(column).startswith(HEARTBEAT_PREFIX) for column in key]
+    starts = [text(column).startswith(HEARTBEAT_PREFIX) for column in key]
     return reduce(lambda one, other: one | other, starts)

@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-import sqlglot
 from pyspark.errors import PySparkException
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType, TimestampType
-from sqlglot import exp
 
+from engine.queries import check_select, plain
 from services.backbone.errors import Refused
 from services.contracts.topics import heartbeat
 from services.contracts.watches import APPENDED_AT, SeverityColumn, WatchDeclaration
@@ -48,20 +47,7 @@ def check_sql(watch: WatchDeclaration) -> None:
     Raises:
         Refused: with what was found instead.
     """
-    try:
-        statements = [item for item in sqlglot.parse(watch.sql, dialect="spark") if item]
-    except sqlglot.errors.SqlglotError as error:
-        raise Refused(f"watch {watch.watch}: the SQL cannot be read: {_plain(error)}") from None
-    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
-        kinds = ", ".join(type(item).__name__.upper() for item in statements) or "nothing"
-        raise Refused(f"watch {watch.watch}: the SQL must be one SELECT, it is: {kinds}")
-    named = {cte.alias for cte in statements[0].find_all(exp.CTE)}
-    tables = {table.name for table in statements[0].find_all(exp.Table)}
-    if unknown := tables - named - set(watch.streams):
-        raise Refused(
-            f"watch {watch.watch}: the SQL reads {', '.join(sorted(unknown))}; "
-            "add it to `streams`, or correct the name"
-        )
+    check_select(f"watch {watch.watch}", watch.sql, watch.streams)
 
 
 def check_columns(watch: WatchDeclaration, schema: StructType) -> None:
@@ -135,7 +121,7 @@ def check_slots(needed: Mapping[str, int], slots: int) -> None:
 
 def refusal(watch: str, error: PySparkException) -> Refused:
     """Translate Spark's refusal of a query."""
-    return Refused(f"watch {watch}: {_plain(error)}; what to do: {_advice(error)}")
+    return Refused(f"watch {watch}: {plain(error)}; what to do: {_advice(error)}")
 
 
 def is_permanent(error: PySparkException) -> bool:
@@ -152,9 +138,3 @@ def _advice(error: PySparkException) -> str:
             return ADVICE[known]
     legacy = [advice for start, advice in _LEGACY_ADVICE.items() if text.startswith(start)]
     return legacy[0] if legacy else _GENERAL_ADVICE
-
-
-def _plain(error: Exception) -> str:
-    """Return the first sentence of an error, without plans and escape codes."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    return " ".join(text.split(" SQLSTATE")[0].split(";\n")[0].split())[:500]

@@ -11,14 +11,15 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from auditor import guards
-from auditor.brokers import partition_counts
 from auditor.checkpoint import claim, fingerprint
 from auditor.formatting import alert_messages
 from auditor.logic import findings, valid_events
 from auditor.plan import shuffles
 from auditor.progress import Pulse
 from auditor.settings import AuditorSettings
-from auditor.supervision import Failures, RestartLimit, Supervised
+from auditor.supervision import Supervised
+from engine.brokers import partition_counts
+from engine.restarts import Failures, RestartLimit
 from services.backbone.clock import Clock
 from services.contracts.streams import StreamDeclaration
 from services.contracts.topics import heartbeat

@@ -2,16 +2,11 @@
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession
 
-from services.contracts.fields import HEARTBEAT_PREFIX
+from engine.events import VALID, counted, marked_events
 from services.contracts.streams import StreamDeclaration
-from services.contracts.topics import heartbeat
 from services.contracts.watches import APPENDED_AT, WatchDeclaration
-
-ROWS = "rows"
-MALFORMED = "malformed"
 
 
 def valid_events(records: DataFrame, stream: StreamDeclaration, watermark: str) -> DataFrame:
@@ -21,24 +16,8 @@ def valid_events(records: DataFrame, stream: StreamDeclaration, watermark: str) 
     and `appended_at`, with a watermark. An observation named like the stream counts `rows` and
     `malformed`: nothing that a publisher writes may stop the query or overflow a sum.
     """
-    parsed = F.from_json(F.col("value").cast("string"), stream.spark_ddl())
-    flat = records.select(
-        parsed.alias("event"), F.col("timestamp").alias(APPENDED_AT), F.col("topic").alias("_topic")
-    ).select("event.*", APPENDED_AT, "_topic")
-    marked = flat.withColumn("_valid", F.coalesce(_keeps_declaration(stream), F.lit(False)))
-    counted = marked.observe(
-        stream.stream,
-        F.count(F.lit(1)).alias(ROWS),
-        F.count_if(~F.col("_valid")).alias(MALFORMED),
-    )
-    return counted.where("_valid").drop("_topic", "_valid").withWatermark(APPENDED_AT, watermark)
-
-
-def _keeps_declaration(stream: StreamDeclaration) -> Column:
-    """Heartbeats come from their own topic only, else anyone could divert an alert with an id."""
-    beats = F.col("_topic") == heartbeat(stream.stream)
-    reserved = F.col(stream.key).startswith(HEARTBEAT_PREFIX)
-    return F.expr(stream.spark_predicate()) & (beats == reserved)
+    marked = counted(marked_events(records, stream), stream.stream)
+    return marked.where(VALID).drop("_topic", VALID).withWatermark(APPENDED_AT, watermark)
 
 
 def findings(

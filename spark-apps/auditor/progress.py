@@ -6,7 +6,8 @@ from datetime import datetime
 
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-from auditor import logic, metrics
+from auditor import metrics
+from engine.events import MALFORMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def read(progress: StreamingQueryProgress, batch_seconds: float) -> Progress:
     return Progress(
         batch=progress.batchId,
         rows=progress.numInputRows,
-        malformed=sum(row.asDict().get(logic.MALFORMED) or 0 for row in observed),
+        malformed=sum(row.asDict().get(MALFORMED) or 0 for row in observed),
         late=sum(state.numRowsDroppedByWatermark for state in states),
         findings=max(0, progress.sink.numOutputRows),
         state_bytes=sum(state.memoryUsedBytes for state in states),

@@ -1,49 +1,18 @@
 """Starts a watch's query, and again after failures, until there were too many."""
 
-import random
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
 from auditor.guards import is_permanent, refusal
 from auditor.progress import Progress, Pulse, count, read
-from services.backbone.backoff import Backoff
+from engine.restarts import Failures, first_line
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.log import logger
 
 log = logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RestartLimit:
-    """How many failures are taken within a span before the program gives up."""
-
-    failures_max: int
-    window_seconds: float
-    backoff: Backoff = field(default_factory=lambda: Backoff(first_seconds=1.0, limit_seconds=60.0))
-
-
-class Failures:
-    """Remembers failures and decides about the next try."""
-
-    def __init__(self, limit: RestartLimit, rng: random.Random) -> None:
-        self._limit = limit
-        self._rng = rng
-        self._at_seconds: deque[float] = deque(maxlen=limit.failures_max + 1)
-
-    def next_wait_seconds(self, now_seconds: float) -> float | None:
-        """Add a failure; return how long to wait before the next try, or None to give up."""
-        self._at_seconds.append(now_seconds)
-        since = now_seconds - self._limit.window_seconds
-        recent = sum(1 for at in self._at_seconds if at > since)
-        if recent > self._limit.failures_max:
-            return None
-        return self._limit.backoff.seconds(recent, self._rng)
 
 
 class Supervised:
@@ -119,11 +88,6 @@ class Supervised:
             wait_seconds=round(wait_seconds, 1),
             reason=first_line(error),
         )
-
-
-def first_line(error: PySparkException | None) -> str:
-    """Return the part of an error that fits into a log line."""
-    return str(error).strip().split("\n")[0][:500] if error else "ended without an error"
 
 
 def _tell(watch: str, batch: Progress) -> None:

@@ -7,8 +7,9 @@ import pytest
 from services.contracts import topics
 from services.contracts.events import Event, EventReader, Invalid
 from services.contracts.examples import Example, examples
-from services.contracts.ids import alert_id, delivery_id
+from services.contracts.ids import accounted_id, alert_id, delivery_id
 from services.contracts.records import (
+    Accounted,
     Alert,
     Delivery,
     DeliveryEvent,
@@ -23,6 +24,7 @@ RECORDS: dict[str, type[Record]] = {
     topics.ALERTS: Alert,
     topics.deliveries("email"): Delivery,
     topics.DELIVERY_EVENTS: DeliveryEvent,
+    topics.ACCOUNTS: Accounted,
     **{topics.rejected(stream): Rejected for stream in STREAMS},
 }
 
@@ -81,3 +83,5 @@ def test_examples_carry_the_ids_that_the_rule_gives() -> None:
     assert delivery.delivery_id == delivery_id(
         alert.alert_id, delivery.channel, delivery.recipient, delivery.repetition
     )
+    row = Accounted.decode(next(examples("accounts", "valid")).content)
+    assert row.accounted_id == accounted_id(row.account, row.key.values())

@@ -103,14 +103,17 @@ class Place:
 
 
 class Running:
-    """A started auditor."""
+    """A started Spark application."""
 
-    def __init__(self, environment: dict[str, str], log_file: Path) -> None:
+    def __init__(
+        self, environment: dict[str, str], log_file: Path, module: str = "auditor"
+    ) -> None:
         self._log_file = log_file
+        self._module = module
         self._url = f"http://127.0.0.1:{environment['ALDEBARAN_HTTP_PORT']}"
         with log_file.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "auditor"],
+                [sys.executable, "-m", module],
                 env=environment,
                 stdout=log,
                 stderr=log,
@@ -136,7 +139,7 @@ class Running:
             assert self.process.poll() is None, self.log()[-3000:]
             return self.ask("/healthz/ready")[0] == 200
 
-        wait_for("auditor is ready", ready)
+        wait_for(f"{self._module} is ready", ready)
 
     def metric(self, name: str, watch: str) -> float:
         """Return a metric of one watch; 0 before it is first set."""

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from auditor.formatting import EVENT_IDS_MAX, RECORD_LIMIT_BYTES, alert_id, alert_messages
+from auditor.formatting import EVENT_IDS_MAX, alert_id, alert_messages
+from engine.columns import RECORD_LIMIT_BYTES
 from services.contracts import ids
 from services.contracts.records import Alert
 from services.contracts.watches import SeverityColumn, WatchDeclaration

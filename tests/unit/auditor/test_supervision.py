@@ -3,7 +3,7 @@
 import random
 
 from auditor.progress import Progress, Pulse
-from auditor.supervision import Failures, RestartLimit
+from engine.restarts import Failures, RestartLimit
 from services.backbone.backoff import Backoff
 
 

@@ -46,7 +46,7 @@ def _count(jvm: Any, admin: Any, topic: str) -> int:
         if "UnknownTopicOrPartition" in cause:
             raise Refused(
                 f"topic {topic} does not exist: declare it, for example by starting the gateway, "
-                "or correct the watch's streams"
+                "or correct the declaration's streams"
             ) from None
         raise Transient(f"Kafka: {cause}") from None
 

@@ -1,0 +1,124 @@
+"""`python -m archivist`: archives, keeps aside and accounts until it is told to stop."""
+
+import os
+import sys
+import threading
+from functools import partial
+
+from pyspark.sql import SparkSession
+
+from archivist.account_run import check_account
+from archivist.declaration import AccountDeclaration, load_accounts
+from archivist.queries import archive_folder, checkpoint_folder
+from archivist.rounds import Rounds, Scene
+from archivist.session import open_session
+from archivist.settings import ArchivistSettings
+from archivist.shelf import check_columns, check_history
+from engine.brokers import partition_counts
+from engine.session import quieten
+from services.backbone.errors import Refused
+from services.backbone.log import logger
+from services.backbone.progress import Progress
+from services.backbone.service import Life, run
+from services.backbone.settings import read_settings
+from services.contracts.declarations import BadDeclaration
+from services.contracts.streams import StreamDeclaration, load_streams
+from services.contracts.topics import ACCOUNTS, rejected
+
+log = logger(__name__)
+
+Streams = dict[str, StreamDeclaration]
+Accounts = dict[str, AccountDeclaration]
+
+
+def main() -> int:
+    """Read the settings, run until SIGTERM, return the exit code."""
+    settings = read_settings(ArchivistSettings)
+    os.nice(settings.archivist_niceness)
+    return run("archivist", settings, partial(keep, settings))
+
+
+def keep(settings: ArchivistSettings, life: Life) -> None:
+    """Go round after round until `life.stop` is set.
+
+    Raises:
+        Refused: something cannot work until a person changes it.
+        Transient: the brokers do not answer, or a job failed too often.
+    """
+    streams, accounts = declarations(settings)
+    ready = threading.Event()
+    life.health.add_ready("rounds", lambda: None if ready.is_set() else "the first has not begun")
+    spark = open_session(settings)
+    canceller = _cancel_at_stop(spark, life)
+    try:
+        _check(spark, settings, streams, accounts)
+        rounds = Rounds(_scene(spark, settings, life), streams, accounts)
+        ready.set()
+        _turn_until_stop(rounds, settings, life)
+    finally:
+        life.stop.set()
+        canceller.join()
+        spark.stop()
+    log.info("drained", streams=len(streams), accounts=len(accounts))
+
+
+def declarations(settings: ArchivistSettings) -> tuple[Streams, Accounts]:
+    """Read streams and accounts, and check all that needs neither Spark nor brokers.
+
+    Raises:
+        Refused: a file is wrong, or the archive and its checkpoint do not belong together.
+    """
+    try:
+        streams = load_streams(settings.archivist_streams)
+        accounts = load_accounts(settings.archivist_accounts)
+        for account in accounts.values():
+            account.check_streams(streams)
+    except BadDeclaration as error:
+        raise Refused(str(error)) from None
+    for stream in streams.values():
+        check_columns(stream)
+        checkpoint = checkpoint_folder(settings, "archive", stream)
+        check_history(archive_folder(settings, stream), checkpoint)
+    return streams, accounts
+
+
+def _check(
+    spark: SparkSession, settings: ArchivistSettings, streams: Streams, accounts: Accounts
+) -> None:
+    topics = [topic for name in streams for topic in (name, rejected(name))]
+    wanted = [*topics, ACCOUNTS] if accounts else topics
+    partition_counts(spark, settings.kafka_client_options(), wanted)
+    for account in accounts.values():
+        check_account(spark, account, streams)
+
+
+def _scene(spark: SparkSession, settings: ArchivistSettings, life: Life) -> Scene:
+    limit = 3 * settings.archivist_interval_seconds + settings.archivist_progress_grace_seconds
+    progress = Progress(life.clock, limit)
+    life.health.add_live("progress", progress.stalled)
+    return Scene(spark, settings, life, progress)
+
+
+def _cancel_at_stop(spark: SparkSession, life: Life) -> threading.Thread:
+    """An account's query is waited for by the main thread, so another one has to end it."""
+
+    def cancel() -> None:
+        life.stop.wait()
+        quieten(spark)
+        spark.sparkContext.cancelAllJobs()
+
+    thread = threading.Thread(target=cancel, name="cancel", daemon=True)
+    thread.start()
+    return thread
+
+
+def _turn_until_stop(rounds: Rounds, settings: ArchivistSettings, life: Life) -> None:
+    while not life.stop.is_set():
+        begun = life.clock.monotonic_seconds()
+        rounds.turn()
+        spent = life.clock.monotonic_seconds() - begun
+        life.clock.wait(life.stop, max(0.0, settings.archivist_interval_seconds - spent))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""What the archivist can be told."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import Field, SecretStr
+
+from services.backbone.settings import KafkaSettings, Port, Seconds
+from services.contracts.streams import SHIPPED_STREAMS
+
+SHIPPED_ACCOUNTS: Final = Path(__file__).parent / "accounts"
+"""Folder of the accounts that come with Aldebaran."""
+
+Count = Annotated[int, Field(ge=1, le=4096)]
+
+
+class ArchivistSettings(KafkaSettings):
+    """Settings of the archivist; the defaults suit a small machine."""
+
+    http_port: Port = 8091
+    archivist_streams: Path = SHIPPED_STREAMS
+    archivist_accounts: Path = SHIPPED_ACCOUNTS
+    archivist_archive: Path = Path(".aldebaran/archive")
+    """Folder of the Parquet files, one folder per stream."""
+    archivist_state: Path = Path(".aldebaran/archivist")
+    """Folder of checkpoints, and of how far each account has judged."""
+    archivist_jars: Path | None = None
+    """Folder of the Kafka connector's jars; unset where Spark already has them."""
+
+    archivist_master: str = ""
+    """Spark's master; empty means this process, with `archivist_slots` threads."""
+    archivist_slots: Count = 2
+    archivist_heap: Annotated[str, Field(pattern=r"^\d{1,6}[mg]$")] = "512m"
+    archivist_shuffle_partitions: Count = 2
+    archivist_niceness: Annotated[int, Field(ge=0, le=19)] = 10
+    archivist_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
+    """More options of the Kafka client, for example `security.protocol`; values are masked."""
+    archivist_fail_on_data_loss: bool = True
+
+    archivist_interval_seconds: Annotated[float, Field(ge=0.1, le=86_400)] = 60.0
+    """Pause from the start of one round to the start of the next."""
+    archivist_records_per_batch: Annotated[int, Field(ge=1, le=100_000_000)] = 1_000_000
+    archivist_files_per_batch: Count = 1
+    archivist_clock_slack_seconds: Annotated[float, Field(ge=0, le=86_400)] = 60.0
+    """How far the clocks of the brokers and of this machine may differ."""
+    archivist_progress_grace_seconds: Seconds = 120.0
+    archivist_restarts_max: Annotated[int, Field(ge=0, le=1000)] = 8
+    archivist_restarts_window_seconds: Seconds = 1800.0
+
+    def kafka_client_options(self) -> dict[str, str]:
+        """Return the options of every Kafka client of the archivist, without any prefix."""
+        more = {
+            name: value.get_secret_value() for name, value in self.archivist_kafka_options.items()
+        }
+        return {"bootstrap.servers": self.kafka_bootstrap_servers} | more
+
+    def spark_kafka_options(self) -> dict[str, str]:
+        """Return the same options as Spark's Kafka source and sink take them."""
+        return {f"kafka.{name}": value for name, value in self.kafka_client_options().items()}
+
+    def master(self) -> str:
+        """Return where Spark runs."""
+        return self.archivist_master or f"local[{self.archivist_slots}]"

@@ -1,0 +1,1 @@
+"""What every Spark application here stands on: session, valid events, brokers, restarts."""

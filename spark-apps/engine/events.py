@@ -1,0 +1,49 @@
+"""From records of a topic to its stream's events, marked as valid or not, without Kafka."""
+
+from collections.abc import Iterable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from services.contracts.fields import HEARTBEAT_PREFIX
+from services.contracts.streams import StreamDeclaration
+from services.contracts.topics import heartbeat
+from services.contracts.watches import APPENDED_AT
+
+VALID = "_valid"
+ROWS = "rows"
+MALFORMED = "malformed"
+
+
+def marked_events(
+    records: DataFrame, stream: StreamDeclaration, keep: Iterable[str] = ("topic",)
+) -> DataFrame:
+    """Return the stream's columns, `appended_at`, and `_valid`: whether its declaration is kept.
+
+    `records` has `value` (binary), `timestamp` and all that is to be kept; a column to `keep` gets
+    a leading underscore, which no declared field has. `topic` must be among them.
+    """
+    parsed = F.from_json(F.col("value").cast("string"), stream.spark_ddl())
+    kept = {name: f"_{name}" for name in keep}
+    flat = records.select(
+        parsed.alias("event"),
+        F.col("timestamp").alias(APPENDED_AT),
+        *(F.col(name).alias(mark) for name, mark in kept.items()),
+    ).select("event.*", APPENDED_AT, *kept.values())
+    return flat.withColumn(VALID, F.coalesce(_keeps_declaration(stream), F.lit(False)))
+
+
+def counted(marked: DataFrame, observation: str) -> DataFrame:
+    """Return the same rows; an observation of this name counts `rows` and `malformed`."""
+    return marked.observe(
+        observation,
+        F.count(F.lit(1)).alias(ROWS),
+        F.count_if(~F.col(VALID)).alias(MALFORMED),
+    )
+
+
+def _keeps_declaration(stream: StreamDeclaration) -> Column:
+    """Heartbeats come from their own topic only, else anyone could divert an alert with an id."""
+    beats = F.col("_topic") == heartbeat(stream.stream)
+    reserved = F.col(stream.key).startswith(HEARTBEAT_PREFIX)
+    return F.expr(stream.spark_predicate()) & (beats == reserved)

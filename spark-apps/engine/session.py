@@ -1,0 +1,73 @@
+"""The Spark session as every application wants it: small, quiet, in UTC, with pinned jars."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+_LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """What a Spark driver is started with; `heap` as Java spells it, for example `512m`.
+
+    `jars` is the folder of the Kafka connector, None where Spark already has it. `alone` means
+    that nothing outside this machine needs to reach the driver.
+    """
+
+    name: str
+    master: str
+    alone: bool
+    heap: str
+    jars: Path | None
+    log_format: str
+
+
+def base_config(driver: Driver) -> dict[str, str]:
+    """Return the part of Spark's configuration that all applications share."""
+    config = {
+        "spark.app.name": f"aldebaran-{driver.name}",
+        "spark.driver.memory": driver.heap,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.streaming.numRecentProgressUpdates": "20",
+        "spark.driver.defaultJavaOptions": _java_options(driver),
+    }
+    if driver.alone:
+        config |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    if driver.jars:
+        jars = sorted(str(jar.resolve()) for jar in driver.jars.glob("*.jar"))
+        config["spark.jars"] = ",".join(jars)
+    return config
+
+
+def _java_options(driver: Driver) -> str:
+    """Parallel collectors gain nothing on a small heap; the log file stands beside this module."""
+    return " ".join(
+        [
+            "-XX:+UseG1GC" if driver.heap.endswith("g") else "-XX:+UseSerialGC",
+            "-XX:+ExitOnOutOfMemoryError",
+            f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
+            f"-Daldebaran.log={driver.log_format}",
+        ]
+    )
+
+
+def open_with(driver: Driver, more: Mapping[str, str]) -> SparkSession:
+    """Start Spark with the shared configuration and `more`; takes some seconds."""
+    builder = SparkSession.Builder().master(driver.master)
+    for name, value in (base_config(driver) | dict(more)).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def quieten(spark: SparkSession) -> None:
+    """End Spark's log before its queries are stopped: it reports each stopped task as an error."""
+    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark's own setLogLevel spares loggers with a level
+    log4j = jvm.org.apache.logging.log4j
+    log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)

@@ -1,0 +1,119 @@
+"""An archivist as a real process, and readers of what it writes."""
+
+import os
+import re
+import signal
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from confluent_kafka import Consumer, TopicPartition
+from pyspark.sql import Row, SparkSession
+
+from archivist.settings import SHIPPED_ACCOUNTS
+from archivist.shelf import stored
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.settings import KafkaSettings
+from services.contracts.records import Record
+from services.contracts.streams import load_stream
+from services.contracts.topics import ACCOUNTS, Topic
+from tests.integration.auditor.running import Place, Running
+
+RecordType = TypeVar("RecordType", bound=Record)
+
+SHORT_TIMES = {
+    "early: 1 hour ": "early: 2 seconds ",
+    "limit: 24 hours": "limit: 1 millisecond",
+    "every: 10 minutes": "every: 1 second",
+    "look_back: limit + limit": "look_back: 30 minutes",
+}
+
+
+@dataclass
+class ArchivePlace(Place):
+    """One test's own stream, account, archive and state."""
+
+    @property
+    def account(self) -> str:
+        return f"unmatched-{self.name}"
+
+    @property
+    def archive(self) -> Path:
+        return self.folder / "archive"
+
+    def declare_all(self) -> None:
+        """Declare a copy of the shipped stream and account, with times of seconds."""
+        self.declare()
+        text = (SHIPPED_ACCOUNTS / "unmatched-purchases.yaml").read_text()
+        own = {
+            "account: unmatched-purchases": f"account: {self.account}",
+            "streams: [trades]": f"streams: [{self.stream}]",
+            "FROM trades": f"FROM {self.stream}",
+        }
+        for before, after in (SHORT_TIMES | own).items():
+            assert before in text
+            text = text.replace(before, after)
+        (self.folder / "accounts").mkdir()
+        (self.folder / "accounts" / "unmatched.yaml").write_text(text)
+        settings = KafkaSettings(kafka_bootstrap_servers=self.bootstrap)
+        TopicAdmin(settings, "test").declare([Topic(ACCOUNTS)])
+
+    @contextmanager
+    def archivist(self, **settings: object) -> Iterator[Running]:
+        """Run an archivist in this place; kill what is left of it at the end."""
+        own: dict[str, object] = {
+            "ARCHIVIST_STREAMS": self.folder / "streams",
+            "ARCHIVIST_ACCOUNTS": self.folder / "accounts",
+            "ARCHIVIST_ARCHIVE": self.archive,
+            "ARCHIVIST_STATE": self.folder / "state",
+            "ARCHIVIST_JARS": self.jars,
+            "ARCHIVIST_INTERVAL_SECONDS": 1,
+            "ARCHIVIST_CLOCK_SLACK_SECONDS": 0.1,
+            "ARCHIVIST_NICENESS": 0,
+        }
+        environment = self.environment(**(own | settings))
+        running = Running(environment, self.folder / "archivist.log", "archivist")
+        try:
+            yield running
+        finally:
+            kill_all(running)
+
+    def archived(self, spark: SparkSession) -> list[Row]:
+        """Return every row of the stream's archive."""
+        stream = load_stream(self.folder / "streams" / "trades.yaml")
+        return stored(spark, self.archive / self.stream, stream).collect()
+
+
+def kill_all(running: Running) -> None:
+    """Kill -9 the program and its JVM at once, as the end of a container does."""
+    if running.process.poll() is None:
+        os.killpg(running.process.pid, signal.SIGKILL)
+    running.process.wait(10)
+
+
+def metric(running: Running, name: str, **labels: str) -> float:
+    """Return the sum of a metric's samples that carry these labels."""
+    wanted = {f'{label}="{value}"' for label, value in labels.items()}
+    samples = re.findall(rf"^{name}{{(.*)}} (\S+)$", running.ask("/metrics")[1], re.M)
+    return sum(float(value) for found, value in samples if wanted <= set(found.split(",")))
+
+
+class Reader:
+    """Reads a topic from its beginning, again and again."""
+
+    def __init__(self, bootstrap: str, topic: str) -> None:
+        config = {"bootstrap.servers": bootstrap, "group.id": f"test-{uuid.uuid4().hex}"}
+        self._client = Consumer({**config, "enable.auto.commit": False})
+        listed = self._client.list_topics(topic, timeout=10).topics[topic]
+        self._client.assign([TopicPartition(topic, part, 0) for part in listed.partitions])
+        self._values: list[bytes] = []
+
+    def read(self, kind: type[RecordType]) -> list[RecordType]:
+        """Return all records so far."""
+        while message := self._client.poll(0.1):
+            assert message.error() is None
+            self._values.append(message.value() or b"")
+        return [kind.decode(value) for value in self._values]

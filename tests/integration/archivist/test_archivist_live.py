@@ -1,0 +1,114 @@
+"""A killed archivist loses nothing, writes no event twice, and finds what no watch judged."""
+
+import json
+import time
+
+import pytest
+from pyspark.sql import SparkSession
+
+from archivist.settings import ArchivistSettings
+from services.contracts.records import Accounted, Rejected
+from services.contracts.topics import ACCOUNTS, rejected
+from tests.integration.archivist.running import ArchivePlace, Reader, kill_all, metric
+from tests.integration.auditor.running import Running, Sender, wait_for
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+BATCH = 100
+
+
+def send(sender: Sender, start: int, stop: int) -> None:
+    """Every tenth is no event; all others open a book of their own."""
+    for number in range(start, stop):
+        if number % 10 == 7:
+            sender.raw(b"{broken %d" % number, key=f"r{number}")
+        else:
+            sender.request(f"r{number}", number + 1)
+    sender.flush()
+
+
+def batches(running: Running) -> float:
+    return metric(running, "aldebaran_archivist_batches_total")
+
+
+def test_nothing_is_lost_or_doubled_by_a_kill(place: ArchivePlace, spark: SparkSession) -> None:
+    sender = Sender(place)
+    send(sender, 0, 1500)
+    with place.archivist(ARCHIVIST_RECORDS_PER_BATCH=BATCH) as first:
+        wait_for("some batches are committed", lambda: batches(first) >= 3)
+        kill_all(first)
+    send(sender, 1500, 2000)
+    kept_aside = Reader(place.bootstrap, rejected(place.stream))
+    numbers = range(2000)
+    broken = {b"{broken %d" % number for number in numbers if number % 10 == 7}
+    opened = {f"r{number}": number + 1 for number in numbers if number % 10 != 7}
+    with place.archivist() as second:
+        wait_for(
+            "all that is no event is kept aside",
+            lambda: broken <= {record.original for record in kept_aside.read(Rejected)},
+        )
+        # The archive comes first in each round.
+        assert second.ask("/healthz/live")[0] == 200
+        assert second.terminate() == 0, second.log()[-3000:]
+    rows = place.archived(spark)
+    assert len(rows) == len({(row["_partition"], row["_offset"]) for row in rows})
+    assert len(rows) == len(opened)
+    assert {row["order_id"]: row["shares"] for row in rows} == opened
+    assert all(json.loads(row["_value"])["order_id"] == row["order_id"] for row in rows)
+    assert {bytes(row["_key"]).decode() for row in rows} == set(opened)
+    assert {row["date"] for row in rows} == {row["appended_at"].date() for row in rows}
+    again = kept_aside.read(Rejected)
+    assert {record.original for record in again} == broken
+    assert len({record.source for record in again}) == len(broken)
+
+
+def test_what_no_watch_judged_is_told_with_its_reason(place: ArchivePlace) -> None:
+    sender, accounts = Sender(place), Reader(place.bootstrap, ACCOUNTS)
+    sender.purchase("early", "in-time", 1)
+    sender.request("in-time", 5)
+    sender.request("over", 5)
+    sender.purchase("lonely", "never", 1)
+    sender.flush()
+    begun = time.monotonic()
+    wait_for("the book's limit is over", lambda: time.monotonic() - begun > 0.05)
+    sender.purchase("late", "over", 1)
+    sender.flush()
+
+    def found() -> dict[str, str]:
+        rows = [row for row in accounts.read(Accounted) if row.account == place.account]
+        return {row.key["purchase"]: row.reason for row in rows}
+
+    with place.archivist() as running:
+        wait_for("both rows are found", lambda: len(found()) >= 2)
+        assert found() == {"lonely": "never_opened", "late": "ended"}
+        sender.purchase("lonely", "never", 1)
+        sender.purchase("last", "never", 1)
+        sender.flush()
+        wait_for("a later row is found too", lambda: "last" in found())
+        for reason, rows in {"never_opened": 2, "ended": 1}.items():
+            wait_for(
+                f"metrics tell {reason}",
+                lambda reason=reason, rows=rows: (
+                    rows  # type: ignore[misc] # defaults of a lambda
+                    == metric(
+                        running,
+                        "aldebaran_archivist_accounted_total",
+                        account=place.account,
+                        reason=reason,
+                    )
+                ),
+            )
+        assert running.terminate() == 0, running.log()[-3000:]
+    told = [row for row in accounts.read(Accounted) if row.account == place.account]
+    assert len(told) == len({row.accounted_id for row in told}) == 3
+
+
+def test_it_is_nice_and_says_what_is_wrong(place: ArchivePlace) -> None:
+    stream = place.folder / "streams" / "trades.yaml"
+    stream.write_text(stream.read_text().replace(place.stream, f"{place.stream}_missing"))
+    account = place.folder / "accounts" / "unmatched.yaml"
+    account.unlink()
+    with place.archivist() as running:
+        assert running.wait() == 78, running.log()[-3000:]
+        assert f"topic {place.stream}_missing does not exist" in running.log()
+    assert ArchivistSettings().archivist_niceness > 0

@@ -1,0 +1,51 @@
+"""A wrong account file is refused with file, line and reason."""
+
+from pathlib import Path
+
+import pytest
+
+from archivist.declaration import load_accounts
+from archivist.settings import SHIPPED_ACCOUNTS
+from services.contracts.declarations import BadDeclaration
+
+SHIPPED = (SHIPPED_ACCOUNTS / "unmatched-purchases.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("key: [", "keys: [", "keys"),
+        ("settle: early", "settle: soon", "soon"),
+        ("look_back: limit + limit", "look_back: 1 minute", "look_back is shorter than every"),
+        ("  early: 1 hour", "  every: 1 hour\n  early: 1 hour", "not a duration's name: every"),
+        ("every: 10 minutes", "every: 10 minutes\nparameters: {early_ms: 1}", "same marker"),
+        ("reasons:", "reasons: {}\nothers:", "reasons"),
+        ("version: 1", "version: 2", "line 3: version"),
+        ("streams: [trades]", "streams: [trades", "unmatched-purchases.yaml"),
+    ],
+)
+def test_a_wrong_file_is_refused(tmp_path: Path, before: str, after: str, said: str) -> None:
+    assert before in SHIPPED
+    path = tmp_path / "unmatched-purchases.yaml"
+    path.write_text(SHIPPED.replace(before, after))
+    with pytest.raises(BadDeclaration, match=said):
+        load_accounts(tmp_path)
+
+
+def test_two_accounts_of_one_name_are_refused(tmp_path: Path) -> None:
+    for name in ("one.yaml", "two.yaml"):
+        (tmp_path / name).write_text(SHIPPED)
+    with pytest.raises(BadDeclaration, match="declared twice"):
+        load_accounts(tmp_path)
+
+
+def test_no_account_is_fine_no_folder_is_not(tmp_path: Path) -> None:
+    assert load_accounts(tmp_path) == {}
+    with pytest.raises(BadDeclaration, match="no account is declared"):
+        load_accounts(tmp_path / "missing")
+
+
+def test_an_account_over_unknown_streams_is_refused(tmp_path: Path) -> None:
+    (account,) = load_accounts(SHIPPED_ACCOUNTS).values()
+    with pytest.raises(BadDeclaration, match="not declared: trades"):
+        account.check_streams({})

@@ -58,6 +58,7 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         deliverer("webhook", at.port_deliverer_webhook),
         deliverer("email", at.port_deliverer_email),
         *((simulator(machine),) if at.simulator_dials else ()),
+        *((archivist(machine),) if at.archivist else ()),
     )
 
 
@@ -128,6 +129,19 @@ def auditor(machine: Machine) -> Program:
     }
     started = service("auditor", machine.settings.port_auditor, settings=settings)
     return replace(started, ready_timeout_seconds=180.0)
+
+
+def archivist(machine: Machine) -> Program:
+    """Return the Spark application that archives; it lets the auditor start first."""
+    settings = {
+        "ALDEBARAN_ARCHIVIST_JARS": str(jars_folder(machine.tools, "spark")),
+        "ALDEBARAN_ARCHIVIST_ARCHIVE": str(machine.home / "archive"),
+        "ALDEBARAN_ARCHIVIST_STATE": str(machine.home / "archivist"),
+    }
+    port, after = machine.settings.port_archivist, (*STORES, "auditor")
+    return replace(
+        service("archivist", port, after=after, settings=settings), ready_timeout_seconds=180.0
+    )
 
 
 def deliverer(channel: str, port: int) -> Program:

@@ -16,6 +16,8 @@ class MachineSettings(Settings):
     home: Path = Path(".aldebaran")
     tools: Path = Path(".tools")
     kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384
+    archivist: bool = True
+    """Whether the archivist runs; without it some 500 MiB less are needed."""
     simulator_dials: str = "--rate 1 --over-share 0.5 --purchases-per-request 3"
     """Command line of the simulator, empty for none; see `python -m services.simulator --help`."""
 
@@ -33,6 +35,7 @@ class MachineSettings(Settings):
     port_simulator: Port = 18088
     port_inbox: Port = 18089
     port_inbox_hook: Port = 18090
+    port_archivist: Port = 18091
     port_inbox_smtp: Port = 18025
 
     def ports(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The archivist's metrics; `job` is for example `archive trades`."""
+"""The archivist's metrics; `job` is for example `archive <stream>`."""
 
 from prometheus_client import Counter, Gauge
 

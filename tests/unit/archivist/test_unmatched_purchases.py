@@ -84,7 +84,7 @@ def histories(draw: st.DrawFn, order_id: str) -> list[Event]:
 
 @pytest.mark.spark
 @settings(
-    max_examples=4,
+    max_examples=3,
     deadline=None,
     database=None,
     phases=[Phase.generate],  # each try of shrinking would be another Spark job

@@ -1,4 +1,5 @@
 import stat
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,6 +33,12 @@ def test_the_plan_holds_together(machine: Machine) -> None:
     programs = plan(machine)
     check_plan(programs)
     assert {"postgres", "kafka", "topics", "terminal"} <= {program.name for program in programs}
+
+
+def test_the_archivist_can_be_left_out(machine: Machine) -> None:
+    less = replace(machine, settings=machine.settings.model_copy(update={"archivist": False}))
+    left_out = {program.name for program in plan(machine)} - {each.name for each in plan(less)}
+    assert left_out == {"archivist"}
 
 
 def test_every_planned_module_is_there(machine: Machine) -> None:

@@ -2,7 +2,11 @@
 
 import threading
 import time
-from typing import Protocol
+from typing import Final, Protocol
+
+
+# Where the system has it, a clock that goes on while the whole machine is suspended.
+_STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class Clock(Protocol):
@@ -27,7 +31,7 @@ class SystemClock:
 
     def monotonic_seconds(self) -> float:
         """Return seconds that never go back."""
-        return time.monotonic()
+        return time.clock_gettime(_STEADY)
 
     def wait(self, stop: threading.Event, seconds: float) -> bool:
         """Wait until `stop` is set or the seconds are over; return whether it is set."""

@@ -4,7 +4,6 @@ import threading
 import time
 from typing import Final, Protocol
 
-
 # Where the system has it, a clock that goes on while the whole machine is suspended.
 _STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 

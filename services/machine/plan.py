@@ -59,6 +59,7 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         deliverer("email", at.port_deliverer_email),
         *((simulator(machine),) if at.simulator_dials else ()),
         *((archivist(machine),) if at.archivist else ()),
+        *((service("services.gateway.amqp", at.port_amqp),) if at.amqp else ()),
     )
 
 

@@ -18,12 +18,15 @@ class MachineSettings(Settings):
     kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384
     archivist: bool = True
     """Whether the archivist runs; without it some 500 MiB less are needed."""
+    amqp: bool = False
+    """Whether events also come in from the RabbitMQ server that `ALDEBARAN_AMQP_URL` names."""
     simulator_dials: str = "--rate 1 --over-share 0.5 --purchases-per-request 3"
     """Command line of the simulator, empty for none; see `python -m services.simulator --help`."""
 
     port_kafka: Port = 19092
     port_kafka_controller: Port = 19093
     port_postgres: Port = 15432
+    port_amqp: Port = 18092
     port_console: Port = 18080
     port_gateway: Port = 18081
     port_auditor: Port = 18082

@@ -190,8 +190,10 @@ def drain(watch: Path, events: int) -> DrainRow:
             Markers(bootstrap, "alerts") as markers,
             engine(bootstrap, home, "drain", settings) as running,
         ):
+            markers.wait(1, DRAIN_TIMEOUT_SECONDS)
+            cpu_before = running.cpu_seconds()
             seen_ns = markers.wait(2 * partitions, DRAIN_TIMEOUT_SECONDS)
-            cpu = running.cpu_seconds()
+            cpu = running.cpu_seconds() - cpu_before
     begin, end = min(seen_ns), max(seen_ns)
     seconds = (end - begin) / 1e9
     say(f"  first alert after {(begin - started_ns) / 1e9:.1f} s")

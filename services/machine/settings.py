@@ -17,7 +17,7 @@ class MachineSettings(Settings):
     tools: Path = Path(".tools")
     kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384
     archivist: bool = True
-    """Whether the archivist runs; without it some 500 MiB less are needed."""
+    """Whether the archivist runs; without it about 500 MiB less are needed."""
     amqp: bool = False
     """Whether events also come in from the RabbitMQ server that `ALDEBARAN_AMQP_URL` names."""
     simulator_dials: str = "--rate 1 --over-share 0.5 --purchases-per-request 3"

@@ -1,5 +1,6 @@
 """The Spark session as every application wants it: small, quiet, in UTC, with pinned jars."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,8 @@ def _java_options(driver: Driver) -> str:
 
 def open_with(driver: Driver, more: Mapping[str, str]) -> SparkSession:
     """Start Spark with the shared configuration and `more`; takes some seconds."""
+    # It tells of every connection that a thread of ours closes.
+    logging.getLogger("py4j").setLevel(logging.WARNING)
     builder = SparkSession.Builder().master(driver.master)
     for name, value in (base_config(driver) | dict(more)).items():
         builder = builder.config(name, value)

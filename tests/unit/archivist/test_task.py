@@ -1,0 +1,67 @@
+"""A job that fails waits before it is tried again, and ends the program when it never works."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from prometheus_client import REGISTRY
+from pyspark.errors import PySparkException
+
+from archivist.task import Task
+from engine.restarts import Failures, RestartLimit
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Transient
+from services.backbone.service import Life
+
+
+def task(life: Life, work: Callable[[], bool], failures_max: int = 2) -> Task:
+    limit = RestartLimit(failures_max, window_seconds=1000)
+    return Task("job", work, Failures(limit, random.Random(1)), life)
+
+
+def failing() -> bool:
+    raise PySparkException("the disk is full\nand more")
+
+
+def failures() -> float:
+    return REGISTRY.get_sample_value("aldebaran_archivist_failures_total", {"job": "job"}) or 0.0
+
+
+def test_a_failed_job_waits_and_then_works() -> None:
+    clock, broken = ManualClock(), [True]
+
+    def work() -> bool:
+        return failing() if broken.pop() else True
+
+    job = task(Life(clock=clock), work)
+    before = failures()
+    assert not job.turn()
+    assert failures() == before + 1
+    broken.append(False)
+    assert not job.turn()
+    clock.move(60)
+    assert job.turn()
+
+
+def test_a_job_that_never_works_ends_the_program() -> None:
+    clock = ManualClock()
+    job = task(Life(clock=clock), failing)
+    for _ in range(2):
+        assert not job.turn()
+        clock.move(60)
+    with pytest.raises(Transient, match=r"job failed too often, last: the disk is full$"):
+        job.turn()
+
+
+def test_what_the_end_breaks_off_is_no_failure() -> None:
+    life = Life(clock=ManualClock())
+
+    def cancelled() -> bool:
+        life.stop.set()
+        return failing()
+
+    before = failures()
+    job = task(life, cancelled)
+    assert not job.turn()
+    assert not job.turn()
+    assert failures() == before

@@ -80,5 +80,5 @@ $(VENV_STAMP): requirements-dev.lock | prerequisites
 ##@ Measure
 
 .PHONY: bench
-bench: setup ## Measure latency and sustained rate; writes docs/reports/bench.md (about 15 minutes)
+bench: setup ## Measure latency and sustained rate; writes docs/reports/bench.md (about 20 minutes)
 	PYTHONPATH=.:spark-apps $(PYTHON) -m tests.bench $(BENCH)

@@ -64,7 +64,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--rates", type=int, nargs="*", default=[1000, 10_000])
     parser.add_argument("--seconds", type=float, default=120)
-    parser.add_argument("--warm-up", type=float, default=30)
+    parser.add_argument("--warm-up", type=float, default=75)
     parser.add_argument("--probes", type=float, default=50, help="probes per second")
     parser.add_argument("--batch-seconds", type=float, default=20)
     parser.add_argument("--backlog", type=int, default=1_500_000)

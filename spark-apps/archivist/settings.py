@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, SecretStr
 
+from engine.options import kafka_client_options, master_url
 from services.backbone.settings import KafkaSettings, Port, Seconds
 from services.contracts.streams import SHIPPED_STREAMS
 
@@ -49,10 +50,7 @@ class ArchivistSettings(KafkaSettings):
 
     def kafka_client_options(self) -> dict[str, str]:
         """Return the options of every Kafka client of the archivist, without any prefix."""
-        more = {
-            name: value.get_secret_value() for name, value in self.archivist_kafka_options.items()
-        }
-        return {"bootstrap.servers": self.kafka_bootstrap_servers} | more
+        return kafka_client_options(self.kafka_bootstrap_servers, self.archivist_kafka_options)
 
     def spark_kafka_options(self) -> dict[str, str]:
         """Return the same options as Spark's Kafka source and sink take them."""
@@ -60,4 +58,4 @@ class ArchivistSettings(KafkaSettings):
 
     def master(self) -> str:
         """Return where Spark runs."""
-        return self.archivist_master or f"local[{self.archivist_slots}]"
+        return master_url(self.archivist_master, self.archivist_slots)

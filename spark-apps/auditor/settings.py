@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, SecretStr
 
+from engine.options import kafka_client_options, master_url
 from services.backbone.settings import KafkaSettings, Port, Seconds
 from services.contracts.records import Name
 from services.contracts.streams import SHIPPED_STREAMS
@@ -44,11 +45,8 @@ class AuditorSettings(KafkaSettings):
 
     def kafka_client_options(self) -> dict[str, str]:
         """Return the options of every Kafka client of this auditor, without any prefix."""
-        more = {
-            name: value.get_secret_value() for name, value in self.auditor_kafka_options.items()
-        }
-        return {"bootstrap.servers": self.kafka_bootstrap_servers} | more
+        return kafka_client_options(self.kafka_bootstrap_servers, self.auditor_kafka_options)
 
     def master(self) -> str:
         """Return where Spark runs."""
-        return self.auditor_master or f"local[{self.auditor_slots}]"
+        return master_url(self.auditor_master, self.auditor_slots)

@@ -24,14 +24,18 @@ MOVES: Final[dict[State, frozenset[State]]] = {
     State.CLAIMED: frozenset({State.SENT, State.RETRY_WAIT, State.FAILED, State.IN_DOUBT}),
     State.SENT: frozenset({State.CONFIRMED, State.FAILED}),
     State.CONFIRMED: frozenset(),
-    State.RETRY_WAIT: frozenset({State.CLAIMED, State.HELD}),
+    State.RETRY_WAIT: frozenset({State.CLAIMED, State.SENT, State.SUPPRESSED, State.HELD}),
     State.FAILED: frozenset({State.RETRY_WAIT, State.CLOSED}),
     State.IN_DOUBT: frozenset({State.SENT, State.RETRY_WAIT, State.HELD}),
-    State.HELD: frozenset({State.RETRY_WAIT, State.CLOSED}),
-    State.SUPPRESSED: frozenset({State.PENDING, State.HELD}),
+    State.HELD: frozenset({State.SENT, State.RETRY_WAIT, State.CLOSED}),
+    State.SUPPRESSED: frozenset({State.PENDING, State.HELD, State.CLOSED}),
     State.CLOSED: frozenset(),
 }
-"""Every allowed move; the ledger refuses any other."""
+"""Every allowed move; the ledger refuses any other.
+
+Only a claim leads to a send. From RETRY_WAIT, IN_DOUBT and HELD, SENT is reached by evidence alone:
+the provider's own word, found afterwards, that it has the message.
+"""
 
 CLAIMABLE: Final = frozenset({State.PENDING, State.RETRY_WAIT})
 """States from which a deliverer may claim."""

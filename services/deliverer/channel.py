@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from services.backbone.clock import Clock
 from services.contracts.records import Delivery, Severity
@@ -67,10 +67,34 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Promise:
+    """What a channel promises, in plain sentences; the table in docs/channels.md is made of it."""
+
+    recipient: str
+    """What a recipient is."""
+    our_id: str
+    """Where the provider and the reader find the delivery's id."""
+    taken_when: str
+    not_taken: str
+    """What proves that it was not taken, so that it is sent again."""
+    permanent: str
+    """What is refused for good."""
+    in_doubt: str
+    """What leaves nobody knowing."""
+    evidence: str
+    """What ends a doubt afterwards."""
+    without_faults: str
+    after_doubt: str
+    """What is promised where a doubt was not ended by evidence."""
+    not_promised: str
+
+
+@dataclass(frozen=True, slots=True)
 class Traits:
     """What a channel declares about itself; settings may override some of it."""
 
     name: str
+    promise: Promise
     dedupes_by_key: bool
     """The receiving side drops a second message with the same delivery id."""
     repeats: frozenset[Severity] = frozenset()
@@ -78,6 +102,8 @@ class Traits:
     breaker_per_recipient: bool = False
     """Whether recipients are different systems, so that one's outage says nothing of others."""
     send_timeout_seconds: float = 10.0
+    look_up_after_seconds: tuple[float, ...] = ()
+    """When a Witness is asked, counted from the beginning of the doubt, ascending."""
 
     def destination(self, recipient: str) -> str:
         """Return the key of the breaker that a recipient falls under."""
@@ -113,6 +139,56 @@ class Channel(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A send without a clear answer, as evidence of it is looked for."""
+
+    delivery: Delivery
+    attempt: int
+    claimed_at_ms: int
+    """When the try in doubt began; nothing of it was taken before."""
+    lease_over_at_ms: int
+    """After this, the try's owner sends nothing any more."""
+    provider_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The provider has the message."""
+
+    provider_id: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Proof that the provider has not taken the message, and that it never will."""
+
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """No proof either way yet."""
+
+    detail: str
+
+
+Finding = Taken | Absent | Unclear
+
+
+@runtime_checkable
+class Witness(Protocol):
+    """A channel whose provider can be asked afterwards what it has taken."""
+
+    async def look_up(self, doubt: Doubt) -> Finding:
+        """Ask once; trouble with asking is Unclear.
+
+        Absent must be proof: the try's lease is over, and so is the time within which the provider
+        shows what it has taken.
+        """
 
 
 OpenChannel = Callable[[Clock], Channel]

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from services.backbone.errors import Refused
+from services.contracts.recipients import complaint
 from services.lookout.nodes import Document, Unreadable, read_document
 from services.lookout.nodes import Path as Place
-from services.lookout.recipients import complaint
 from services.lookout.routes_parts import PARTS, TARGETS_LIMIT, FilePart, SendPart
 from services.lookout.routing import DEFAULT, Route, Routes, Target
 

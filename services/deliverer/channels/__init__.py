@@ -1,1 +1,1 @@
-"""The ways to reach a recipient, one file each; `wiring.py` lists them."""
+"""The ways to reach a recipient: each module or package here is one, and has `open_channel`."""

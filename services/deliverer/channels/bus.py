@@ -13,12 +13,25 @@ from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.settings import Seconds, read_settings
 from services.contracts import topics
-from services.deliverer.channel import Message, SendWindow, Traits
+from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
 _TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _OWN_TOPICS: Final = frozenset({topics.ALERTS, topics.HEARTBEATS, topics.DELIVERY_EVENTS})
 _OWN_PREFIX: Final = topics.deliveries("")
+
+_PROMISE: Final = Promise(
+    recipient="a Kafka topic; empty means the default topic",
+    our_id="record key, header `delivery-id`",
+    taken_when="all in-sync replicas have it",
+    not_taken="the producer's queue is full",
+    permanent="too large, not allowed, one of our own topics, no topic's name",
+    in_doubt="broker away during the write",
+    evidence="none is needed: the same key is written again",
+    without_faults="once",
+    after_doubt="at least once; the reader drops repeats by key",
+    not_promised="readers that ignore the key",
+)
 
 
 class BusSettings(ProducerSettings):
@@ -48,7 +61,10 @@ class BusChannel:
         self._default_topic = settings.bus_default_topic
         self._producer = Producer(settings.target(), "deliverer-bus")
         self.traits = Traits(
-            name="bus", dedupes_by_key=True, send_timeout_seconds=settings.send_timeout_seconds
+            name="bus",
+            promise=_PROMISE,
+            dedupes_by_key=True,
+            send_timeout_seconds=settings.send_timeout_seconds,
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:

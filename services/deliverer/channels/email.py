@@ -19,7 +19,7 @@ from pydantic import SecretStr, StringConstraints
 from services.backbone.clock import Clock
 from services.backbone.settings import Port, Seconds, Settings, read_settings
 from services.contracts.records import Severity
-from services.deliverer.channel import Message, SendWindow, Traits
+from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
 _PLAIN_ADDRESS: Final = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,255}"
@@ -31,6 +31,19 @@ _GO_AHEAD: Final = 354
 _CLOSING: Final = 421
 
 Address = Annotated[str, StringConstraints(pattern=f"^{_PLAIN_ADDRESS}$")]
+
+_PROMISE: Final = Promise(
+    recipient="one mail address",
+    our_id="`Message-ID`, header `X-Aldebaran-Delivery`",
+    taken_when="the relay answers 2xx to the final dot",
+    not_taken="anything before the content and its dot; any 4xx",
+    permanent="5xx to sender, recipient, DATA or content; no plain address",
+    in_doubt="connection lost or silence after the dot",
+    evidence="none",
+    without_faults="once into the relay",
+    after_doubt="at most one repeat, marked; or held",
+    not_promised="what relays behind the first one do",
+)
 
 
 class EmailSettings(Settings):
@@ -62,6 +75,7 @@ class EmailChannel:
         self._tls = None if plain else ssl.create_default_context(cafile=settings.email_ca_file)
         self.traits = Traits(
             name="email",
+            promise=_PROMISE,
             dedupes_by_key=False,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=60.0,

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from services.backbone.clock import Clock
 from services.backbone.settings import Seconds, Settings, read_settings
 from services.contracts.records import Severity
-from services.deliverer.channel import Message, SendWindow, Traits
+from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
 _FIRST_BYTE: Final = "http11.send_request_headers.started"
@@ -33,6 +33,19 @@ _NOT_PROCESSED: Final = frozenset({425, 429, 503})
 _MAYBE_PROCESSED: Final = frozenset({408, 409})
 """408 comes from gateways for slow servers too; 409 tells of a first try still under way."""
 _REASON_LIMIT: Final = 200
+
+_PROMISE: Final = Promise(
+    recipient="an http(s) address, or a name from `webhook_targets`",
+    our_id="headers `Idempotency-Key` and `webhook-id`",
+    taken_when="answered 2xx",
+    not_taken="nothing left yet (refused, DNS, TLS, connect timeout); 425, 429, 503",
+    permanent="other 4xx, redirects, no address",
+    in_doubt="408, 409, other 5xx, timeout or reset after the first byte",
+    evidence="none; with `webhook_dedupes` the same key is sent again",
+    without_faults="once accepted",
+    after_doubt="at most one repeat, marked; or held",
+    not_promised="that a receiver which answered 2xx did something",
+)
 
 
 class WebhookTarget(BaseModel):
@@ -79,6 +92,7 @@ class WebhookChannel:
         )
         self.traits = Traits(
             name="webhook",
+            promise=_PROMISE,
             dedupes_by_key=settings.webhook_dedupes,
             repeats=frozenset({Severity.CRITICAL}),
             breaker_per_recipient=True,

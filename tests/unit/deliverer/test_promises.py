@@ -8,7 +8,7 @@ import pytest
 from services.backbone.clock import ManualClock
 from services.deliverer.channel import Channel, Message, SendWindow, TooLate
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
-from services.deliverer.wiring import CHANNELS
+from services.deliverer.wiring import channel_names, opener
 from services.machine.ports import free_ports
 from tests.unit.deliverer.builders import delivery
 
@@ -17,7 +17,7 @@ RECIPIENTS = {"bus": "notifications", "email": "desk@example.com", "webhook": "t
 NONSENSE = {"bus": "no topic!", "email": "desk@example.com\r\nRCPT", "webhook": "ftp://x"}
 
 
-@pytest.fixture(params=sorted(CHANNELS))
+@pytest.fixture(params=channel_names())
 def name(request: pytest.FixtureRequest) -> str:
     assert isinstance(request.param, str)
     return request.param
@@ -38,7 +38,9 @@ async def channel(name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[C
         "WEBHOOK_SIGNING_SECRET": SECRET,
     }.items():
         monkeypatch.setenv("ALDEBARAN_" + setting, value)
-    opened = CHANNELS[name](ManualClock())
+    open_channel = opener(name)
+    assert open_channel is not None
+    opened = open_channel(ManualClock())
     yield opened
     await opened.close()
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.contracts.recipients import complaint
 from services.contracts.records import Severity
-from services.lookout.recipients import complaint
 from services.lookout.routes_file import BadRoutes, Problem, load_routes, read_routes
 from services.lookout.routing import Target, decide
 from services.lookout.settings import SHIPPED_ROUTES, LookoutSettings

@@ -1,0 +1,1 @@
+"""The accountant: compares what was found with what was delivered, and raises the difference."""

@@ -11,18 +11,20 @@ from services.backbone import service
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
 from services.backbone.service import Life
-from services.backbone.settings import read_settings
-from services.simulator.inbox.hook import HookServer
+from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
+from services.simulator.inbox.dials import turned, untouched
 from services.simulator.inbox.mail import mail_server
 from services.simulator.inbox.pages import inbox_app
 from services.simulator.inbox.received import Received
 from services.simulator.inbox.settings import InboxSettings
 from services.simulator.inbox.switchboard import Switchboard
+from services.simulator.inbox.web import WebServer
 
 _HELP: Final = """Keeps mails under $ALDEBARAN_HOME/mail and every arrival, webhooks whole, in
 $ALDEBARAN_HOME/inbox/received.jsonl; prints one line per message. Ports: ALDEBARAN_INBOX_SMTP_PORT
-(18025), ALDEBARAN_INBOX_HOOK_PORT (18090, POST /hook), ALDEBARAN_HTTP_PORT (18089: /healthz/live,
-/healthz/ready, /metrics, /received with exact counts per delivery id, /dials). Faults at start:
+(18025), ALDEBARAN_INBOX_HOOK_PORT (18090: POST /hook, and the other providers),
+ALDEBARAN_HTTP_PORT (18089: /healthz/live, /healthz/ready, /metrics, /received with exact counts
+per delivery id, /dials). Faults at start:
 ALDEBARAN_INBOX_DIALS='{"mail": {"accept_then_drop_share": 1}}'; later: POST the same to /dials."""
 
 
@@ -34,7 +36,7 @@ def body(settings: InboxSettings, switchboard: Switchboard, life: Life) -> None:
     """
     host = settings.inbox_host
     try:
-        hook = HookServer(switchboard, host, settings.inbox_hook_port)
+        hook = WebServer(switchboard, host, settings.inbox_hook_port)
     except OSError as error:
         raise Refused(f"cannot listen on port {settings.inbox_hook_port}: {error}") from None
     mail = mail_server(switchboard, settings.home / "mail", host, settings.inbox_smtp_port)
@@ -66,8 +68,13 @@ def main(arguments: Sequence[str]) -> int:
     )
     settings = read_settings(InboxSettings)
     logging.getLogger("mail.log").setLevel(logging.WARNING)  # aiosmtpd logs every command
-    received = Received(settings.home / "inbox" / "received.jsonl")
-    switchboard = Switchboard(settings.inbox_dials, received, SystemClock(), say)
+    try:
+        dials = turned(untouched(), settings.inbox_dials)
+    except ValueError as error:
+        sys.stderr.write(f"ALDEBARAN_INBOX_DIALS: {error}\n")
+        return EXIT_BAD_SETTINGS
+    received = Received(settings.home / "inbox" / "received.jsonl", dials)
+    switchboard = Switchboard(dials, received, SystemClock(), say)
     return service.run(
         "inbox",
         settings,

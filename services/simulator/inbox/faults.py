@@ -1,6 +1,7 @@
 """How the far end misbehaves: dials, and the decision per message as a pure function."""
 
 import random
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -19,17 +20,18 @@ class Verdict(StrEnum):
 
 
 class Faults(BaseModel):
-    """The dials of one way in.
+    """The dials of one way in; a provider with more dials has a subclass.
 
-    A share of messages is refused with `refuse_status` and not kept. Of the others a share is
-    kept and then the connection closes without an answer: `accept_then_drop_share`. Every answer
-    comes after `delay_seconds`. `retry_after_seconds` goes with an HTTP refusal.
+    A share of messages is refused with `refuse_status` and not kept; 429 and 503 ask to come
+    again. Of the others a share is kept and then the connection closes without an answer:
+    `accept_then_drop_share`. Every answer comes after `delay_seconds`. `retry_after_seconds` goes
+    with an HTTP refusal.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     refuse_share: Share = 0.0
-    refuse_status: Refusal
+    refuse_status: Refusal = 503
     retry_after_seconds: Annotated[int, Field(ge=0, le=86_400)] | None = None
     accept_then_drop_share: Share = 0.0
     delay_seconds: Annotated[float, Field(ge=0, le=600)] = 0.0
@@ -48,16 +50,5 @@ class MailFaults(Faults):
     refuse_status: Refusal = 451
 
 
-class HookFaults(Faults):
-    """The webhook receiver's dials; 429 and 503 ask to come again."""
-
-    refuse_status: Refusal = 503
-
-
-class InboxDials(BaseModel):
-    """All dials, as GET /dials shows them and POST /dials takes them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    mail: MailFaults = MailFaults()
-    hook: HookFaults = HookFaults()
+Dials = Mapping[str, Faults]
+"""The dials of every way in, by its name, as GET /dials shows them and POST /dials takes them."""

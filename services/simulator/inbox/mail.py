@@ -14,6 +14,7 @@ from services.simulator.inbox.faults import Verdict
 from services.simulator.inbox.received import Arrival
 from services.simulator.inbox.switchboard import Switchboard
 
+WAY: Final = "mail"
 SIZE_LIMIT_BYTES: Final = 1024 * 1024
 
 
@@ -27,7 +28,7 @@ class MailHandler:
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
         """Keep, refuse, or keep and drop the connection, as the dials say."""
-        faults = self._switchboard.dials.mail
+        faults = self._switchboard.faults(WAY)
         verdict = faults.decide(self._switchboard.rng)
         content = envelope.content or b""
         raw = content.encode() if isinstance(content, str) else content
@@ -43,7 +44,7 @@ class MailHandler:
         message = message_from_bytes(raw, policy=policy.default)
         kept = verdict is not Verdict.REFUSED
         arrival = Arrival(
-            way="mail",
+            way=WAY,
             delivery_id=delivery_id_of(message),
             verdict=verdict,
             at_ms=self._switchboard.clock.now_ms(),

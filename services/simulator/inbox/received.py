@@ -2,8 +2,9 @@
 
 import threading
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from services.simulator.inbox.faults import Verdict
 
 IDS_LIMIT: Final = 1_000_000
-Way = Literal["mail", "hook"]
+
+Way = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
+"""The name of one way in: mail, or a provider's."""
 
 
 class Arrival(BaseModel):
@@ -45,11 +48,11 @@ class WayCounts(BaseModel):
 class Received:
     """The counts; safe to use from any thread."""
 
-    def __init__(self, journal: Path) -> None:
+    def __init__(self, journal: Path, ways: Iterable[str]) -> None:
         self._lock = threading.Lock()
-        self._verdicts: Counter[tuple[Way, Verdict]] = Counter()
-        self._ids: dict[Way, Counter[str]] = {"mail": Counter(), "hook": Counter()}
-        self._incomplete: set[Way] = set()
+        self._verdicts: Counter[tuple[str, Verdict]] = Counter()
+        self._ids: dict[str, Counter[str]] = {way: Counter() for way in ways}
+        self._incomplete: set[str] = set()
         journal.parent.mkdir(parents=True, exist_ok=True)
         self._replay(journal)
         self._file = journal.open("ab")
@@ -62,8 +65,8 @@ class Received:
             self._file.flush()
             self._count(arrival)
 
-    def counts(self) -> dict[Way, WayCounts]:
-        """Return the counts of both ways."""
+    def counts(self) -> dict[str, WayCounts]:
+        """Return the counts of every way in."""
         with self._lock:
             return {way: self._way(way) for way in self._ids}
 
@@ -71,7 +74,7 @@ class Received:
         """Close the journal."""
         self._file.close()
 
-    def _way(self, way: Way) -> WayCounts:
+    def _way(self, way: str) -> WayCounts:
         ids = self._ids[way]
         return WayCounts(
             accepted=self._verdicts[way, Verdict.ACCEPTED],
@@ -84,7 +87,7 @@ class Received:
 
     def _count(self, arrival: Arrival) -> None:
         self._verdicts[arrival.way, arrival.verdict] += 1
-        ids = self._ids[arrival.way]
+        ids = self._ids.setdefault(arrival.way, Counter())
         if arrival.verdict is Verdict.REFUSED:
             return
         if arrival.delivery_id in ids or len(ids) < IDS_LIMIT:

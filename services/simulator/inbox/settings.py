@@ -1,9 +1,11 @@
 """What the inbox can be told."""
 
 from pathlib import Path
+from typing import Any
+
+from pydantic import Field
 
 from services.backbone.settings import Port, Settings
-from services.simulator.inbox.faults import InboxDials
 
 
 class InboxSettings(Settings):
@@ -14,4 +16,4 @@ class InboxSettings(Settings):
     inbox_host: str = "127.0.0.1"
     inbox_smtp_port: Port = 18025
     inbox_hook_port: Port = 18090
-    inbox_dials: InboxDials = InboxDials()
+    inbox_dials: dict[str, dict[str, Any]] = Field(default_factory=dict)

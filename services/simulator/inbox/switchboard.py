@@ -1,4 +1,4 @@
-"""What both ways in share: the dials as they are now, the counts, and the line for people."""
+"""What all ways in share: the dials as they are now, the counts, and the line for people."""
 
 import random
 import threading
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from services.backbone.clock import Clock
-from services.simulator.inbox.faults import InboxDials
+from services.simulator.inbox.faults import Dials, Faults
 from services.simulator.inbox.metrics import ARRIVALS
 from services.simulator.inbox.received import Arrival, Received
 
@@ -15,14 +15,18 @@ from services.simulator.inbox.received import Arrival, Received
 class Switchboard:
     """Held by the servers and by the page that turns the dials; safe from any thread."""
 
-    dials: InboxDials
+    dials: Dials
     received: Received
     clock: Clock
     say: Callable[[str], None]
     rng: random.Random = field(default_factory=random.Random)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def turn(self, dials: InboxDials) -> None:
+    def faults(self, way: str) -> Faults:
+        """Return the dials of one way in, as they are now."""
+        return self.dials[way]
+
+    def turn(self, dials: Dials) -> None:
         """Use other dials from the next message on."""
         with self._lock:
             self.dials = dials

@@ -3,18 +3,18 @@
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.simulator.inbox.faults import InboxDials, Verdict
-from services.simulator.inbox.pages import turned
+from services.simulator.inbox.dials import turned, untouched
+from services.simulator.inbox.faults import Verdict
 from services.simulator.inbox.received import Arrival, Received
 
 
-def arrival(way: Literal["mail", "hook"], delivery_id: str, verdict: Verdict) -> Arrival:
+def arrival(way: str, delivery_id: str, verdict: Verdict) -> Arrival:
     return Arrival(way=way, delivery_id=delivery_id, verdict=verdict, at_ms=1)
 
 
@@ -28,7 +28,7 @@ def test_counts_survive_a_restart_at_any_point(arrivals: list[Arrival], restart:
     with TemporaryDirectory() as folder:
         journal = Path(folder) / "received.jsonl"
         for part in (arrivals[:restart], arrivals[restart:]):
-            received = Received(journal)
+            received = Received(journal, ["mail", "hook"])
             for each in part:
                 received.add(each)
             received.close()
@@ -44,23 +44,24 @@ def test_counts_survive_a_restart_at_any_point(arrivals: list[Arrival], restart:
 
 def test_a_half_written_last_line_was_never_answered_and_does_not_count(tmp_path: Path) -> None:
     journal = tmp_path / "received.jsonl"
-    received = Received(journal)
+    received = Received(journal, ["mail", "hook"])
     received.add(arrival("mail", "a", Verdict.ACCEPTED))
     received.close()
     whole = journal.read_bytes()
     journal.write_bytes(whole + whole[:-5])
-    again = Received(journal)
+    again = Received(journal, ["mail", "hook"])
     assert again.counts()["mail"].ids == {"a": 1}
     again.close()
     assert journal.read_bytes() == whole
 
 
 def test_dials_are_turned_one_by_one() -> None:
-    dials = turned(InboxDials(), b'{"hook": {"refuse_share": 1, "refuse_status": 429}}')
-    dials = turned(dials, b'{"hook": {"retry_after_seconds": 2}, "mail": {"delay_seconds": 1}}')
-    assert (dials.hook.refuse_share, dials.hook.refuse_status) == (1, 429)
-    assert dials.hook.retry_after_seconds == 2
-    assert (dials.mail.delay_seconds, dials.mail.refuse_status) == (1, 451)
+    dials = turned(untouched(), {"hook": {"refuse_share": 1, "refuse_status": 429}})
+    dials = turned(dials, {"hook": {"retry_after_seconds": 2}, "mail": {"delay_seconds": 1}})
+    hook, mail = dials["hook"], dials["mail"]
+    assert (hook.refuse_share, hook.refuse_status) == (1, 429)
+    assert hook.retry_after_seconds == 2
+    assert (mail.delay_seconds, mail.refuse_status) == (1, 451)
 
 
 @pytest.mark.parametrize(
@@ -76,4 +77,4 @@ def test_dials_are_turned_one_by_one() -> None:
 )
 def test_a_bad_dial_is_named(body: bytes, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        turned(InboxDials(), body)
+        turned(untouched(), orjson.loads(body))

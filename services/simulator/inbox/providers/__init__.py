@@ -1,0 +1,1 @@
+"""The providers that the inbox plays over HTTP, one file each."""

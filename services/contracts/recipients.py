@@ -60,8 +60,21 @@ def _bus(recipient: str) -> str | None:
     return None
 
 
+def _pagerduty(recipient: str) -> str | None:
+    if re.fullmatch(r"[0-9a-fA-F]{32}", recipient):
+        return "a routing key is secret: name it in pagerduty_routing_keys, and route to the name"
+    return _entry(recipient, "pagerduty_routing_keys")
+
+
+def _entry(recipient: str, setting: str) -> str | None:
+    if _ENDPOINT.fullmatch(recipient):
+        return None
+    return f"{recipient!r} is no name that {setting} can have: small letters, digits, . _ -"
+
+
 _CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
     "bus": _bus,
     "email": _email,
+    "pagerduty": _pagerduty,
     "webhook": _webhook,
 }

@@ -15,9 +15,7 @@ import hmac
 import logging
 import ssl
 from collections.abc import Mapping
-from datetime import UTC
-from email.utils import parsedate_to_datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import httpx2
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
@@ -27,12 +25,11 @@ from services.backbone.settings import Seconds, Settings, read_settings
 from services.contracts.records import Severity
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
+from services.deliverer.posting import REASON_LIMIT, failed, opens, retry_after_seconds
 
-_FIRST_BYTE: Final = "http11.send_request_headers.started"
 _NOT_PROCESSED: Final = frozenset({425, 429, 503})
 _MAYBE_PROCESSED: Final = frozenset({408, 409})
 """408 comes from gateways for slow servers too; 409 tells of a first try still under way."""
-_REASON_LIMIT: Final = 200
 
 _PROMISE: Final = Promise(
     recipient="an http(s) address, or a name from `webhook_targets`",
@@ -106,12 +103,12 @@ class WebhookChannel:
         headers = self._headers(message, body, secret)
         try:
             request = self._client.build_request("POST", address, content=body, headers=headers)
-            request.extensions["trace"] = _opens(window)
+            request.extensions["trace"] = opens(window)
             response = await self._client.send(request, stream=True)
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             return Permanent(f"the recipient is no address to POST to: {error}")
         except httpx2.TransportError as error:
-            return _failed(error, window)
+            return failed(error, window)
         await response.aclose()
         return answered(response.status_code, response.headers, self._clock.now_ms())
 
@@ -164,7 +161,7 @@ def answered(status: int, headers: Mapping[str, str], now_ms: int) -> Outcome:
     """Sort a status that the receiver has answered."""
     reason = f"answered HTTP {status}"
     if 200 <= status < 300:
-        return Accepted(headers.get("x-request-id", "")[:_REASON_LIMIT])
+        return Accepted(headers.get("x-request-id", "")[:REASON_LIMIT])
     if status in _NOT_PROCESSED:
         wait = retry_after_seconds(headers.get("retry-after"), now_ms)
         return Refused(reason, wait, destination_down=status == 503)
@@ -173,37 +170,6 @@ def answered(status: int, headers: Mapping[str, str], now_ms: int) -> Outcome:
     if status < 400:
         return Permanent(f"{reason}: redirects are not followed, set the new address")
     return Permanent(reason)
-
-
-def retry_after_seconds(value: str | None, now_ms: int) -> float | None:
-    """Read a Retry-After header, in seconds or as a date; None if absent or not readable."""
-    if value is None:
-        return None
-    if value.strip().isdecimal():
-        return float(value.strip()[:9])
-    try:
-        at = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    zoned = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max(0.0, zoned.timestamp() - now_ms / 1000)
-
-
-def _opens(window: SendWindow) -> Any:
-    """Return the client's hook that opens the window at the request's first byte."""
-
-    async def trace(event: str, _: Mapping[str, Any]) -> None:
-        if event == _FIRST_BYTE:
-            window.open()
-
-    return trace
-
-
-def _failed(error: httpx2.TransportError, window: SendWindow) -> Outcome:
-    reason = f"{type(error).__name__}: {error}"[:_REASON_LIMIT]
-    if window.opened:
-        return Unknown(reason)
-    return Refused(reason, destination_down=True)
 
 
 def open_channel(clock: Clock) -> WebhookChannel:

@@ -12,6 +12,7 @@ from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts import topics
 from services.contracts.records import Delivery
+from services.deliverer.wiring import channel_names
 from services.machine.ports import free_ports
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.programs import DelivererProcess
@@ -67,7 +68,7 @@ class Bus:
 def bus(kafka_bootstrap: str) -> Iterator[Bus]:
     """The shared broker with the core's topics."""
     settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
-    TopicAdmin(settings, "test").declare(topics.core_topics(("bus", "webhook", "email")))
+    TopicAdmin(settings, "test").declare(topics.core_topics(channel_names()))
     producer = Producer(settings, "test")
     yield Bus(settings, producer)
     producer.close()

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.deliverer.channels.webhook import answered, retry_after_seconds, signed
+from services.deliverer.channels.webhook import answered, signed
 from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
+from services.deliverer.posting import retry_after_seconds
 
 NOW_MS = 1_795_253_400_000
 

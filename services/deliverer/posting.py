@@ -1,4 +1,4 @@
-"""What every channel over HTTP shares: when the first byte leaves, what a failure then proves.
+"""What channels over HTTP have in common: when the first byte leaves, what a failure proves.
 
 The HTTP client reports its phases, so "nothing had left yet" is known and not guessed.
 """

@@ -39,3 +39,12 @@ PUBLISHED_SECONDS: Final = Histogram(
     "Time from an auditor's finding to its deliveries on their topics",
     buckets=LATENCY_BUCKETS_SECONDS,
 )
+DUTY_SECONDS: Final = Histogram(
+    "aldebaran_lookout_duty_seconds",
+    "Time for one turn of what the keeper looks after",
+    ["duty"],
+    buckets=LATENCY_BUCKETS_SECONDS,
+)
+DUTY_ROWS: Final = Counter(
+    "aldebaran_lookout_duty_rows_total", "What the keeper has done, by duty", ["duty"]
+)

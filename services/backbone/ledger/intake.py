@@ -1,6 +1,7 @@
 """Accepting alerts: recorded once with their deliveries; the outbox of what is not published yet.
 
-The outbox is the rows of `deliveries` with `published_at IS NULL` (docs/decisions/0002-outbox.md).
+The outbox is the rows of `deliveries` with `published_at IS NULL` that wait for nothing else
+(docs/decisions/0002-outbox.md).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,26 +9,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+import orjson
 import psycopg
 
 from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.suppressions import Suppression
 from services.contracts.records import Alert, Delivery
 
 _RECORD: Final = """
 WITH fresh AS (
-  INSERT INTO alerts
-    (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at)
+  INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by, decision, inhibits,
+    appended_at, detected_at)
   SELECT record ->> 'alert_id', record ->> 'watch', record ->> 'severity', record ->> 'summary',
-    record, routed_by, to_timestamp((record ->> 'appended_at_ms')::bigint / 1000.0),
+    record, routed_by, decision, string_to_array(inhibits, ' '),
+    to_timestamp((record ->> 'appended_at_ms')::bigint / 1000.0),
     to_timestamp((record ->> 'detected_at_ms')::bigint / 1000.0)
-  FROM ROWS FROM (jsonb_array_elements(%s::jsonb), unnest(%s::text[])) AS given (record, routed_by)
+  FROM ROWS FROM (jsonb_array_elements(%s::jsonb), unnest(%s::text[]),
+    jsonb_array_elements(%s::jsonb), unnest(%s::text[]))
+    AS given (record, routed_by, decision, inhibits)
   ON CONFLICT (alert_id) DO NOTHING
   RETURNING alert_id
 ), fanned_out AS (
-  INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record)
+  INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record, plan,
+    state, next_attempt_at, reason, suppressed_by, group_key, group_limit)
   SELECT record ->> 'delivery_id', alert_id, record ->> 'channel', record ->> 'recipient',
-    (record ->> 'repetition')::integer, record
-  FROM jsonb_array_elements(%s::jsonb) AS given (record)
+    (record ->> 'repetition')::integer, record, plan -> 'plan',
+    CASE WHEN plan ? 'until' THEN 'SUPPRESSED' ELSE 'PENDING' END,
+    coalesce((plan ->> 'until')::timestamptz, ledger_now()), coalesce(plan ->> 'why', ''),
+    plan ->> 'by', plan ->> 'group_key', (plan ->> 'group_limit')::integer
+  FROM ROWS FROM (jsonb_array_elements(%s::jsonb), jsonb_array_elements(%s::jsonb))
+    AS given (record, plan)
   JOIN fresh ON fresh.alert_id = record -> 'alert' ->> 'alert_id'
 )
 SELECT alert_id FROM fresh
@@ -35,12 +46,13 @@ SELECT alert_id FROM fresh
 
 _UNPUBLISHED_OF: Final = """
 SELECT delivery_id, channel, record::text FROM deliveries
-WHERE alert_id = ANY(%s) AND published_at IS NULL ORDER BY created_at, delivery_id
+WHERE alert_id = ANY(%s) AND published_at IS NULL AND state NOT IN ('SUPPRESSED', 'CLOSED')
+ORDER BY created_at, delivery_id
 """
 
 _OUTBOX: Final = """
 SELECT delivery_id, channel, record::text FROM deliveries
-WHERE published_at IS NULL AND delivery_id > %s
+WHERE published_at IS NULL AND state NOT IN ('SUPPRESSED', 'CLOSED') AND delivery_id > %s
   AND created_at <= ledger_now() - make_interval(secs => %s)
 ORDER BY delivery_id LIMIT %s
 """
@@ -57,7 +69,8 @@ FROM locked WHERE deliveries.delivery_id = locked.delivery_id
 """
 
 _WAITING: Final = """
-SELECT count(*) FROM (SELECT FROM deliveries WHERE published_at IS NULL LIMIT %s) AS waiting
+SELECT count(*) FROM (SELECT FROM deliveries
+  WHERE published_at IS NULL AND state NOT IN ('SUPPRESSED', 'CLOSED') LIMIT %s) AS waiting
 """
 
 WAITING_LIMIT: Final = 100_000
@@ -82,10 +95,16 @@ class OutboxEntry:
 
 @dataclass(frozen=True, slots=True)
 class NewDelivery:
-    """A delivery to record, beside its JSON bytes."""
+    """A delivery to record, beside its JSON bytes.
+
+    `plan` is the JSON of what time and failure may need later: route, template, fallback, quiet
+    hours, grouping. With a suppression it is recorded as SUPPRESSED and is not in the outbox.
+    """
 
     delivery: Delivery
     encoded: bytes
+    plan: bytes = b"{}"
+    suppression: Suppression | None = None
 
     def entry(self) -> OutboxEntry:
         """Return what its topic gets."""
@@ -94,12 +113,17 @@ class NewDelivery:
 
 @dataclass(frozen=True, slots=True)
 class NewAlert:
-    """An alert to record, beside its JSON bytes, the routes that were for it, its deliveries."""
+    """An alert to record, beside its JSON bytes, the routes that were for it, its deliveries.
+
+    `decision` is the JSON of why these are told; `inhibits` are keys by which it mutes others.
+    """
 
     alert: Alert
     encoded: bytes
     routed_by: str
     deliveries: tuple[NewDelivery, ...]
+    decision: bytes = b"{}"
+    inhibits: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -195,14 +219,31 @@ def _accept(connection: Connection, batch: Sequence[NewAlert], accepted: Accepte
         _accept(connection, batch[middle:], accepted)
 
 
-def _columns(batch: Sequence[NewAlert]) -> tuple[str, list[str], str]:
+def _columns(batch: Sequence[NewAlert]) -> tuple[str, list[str], str, list[str | None], str, str]:
     """Records go as one JSON array each: an array of texts would escape every quote in them."""
-    deliveries = (each.encoded for alert in batch for each in alert.deliveries)
+    deliveries = [each for alert in batch for each in alert.deliveries]
     return (
         _json_array(each.encoded for each in batch),
         [each.routed_by for each in batch],
-        _json_array(deliveries),
+        _json_array(each.decision for each in batch),
+        [" ".join(each.inhibits) or None for each in batch],
+        _json_array(each.encoded for each in deliveries),
+        _json_array(_plan(each) for each in deliveries),
     )
+
+
+def _plan(new: NewDelivery) -> bytes:
+    """Put what it waits for, if anything, beside the plan."""
+    if (waits := new.suppression) is None:
+        return b'{"plan":%b}' % new.plan
+    told = {
+        "until": waits.until,
+        "by": waits.by,
+        "why": waits.why,
+        "group_key": waits.group_key,
+        "group_limit": waits.group_limit,
+    }
+    return b'{"plan":%b,%b' % (new.plan, orjson.dumps(told)[1:])
 
 
 def _json_array(records: Iterable[bytes]) -> str:

@@ -1,0 +1,308 @@
+"""Deliveries that wait for a rule (silence, quiet hours, inhibition, group), and their release.
+
+A turn locks some rows, has them judged by a pure function, and writes the rulings with their
+decisions in the same transaction: a crash leaves either all of it or nothing.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, LiteralString
+
+from psycopg.rows import kwargs_row
+
+from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.contracts.states import State
+
+
+class Kind(StrEnum):
+    """Why a delivery waits, strongest first."""
+
+    SILENCE = "silence"
+    WINDOW = "window"
+    INHIBITION = "inhibition"
+    QUIET = "quiet"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """What a delivery waits for and until when; `why` is for people.
+
+    Members of a digest to be share a `group_key`; at `group_limit` members it is sent at once.
+    """
+
+    kind: Kind
+    name: str
+    until: datetime
+    why: str
+    group_key: str | None = None
+    group_limit: int | None = None
+
+    @property
+    def by(self) -> str:
+        """The rule as the ledger keeps it: kind and name."""
+        return f"{self.kind.value}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One row to judge; `alert` is the alert's JSON without values and event ids."""
+
+    delivery_id: str
+    alert_id: str
+    channel: str
+    recipient: str
+    state: State
+    attempt: int
+    fence: int
+    plan: dict[str, Any]
+    alert: str
+    subject: str
+    suppressed_by: str | None
+    next_attempt_at: datetime
+    created_at: datetime
+    acknowledged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What becomes of one row, and why.
+
+    SUPPRESSED needs a suppression; PENDING is released and goes back into the outbox. `message`
+    (subject, text) replaces what the row says; `digest_id` is the delivery that tells its alert.
+    """
+
+    row: Waiting
+    after: State
+    stage: str
+    why: str
+    suppression: Suppression | None = None
+    digest_id: str | None = None
+    message: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A row that a ruling has moved; `record` is its JSON as it stands now."""
+
+    delivery_id: str
+    alert_id: str
+    channel: str
+    recipient: str
+    before: State
+    after: State
+    attempt: int
+    reason: str
+    record: str
+
+
+Judge = Callable[[datetime, Sequence[Waiting]], Sequence[Ruling]]
+"""Rules on rows at a time of the ledger's clock; rows without a ruling stay as they are."""
+
+_COLUMNS: Final = """
+SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.state, d.attempt, d.fence, d.plan,
+  (a.record - 'values' - 'event_ids')::text AS alert, d.record ->> 'subject' AS subject,
+  d.suppressed_by, d.next_attempt_at, d.created_at, a.acknowledged_at IS NOT NULL AS acknowledged
+FROM deliveries d JOIN alerts a USING (alert_id)
+"""
+
+_DUE: Final = (
+    _COLUMNS
+    + """
+WHERE d.state = 'SUPPRESSED' AND d.group_key IS NULL AND d.next_attempt_at <= ledger_now()
+ORDER BY d.next_attempt_at LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
+)
+
+_ENDED_EARLY: Final = (
+    _COLUMNS
+    + """
+WHERE d.state = 'SUPPRESSED' AND d.suppressed_by = ANY(ARRAY(
+  SELECT 'silence:' || silence_id FROM silences
+  WHERE ended_at IS NOT NULL AND ends_at > ledger_now()))
+LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
+)
+
+_PAGE: Final = (
+    _COLUMNS
+    + """
+WHERE d.state = 'SUPPRESSED' AND d.group_key IS NULL AND d.delivery_id > %(after)s
+ORDER BY d.delivery_id LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
+)
+
+# Not locked: a claim skips locked rows, and most of these may be sent.
+_NEXT_TO_SEND: Final = (
+    _COLUMNS
+    + """
+WHERE d.delivery_id IN (
+  SELECT next.delivery_id FROM unnest(%(channels)s::text[]) AS given (channel)
+  CROSS JOIN LATERAL (
+    SELECT delivery_id FROM deliveries w
+    WHERE w.channel = given.channel AND w.state IN ('PENDING', 'RETRY_WAIT')
+      AND w.next_attempt_at <= ledger_now() + make_interval(secs => %(ahead)s)
+    ORDER BY w.next_attempt_at LIMIT %(limit)s) AS next)
+  AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = d.delivery_id)"""
+)
+
+_GROUPS: Final = """
+SELECT group_key FROM deliveries WHERE state = 'SUPPRESSED' AND group_key IS NOT NULL
+GROUP BY group_key
+HAVING min(next_attempt_at) <= ledger_now() OR count(*) >= min(group_limit) LIMIT %(limit)s
+"""
+
+_GROUP_LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(group)s, 6))"
+
+_MEMBERS: Final = (
+    _COLUMNS
+    + """
+WHERE d.state = 'SUPPRESSED' AND d.group_key = %(group)s
+ORDER BY d.created_at, d.delivery_id LIMIT %(limit)s FOR UPDATE OF d"""
+)
+
+_STILL_DUE: Final = """
+SELECT min(group_limit) FROM deliveries WHERE state = 'SUPPRESSED' AND group_key = %(group)s
+HAVING min(next_attempt_at) <= ledger_now() OR count(*) >= min(group_limit)
+"""
+
+_APPLY: Final = """
+WITH told AS (
+  SELECT * FROM unnest(%(ids)s::text[], %(befores)s::text[], %(fences)s::bigint[],
+    %(afters)s::text[], %(stages)s::text[], %(whys)s::text[], %(untils)s::timestamptz[],
+    %(bys)s::text[], %(groups)s::text[], %(limits)s::integer[], %(digests)s::text[],
+    %(subjects)s::text[], %(texts)s::text[])
+  AS t(delivery_id, before, fence, after, stage, why, until, suppressed_by, group_key,
+    group_limit, digest_id, subject, text)
+), moved AS (
+  UPDATE deliveries d SET state = t.after, reason = t.why, suppressed_by = t.suppressed_by,
+    group_key = t.group_key, group_limit = t.group_limit, updated_at = ledger_now(),
+    digest_id = coalesce(t.digest_id, d.digest_id),
+    record = CASE WHEN t.subject IS NULL THEN d.record
+      ELSE d.record || jsonb_build_object('subject', t.subject, 'text', t.text) END,
+    next_attempt_at = CASE t.after WHEN 'SUPPRESSED' THEN t.until
+      ELSE greatest(ledger_now(), d.not_before) END,
+    not_before = CASE WHEN t.after = 'SUPPRESSED' AND t.before = 'RETRY_WAIT'
+      THEN d.next_attempt_at WHEN t.after = 'SUPPRESSED' THEN d.not_before END,
+    published_at = CASE t.after WHEN 'PENDING' THEN NULL ELSE d.published_at END
+  FROM told t WHERE d.delivery_id = t.delivery_id AND d.state = t.before AND d.fence = t.fence
+  RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, t.before, t.after, d.attempt,
+    d.reason, d.record::text AS record, t.stage
+), noted AS (
+  INSERT INTO decisions (alert_id, delivery_id, stage, decided, why)
+  SELECT alert_id, delivery_id, stage, after, reason FROM moved ORDER BY delivery_id
+)
+SELECT delivery_id, alert_id, channel, recipient, before, after, attempt, reason, record FROM moved
+"""
+
+
+class Suppressions:
+    """Moves rows into and out of SUPPRESSED; every method raises Transient.
+
+    Several programs may turn at once: what one has locked, the others skip.
+    """
+
+    def __init__(self, pool: Pool, limit: int = 500) -> None:
+        self._pool = pool
+        self._limit = limit
+
+    def judge_due(self, judge: Judge) -> list[Moved]:
+        """Judge rows whose time has come."""
+        return self._turn(_DUE, judge)[1]
+
+    def judge_ended_early(self, judge: Judge) -> list[Moved]:
+        """Judge rows whose silence somebody has ended before its time."""
+        return self._turn(_ENDED_EARLY, judge)[1]
+
+    def judge_page(self, after: str, judge: Judge) -> tuple[str | None, list[Moved]]:
+        """Judge the next suppressed rows above an id; return the last id, or None at the end."""
+        rows, moved = self._turn(_PAGE, judge, after=after)
+        return (rows[-1].delivery_id if rows else None), moved
+
+    def judge_next_to_send(
+        self, channels: Sequence[str], ahead_seconds: float, judge: Judge
+    ) -> list[Moved]:
+        """Judge the rows that claims would take next, those due within some seconds included.
+
+        A row that is claimed meanwhile is left alone.
+        """
+        terms = {"channels": list(channels), "ahead": ahead_seconds}
+        return self._turn(_NEXT_TO_SEND, judge, **terms)[1]
+
+    def judge_groups(self, judge: Judge) -> list[Moved]:
+        """Judge the members of each group whose window is over or that is full, together."""
+        with self._connection() as connection:
+            rows = connection.execute(_GROUPS, {"limit": self._limit}).fetchall()
+        moved: list[Moved] = []
+        for (group,) in rows:
+            with self._connection() as connection:
+                moved += _judge_group(connection, group, judge)
+        return moved
+
+    def _turn(
+        self, question: LiteralString, judge: Judge, **terms: Any
+    ) -> tuple[list[Waiting], list[Moved]]:
+        with self._connection() as connection:
+            rows = _ask(connection, question, {"limit": self._limit} | terms)
+            return rows, _ruled(connection, rows, judge)
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        with sorted_troubles(), self._pool.connection() as connection:
+            yield connection
+
+
+def _judge_group(connection: Connection, group: str, judge: Judge) -> list[Moved]:
+    """Judge one group under its lock; whoever comes second finds it no longer due."""
+    terms: dict[str, Any] = {"group": group}
+    locked = connection.execute(_GROUP_LOCK, terms).fetchone()
+    if not locked or not locked[0]:
+        return []
+    due = connection.execute(_STILL_DUE, terms).fetchone()
+    if due is None:
+        return []
+    return _ruled(connection, _ask(connection, _MEMBERS, terms | {"limit": due[0]}), judge)
+
+
+def _ask(connection: Connection, question: LiteralString, terms: dict[str, Any]) -> list[Waiting]:
+    with connection.cursor(row_factory=kwargs_row(_waiting)) as cursor:
+        return cursor.execute(question, terms).fetchall()
+
+
+def _waiting(**row: Any) -> Waiting:
+    return Waiting(**row | {"state": State(row["state"])})
+
+
+def _ruled(connection: Connection, rows: Sequence[Waiting], judge: Judge) -> list[Moved]:
+    if not rows:
+        return []
+    (now,) = connection.execute("SELECT ledger_now()").fetchall()[0]
+    rulings = judge(now, rows)
+    if not rulings:
+        return []
+    with connection.cursor(row_factory=kwargs_row(_moved)) as cursor:
+        return cursor.execute(_APPLY, _columns(rulings)).fetchall()
+
+
+def _moved(**row: Any) -> Moved:
+    return Moved(**row | {"before": State(row["before"]), "after": State(row["after"])})
+
+
+def _columns(rulings: Sequence[Ruling]) -> dict[str, list[Any]]:
+    waits = [each.suppression for each in rulings]
+    messages = [each.message or (None, None) for each in rulings]
+    return {
+        "ids": [each.row.delivery_id for each in rulings],
+        "befores": [each.row.state for each in rulings],
+        "fences": [each.row.fence for each in rulings],
+        "afters": [each.after for each in rulings],
+        "stages": [each.stage for each in rulings],
+        "whys": [each.why for each in rulings],
+        "untils": [each and each.until for each in waits],
+        "bys": [each and each.by for each in waits],
+        "groups": [each and each.group_key for each in waits],
+        "limits": [each and each.group_limit for each in waits],
+        "digests": [each.digest_id for each in rulings],
+        "subjects": [subject for subject, _ in messages],
+        "texts": [text for _, text in messages],
+    }

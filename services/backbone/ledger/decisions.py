@@ -1,4 +1,4 @@
-"""Decisions about deliveries after intake: what was decided, by which part, and why; kept forever."""
+"""Decisions after intake: what was decided about a delivery, by which part, and why."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

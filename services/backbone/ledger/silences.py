@@ -144,20 +144,24 @@ class Silences:
 
 def complaint(new: NewSilence, now: datetime) -> str | None:
     """Say what is wrong with a silence, or None."""
-    for name, text in (("author", new.author), ("reason", new.reason)):
+    return next(_complaints(new, now), None)
+
+
+def _complaints(new: NewSilence, now: datetime) -> Iterator[str]:
+    for name, text in (("an author", new.author), ("a reason", new.reason)):
         if not text.strip() or len(text) > TEXT_LIMIT_CHARACTERS or "\0" in text:
-            return f"a silence needs {name}: 1 to {TEXT_LIMIT_CHARACTERS} characters"
+            yield f"a silence needs {name}: 1 to {TEXT_LIMIT_CHARACTERS} characters"
     if not any(new.match.values()):
-        return "a silence needs a match; for every alert write watch: '*'"
+        yield "a silence needs a match; for every alert write watch: '*'"
     if new.starts_at.tzinfo is None or new.ends_at.tzinfo is None:
-        return "starts_at and ends_at need a time zone, for example 2026-11-21T12:00:00Z"
+        yield "starts_at and ends_at need a time zone, for example 2026-11-21T12:00:00Z"
+        return
     if new.ends_at <= new.starts_at:
-        return "ends_at must be after starts_at"
+        yield "ends_at must be after starts_at"
     if new.ends_at <= now:
-        return "the silence would be over already: ends_at is in the past"
+        yield "the silence would be over already: ends_at is in the past"
     if new.ends_at - new.starts_at > LENGTH_LIMIT:
-        return f"a silence lasts at most {LENGTH_LIMIT.days} days; use the routes for longer"
-    return None
+        yield f"a silence lasts at most {LENGTH_LIMIT.days} days; use the routes for longer"
 
 
 def _now(connection: Connection) -> datetime:

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, LiteralString
+from typing import Any, LiteralString
 
 from psycopg.rows import kwargs_row
 
+from services.backbone.ledger import judging
 from services.backbone.ledger.database import Connection, Pool, sorted_troubles
 from services.contracts.states import State
 
@@ -102,99 +103,6 @@ class Moved:
 Judge = Callable[[datetime, Sequence[Waiting]], Sequence[Ruling]]
 """Rules on rows at a time of the ledger's clock; rows without a ruling stay as they are."""
 
-_COLUMNS: Final = """
-SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.state, d.attempt, d.fence, d.plan,
-  (a.record - 'values' - 'event_ids')::text AS alert, d.record ->> 'subject' AS subject,
-  d.suppressed_by, d.next_attempt_at, d.created_at, a.acknowledged_at IS NOT NULL AS acknowledged
-FROM deliveries d JOIN alerts a USING (alert_id)
-"""
-
-_DUE: Final = (
-    _COLUMNS
-    + """
-WHERE d.state = 'SUPPRESSED' AND d.group_key IS NULL AND d.next_attempt_at <= ledger_now()
-ORDER BY d.next_attempt_at LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
-)
-
-_ENDED_EARLY: Final = (
-    _COLUMNS
-    + """
-WHERE d.state = 'SUPPRESSED' AND d.suppressed_by = ANY(ARRAY(
-  SELECT 'silence:' || silence_id FROM silences
-  WHERE ended_at IS NOT NULL AND ends_at > ledger_now()))
-LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
-)
-
-_PAGE: Final = (
-    _COLUMNS
-    + """
-WHERE d.state = 'SUPPRESSED' AND d.group_key IS NULL AND d.delivery_id > %(after)s
-ORDER BY d.delivery_id LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
-)
-
-# Not locked: a claim skips locked rows, and most of these may be sent.
-_NEXT_TO_SEND: Final = (
-    _COLUMNS
-    + """
-WHERE d.delivery_id IN (
-  SELECT next.delivery_id FROM unnest(%(channels)s::text[]) AS given (channel)
-  CROSS JOIN LATERAL (
-    SELECT delivery_id FROM deliveries w
-    WHERE w.channel = given.channel AND w.state IN ('PENDING', 'RETRY_WAIT')
-      AND w.next_attempt_at <= ledger_now() + make_interval(secs => %(ahead)s)
-    ORDER BY w.next_attempt_at LIMIT %(limit)s) AS next)
-  AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = d.delivery_id)"""
-)
-
-_GROUPS: Final = """
-SELECT group_key FROM deliveries WHERE state = 'SUPPRESSED' AND group_key IS NOT NULL
-GROUP BY group_key
-HAVING min(next_attempt_at) <= ledger_now() OR count(*) >= min(group_limit) LIMIT %(limit)s
-"""
-
-_GROUP_LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(group)s, 6))"
-
-_MEMBERS: Final = (
-    _COLUMNS
-    + """
-WHERE d.state = 'SUPPRESSED' AND d.group_key = %(group)s
-ORDER BY d.created_at, d.delivery_id LIMIT %(limit)s FOR UPDATE OF d"""
-)
-
-_STILL_DUE: Final = """
-SELECT min(group_limit) FROM deliveries WHERE state = 'SUPPRESSED' AND group_key = %(group)s
-HAVING min(next_attempt_at) <= ledger_now() OR count(*) >= min(group_limit)
-"""
-
-_APPLY: Final = """
-WITH told AS (
-  SELECT * FROM unnest(%(ids)s::text[], %(befores)s::text[], %(fences)s::bigint[],
-    %(afters)s::text[], %(stages)s::text[], %(whys)s::text[], %(untils)s::timestamptz[],
-    %(bys)s::text[], %(groups)s::text[], %(limits)s::integer[], %(digests)s::text[],
-    %(subjects)s::text[], %(texts)s::text[])
-  AS t(delivery_id, before, fence, after, stage, why, until, suppressed_by, group_key,
-    group_limit, digest_id, subject, text)
-), moved AS (
-  UPDATE deliveries d SET state = t.after, reason = t.why, suppressed_by = t.suppressed_by,
-    group_key = t.group_key, group_limit = t.group_limit, updated_at = ledger_now(),
-    digest_id = coalesce(t.digest_id, d.digest_id),
-    record = CASE WHEN t.subject IS NULL THEN d.record
-      ELSE d.record || jsonb_build_object('subject', t.subject, 'text', t.text) END,
-    next_attempt_at = CASE t.after WHEN 'SUPPRESSED' THEN t.until
-      ELSE greatest(ledger_now(), d.not_before) END,
-    not_before = CASE WHEN t.after = 'SUPPRESSED' AND t.before = 'RETRY_WAIT'
-      THEN d.next_attempt_at WHEN t.after = 'SUPPRESSED' THEN d.not_before END,
-    published_at = CASE t.after WHEN 'PENDING' THEN NULL ELSE d.published_at END
-  FROM told t WHERE d.delivery_id = t.delivery_id AND d.state = t.before AND d.fence = t.fence
-  RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, t.before, t.after, d.attempt,
-    d.reason, d.record::text AS record, t.stage
-), noted AS (
-  INSERT INTO decisions (alert_id, delivery_id, stage, decided, why)
-  SELECT alert_id, delivery_id, stage, after, reason FROM moved ORDER BY delivery_id
-)
-SELECT delivery_id, alert_id, channel, recipient, before, after, attempt, reason, record FROM moved
-"""
-
 
 class Suppressions:
     """Moves rows into and out of SUPPRESSED; every method raises Transient.
@@ -208,15 +116,15 @@ class Suppressions:
 
     def judge_due(self, judge: Judge) -> list[Moved]:
         """Judge rows whose time has come."""
-        return self._turn(_DUE, judge)[1]
+        return self._turn(judging.DUE, judge)[1]
 
     def judge_ended_early(self, judge: Judge) -> list[Moved]:
         """Judge rows whose silence somebody has ended before its time."""
-        return self._turn(_ENDED_EARLY, judge)[1]
+        return self._turn(judging.ENDED_EARLY, judge)[1]
 
     def judge_page(self, after: str, judge: Judge) -> tuple[str | None, list[Moved]]:
         """Judge the next suppressed rows above an id; return the last id, or None at the end."""
-        rows, moved = self._turn(_PAGE, judge, after=after)
+        rows, moved = self._turn(judging.PAGE, judge, after=after)
         return (rows[-1].delivery_id if rows else None), moved
 
     def judge_next_to_send(
@@ -227,12 +135,12 @@ class Suppressions:
         A row that is claimed meanwhile is left alone.
         """
         terms = {"channels": list(channels), "ahead": ahead_seconds}
-        return self._turn(_NEXT_TO_SEND, judge, **terms)[1]
+        return self._turn(judging.NEXT_TO_SEND, judge, **terms)[1]
 
     def judge_groups(self, judge: Judge) -> list[Moved]:
         """Judge the members of each group whose window is over or that is full, together."""
         with self._connection() as connection:
-            rows = connection.execute(_GROUPS, {"limit": self._limit}).fetchall()
+            rows = connection.execute(judging.GROUPS, {"limit": self._limit}).fetchall()
         moved: list[Moved] = []
         for (group,) in rows:
             with self._connection() as connection:
@@ -255,13 +163,13 @@ class Suppressions:
 def _judge_group(connection: Connection, group: str, judge: Judge) -> list[Moved]:
     """Judge one group under its lock; whoever comes second finds it no longer due."""
     terms: dict[str, Any] = {"group": group}
-    locked = connection.execute(_GROUP_LOCK, terms).fetchone()
+    locked = connection.execute(judging.GROUP_LOCK, terms).fetchone()
     if not locked or not locked[0]:
         return []
-    due = connection.execute(_STILL_DUE, terms).fetchone()
+    due = connection.execute(judging.STILL_DUE, terms).fetchone()
     if due is None:
         return []
-    return _ruled(connection, _ask(connection, _MEMBERS, terms | {"limit": due[0]}), judge)
+    return _ruled(connection, _ask(connection, judging.MEMBERS, terms | {"limit": due[0]}), judge)
 
 
 def _ask(connection: Connection, question: LiteralString, terms: dict[str, Any]) -> list[Waiting]:
@@ -281,7 +189,7 @@ def _ruled(connection: Connection, rows: Sequence[Waiting], judge: Judge) -> lis
     if not rulings:
         return []
     with connection.cursor(row_factory=kwargs_row(_moved)) as cursor:
-        return cursor.execute(_APPLY, _columns(rulings)).fetchall()
+        return cursor.execute(judging.APPLY, _columns(rulings)).fetchall()
 
 
 def _moved(**row: Any) -> Moved:

@@ -1,0 +1,88 @@
+"""The SQL of judging: which rows are looked at, and how a ruling moves them."""
+
+from typing import Final
+
+_ROWS: Final = """
+SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.state, d.attempt, d.fence, d.plan,
+  (a.record - 'values' - 'event_ids')::text AS alert, d.record ->> 'subject' AS subject,
+  d.suppressed_by, d.next_attempt_at, d.created_at, a.acknowledged_at IS NOT NULL AS acknowledged
+FROM deliveries d JOIN alerts a USING (alert_id)
+{which}"""
+
+DUE: Final = _ROWS.format(
+    which="""WHERE d.state = 'SUPPRESSED' AND d.group_key IS NULL
+  AND d.next_attempt_at <= ledger_now()
+ORDER BY d.next_attempt_at LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
+)
+
+ENDED_EARLY: Final = _ROWS.format(
+    which="""WHERE d.state = 'SUPPRESSED' AND d.suppressed_by = ANY(ARRAY(
+  SELECT 'silence:' || silence_id FROM silences
+  WHERE ended_at IS NOT NULL AND ends_at > ledger_now()))
+LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
+)
+
+PAGE: Final = _ROWS.format(
+    which="""WHERE d.state = 'SUPPRESSED' AND d.group_key IS NULL AND d.delivery_id > %(after)s
+ORDER BY d.delivery_id LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
+)
+
+# Not locked: a claim skips locked rows, and most of these may be sent.
+NEXT_TO_SEND: Final = _ROWS.format(
+    which="""WHERE d.delivery_id IN (
+  SELECT next.delivery_id FROM unnest(%(channels)s::text[]) AS given (channel)
+  CROSS JOIN LATERAL (
+    SELECT delivery_id FROM deliveries w
+    WHERE w.channel = given.channel AND w.state IN ('PENDING', 'RETRY_WAIT')
+      AND w.next_attempt_at <= ledger_now() + make_interval(secs => %(ahead)s)
+    ORDER BY w.next_attempt_at LIMIT %(limit)s) AS next)
+  AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = d.delivery_id)"""
+)
+
+# All groups are counted: the index holds all that this needs, and only members that wait.
+GROUPS: Final = """
+SELECT group_key FROM deliveries WHERE state = 'SUPPRESSED' AND group_key IS NOT NULL
+GROUP BY group_key
+HAVING min(next_attempt_at) <= ledger_now() OR count(*) >= min(group_limit) LIMIT %(limit)s
+"""
+
+GROUP_LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(group)s, 6))"
+
+MEMBERS: Final = _ROWS.format(
+    which="""WHERE d.state = 'SUPPRESSED' AND d.group_key = %(group)s
+ORDER BY d.created_at, d.delivery_id LIMIT %(limit)s FOR UPDATE OF d"""
+)
+
+STILL_DUE: Final = """
+SELECT min(group_limit) FROM deliveries WHERE state = 'SUPPRESSED' AND group_key = %(group)s
+HAVING min(next_attempt_at) <= ledger_now() OR count(*) >= min(group_limit)
+"""
+
+APPLY: Final = """
+WITH told AS (
+  SELECT * FROM unnest(%(ids)s::text[], %(befores)s::text[], %(fences)s::bigint[],
+    %(afters)s::text[], %(stages)s::text[], %(whys)s::text[], %(untils)s::timestamptz[],
+    %(bys)s::text[], %(groups)s::text[], %(limits)s::integer[], %(digests)s::text[],
+    %(subjects)s::text[], %(texts)s::text[])
+  AS t(delivery_id, before, fence, after, stage, why, until, suppressed_by, group_key,
+    group_limit, digest_id, subject, text)
+), moved AS (
+  UPDATE deliveries d SET state = t.after, reason = t.why, suppressed_by = t.suppressed_by,
+    group_key = t.group_key, group_limit = t.group_limit, updated_at = ledger_now(),
+    digest_id = coalesce(t.digest_id, d.digest_id),
+    record = CASE WHEN t.subject IS NULL THEN d.record
+      ELSE d.record || jsonb_build_object('subject', t.subject, 'text', t.text) END,
+    next_attempt_at = CASE t.after WHEN 'SUPPRESSED' THEN t.until
+      ELSE greatest(ledger_now(), d.not_before) END,
+    not_before = CASE WHEN t.after = 'SUPPRESSED' AND t.before = 'RETRY_WAIT'
+      THEN d.next_attempt_at WHEN t.after = 'SUPPRESSED' THEN d.not_before END,
+    published_at = CASE t.after WHEN 'PENDING' THEN NULL ELSE d.published_at END
+  FROM told t WHERE d.delivery_id = t.delivery_id AND d.state = t.before AND d.fence = t.fence
+  RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, t.before, t.after, d.attempt,
+    d.reason, d.record::text AS record, t.stage
+), noted AS (
+  INSERT INTO decisions (alert_id, delivery_id, stage, decided, why)
+  SELECT alert_id, delivery_id, stage, after, reason FROM moved ORDER BY delivery_id
+)
+SELECT delivery_id, alert_id, channel, recipient, before, after, attempt, reason, record FROM moved
+"""

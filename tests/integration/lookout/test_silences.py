@@ -1,0 +1,87 @@
+"""Silences are kept with author and reason, checked before they count, and ended once."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from services.backbone.errors import Refused
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.intake import Intake, NewAlert
+from services.backbone.ledger.silences import NewSilence, Silences
+from services.contracts.records import Alert
+from tests.unit.lookout.samples import sample
+
+pytestmark = pytest.mark.postgres
+
+NOW = datetime.now(UTC)
+HOUR = timedelta(hours=1)
+
+
+def silence(**changes: Any) -> NewSilence:
+    given: dict[str, Any] = {
+        "silence_id": "s1",
+        "match": {"watch": ["over-heat"]},
+        "starts_at": NOW - HOUR,
+        "ends_at": NOW + HOUR,
+        "author": "ann",
+        "reason": "the hall is rebuilt",
+    }
+    return NewSilence(**given | changes)
+
+
+def test_a_silence_stands_until_it_is_ended(pool: Pool) -> None:
+    silences = Silences(pool)
+    made = silences.create(silence())
+    assert silences.create(silence(reason="the same id is the same silence")) == made
+    assert silences.standing() == [made]
+    ended = silences.end("s1", "bob")
+    assert (ended.ended_by, ended.reason) == ("bob", "the hall is rebuilt")
+    assert silences.standing() == []
+    assert silences.newest() == [silences.one("s1")]
+    with pytest.raises(Refused, match="unknown or over"):
+        silences.end("s1", "bob")
+    with pytest.raises(Refused, match="who ends"):
+        silences.end("s1", " ")
+
+
+def test_a_silence_of_the_past_does_not_stand_and_one_of_the_future_is_announced(
+    pool: Pool,
+) -> None:
+    silences = Silences(pool)
+    silences.create(silence(starts_at=NOW + HOUR, ends_at=NOW + 2 * HOUR))
+    assert [each.silence_id for each in silences.standing()] == ["s1"]
+    with pool.connection() as connection:
+        connection.execute("UPDATE silences SET starts_at = '2020-01-01', ends_at = '2020-01-02'")
+    assert silences.standing() == []
+    assert silences.one("s1") is not None
+    assert silences.one("s2") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"author": ""}, "needs an author"),
+        ({"reason": "  "}, "needs a reason"),
+        ({"reason": "x" * 513}, "needs a reason"),
+        ({"match": {}}, "needs a match"),
+        ({"match": {"watch": [], "labels": {}}}, "needs a match"),
+        ({"ends_at": NOW - 2 * HOUR}, "after starts_at"),
+        ({"ends_at": NOW - HOUR / 2}, "in the past"),
+        ({"ends_at": NOW + timedelta(days=367)}, "at most 366 days"),
+        ({"ends_at": datetime(2099, 1, 1)}, "time zone"),  # noqa: DTZ001 (that is the point)
+        ({"match": {"watch": ["a\0b"]}}, "cannot be stored"),
+    ],
+)
+def test_what_is_wrong_is_said(pool: Pool, changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        Silences(pool).create(silence(**changes))
+    assert Silences(pool).standing() == []
+
+
+def test_a_sample_of_the_newest_alerts_is_for_previews(pool: Pool, intake: Intake) -> None:
+    alerts = [sample(number, values={"large": "x" * 1000}) for number in range(3)]
+    intake.accept([NewAlert(each, each.encode(), "default", ()) for each in alerts])
+    seen = [Alert.decode(each.encode()) for each in Silences(pool).sample(2)]
+    assert len(seen) == 2
+    assert all(each.values == {} for each in seen)

@@ -80,5 +80,5 @@ $(VENV_STAMP): requirements-dev.lock | prerequisites
 ##@ Measure
 
 .PHONY: bench
-bench: setup ## Measure latency and sustained rate; writes docs/reports/bench.md (about 20 minutes)
+bench: setup ## Measure watching and delivering; writes docs/reports/bench.md (about 25 minutes)
 	PYTHONPATH=.:spark-apps $(PYTHON) -m tests.bench $(BENCH)

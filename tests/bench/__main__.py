@@ -1,4 +1,4 @@
-"""`make bench`: latency and sustained rate of the watching, on a broker of its own.
+"""`make bench`: latency and sustained rate of watching and delivering, on servers of its own.
 
 Every row runs alone on the same broker, one after the other, with its own topics; compare rows of
 one run only.
@@ -6,36 +6,34 @@ one run only.
 
 import argparse
 import json
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from confluent_kafka import Producer
 
-from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.settings import KafkaSettings
 from services.contracts.streams import load_streams
 from services.contracts.topics import Topic, core_topics, stream_topics
-from services.machine import broker, child, setup
-from services.machine.ports import free_ports
+from tests.bench.delivering.claims import measure_claims
+from tests.bench.delivering.first_byte import measure_first_byte
+from tests.bench.delivering.storm import measure_storm
 from tests.bench.engine import ROOT, Engine, engine
 from tests.bench.load import client
 from tests.bench.markers import Markers
 from tests.bench.percentiles import summary
 from tests.bench.probe import Found, Prober
 from tests.bench.report import DrainRow, LatencyRow, Report
+from tests.bench.stores import fresh_broker
 from tests.bench.traffic import background, crossing, opening, probe_order
 
 STREAM = "trades"
 ECHO = "echo"
+PARTS = ("delivering", "watching")
 BOUNDARY_MARGIN_NS = 1_000_000_000
 DRAIN_TIMEOUT_SECONDS = 600
 FIRST_ALERT_TIMEOUT_SECONDS = 180
@@ -47,6 +45,10 @@ def main() -> int:
     """Measure what the arguments ask for; write the report."""
     told = arguments()
     report = Report()
+    if "delivering" in told.parts:
+        deliver(report, told)
+    if "watching" not in told.parts:
+        told.drain, told.rates = [], []
     for watch in told.drain:
         say(f"draining {told.backlog} events with {watch.stem}")
         report.drain.append(drain(watch, told.backlog))
@@ -59,9 +61,26 @@ def main() -> int:
     return 0
 
 
+def deliver(report: Report, told: argparse.Namespace) -> None:
+    """Measure claims, the way from alert to first byte, and a storm."""
+    with tempfile.TemporaryDirectory() as folder:
+        say(f"claims on {told.waiting} waiting deliveries")
+        report.claims = measure_claims(Path(folder), told.waiting, (1, 10, 100), 10.0)
+    for channel in ("webhook", "bus"):
+        say(f"first byte on {channel}")
+        report.first_bytes.append(measure_first_byte(channel, 100, told.first_byte_seconds, 15.0))
+        report.write(told.report)
+    say(f"storm of {told.storm} alerts")
+    report.storm = measure_storm(told.storm, 10_000, 200)
+
+
 def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--waiting", type=int, default=200_000, help="deliveries to claim from")
+    parser.add_argument("--first-byte-seconds", type=float, default=60)
+    parser.add_argument("--storm", type=int, default=60_000, help="alerts of the storm")
     parser.add_argument("--rates", type=int, nargs="*", default=[1000, 10_000])
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--warm-up", type=float, default=75)
@@ -79,36 +98,15 @@ def drained_watches() -> list[Path]:
     return [*sorted((Path(__file__).parent / "watches").glob("*/*.yaml")), SHIPPED]
 
 
-@contextmanager
-def fresh_broker() -> Iterator[tuple[str, Path]]:
-    """Run a broker with the topics declared; yield its address and the run's folder."""
-    tools = ROOT / os.environ.get("ALDEBARAN_TOOLS", ".tools")
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        port, controller_port = free_ports(2)
-        node = broker.BrokerNode(home / "kafka", port, controller_port, heap_mebibytes=512)
-        java, jars = setup.required_java(os.environ), setup.jars_folder(tools, "broker")
-        broker.prepare(node, java, jars)
-        running = child.start_and_wait(
-            broker.program(node, java, jars), home / "log" / "kafka.log", os.environ
-        )
-        try:
-            declare_topics(node.bootstrap)
-            yield node.bootstrap, home
-        finally:
-            running.stop()
-
-
-def declare_topics(bootstrap: str) -> None:
-    """Declare the stream's, the core's and the echo topic."""
+def bench_topics() -> list[Topic]:
+    """Return the stream's, the core's and the echo topic."""
     stream = load_streams()[STREAM]
-    topics = [*stream_topics(stream), *core_topics([]), Topic(ECHO)]
-    TopicAdmin(KafkaSettings(kafka_bootstrap_servers=bootstrap), "bench").declare(topics)
+    return [*stream_topics(stream), *core_topics([]), Topic(ECHO)]
 
 
 def latency(name: str, rate: int, told: argparse.Namespace) -> LatencyRow:
     """Measure one engine at one rate, beside the echo."""
-    with fresh_broker() as (bootstrap, home):
+    with fresh_broker(bench_topics()) as (bootstrap, home):
         settings = watch_settings(home, SHIPPED) | {
             "ALDEBARAN_AUDITOR_BATCH_SECONDS": str(told.batch_seconds)
         }
@@ -182,7 +180,7 @@ def start_load(bootstrap: str, rate: int, seconds: float) -> "subprocess.Popen[s
 
 def drain(watch: Path, events: int) -> DrainRow:
     """Fill the topic, start the auditor, and time from the first marker's alert to the last's."""
-    with fresh_broker() as (bootstrap, home):
+    with fresh_broker(bench_topics()) as (bootstrap, home):
         partitions = load_streams()[STREAM].partitions
         fill(bootstrap, events, partitions)
         started_ns, settings = time.monotonic_ns(), watch_settings(home, watch)

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from tests.bench.delivering.claims import ClaimsRow
+from tests.bench.delivering.first_byte import FirstByteRow
+from tests.bench.delivering.storm import StormRow
 from tests.bench.percentiles import Latency
 
 
@@ -53,6 +56,9 @@ class Report:
 
     latency: list[LatencyRow] = field(default_factory=list)
     drain: list[DrainRow] = field(default_factory=list)
+    claims: list[ClaimsRow] = field(default_factory=list)
+    first_bytes: list[FirstByteRow] = field(default_factory=list)
+    storm: StormRow | None = None
     machine: dict[str, str] = field(default_factory=facts)
 
     def write(self, folder: Path) -> Path:
@@ -68,10 +74,21 @@ class Report:
         yield "# Bench"
         yield ""
         yield "Made by `make bench`. " + ", ".join(f"{k}: {v}" for k, v in self.machine.items())
-        yield ""
-        yield from self._latency_lines()
-        yield ""
-        yield from self._drain_lines()
+        if self.latency:
+            yield ""
+            yield from self._latency_lines()
+        if self.drain:
+            yield ""
+            yield from self._drain_lines()
+        if self.claims:
+            yield ""
+            yield from self._claims_lines()
+        if self.first_bytes:
+            yield ""
+            yield from self._first_byte_lines()
+        if self.storm:
+            yield ""
+            yield from _storm_lines(self.storm)
 
     def _latency_lines(self) -> Iterator[str]:
         yield "## Latency: intended send time of a crossing purchase to its alert at the reader"
@@ -107,3 +124,44 @@ class Report:
                 f"| {row.watch} | {row.events} | {row.seconds:.1f} | {row.events_per_second} "
                 f"| {row.cpu_us_per_event:.1f} | {share:.2f} |"
             )
+
+    def _claims_lines(self) -> Iterator[str]:
+        yield "## Claims: claimed and settled per second, two owners, nothing sent in between"
+        yield ""
+        first = self.claims[0]
+        yield f"{first.waiting} deliveries waited, recorded at {first.intake_per_second} a second."
+        yield ""
+        yield "| claimed at once | claimed and settled/s | one claim: p50 ms | p99 ms |"
+        yield "|---" * 4 + "|"
+        for row in self.claims:
+            claim = row.claim
+            yield f"| {row.batch} | {row.per_second} | {claim.p50_ms} | {claim.p99_ms} |"
+
+    def _first_byte_lines(self) -> Iterator[str]:
+        yield "## From an alert on topic `alerts` to its first byte at the provider"
+        yield ""
+        yield "Open loop, in ms, from the intended send time; lookout and deliverer as processes."
+        yield ""
+        yield "| channel | alerts/s | alerts (missing, repeats) | p50 | p99 | p99.9 | max | cores |"
+        yield "|---" * 8 + "|"
+        for row in self.first_bytes:
+            first, cores = row.first_byte, ", ".join(f"{k} {v}" for k, v in row.cores.items())
+            yield (
+                f"| {row.channel} | {row.rate} | {row.alerts} ({row.missing}, {row.repeats}) "
+                f"| {first.p50_ms} | {first.p99_ms} | {first.p999_ms} | {first.max_ms} | {cores} |"
+            )
+
+
+def _storm_lines(storm: StormRow) -> Iterator[str]:
+    yield "## A storm to one channel whose provider takes much less"
+    yield ""
+    yield (
+        "| alerts | offered/s | recorded | recorded/s | provider's limit/s | sent/s: median "
+        "| least | repeats |"
+    )
+    yield "|---" * 8 + "|"
+    yield (
+        f"| {storm.alerts} | {storm.offered_per_second} | {storm.recorded} "
+        f"| {storm.recorded_per_second} | {storm.provider_limit_per_second} "
+        f"| {storm.sent_median_per_second} | {storm.sent_least_per_second} | {storm.repeats} |"
+    )

@@ -1,0 +1,1 @@
+"""What delivering takes: claims, the way from alert to first byte, and a storm of alerts."""

@@ -1,0 +1,106 @@
+"""Lookout and one deliverer as real processes, and the receiver at the far end."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from services.contracts.topics import core_topics
+from services.machine import child, plan
+from services.machine.ports import free_ports
+from services.machine.programs import Program
+from tests.bench.engine import ROOT
+from tests.bench.stores import fresh_broker, fresh_postgres
+
+CHANNELS = ("bus", "webhook")
+NOTIFICATIONS = "notifications"
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Where everything is."""
+
+    bootstrap: str
+    postgres_url: str
+    channel: str
+    recipient: str
+    receiver: "subprocess.Popen[str]"
+    processes: Mapping[str, psutil.Process]
+
+    def cpu_seconds(self) -> dict[str, float]:
+        """Return the processor time of each program so far."""
+        return {name: sum(each.cpu_times()[:2]) for name, each in self.processes.items()}
+
+    def received(self) -> dict[str, list[int]]:
+        """End the receiver; return the times of first bytes by delivery id."""
+        said, _ = self.receiver.communicate("end\n", timeout=60)
+        seen: dict[str, list[int]] = json.loads(said)
+        return seen
+
+
+@contextmanager
+def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) -> Iterator[Chain]:
+    """Run everything between topic `alerts` and the first byte on one channel."""
+    with ExitStack() as closing:
+        bootstrap, home = closing.enter_context(fresh_broker(core_topics(CHANNELS)))
+        url = closing.enter_context(fresh_postgres(home))
+        port = free_ports(1)[0]
+        receiver = closing.enter_context(receiving(port, answer_after))
+        recipient = NOTIFICATIONS if channel == "bus" else f"http://127.0.0.1:{port}/in"
+        routes = home / "routes.yaml"
+        routes.write_text(_routes(channel, recipient))
+        told = {
+            "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": bootstrap,
+            "ALDEBARAN_POSTGRES_URL": url,
+            "ALDEBARAN_ROUTES_FILE": str(routes),
+            "ALDEBARAN_CHANNELS": json.dumps(CHANNELS),
+            "PYTHONPATH": str(ROOT),
+            **settings,
+        }
+        programs = [
+            plan.service("services.lookout", free_ports(1)[0]),
+            plan.deliverer(channel, free_ports(1)[0]),
+        ]
+        found = {each.name: closing.enter_context(_running(each, home, told)) for each in programs}
+        yield Chain(bootstrap, url, channel, recipient, receiver, found)
+
+
+@contextmanager
+def receiving(port: int, answer_after: float) -> Iterator["subprocess.Popen[str]"]:
+    """Run the receiver."""
+    command = [sys.executable, "-m", "tests.bench.delivering.receiver", "--port", str(port)]
+    process = subprocess.Popen(
+        [*command, "--answer-after", str(answer_after)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    try:
+        if process.stdout is None or process.stdout.readline() != "listening\n":
+            raise RuntimeError("the receiver does not listen")
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def _running(program: Program, home: Path, settings: Mapping[str, str]) -> Iterator[psutil.Process]:
+    log_file = home / "log" / f"{program.name}.log"
+    running = child.start_and_wait(program, log_file, {**os.environ, **settings})
+    try:
+        yield psutil.Process(running.process.pid)
+    finally:
+        running.stop()
+
+
+def _routes(channel: str, recipient: str) -> str:
+    send = f"{{channel: {channel}, to: '{recipient}'}}"
+    return f"version: 1\nroutes: []\ndefault:\n  send:\n    - {send}\n"

@@ -1,0 +1,107 @@
+"""Claims and outcomes per second on one Postgres, with nothing sent in between."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.database import AsyncPool, async_pool, migrate, open_pool
+from services.backbone.ledger.intake import Intake, NewAlert, NewDelivery
+from services.backbone.settings import LedgerSettings
+from services.contracts.ids import delivery_id
+from services.contracts.records import Alert, Delivery
+from services.contracts.states import State
+from tests.bench.delivering.alerts import bench_alert
+from tests.bench.percentiles import Latency, summary
+from tests.bench.stores import fresh_postgres
+
+CHANNEL = "bench"
+WORKERS = 2
+INTAKE_BATCH = 500
+
+
+@dataclass(frozen=True)
+class ClaimsRow:
+    """One batch size: what was claimed and settled each second, and how long one claim took."""
+
+    waiting: int
+    batch: int
+    per_second: int
+    claim: Latency
+    intake_per_second: int
+
+
+def measure_claims(
+    home: Path, waiting: int, batches: tuple[int, ...], seconds: float
+) -> list[ClaimsRow]:
+    """Fill a ledger with `waiting` deliveries, then claim and settle for so long per batch size."""
+    with fresh_postgres(home) as url:
+        settings = LedgerSettings.model_validate({"postgres_url": url})
+        migrate(settings)
+        begun = time.monotonic()
+        fill(settings, waiting)
+        recorded = int(waiting / (time.monotonic() - begun))
+        rows = []
+        for batch in batches:
+            per_second, claim = asyncio.run(claimed(settings, batch, seconds))
+            rows.append(ClaimsRow(waiting, batch, per_second, claim, recorded))
+        return rows
+
+
+def fill(settings: LedgerSettings, waiting: int) -> None:
+    """Record alerts with one delivery each, as the lookout does."""
+    with open_pool(settings) as pool:
+        intake = Intake(pool)
+        for first in range(0, waiting, INTAKE_BATCH):
+            numbers = range(first, min(first + INTAKE_BATCH, waiting))
+            intake.accept([_new(bench_alert("claims", number)) for number in numbers])
+
+
+async def claimed(settings: LedgerSettings, batch: int, seconds: float) -> tuple[int, Latency]:
+    """Claim and settle with WORKERS owners for so long, or until nothing is left.
+
+    Returns how many a second, and how long claims took.
+    """
+    begun = time.monotonic()
+    async with async_pool(settings) as pool:
+        owners = [_claims(pool, f"bench/{number}") for number in range(WORKERS)]
+        results = await asyncio.gather(*(_work(each, batch, begun + seconds) for each in owners))
+    per_second = sum(count for count, _ in results) / (time.monotonic() - begun)
+    return int(per_second), summary([ns for _, times in results for ns in times])
+
+
+def _claims(pool: AsyncPool, owner: str) -> Claims:
+    return Claims(
+        pool, channel=CHANNEL, owner=owner, lease_seconds=60.0, age_limit_seconds=86_400.0
+    )
+
+
+async def _work(claims: Claims, batch: int, ends_at: float) -> tuple[int, list[int]]:
+    count, times = 0, []
+    while time.monotonic() < ends_at:
+        begun = time.monotonic_ns()
+        mine = await claims.due(Due(batch))
+        times.append(time.monotonic_ns() - begun)
+        if not mine:
+            break
+        await claims.settle([_sent(claim) for claim in mine])
+        count += len(mine)
+    return count, times
+
+
+def _sent(claim: Claim) -> Settlement:
+    return Settlement(claim.delivery_id, claim.fence, State.SENT, State.SENT, State.SENT)
+
+
+def _new(alert: Alert) -> NewAlert:
+    delivery = Delivery(
+        delivery_id=delivery_id(alert.alert_id, CHANNEL, "desk"),
+        channel=CHANNEL,
+        recipient="desk",
+        subject=alert.summary,
+        text=alert.summary,
+        created_at_ms=alert.detected_at_ms,
+        alert=alert,
+    )
+    return NewAlert(alert, alert.encode(), "bench", (NewDelivery(delivery, delivery.encode()),))

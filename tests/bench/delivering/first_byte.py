@@ -1,0 +1,123 @@
+"""From an alert on the topic to its first byte at the provider, in an open loop."""
+
+import threading
+import time
+import uuid
+from dataclasses import dataclass
+
+from confluent_kafka import Consumer, Producer
+
+from services.contracts import topics
+from tests.bench.delivering.alerts import bench_alert, bench_delivery_id
+from tests.bench.delivering.chain import NOTIFICATIONS, Chain, chain
+from tests.bench.load import client
+from tests.bench.percentiles import Latency, summary
+
+SETTLE_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class FirstByteRow:
+    """One channel at one rate."""
+
+    channel: str
+    rate: int
+    alerts: int
+    missing: int
+    repeats: int
+    first_byte: Latency
+    cores: dict[str, float]
+
+
+def measure_first_byte(
+    channel: str, rate: int, seconds: float, warm_up_seconds: float
+) -> FirstByteRow:
+    """Offer `rate` alerts a second and note when each first byte comes out."""
+    # The provider's answer takes time, as a real one's does; so sends overlap.
+    with chain(channel, {}, answer_after=0.005) as running:
+        reader = BusReader(running.bootstrap) if channel == "bus" else None
+        offer(client(running.bootstrap), "warm", rate, warm_up_seconds)
+        before, begun = running.cpu_seconds(), time.monotonic()
+        intended = offer(client(running.bootstrap), "run", rate, seconds)
+        time.sleep(SETTLE_SECONDS)
+        took = time.monotonic() - begun
+        cores = {
+            name: round((now - before[name]) / took, 3)
+            for name, now in running.cpu_seconds().items()
+        }
+        seen = reader.end() if reader else running.received()
+        return _row(running, rate, intended, seen, cores)
+
+
+def offer(producer: Producer, run: str, rate: float, seconds: float) -> list[int]:
+    """Send alerts at their intended times; return these in nanoseconds."""
+    started = time.monotonic_ns() + 10_000_000
+    intended = []
+    for index in range(int(rate * seconds)):
+        due = started + int(index / rate * 1e9)
+        time.sleep(max(0.0, (due - time.monotonic_ns()) / 1e9))
+        alert = bench_alert(run, index)
+        producer.produce(topics.ALERTS, alert.encode(), alert.alert_id)
+        producer.poll(0)
+        intended.append(due)
+    producer.flush(30)
+    return intended
+
+
+def _row(
+    running: Chain,
+    rate: int,
+    intended: list[int],
+    seen: dict[str, list[int]],
+    cores: dict[str, float],
+) -> FirstByteRow:
+    ids = [
+        bench_delivery_id("run", index, running.channel, running.recipient)
+        for index in range(len(intended))
+    ]
+    came = [(due, seen[each]) for due, each in zip(intended, ids, strict=True) if each in seen]
+    return FirstByteRow(
+        channel=running.channel,
+        rate=rate,
+        alerts=len(intended),
+        missing=len(intended) - len(came),
+        repeats=sum(len(times) - 1 for _, times in came),
+        first_byte=summary([times[0] - due for due, times in came]),
+        cores=cores,
+    )
+
+
+class BusReader:
+    """Reads the bus channel's topic on a thread of its own."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": f"bench-{uuid.uuid4().hex}",
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "fetch.wait.max.ms": 100,
+            }
+        )
+        self._consumer.subscribe([NOTIFICATIONS])
+        self._seen: dict[str, list[int]] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def end(self) -> dict[str, list[int]]:
+        """Stop reading; return the times at which each delivery came."""
+        self._stop.set()
+        self._thread.join()
+        self._consumer.close()
+        return self._seen
+
+    def _read(self) -> None:
+        while not self._stop.is_set():
+            message = self._consumer.poll(0.1)
+            now = time.monotonic_ns()
+            key = None if message is None or message.error() else message.key()
+            if key is not None:
+                name = key.decode() if isinstance(key, bytes) else key
+                self._seen.setdefault(name, []).append(now)

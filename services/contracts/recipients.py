@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from services.contracts import topics
 
 RECIPIENT_LIMIT_CHARACTERS: Final = 512
+AMQP_NAME_LIMIT_BYTES: Final = 255
 
 _MAILBOX: Final = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}"
@@ -72,9 +73,18 @@ def _entry(recipient: str, setting: str) -> str | None:
     return f"{recipient!r} is no name that {setting} can have: small letters, digits, . _ -"
 
 
+def _rabbitmq(recipient: str) -> str | None:
+    if any(len(part.encode()) > AMQP_NAME_LIMIT_BYTES for part in recipient.split("/", 1)):
+        return f"names of RabbitMQ have at most {AMQP_NAME_LIMIT_BYTES} bytes"
+    if recipient == "/":
+        return "an exchange or a queue is missing: name `exchange/routing.key`, or a queue"
+    return None
+
+
 _CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
     "bus": _bus,
     "email": _email,
     "pagerduty": _pagerduty,
+    "rabbitmq": _rabbitmq,
     "webhook": _webhook,
 }

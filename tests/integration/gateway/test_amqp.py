@@ -15,8 +15,9 @@ import yaml
 
 from services.machine.child import Child
 from services.machine.ports import free_ports
-from tests.integration.gateway.conftest import RabbitMq, StartGateway
+from tests.integration.gateway.conftest import StartGateway
 from tests.integration.gateway.reading import Stream, event, wait_until
+from tests.integration.rabbitmq import RabbitMq
 
 pytestmark = [pytest.mark.kafka, pytest.mark.rabbitmq]
 

@@ -17,12 +17,16 @@ RECIPIENTS = {
     "bus": "notifications",
     "email": "desk@example.com",
     "pagerduty": "on-call",
+    "log": "anybody",
+    "rabbitmq": "alerts/desk",
     "webhook": "the-desk",
 }
 NONSENSE = {
     "bus": "no topic!",
     "email": "desk@example.com\r\nRCPT",
     "pagerduty": SECRET.upper(),
+    "log": "\n",
+    "rabbitmq": "/",
     "webhook": "ftp://x",
 }
 
@@ -41,6 +45,8 @@ async def channel(name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[C
     for setting, value in {
         "KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{port}",
         "SEND_TIMEOUT_SECONDS": "0.5",
+        "RABBITMQ_URL": f"amqp://aldebaran:{SECRET}@127.0.0.1:{port}/",
+        "LOG_CHANNEL_FILE": "/nowhere/deliveries.jsonl",
         "EMAIL_PORT": str(port),
         "EMAIL_USERNAME": "aldebaran",
         "EMAIL_PASSWORD": SECRET,

@@ -1,0 +1,143 @@
+"""The RabbitMQ channel from end to end: a real process, ledger and broker, and an exact count."""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from services.contracts.records import Delivery, Severity
+from services.contracts.states import State
+from tests.integration.deliverer.conftest import Start
+from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.deliverer.queues import Passage, Queue
+from tests.integration.deliverer.waiting import until
+from tests.integration.rabbitmq import RabbitMq
+from tests.unit.deliverer.builders import delivery
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.rabbitmq]
+
+
+@pytest.fixture
+def queue(rabbitmq: RabbitMq) -> Queue:
+    return Queue(rabbitmq.url, f"q-{uuid.uuid4().hex}").declared()
+
+
+@pytest.fixture
+def passage(rabbitmq: RabbitMq) -> Iterator[Passage]:
+    with Passage(rabbitmq.port).listening() as passage:
+        yield passage
+
+
+def rests_in(ledger: Ledger, *states: State) -> Callable[[], bool]:
+    return lambda: set(ledger.states().values()) <= set(states)
+
+
+def to(recipient: str, number: int, **more: Severity) -> Delivery:
+    return delivery(number, channel="rabbitmq", recipient=recipient, **more)
+
+
+def test_each_delivery_is_one_message_by_exchange_and_by_queue(
+    start: Start, ledger: Ledger, rabbitmq: RabbitMq, queue: Queue
+) -> None:
+    routed = [to(f"{queue.name}/desk.night", number) for number in range(10)]
+    direct = [to(queue.name, number) for number in range(10)]
+    ledger.add(*routed, *direct)
+    start("rabbitmq", rabbitmq_url=rabbitmq.url)
+    until(rests_in(ledger, State.SENT), "sent")
+    messages = queue.messages()
+    wanted = Counter(each.delivery_id for each in (*routed, *direct))
+    assert Counter(each.message_id for each in messages) == wanted
+    assert {each.headers["possible-repeat"] for each in messages} == {"false"}
+    assert {Delivery.decode(each.body).delivery_id for each in messages} == set(wanted)
+
+
+def test_returned_and_unknown_exchanges_wait_and_others_go_on(
+    start: Start, ledger: Ledger, rabbitmq: RabbitMq, queue: Queue
+) -> None:
+    nobody = to(f"{queue.name}/nobody.listens", 1)
+    missing = to(f"not-{queue.name}/desk", 2)
+    good = [to(queue.name, number) for number in range(3, 20)]
+    ledger.add(nobody, missing, *good)
+    start("rabbitmq", rabbitmq_url=rabbitmq.url, attempts_limit=3)
+    until(rests_in(ledger, State.SENT, State.HELD), "at rest")
+    assert queue.count() == Counter(each.delivery_id for each in good)
+    assert {ledger.row(each)["state"] for each in good} == {State.SENT}
+    assert all(len(ledger.attempts(each)) == 1 for each in good)
+    assert "no queue gets it" in ledger.row(nobody)["reason"]
+    assert "NOT_FOUND" in ledger.row(missing)["reason"]
+    assert len(ledger.attempts(nobody)) == len(ledger.attempts(missing)) == 3
+
+
+def test_a_full_queue_that_says_no_is_tried_again(
+    start: Start, ledger: Ledger, rabbitmq: RabbitMq
+) -> None:
+    limits: dict[str, str | int] = {"x-max-length": 1, "x-overflow": "reject-publish"}
+    full = Queue(rabbitmq.url, f"q-{uuid.uuid4().hex}", limits).declared()
+    first, second = to(full.name, 1), to(full.name, 2)
+    ledger.add(first, second)
+    start("rabbitmq", rabbitmq_url=rabbitmq.url, attempts_limit=3)
+    until(rests_in(ledger, State.SENT, State.HELD), "at rest")
+    (sent,) = full.count()
+    (held,) = {first.delivery_id, second.delivery_id} - {sent}
+    assert "nack" in ledger.by_id()[held]["reason"]
+
+
+def test_taken_and_the_confirm_lost_it_comes_again_with_the_same_id(
+    start: Start, ledger: Ledger, queue: Queue, rabbitmq: RabbitMq, passage: Passage
+) -> None:
+    one = to(queue.name, 1)
+    passage.armed = one.delivery_id.encode()
+    ledger.add(one)
+    start("rabbitmq", rabbitmq_url=rabbitmq.through(passage.port))
+    until(lambda: queue.count() == Counter([one.delivery_id]), "taken, and nobody knows")
+    passage.hang_up()
+    until(rests_in(ledger, State.SENT), "sent")
+    assert queue.count() == Counter({one.delivery_id: 2})
+    first, second = ledger.attempts(one)
+    assert (first["outcome"], second["outcome"]) == (State.IN_DOUBT, State.SENT)
+
+
+def test_where_readers_drop_nothing_a_lost_confirm_is_held_or_repeated_with_a_mark(
+    start: Start, ledger: Ledger, queue: Queue, rabbitmq: RabbitMq, passage: Passage
+) -> None:
+    lesser, urgent = to(queue.name, 1), to(queue.name, 2, severity=Severity.CRITICAL)
+    passage.armed = b'"subject"'
+    ledger.add(lesser, urgent)
+    through = rabbitmq.through(passage.port)
+    start("rabbitmq", rabbitmq_url=through, rabbitmq_dedupes="false")
+    until(lambda: len(queue.count()) == 2, "both taken, and nobody knows")
+    passage.hang_up()
+    until(rests_in(ledger, State.SENT, State.HELD), "at rest")
+    assert ledger.row(lesser)["state"] == State.HELD
+    assert queue.count() == Counter({lesser.delivery_id: 1, urgent.delivery_id: 2})
+    marks = [each.headers["possible-repeat"] for each in queue.messages()]
+    assert Counter(marks) == Counter({"false": 2, "true": 1})
+
+
+def test_a_broker_that_dies_and_comes_back_gets_everything(
+    start: Start, ledger: Ledger, rabbitmq: RabbitMq, queue: Queue
+) -> None:
+    before = to(queue.name, 1)
+    ledger.add(before)
+    start("rabbitmq", rabbitmq_url=rabbitmq.url, attempts_limit=1000)
+    until(rests_in(ledger, State.SENT), "sent")
+    rabbitmq.kill()
+    after = [to(queue.name, number) for number in range(2, 12)]
+    ledger.add(*after)
+    attempts = "SELECT * FROM attempts"
+    until(lambda: len(ledger.rows(attempts)) > 1 + len(after), "tried while it is away")
+    rabbitmq.start()
+    until(rests_in(ledger, State.SENT), "sent")
+    assert queue.count() == Counter(each.delivery_id for each in (before, *after))
+
+
+def test_a_wrong_password_is_no_fault_of_the_message_and_not_shown(
+    start: Start, ledger: Ledger, rabbitmq: RabbitMq, queue: Queue
+) -> None:
+    one = to(queue.name, 1)
+    ledger.add(one)
+    wrong = rabbitmq.url.replace("guest:guest", "guest:very-secret-1234")
+    deliverer = start("rabbitmq", rabbitmq_url=wrong, attempts_limit=2)
+    until(rests_in(ledger, State.HELD), "held")
+    assert "very-secret-1234" not in ledger.row(one)["reason"] + deliverer.log_file.read_text()

@@ -1,0 +1,82 @@
+"""A real RabbitMQ, started by tests and killed at will."""
+
+import os
+import socket
+import subprocess
+import uuid
+from pathlib import Path
+
+from services.machine.child import Child, start_and_wait
+from services.machine.ports import free_ports, is_free
+from services.machine.programs import Program
+from tests.integration.deliverer.waiting import until
+
+RABBITMQ_SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+
+
+class AmqpReadiness:
+    """Ready when the server answers the first bytes of the protocol."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    def is_ready(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=2) as connection:
+                connection.sendall(b"AMQP\x00\x00\x09\x01")
+                return bool(connection.recv(1))
+        except OSError:
+            return False
+
+
+class RabbitMq:
+    """One node with its own name, ports, cookie and data."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log_file = folder / "out.log"
+        self.port, distribution, self._names_port = free_ports(3)
+        self._settings = {
+            "HOME": str(folder),
+            "RABBITMQ_NODENAME": f"t{uuid.uuid4().hex}@localhost",
+            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODE_PORT": str(self.port),
+            "RABBITMQ_DIST_PORT": str(distribution),
+            "ERL_EPMD_PORT": str(self._names_port),
+            "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
+            "RABBITMQ_LOG_BASE": str(folder / "log"),
+            "RABBITMQ_LOGS": "-",
+            "RABBITMQ_PID_FILE": str(folder / "pid"),
+            "RABBITMQ_CONF_ENV_FILE": os.devnull,
+            "RABBITMQ_CONFIG_FILE": str(folder / "none"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 1:1 +sbwt none",
+        }
+        self._running: Child | None = None
+
+    @property
+    def url(self) -> str:
+        return self.through(self.port)
+
+    def through(self, port: int) -> str:
+        """The address by way of another port."""
+        return f"amqp://guest:guest@127.0.0.1:{port}/"
+
+    def start(self) -> None:
+        program = Program("rabbitmq", (str(RABBITMQ_SERVER),), readiness=AmqpReadiness(self.port))
+        self._running = start_and_wait(program, self._log_file, os.environ | self._settings)
+
+    def kill(self) -> None:
+        """Let the node die at once, as in a power cut."""
+        assert self._running is not None
+        self._running.end(0)
+
+    def close(self) -> None:
+        self.kill()
+        until(self._names_server_gone, "the end of Erlang's name server")
+
+    def _names_server_gone(self) -> bool:
+        """Erlang's name server outlives the node, and obeys once it has noticed the node's end."""
+        command = ["epmd", "-port", str(self._names_port), "-kill"]
+        subprocess.run(command, check=False, capture_output=True)
+        return is_free(self._names_port)

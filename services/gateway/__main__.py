@@ -14,6 +14,7 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Producer
 from services.backbone.service import Life, run
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
+from services.backbone.web.keys import Keys, KeysReloader
 from services.contracts.topics import rejected
 from services.gateway.admission import Room
 from services.gateway.app import create_app
@@ -21,8 +22,8 @@ from services.gateway.broker import BrokerWatch
 from services.gateway.ingest import Guard, Ingest
 from services.gateway.intake import Intake, open_intakes
 from services.gateway.keygen import keygen
-from services.gateway.keys import Keys, KeysReloader, NoKeys, load_keys
 from services.gateway.memory import calm_collector
+from services.gateway.senders import Anybody, SenderKey, Senders, load_keys
 from services.gateway.settings import GatewaySettings
 
 PROGRAM: Final = "gateway"
@@ -52,11 +53,11 @@ def open_door(settings: GatewaySettings, clock: Clock) -> Door:
         Refused: there are none though they are on, or the file cannot be used.
     """
     if settings.api_keys == "off":
-        return Door(NoKeys(), lambda: None)
+        return Door(Anybody(), lambda: None)
     if settings.api_keys_file is None:
         raise Refused(_NO_KEYS)
     keys = Keys(load_keys(settings.api_keys_file), clock)
-    return Door(keys, KeysReloader(settings.api_keys_file, keys).look)
+    return Door(Senders(keys), KeysReloader(settings.api_keys_file, keys, SenderKey).look)
 
 
 def main(arguments: Sequence[str] = ()) -> int:

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 import orjson
 
 from services.backbone.errors import QueueFull, Refused
+from services.backbone.web.problems import PROBLEM_TYPE, Problem
 from services.contracts.events import Event
 from services.gateway.intake import Taken
-from services.gateway.problems import PROBLEM_TYPE, Problem
 
 DETAILED_RESULTS: Final = 100
 """Events whose answer carries a sentence; of all others it carries the reason only."""
@@ -56,8 +56,7 @@ def answer(stream: str, taken: Taken, request_id: str) -> Answer:
 
 def refusal(problem: Problem, request_id: str) -> Answer:
     """Return the answer to a request that was not taken at all."""
-    body = _details(problem.status, problem.reason, problem.detail)
-    whole = body | {"request_id": request_id} | problem.members
+    whole = {"request_id": request_id} | problem.body()
     return Answer(problem.status, orjson.dumps(whole), PROBLEM_TYPE, problem.headers)
 
 

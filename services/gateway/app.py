@@ -16,11 +16,11 @@ from starlette.routing import Route
 
 from services.backbone.health import Health, health_routes
 from services.backbone.log import logger
+from services.backbone.web.keys import bearer
+from services.backbone.web.problems import Problem
 from services.gateway.answer import refusal
 from services.gateway.ingest import Ingest, unknown_stream
-from services.gateway.keys import bearer
 from services.gateway.pages import StreamPage, StreamsPage, stream_page
-from services.gateway.problems import Problem
 
 log = logger(__name__)
 

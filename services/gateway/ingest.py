@@ -10,14 +10,16 @@ from starlette.responses import Response
 
 from services.backbone.clock import Clock
 from services.backbone.log import logger
+from services.backbone.web.keys import bearer
+from services.backbone.web.problems import Problem, too_large
 from services.contracts.events import Invalid
 from services.gateway import metrics
 from services.gateway.admission import Place, Room
 from services.gateway.answer import Answer, answer, refusal
 from services.gateway.intake import Intake
-from services.gateway.keys import Caller, bearer, check_open
 from services.gateway.media import Encoding, Form, encoding_of, form_of
-from services.gateway.problems import Problem, too_large, too_many_events
+from services.gateway.problems import too_many_events
+from services.gateway.senders import Caller, check_open
 from services.gateway.settings import GatewaySettings
 from services.gateway.split import Parts, Unreadable, split
 from services.gateway.unpack import Corrupt, TooLarge, unpack

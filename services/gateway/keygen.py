@@ -3,11 +3,11 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
-from services.gateway.keys import ALL_STREAMS, entry, new_key
+from services.backbone.web.keys import expiry, new_key, shown
+from services.gateway.senders import ALL_STREAMS, entry
 
 
 def keygen(arguments: Sequence[str]) -> int:
@@ -19,20 +19,10 @@ def keygen(arguments: Sequence[str]) -> int:
     chosen = parser.parse_args(arguments)
     key = new_key()
     try:
-        lines = entry(chosen.name, key, chosen.stream or [ALL_STREAMS], _expiry(chosen.days))
+        ends = expiry(SystemClock(), chosen.days)
+        lines = entry(chosen.name, key, chosen.stream or [ALL_STREAMS], ends)
     except Refused as error:
         sys.stderr.write(f"no key was made: {error}\n")
         return 2
-    sys.stdout.write(
-        f"# The key, shown only now; give it to the sender:\n{key}\n\n"
-        "# Its entry; append it under `keys:` in the file that ALDEBARAN_API_KEYS_FILE names:\n"
-        f"{lines}"
-    )
+    sys.stdout.write(shown(key, lines, "ALDEBARAN_API_KEYS_FILE"))
     return 0
-
-
-def _expiry(days: int | None) -> datetime | None:
-    if days is None:
-        return None
-    now = datetime.fromtimestamp(SystemClock().now_ms() / 1000, UTC).replace(microsecond=0)
-    return now + timedelta(days=days)

@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import Final
 
-from services.gateway.problems import Problem
+from services.backbone.web.problems import Problem
 
 
 class Form(Enum):

@@ -65,6 +65,17 @@ def sorted_troubles() -> Iterator[None]:
         raise Transient(f"Postgres: {str(error).strip() or type(error).__name__}") from error
 
 
+@contextmanager
+def transaction(pool: Pool) -> Iterator[Connection]:
+    """Give one transaction, whatever the connection was used for before: all of it or nothing.
+
+    Raises:
+        Transient: Postgres is away; where that was in the end, it may have been committed.
+    """
+    with sorted_troubles(), pool.connection() as connection, connection.transaction():
+        yield connection
+
+
 def migrate(settings: LedgerSettings) -> list[str]:
     """Bring the schema up to date; return the names of the migrations applied.
 

@@ -13,6 +13,7 @@ import orjson
 import psycopg
 
 from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.steps import NewStep, steps_json
 from services.backbone.ledger.suppressions import Suppression
 from services.contracts.records import Alert, Delivery
 
@@ -40,6 +41,12 @@ WITH fresh AS (
   FROM ROWS FROM (jsonb_array_elements(%s::jsonb), jsonb_array_elements(%s::jsonb))
     AS given (record, plan)
   JOIN fresh ON fresh.alert_id = record -> 'alert' ->> 'alert_id'
+), escalated AS (
+  INSERT INTO escalations (alert_id, name, step, due_at, plan)
+  SELECT alert_id, given.step ->> 'name', (given.step ->> 'step')::integer,
+    ledger_now() + make_interval(secs => (given.step ->> 'after')::float8), given.step -> 'plan'
+  FROM jsonb_array_elements(%s::jsonb) AS given (step)
+  JOIN fresh ON fresh.alert_id = given.step ->> 'alert_id'
 )
 SELECT alert_id FROM fresh
 """
@@ -115,7 +122,8 @@ class NewDelivery:
 class NewAlert:
     """An alert to record, beside its JSON bytes, the routes that were for it, its deliveries.
 
-    `decision` is the JSON of why these are told; `inhibits` are keys by which it mutes others.
+    `decision` is the JSON of why these are told; `inhibits` are keys by which it mutes others;
+    `steps` are what happens if nobody acknowledges it.
     """
 
     alert: Alert
@@ -124,6 +132,7 @@ class NewAlert:
     deliveries: tuple[NewDelivery, ...]
     decision: bytes = b"{}"
     inhibits: tuple[str, ...] = ()
+    steps: tuple[NewStep, ...] = ()
 
 
 @dataclass(slots=True)
@@ -219,21 +228,22 @@ def _accept(connection: Connection, batch: Sequence[NewAlert], accepted: Accepte
         _accept(connection, batch[middle:], accepted)
 
 
-def _columns(batch: Sequence[NewAlert]) -> tuple[str, list[str], str, list[str | None], str, str]:
+def _columns(batch: Sequence[NewAlert]) -> tuple[str | list[str] | list[str | None], ...]:
     """Records go as one JSON array each: an array of texts would escape every quote in them."""
     deliveries = [each for alert in batch for each in alert.deliveries]
     return (
-        _json_array(each.encoded for each in batch),
+        json_array(each.encoded for each in batch),
         [each.routed_by for each in batch],
-        _json_array(each.decision for each in batch),
+        json_array(each.decision for each in batch),
         [" ".join(each.inhibits) or None for each in batch],
-        _json_array(each.encoded for each in deliveries),
-        _json_array(_plan(each) for each in deliveries),
+        json_array(each.encoded for each in deliveries),
+        json_array(plan_json(each) for each in deliveries),
+        steps_json((alert.alert.alert_id, step) for alert in batch for step in alert.steps),
     )
 
 
-def _plan(new: NewDelivery) -> bytes:
-    """Put what it waits for, if anything, beside the plan."""
+def plan_json(new: NewDelivery) -> bytes:
+    """Return the plan as statements take it: beside it what the delivery waits for, if anything."""
     if (waits := new.suppression) is None:
         return b'{"plan":%b}' % new.plan
     told = {
@@ -246,7 +256,8 @@ def _plan(new: NewDelivery) -> bytes:
     return b'{"plan":%b,%b' % (new.plan, orjson.dumps(told)[1:])
 
 
-def _json_array(records: Iterable[bytes]) -> str:
+def json_array(records: Iterable[bytes]) -> str:
+    """Return records of JSON as one JSON array."""
     return f"[{b','.join(records).decode()}]"
 
 

@@ -11,7 +11,7 @@ from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.database import Connection, Pool, transaction
 
 LENGTH_LIMIT: Final = timedelta(days=366)
 """The longest silence; what is to be quiet for longer belongs into the routes."""
@@ -138,7 +138,7 @@ class Silences:
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
-        with sorted_troubles(), self._pool.connection() as connection:
+        with transaction(self._pool) as connection:
             yield connection
 
 

@@ -14,7 +14,7 @@ from typing import Any, LiteralString
 from psycopg.rows import kwargs_row
 
 from services.backbone.ledger import judging
-from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.database import Connection, Pool, transaction
 from services.contracts.states import State
 
 
@@ -156,7 +156,7 @@ class Suppressions:
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
-        with sorted_troubles(), self._pool.connection() as connection:
+        with transaction(self._pool) as connection:
             yield connection
 
 

@@ -1,8 +1,8 @@
 """From a message to its events: whatever a publisher says about it, nothing is lost."""
 
+from services.backbone.web.problems import Problem
 from services.contracts.events import Invalid
 from services.gateway.media import Encoding, Form, encoding_of, form_of
-from services.gateway.problems import Problem
 from services.gateway.split import Parts, Unreadable, split
 from services.gateway.unpack import Corrupt, TooLarge, unpack
 

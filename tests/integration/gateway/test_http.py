@@ -13,9 +13,10 @@ import orjson
 import pytest
 import zstandard
 
+from services.backbone.web.keys import new_key
 from services.contracts.records import Rejected
 from services.contracts.streams import load_stream
-from services.gateway.keys import entry, new_key
+from services.gateway.senders import entry
 from services.machine import broker, setup
 from services.machine.child import start_and_wait
 from services.machine.ports import free_ports

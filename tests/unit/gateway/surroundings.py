@@ -20,7 +20,7 @@ from services.gateway.admission import Room
 from services.gateway.app import create_app
 from services.gateway.ingest import Guard, Ingest
 from services.gateway.intake import Intake
-from services.gateway.keys import NoKeys
+from services.gateway.senders import Anybody
 from services.gateway.settings import GatewaySettings
 
 STREAM = "trades"
@@ -102,7 +102,7 @@ def gateway(
     intakes = {name: Intake(each, writer, clock) for name, each in load_streams().items()}
     room = Room(settings.inflight_limit_requests, settings.inflight_limit_bytes)
     numbers = itertools.count(1)
-    ingest = Ingest(settings, intakes, guard or NoKeys(), room, clock, lambda: f"{next(numbers)}")
+    ingest = Ingest(settings, intakes, guard or Anybody(), room, clock, lambda: f"{next(numbers)}")
     health = Health()
     app = create_app(ingest, health)
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://gateway")

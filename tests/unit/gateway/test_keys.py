@@ -12,35 +12,28 @@ from hypothesis import strategies as st
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
+from services.backbone.web.keys import Keys, KeysFile, KeysReloader, key_hash, new_key
+from services.backbone.web.problems import Problem
 from services.gateway.__main__ import main, open_door
-from services.gateway.keys import (
-    ApiKey,
-    Keys,
-    KeysFile,
-    KeysReloader,
-    entry,
-    key_hash,
-    load_keys,
-    new_key,
-)
-from services.gateway.problems import Problem
+from services.gateway.senders import SenderKey, Senders, entry, load_keys
 from services.gateway.settings import GatewaySettings
 from tests.unit.gateway.surroundings import EVENT, EVENTS, MemoryWriter, gateway
 
 SECRET = new_key()
-FEED = ApiKey(name="feed", sha256=key_hash(SECRET), streams=("trades",))
+FEED = SenderKey(name="feed", sha256=key_hash(SECRET), streams=("trades",))
+SENDERS = Senders(Keys([FEED], ManualClock()))
 
 
 @given(st.text(max_size=300))
 def test_no_other_text_is_taken_for_the_key(presented: str) -> None:
     with pytest.raises(Problem) as caught:
-        Keys([FEED], ManualClock()).caller(presented)
+        SENDERS.caller(presented)
     assert caught.value.status == 401
     assert not presented or presented not in caught.value.headers.values()
 
 
 def test_the_key_names_its_caller_and_opens_its_streams_only() -> None:
-    caller = Keys([FEED], ManualClock()).caller(SECRET)
+    caller = SENDERS.caller(SECRET)
     assert caller.name == "feed"
     assert caller.may_send_to("trades")
     assert not caller.may_send_to("metrics")
@@ -49,11 +42,11 @@ def test_the_key_names_its_caller_and_opens_its_streams_only() -> None:
 def test_a_key_ends_at_its_time() -> None:
     clock = ManualClock(now_ms=1_700_000_000_000)
     until = {"expires": "2023-11-14T22:13:21Z"}
-    keys = Keys([ApiKey.model_validate(FEED.model_dump(exclude={"expires"}) | until)], clock)
-    assert keys.caller(SECRET).name == "feed"
+    keys = Keys([SenderKey.model_validate(FEED.model_dump(exclude={"expires"}) | until)], clock)
+    assert keys.of(SECRET).name == "feed"
     clock.move(1)
     with pytest.raises(Problem, match="expired"):
-        keys.caller(SECRET)
+        keys.of(SECRET)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +66,7 @@ async def test_the_gateway_asks_for_the_key(headers: dict[str, str], status: int
 
     writer = MemoryWriter()
     on = GatewaySettings()
-    with gateway(writer, on, Keys([FEED], ManualClock())) as it:
+    with gateway(writer, on, SENDERS) as it:
         spelled = {
             name.replace("_", "-").encode(): value.encode() for name, value in headers.items()
         }
@@ -85,14 +78,14 @@ async def test_the_gateway_asks_for_the_key(headers: dict[str, str], status: int
 
 
 async def test_a_key_for_another_stream_is_403() -> None:
-    other = ApiKey(name="other", sha256=FEED.sha256, streams=("metrics",))
-    with gateway(MemoryWriter(), GatewaySettings(), Keys([other], ManualClock())) as it:
+    other = SenderKey(name="other", sha256=FEED.sha256, streams=("metrics",))
+    with gateway(MemoryWriter(), GatewaySettings(), Senders(Keys([other], ManualClock()))) as it:
         response = await it.post(b"{}", x_api_key=SECRET)
     assert response.status_code == 403
 
 
-def write(path: Path, *keys: ApiKey) -> None:
-    path.write_text(yaml.safe_dump(KeysFile(keys=keys).model_dump(mode="json")))
+def write(path: Path, *keys: SenderKey) -> None:
+    path.write_text(yaml.safe_dump(KeysFile[SenderKey](keys=keys).model_dump(mode="json")))
 
 
 @pytest.mark.parametrize(
@@ -123,19 +116,19 @@ def test_a_changed_file_is_taken_over_and_a_bad_one_changes_nothing(tmp_path: Pa
     path, later = tmp_path / "keys.yaml", new_key()
     write(path, FEED)
     keys = Keys(load_keys(path), ManualClock())
-    reloader = KeysReloader(path, keys)
+    reloader = KeysReloader(path, keys, SenderKey)
     path.write_text("keys: [oops")
     reloader.look()
-    assert keys.caller(SECRET).name == "feed"
-    write(path, ApiKey(name="later", sha256=key_hash(later), streams=("*",)))
+    assert keys.of(SECRET).name == "feed"
+    write(path, SenderKey(name="later", sha256=key_hash(later), streams=("*",)))
     os.utime(path, (1, 1))
     reloader.look()
-    assert keys.caller(later).may_send_to("anything")
+    assert keys.of(later).opens("anything")
     with pytest.raises(Problem):
-        keys.caller(SECRET)
+        keys.of(SECRET)
     path.unlink()
     reloader.look()
-    assert keys.caller(later).name == "later"
+    assert keys.of(later).name == "later"
 
 
 def test_keys_are_off_only_when_told() -> None:
@@ -161,7 +154,7 @@ def test_keygen_shows_a_key_and_an_entry_that_opens(
     assert key not in lines
     path = tmp_path / "keys.yaml"
     path.write_text("keys:\n" + lines)
-    assert Keys(load_keys(path), ManualClock()).caller(key).may_send_to("trades")
+    assert Keys(load_keys(path), ManualClock()).of(key).opens("trades")
 
 
 def test_keygen_refuses_a_name_that_the_file_would_refuse(

@@ -1,4 +1,4 @@
-"""API keys: who may send to which stream. Only hashes are stored.
+"""Keys: who may ask for what. Only hashes are stored.
 
 A key is 256 random bits, so nobody can try them all, however fast the hash: plain SHA-256 is
 enough at rest. Slow password hashes protect what people choose, and would cost 0.1 s a request.
@@ -8,77 +8,69 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Generic, TypeVar
 
 import yaml
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.backbone.log import logger
+from services.backbone.web.problems import unauthorized
 from services.contracts.records import Name, describe
-from services.gateway.problems import Problem, unauthorized
 
 log = logger(__name__)
 
 KEY_PREFIX: Final = "aldebaran_"
 """Lets scanners for leaked secrets recognise a key."""
-ALL_STREAMS: Final = "*"
 KEYS_MAX: Final = 256
 _KEY_LIMIT_CHARACTERS: Final = 256
 
 
 class ApiKey(BaseModel):
-    """One sender: whose key it is, its hash, and what it opens."""
+    """One caller: whose key it is, its hash, and until when; a program may add what it opens."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Name
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-    streams: Annotated[tuple[str, ...], Field(min_length=1, max_length=256)]
     expires: AwareDatetime | None = None
-
-    def opens(self, stream: str) -> bool:
-        """Tell whether the key is for this stream."""
-        return stream in self.streams or ALL_STREAMS in self.streams
 
     def expired(self, now_ms: int) -> bool:
         """Tell whether the key's time is over."""
         return self.expires is not None and now_ms >= self.expires.timestamp() * 1000
 
 
-class KeysFile(BaseModel):
+Key = TypeVar("Key", bound=ApiKey)
+
+
+class KeysFile(BaseModel, Generic[Key]):
     """The file of keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    keys: Annotated[tuple[ApiKey, ...], Field(min_length=1, max_length=KEYS_MAX)]
+    keys: Annotated[tuple[Key, ...], Field(min_length=1, max_length=KEYS_MAX)]
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who sends, and which streams are open to it."""
-
-    name: str
-    key: ApiKey | None = None
-
-    def may_send_to(self, stream: str) -> bool:
-        """Tell whether the stream is open to this caller."""
-        return self.key is None or self.key.opens(stream)
-
-
-class Keys:
+class Keys(Generic[Key]):
     """Recognises callers by their key."""
 
-    def __init__(self, keys: Sequence[ApiKey], clock: Clock) -> None:
+    def __init__(self, keys: Sequence[Key], clock: Clock) -> None:
         self._clock = clock
         self._keys = tuple(keys)
 
-    def caller(self, presented: str | None) -> Caller:
-        """Return who presents this key.
+    def of(self, presented: str | None) -> Key:
+        """Return the entry of the key that somebody presents.
 
         Raises:
             Problem: 401, there is no key, or it is unknown or expired.
@@ -88,25 +80,17 @@ class Keys:
         key = self._known(presented)
         if key is None or key.expired(self._clock.now_ms()):
             raise unauthorized("the key is unknown or expired")
-        return Caller(key.name, key)
+        return key
 
-    def replace(self, keys: Sequence[ApiKey]) -> None:
+    def replace(self, keys: Sequence[Key]) -> None:
         """Use other keys from now on."""
         self._keys = tuple(keys)
 
-    def _known(self, presented: str) -> ApiKey | None:
+    def _known(self, presented: str) -> Key | None:
         digest = key_hash(presented[:_KEY_LIMIT_CHARACTERS])
         # Every entry is compared, so that the time tells nothing about which one was close.
         found = [key for key in self._keys if hmac.compare_digest(key.sha256, digest)]
         return found[0] if found else None
-
-
-class NoKeys:
-    """Takes everybody: keys are switched off."""
-
-    def caller(self, presented: str | None) -> Caller:
-        """Return the one caller there is."""
-        return Caller("anyone")
 
 
 def key_hash(key: str) -> str:
@@ -122,24 +106,15 @@ def bearer(headers: Mapping[str, str]) -> str | None:
     return headers.get("x-api-key")
 
 
-def check_open(caller: Caller, stream: str) -> None:
-    """Refuse a caller that has no business with a stream.
-
-    Raises:
-        Problem: 403.
-    """
-    if not caller.may_send_to(stream):
-        raise Problem(403, "stream_not_open", f"the key {caller.name} is not for stream {stream}")
-
-
-def load_keys(path: Path) -> tuple[ApiKey, ...]:
-    """Read the file of keys.
+def load_keys(path: Path, kind: type[Key]) -> tuple[Key, ...]:
+    """Read a file of keys whose entries are of this kind.
 
     Raises:
         Refused: with the file, the place and the reason.
     """
+    file: TypeAdapter[KeysFile[Key]] = TypeAdapter(KeysFile[kind])  # type: ignore[valid-type]  # the caller's own kind
     try:
-        keys = KeysFile.model_validate(yaml.safe_load(path.read_text())).keys
+        keys = file.validate_python(yaml.safe_load(path.read_text())).keys
     except ValidationError as error:
         raise Refused(f"{path.name}: {describe(error)}") from None
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
@@ -149,12 +124,13 @@ def load_keys(path: Path) -> tuple[ApiKey, ...]:
     return keys
 
 
-class KeysReloader:
+class KeysReloader(Generic[Key]):
     """Takes over a changed file of keys; a file that cannot be used changes nothing."""
 
-    def __init__(self, path: Path, keys: Keys) -> None:
+    def __init__(self, path: Path, keys: Keys[Key], kind: type[Key]) -> None:
         self._path = path
         self._keys = keys
+        self._kind = kind
         self._seen = self._stamp()
 
     def look(self) -> None:
@@ -164,7 +140,7 @@ class KeysReloader:
             return
         self._seen = stamp
         try:
-            keys = load_keys(self._path)
+            keys = load_keys(self._path, self._kind)
         except Refused as error:
             log.error("keys_not_reloaded", reason=str(error))
             return
@@ -184,17 +160,39 @@ def new_key() -> str:
     return KEY_PREFIX + secrets.token_urlsafe(32)
 
 
-def entry(name: str, key: str, streams: Sequence[str], expires: datetime | None = None) -> str:
+def entry(kind: type[ApiKey], name: str, key: str, **more: object) -> str:
     """Return the lines for the file of keys: a list item under `keys:`.
 
     Raises:
-        Refused: the name is not allowed.
+        Refused: the name, or something else that was given, is not allowed.
     """
+    given: dict[str, object] = {"name": name, "sha256": key_hash(key)}
+    given |= {field: value for field, value in more.items() if value is not None}
     try:
-        made = ApiKey(name=name, sha256=key_hash(key), streams=tuple(streams), expires=expires)
+        made = kind.model_validate(given)
     except ValidationError as error:
         raise Refused(describe(error)) from None
-    fields = made.model_dump(exclude_none=True) | {"streams": list(streams)}
+    fields = made.model_dump(exclude_none=True)
     if made.expires:
         fields["expires"] = made.expires.astimezone(UTC).isoformat()
-    return yaml.safe_dump([fields], sort_keys=False, default_flow_style=None)
+    # YAML has lists only.
+    listed = {
+        field: list(each) if isinstance(each, tuple) else each for field, each in fields.items()
+    }
+    return yaml.safe_dump([listed], sort_keys=False, default_flow_style=None)
+
+
+def expiry(clock: Clock, days: int | None) -> datetime | None:
+    """Return when a key made now ends; None for never."""
+    if days is None:
+        return None
+    end_ms = clock.now_ms() + days * 86_400_000
+    return datetime.fromtimestamp(end_ms // 1000, UTC)
+
+
+def shown(key: str, lines: str, setting: str) -> str:
+    """Return what a person reads when a key was made; the key is shown only now."""
+    return (
+        f"# The key, shown only now; give it to its owner:\n{key}\n\n"
+        f"# Its entry; append it under `keys:` in the file that {setting} names:\n{lines}"
+    )

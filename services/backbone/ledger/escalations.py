@@ -1,0 +1,132 @@
+"""Escalations: steps that are due when nobody has acknowledged an alert in time."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from psycopg.rows import class_row, scalar_row
+
+from services.backbone.ledger import later
+from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.ledger.decisions import Decision, note
+from services.backbone.ledger.intake import NewDelivery
+from services.backbone.ledger.later import Numbers
+
+# The alerts' rows first, as acknowledging does: then neither can come in between.
+_DUE_ALERTS: Final = """
+SELECT alert_id FROM alerts WHERE alert_id IN (
+  SELECT alert_id FROM escalations WHERE state = 'WAITING' AND due_at <= ledger_now()
+  ORDER BY due_at LIMIT %s)
+ORDER BY alert_id FOR NO KEY UPDATE SKIP LOCKED
+"""
+_DUE: Final = """
+SELECT e.alert_id, e.name, e.step, e.repetition, e.plan, e.due_at, a.record::text AS record,
+  a.acknowledged_at IS NOT NULL AS acknowledged, ledger_now() AS now
+FROM escalations e JOIN alerts a USING (alert_id)
+WHERE e.alert_id = ANY(%s) AND e.state = 'WAITING' AND e.due_at <= ledger_now()
+ORDER BY e.alert_id, e.due_at, e.name, e.step FOR UPDATE OF e
+"""
+_MOVE: Final = """
+UPDATE escalations e SET state = t.state, repetition = t.repetition,
+  due_at = CASE WHEN t.wait IS NULL THEN e.due_at
+    ELSE ledger_now() + make_interval(secs => t.wait) END
+FROM unnest(%s::text[], %s::text[], %s::integer[], %s::text[], %s::integer[], %s::float8[])
+  AS t(alert_id, name, step, state, repetition, wait)
+WHERE e.alert_id = t.alert_id AND e.name = t.name AND e.step = t.step
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One step that is due: what it is for, how often it was done, and the alert's JSON."""
+
+    alert_id: str
+    name: str
+    step: int
+    repetition: int
+    plan: dict[str, Any]
+    due_at: datetime
+    record: str
+    acknowledged: bool
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a due step comes to: messages, decisions, and in how many seconds it is due again."""
+
+    deliveries: tuple[NewDelivery, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    again_seconds: float | None = None
+    ended: bool = False
+
+    @property
+    def state(self) -> str:
+        """Where the step stands now."""
+        if self.ended:
+            return "ENDED"
+        return "DONE" if self.again_seconds is None else "WAITING"
+
+
+Decide = Callable[[Due, Numbers], Turn]
+"""Decides about one step; asks for a number for each message that it makes."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """What a turn did: how many steps, and the messages that were not there before, by id."""
+
+    steps: int = 0
+    deliveries: list[NewDelivery] = field(default_factory=list)
+
+
+class Escalations:
+    """Takes due steps; safe to use from several programs at a time."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def take(self, limit: int, decide: Decide) -> Taken:
+        """Take at most about `limit` due steps, in one transaction: all of it happens, or nothing.
+
+        Raises:
+            Transient: Postgres is away; what was decided did not happen, unless it answers later
+                that it did: then the steps are not due any more.
+        """
+        with transaction(self._pool) as connection:
+            cursor = connection.cursor(row_factory=scalar_row)
+            alert_ids: list[str] = cursor.execute(_DUE_ALERTS, (limit,)).fetchall()
+            if not alert_ids:
+                return Taken()
+            due = connection.cursor(row_factory=class_row(Due)).execute(_DUE, (alert_ids,))
+            steps = due.fetchall()
+            known = later.numbers(connection, alert_ids)
+            turns = [decide(step, known) for step in steps]
+            return _do(connection, steps, turns)
+
+    def waiting(self, alert_id: str) -> list[tuple[str, int, datetime]]:
+        """Return the steps of an alert that are still to come: name, step, when."""
+        question = (
+            "SELECT name, step, due_at FROM escalations WHERE alert_id = %s"
+            " AND state = 'WAITING' ORDER BY due_at, name, step"
+        )
+        with transaction(self._pool) as connection:
+            return [(row[0], row[1], row[2]) for row in connection.execute(question, (alert_id,))]
+
+
+def _do(connection: Connection, steps: Sequence[Due], turns: Sequence[Turn]) -> Taken:
+    made = [delivery for turn in turns for delivery in turn.deliveries]
+    new = later.insert(connection, made)
+    note(connection, [decision for turn in turns for decision in turn.decisions])
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for step, turn in zip(steps, turns, strict=True):
+        columns["alert_id"].append(step.alert_id)
+        columns["name"].append(step.name)
+        columns["step"].append(step.step)
+        columns["state"].append(turn.state)
+        columns["repetition"].append(step.repetition + (0 if turn.ended else 1))
+        columns["wait"].append(turn.again_seconds)
+    connection.execute(_MOVE, tuple(columns.values()))
+    return Taken(len(steps), [each for each in made if each.delivery.delivery_id in new])

@@ -1,0 +1,115 @@
+"""Fallbacks: what follows a delivery that failed for good, decided once and with the failure kept.
+
+A delivery that is HELD is offered too where its plan says so.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from psycopg.rows import class_row
+
+from services.backbone.ledger import later
+from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.ledger.decisions import Decision, note
+from services.backbone.ledger.intake import NewDelivery
+
+# The conditions stand as in the index deliveries_fallback: only then can it be used.
+_LOST: Final = """
+SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.repetition, d.state, d.reason, d.plan,
+  d.record::text AS record, a.acknowledged_at IS NOT NULL AS acknowledged, ledger_now() AS now
+FROM deliveries d JOIN alerts a USING (alert_id)
+WHERE (d.state = 'FAILED' OR d.state = 'HELD' AND d.plan ->> 'fallback_on' = 'held')
+  AND d.fallback_at IS NULL AND d.plan -> 'fallback' <> '[]'
+ORDER BY d.updated_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
+"""
+_DECIDED: Final = "UPDATE deliveries SET fallback_at = ledger_now() WHERE delivery_id = ANY(%s)"
+_KNOWN: Final = """
+SELECT alert_id, channel, recipient, delivery_id FROM deliveries
+WHERE alert_id = ANY(%s) AND state <> 'FAILED' ORDER BY repetition
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A delivery that did not reach its recipient: its plan, why, and its record's JSON."""
+
+    delivery_id: str
+    alert_id: str
+    channel: str
+    recipient: str
+    repetition: int
+    state: str
+    reason: str
+    plan: dict[str, Any]
+    record: str
+    acknowledged: bool
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What follows: at most one message, and why."""
+
+    decision: Decision
+    delivery: NewDelivery | None = None
+    exhausted: bool = False
+
+
+Told = dict[tuple[str, str, str], str]
+"""Deliveries that have not failed, by alert, channel and recipient."""
+Decide = Callable[[Lost, Told], Next]
+
+
+@dataclass(slots=True)
+class Followed:
+    """What a turn did: how many failures, how many of them have no next target, the messages."""
+
+    failures: int = 0
+    exhausted: int = 0
+    deliveries: list[NewDelivery] = field(default_factory=list)
+
+
+class Fallbacks:
+    """Takes failures that nothing has followed yet; safe to use from several programs."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def take(self, limit: int, decide: Decide) -> Followed:
+        """Decide about at most `limit` failures in one transaction: each is decided once.
+
+        Raises:
+            Transient: Postgres is away.
+        """
+        with transaction(self._pool) as connection:
+            cursor = connection.cursor(row_factory=class_row(Lost))
+            lost = cursor.execute(_LOST, (limit,)).fetchall()
+            if not lost:
+                return Followed()
+            told = _told(connection, sorted({each.alert_id for each in lost}))
+            return _do(connection, lost, [_next(each, told, decide) for each in lost])
+
+
+def _next(lost: Lost, told: Told, decide: Decide) -> Next:
+    follows = decide(lost, told)
+    if follows.delivery is not None:
+        made = follows.delivery.delivery
+        told[(lost.alert_id, made.channel, made.recipient)] = made.delivery_id
+    return follows
+
+
+def _told(connection: Connection, alert_ids: Sequence[str]) -> Told:
+    rows = connection.execute(_KNOWN, (list(alert_ids),))
+    return {(row[0], row[1], row[2]): row[3] for row in rows}
+
+
+def _do(connection: Connection, lost: Sequence[Lost], follows: Sequence[Next]) -> Followed:
+    made = [each.delivery for each in follows if each.delivery is not None]
+    new = later.insert(connection, made)
+    note(connection, [each.decision for each in follows])
+    connection.execute(_DECIDED, ([each.delivery_id for each in lost],))
+    exhausted = sum(each.exhausted for each in follows)
+    kept = [each for each in made if each.delivery.delivery_id in new]
+    return Followed(len(lost), exhausted, kept)

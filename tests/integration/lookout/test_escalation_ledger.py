@@ -1,0 +1,165 @@
+"""Steps come due by the ledger's clock, happen whole or not at all, and end at a word."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import SecretStr
+
+from services.backbone.errors import Refused
+from services.backbone.ledger.acknowledgements import Acknowledgements
+from services.backbone.ledger.database import Pool, open_pool
+from services.backbone.ledger.escalations import Due, Escalations, Turn
+from services.backbone.ledger.later import Numbers
+from services.backbone.settings import LedgerSettings
+from services.contracts.records import Alert
+from tests.integration.lookout.later_rows import message, record, rows, set_clock, step
+from tests.unit.lookout.samples import sample
+
+pytestmark = pytest.mark.postgres
+
+START = datetime(2026, 11, 21, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+STATES = "SELECT step, state, repetition FROM escalations ORDER BY step"
+IDS = "SELECT recipient, repetition FROM deliveries ORDER BY recipient, repetition"
+
+
+@contextmanager
+def at(url: str, moment: datetime) -> Iterator[Pool]:
+    """Give the ledger at a moment of its clock."""
+    set_clock(url, moment)
+    with open_pool(LedgerSettings(postgres_url=SecretStr(url))) as pool:
+        yield pool
+
+
+def tell_desk(due: Due, numbers: Numbers) -> Turn:
+    """Tell the desk; each step comes again once, a minute later."""
+    alert = Alert.decode(due.record.encode())
+    number = numbers.next(due.alert_id, "email", "desk@example.com")
+    again = 60.0 if due.repetition == 0 else None
+    return Turn((message(alert, "email", "desk@example.com", number),), again_seconds=again)
+
+
+def test_steps_come_due_one_after_the_other_each_with_a_key_of_its_own(
+    pool: Pool, ledger_url: str
+) -> None:
+    alert = sample()
+    with at(ledger_url, START) as now:
+        told = message(alert, "email", "desk@example.com")
+        record(now, alert, told, steps=(step(0, 300), step(1, 600)))
+        assert Escalations(now).take(10, tell_desk).steps == 0
+    made = []
+    for minutes in (4, 5, 5, 6, 9, 10, 11, 12):
+        with at(ledger_url, START + minutes * MINUTE) as now:
+            made.append(len(Escalations(now).take(10, tell_desk).deliveries))
+    assert made == [0, 1, 0, 1, 0, 1, 1, 0]
+    assert rows(ledger_url, STATES) == [(0, "DONE", 2), (1, "DONE", 2)]
+    assert rows(ledger_url, IDS) == [("desk@example.com", number) for number in range(5)]
+
+
+def test_an_alert_that_comes_again_begins_no_second_escalation(pool: Pool, ledger_url: str) -> None:
+    for _ in range(2):
+        record(pool, sample(), steps=(step(0, 300),))
+    assert rows(ledger_url, STATES) == [(0, "WAITING", 0)]
+
+
+def test_a_word_ends_the_escalation_and_is_kept_once(pool: Pool, ledger_url: str) -> None:
+    alert = sample()
+    with at(ledger_url, START) as now:
+        record(now, alert, steps=(step(0, 60), step(1, 600)))
+    with at(ledger_url, START + 2 * MINUTE) as now:
+        assert Escalations(now).take(10, tell_desk).steps == 1
+        kept = Acknowledgements(now)
+        first = kept.acknowledge(alert.alert_id, person="ann", via="link")
+        again = kept.acknowledge(alert.alert_id, person="ann", via="api", note_text="twice")
+        other = kept.acknowledge(alert.alert_id, person="bob", via="api", note_text="me too")
+        assert (first.new, again.new, other.new) == (True, False, True)
+        assert [each.person for each in other.all] == ["ann", "bob"]
+        assert kept.of(alert.alert_id) == other.all
+    assert rows(ledger_url, STATES) == [(0, "ENDED", 1), (1, "ENDED", 0)]
+    with at(ledger_url, START + 60 * MINUTE) as now:
+        assert Escalations(now).take(10, tell_desk).steps == 0
+    noted = rows(ledger_url, "SELECT decided, why FROM decisions ORDER BY decision_id")
+    assert noted[0] == ("acknowledged", "by ann (link); ended desk step 1, desk step 2")
+    assert len(noted) == 2
+
+
+def test_a_crash_while_deciding_undoes_all_of_it(pool: Pool, ledger_url: str) -> None:
+    record(pool, sample(), steps=(step(0, 0.0), step(1, 0.0)))
+
+    def crash(due: Due, numbers: Numbers) -> Turn:
+        if due.step == 1:
+            raise KeyError("power cut")
+        return tell_desk(due, numbers)
+
+    with pytest.raises(KeyError):
+        Escalations(pool).take(10, crash)
+    assert rows(ledger_url, IDS) == []
+    assert rows(ledger_url, STATES) == [(0, "WAITING", 0), (1, "WAITING", 0)]
+    assert len(Escalations(pool).take(10, tell_desk).deliveries) == 2
+
+
+def test_two_keepers_never_take_the_same_step(pool: Pool, ledger_url: str) -> None:
+    alerts = [sample(number) for number in range(40)]
+    for alert in alerts:
+        record(pool, alert, steps=(step(0, 0.0),))
+    made: list[str] = []
+
+    def work() -> None:
+        taken = Escalations(pool).take(3, tell_desk)
+        while taken.steps:
+            made.extend(each.delivery.delivery_id for each in taken.deliveries)
+            taken = Escalations(pool).take(3, tell_desk)
+
+    keepers = [threading.Thread(target=work) for _ in range(3)]
+    for each in keepers:
+        each.start()
+    for each in keepers:
+        each.join()
+    work()
+    assert len(made) == len(set(made)) == 40
+
+
+def test_a_word_that_comes_while_a_step_is_decided_waits_and_ends_the_rest(
+    pool: Pool, ledger_url: str
+) -> None:
+    alert = sample()
+    record(pool, alert, steps=(step(0, 0.0),))
+    speaking = threading.Thread(
+        target=lambda: Acknowledgements(pool).acknowledge(alert.alert_id, person="a", via="api")
+    )
+
+    def slow(due: Due, numbers: Numbers) -> Turn:
+        assert not due.acknowledged
+        speaking.start()
+        return tell_desk(due, numbers)
+
+    assert Escalations(pool).take(10, slow).steps == 1
+    speaking.join()
+    assert rows(ledger_url, STATES) == [(0, "ENDED", 1)]
+
+
+def test_who_and_what_must_be_said_in_a_form_that_can_be_kept(pool: Pool) -> None:
+    kept = Acknowledgements(pool)
+    with pytest.raises(Refused, match="no alert"):
+        kept.acknowledge("f" * 32, person="ann", via="api")
+    for person, text in (("", ""), (" ", ""), ("a\0", ""), ("a" * 513, ""), ("a", "\0")):
+        with pytest.raises(Refused):
+            kept.acknowledge("f" * 32, person=person, via="api", note_text=text)
+
+
+def test_a_delivery_shows_what_it_is_about(pool: Pool) -> None:
+    alert = sample()
+    told = message(alert, "email", "ann@example.com")
+    record(pool, alert, told)
+    kept = Acknowledgements(pool)
+    shown = kept.shown(told.delivery.delivery_id)
+    assert shown is not None
+    assert (shown.alert_id, shown.recipient, shown.acknowledged_at) == (
+        alert.alert_id,
+        "ann@example.com",
+        None,
+    )
+    assert kept.shown("f" * 32) is None

@@ -1,0 +1,90 @@
+"""What failed for good is followed once, whoever looks and whatever crashes."""
+
+import psycopg
+import pytest
+
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.decisions import Decision
+from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
+from services.contracts.records import Alert, Delivery
+from tests.integration.lookout.later_rows import message, record, rows
+from tests.unit.lookout.samples import sample
+
+pytestmark = pytest.mark.postgres
+
+SMS = {"channel": "sms", "recipient": "+491701"}
+PLAN = {"route": "r", "fallback": [SMS]}
+
+
+def lose(url: str, state: str = "FAILED") -> None:
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE deliveries SET state = %s WHERE channel = 'email'", (state,))
+
+
+def follow(lost: Lost, told: Told) -> Next:
+    alert: Alert = Delivery.decode(lost.record.encode()).alert
+    if (lost.alert_id, "sms", "+491701") in told:
+        return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "already told", "why"))
+    next_one = message(alert, "sms", "+491701", lost.repetition)
+    return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "next", "why"), next_one)
+
+
+@pytest.mark.parametrize(
+    ("state", "plan", "failures"),
+    [
+        ("FAILED", PLAN, 1),
+        ("HELD", PLAN, 0),
+        ("HELD", PLAN | {"fallback_on": "held"}, 1),
+        ("SENT", PLAN, 0),
+        ("FAILED", {"route": "r"}, 0),
+        ("FAILED", {"route": "r", "fallback": []}, 0),
+    ],
+)
+def test_only_what_is_lost_and_has_a_fallback_is_followed(
+    pool: Pool, ledger_url: str, state: str, plan: dict[str, object], failures: int
+) -> None:
+    record(pool, sample(), message(sample(), "email", "a@example.com", plan=plan))
+    lose(ledger_url, state)
+    assert Fallbacks(pool).take(10, follow).failures == failures
+
+
+def test_a_failure_is_followed_once_also_when_it_fails_again(pool: Pool, ledger_url: str) -> None:
+    record(pool, sample(), message(sample(), "email", "a@example.com", plan=PLAN))
+    fallbacks = Fallbacks(pool)
+    for _ in range(3):
+        lose(ledger_url, "RETRY_WAIT")
+        lose(ledger_url)
+        fallbacks.take(10, follow)
+    assert rows(ledger_url, "SELECT count(*) FROM deliveries WHERE channel = 'sms'") == [(1,)]
+    assert rows(ledger_url, "SELECT decided FROM decisions") == [("next",)]
+
+
+def test_a_crash_while_deciding_undoes_all_of_it(pool: Pool, ledger_url: str) -> None:
+    for number in range(2):
+        alert = sample(number)
+        record(pool, alert, message(alert, "email", "a@example.com", plan=PLAN))
+    lose(ledger_url)
+    seen: list[str] = []
+
+    def crash(lost: Lost, told: Told) -> Next:
+        seen.append(lost.alert_id)
+        if len(seen) == 2:
+            raise KeyError("power cut")
+        return follow(lost, told)
+
+    with pytest.raises(KeyError):
+        Fallbacks(pool).take(10, crash)
+    assert rows(ledger_url, "SELECT count(*) FROM deliveries WHERE channel = 'sms'") == [(0,)]
+    assert len(Fallbacks(pool).take(10, follow).deliveries) == 2
+
+
+def test_two_failures_of_one_alert_lead_to_one_message(pool: Pool, ledger_url: str) -> None:
+    alert = sample()
+    lost = [message(alert, "email", f"{name}@example.com", plan=PLAN) for name in "ab"]
+    record(pool, alert, *lost)
+    lose(ledger_url)
+    assert len(Fallbacks(pool).take(10, follow).deliveries) == 1
+    assert rows(ledger_url, "SELECT decided FROM decisions ORDER BY decided") == [
+        ("already told",),
+        ("next",),
+    ]

@@ -28,13 +28,13 @@ MOVES: Final[dict[State, frozenset[State]]] = {
     State.FAILED: frozenset({State.RETRY_WAIT, State.CLOSED}),
     State.IN_DOUBT: frozenset({State.SENT, State.RETRY_WAIT, State.HELD}),
     State.HELD: frozenset({State.SENT, State.RETRY_WAIT, State.CLOSED}),
-    State.SUPPRESSED: frozenset({State.PENDING, State.HELD, State.CLOSED}),
+    State.SUPPRESSED: frozenset({State.PENDING, State.SENT, State.HELD, State.CLOSED}),
     State.CLOSED: frozenset(),
 }
 """Every allowed move; the ledger refuses any other.
 
-Only a claim leads to a send. From RETRY_WAIT, IN_DOUBT and HELD, SENT is reached by evidence alone:
-the provider's own word, found afterwards, that it has the message.
+Only a claim leads to a send. From RETRY_WAIT, IN_DOUBT, HELD and SUPPRESSED, SENT is reached by
+evidence alone: the provider's own word, found afterwards, that it has the message.
 """
 
 CLAIMABLE: Final = frozenset({State.PENDING, State.RETRY_WAIT})

@@ -58,6 +58,8 @@ WITH due AS (
     AND next_attempt_at <= ledger_now()
     AND (created_at > ledger_now() - make_interval(secs => %(age_limit)s)
       OR EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id))
+    AND NOT EXISTS (SELECT FROM evidence e
+      WHERE e.delivery_id = deliveries.delivery_id AND e.weighed_at IS NULL)
     AND {choice}
   LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 ), claimed AS (
@@ -105,6 +107,15 @@ WITH told AS (
     provider_id = t.provider_id
   FROM told t
   WHERE a.delivery_id = t.delivery_id AND a.fence = t.fence AND a.owner = %(owner)s
+    AND (a.outcome IS NULL OR a.outcome = 'IN_DOUBT')
+), late AS (
+  INSERT INTO evidence (delivery_id, kind, source, provider_id, attempt, detail)
+  SELECT t.delivery_id, 'TAKEN', 'answer', t.provider_id, a.attempt, 'answered late'
+  FROM told t JOIN deliveries d USING (delivery_id)
+  JOIN attempts a ON a.delivery_id = t.delivery_id AND a.fence = t.fence AND a.owner = %(owner)s
+  WHERE t.outcome = 'SENT' AND NOT EXISTS (SELECT FROM mine WHERE delivery_id = t.delivery_id)
+    AND d.state NOT IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED')
+  ON CONFLICT DO NOTHING
 )
 SELECT delivery_id, before FROM moved"""
 
@@ -160,7 +171,8 @@ class Claims:
         """Record outcomes; return the state before, by id, of those rows that moved.
 
         Moves rows that this owner's claim still fences: from CLAIMED, or from IN_DOUBT where the
-        late answer is evidence. The attempt's own row keeps the outcome in any case.
+        late answer is evidence. An acceptance that comes later still is kept as evidence, to be
+        weighed. The attempt's own row keeps the outcome, unless evidence has settled it before.
         """
         terms = self._terms | _columns(settlements)
         rows = await fetch_all(self._pool, tuple_row, _SETTLE, terms)

@@ -1,9 +1,11 @@
-"""The ledger against a simple model: random claims, sends, answers, crashes, zombies and time.
+"""The ledger against a simple model: claims, sends, answers, evidence, crashes, zombies and time.
 
 Goal: no delivery is taken by the provider twice without a mark, whoever dies when (I1); nobody
 sends on another's claim (I4); nothing counts as sent that the provider has not taken (I5); every
 row is at rest or open to see (I2). Method: the real statements on a real Postgres whose clock the
-test moves; two owners; a provider that counts what it takes; after every step rows equal the model.
+test moves; two owners; a provider that counts what it takes, and tells the truth about it at any
+time afterwards; after every step rows equal the model. What evidence moves is test_evidence's
+subject: here its moves are taken over, held against the table, and the promises must stand.
 """
 
 import asyncio
@@ -11,16 +13,18 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, LiteralString
 
 import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg.rows import TupleRow
 
 from services.backbone.backoff import Backoff
 from services.backbone.ledger.claims import Claim, Claims, Settlement
 from services.backbone.ledger.database import AsyncPool, async_pool
+from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence, EvidenceKind
 from services.backbone.ledger.sweeps import Ruling, Sweeps
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Severity
@@ -36,6 +40,7 @@ LEASE: Final = 30.0
 SEND_TIMEOUT: Final = 10.0
 DOUBT: Final = 60.0
 START: Final = 1_795_000_000.0
+_UNWEIGHED: Final = "SELECT delivery_id FROM evidence WHERE weighed_at IS NULL"
 ROWS: Final = tuple(
     delivery(n, severity=severity)
     for n, severity in enumerate([Severity.CRITICAL, Severity.WARNING])
@@ -60,7 +65,7 @@ class Row:
         for after in path:
             assert may_move(self.state, after), f"{self.state} to {after}"
             self.state = after
-        self.moved_at = now
+        self.moved_at = now if path else self.moved_at
 
 
 @dataclass
@@ -84,6 +89,8 @@ class World:
     hands: dict[str, list[Attempt]] = field(default_factory=lambda: {"a0": [], "b0": []})
     rows: dict[str, Row] = field(default_factory=dict)
     takes: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    taken: list[tuple[str, int]] = field(default_factory=list)
+    """Delivery id and number of each try that the provider has taken."""
 
     def claims(self, owner: str) -> Claims:
         return Claims(
@@ -108,10 +115,12 @@ class World:
 
     async def claim(self, owner: str, some: int) -> None:
         wanted = [each.delivery_id for each in ROWS[: 1 + some % 2]]
+        unweighed = {row[0] for row in await self._ask(_UNWEIGHED)}
         due = {
             key
             for key in wanted
             if self.rows[key].state in CLAIMABLE and self.rows[key].due_at <= self.now
+            if key not in unweighed
         }
         claimed = await self.claims(owner).by_id(wanted, 10)
         assert {each.delivery_id for each in claimed} == due
@@ -131,10 +140,13 @@ class World:
         if self.now >= attempt.window_until:
             attempt.outcome = Refused("too late")
             return
-        kinds: list[Outcome] = [Accepted(), Unknown("taken"), Unknown("lost"), Refused("busy")]
+        claim = attempt.claim
+        yes = Accepted(_provider_id(claim.delivery_id, claim.attempt))
+        kinds: list[Outcome] = [yes, Unknown("taken"), Unknown("lost"), Refused("busy")]
         attempt.outcome = [*kinds, Permanent("never")][some % 5]
-        if attempt.outcome in (Accepted(), Unknown("taken")):
-            self.takes[attempt.claim.delivery_id, attempt.claim.marked_repeat] += 1
+        if attempt.outcome in (yes, Unknown("taken")):
+            self.takes[claim.delivery_id, claim.marked_repeat] += 1
+            self.taken.append((claim.delivery_id, claim.attempt))
 
     async def settle(self, owner: str, some: int) -> None:
         answered = [each for each in self.hands[owner] if each.outcome is not None]
@@ -180,6 +192,29 @@ class World:
         await self.claim(owner, some)
         self.hands[owner] = held
 
+    async def callback(self, _: str, some: int) -> None:
+        """The provider tells of something that it has taken, however long ago and how often."""
+        if not self.taken:
+            return
+        key, attempt = self.taken[some % len(self.taken)]
+        kinds = (EvidenceKind.TAKEN, EvidenceKind.CONFIRMED, EvidenceKind.UNDELIVERED)
+        kind, number = kinds[some % 3], attempt if some % 2 else 0
+        told = Evidence(key, kind, "callback", _provider_id(key, attempt), attempt=number)
+        self._apply(await AsyncEvidenceBook(self.pool).give([told]))
+
+    async def look_up(self, _: str, some: int) -> None:
+        """The provider is asked about the last try when its lease is over, and tells the truth."""
+        key, row = list(self.rows.items())[some % len(self.rows)]
+        if row.fence == 0 or row.lease_until > self.now or row.state is State.CLAIMED:
+            return
+        yes = (key, row.fence) in self.taken
+        kind = EvidenceKind.TAKEN if yes else EvidenceKind.ABSENT
+        found = Evidence(key, kind, "look-up", attempt=row.fence)
+        self._apply(await AsyncEvidenceBook(self.pool).give([found]))
+
+    async def weigh(self, _owner: str, _some: int) -> None:
+        self._apply(await AsyncEvidenceBook(self.pool).weigh("webhook"))
+
     async def crash(self, owner: str, _: int) -> None:
         """The owner dies with all it knew; it comes back under a new name."""
         del self.hands[owner]
@@ -191,9 +226,7 @@ class World:
         await self.pass_time([1.0, SEND_TIMEOUT, LEASE + 1, DOUBT + 1, 400.0][some % 5])
 
     async def check(self) -> None:
-        async with self.pool.connection() as connection:
-            query = "SELECT delivery_id, state, fence, marked_repeat FROM deliveries"
-            found = await (await connection.execute(query)).fetchall()
+        found = await self._ask("SELECT delivery_id, state, fence, marked_repeat FROM deliveries")
         assert {row[0]: row[1:] for row in found} == {
             key: (row.state, row.fence, row.marked) for key, row in self.rows.items()
         }
@@ -202,13 +235,24 @@ class World:
             if not self.policy.dedupes_by_key:
                 assert unmarked <= 1, "an unmarked repeat"
                 assert marked <= row.marks <= 1
-            if row.state is State.SENT:
+            if row.state in (State.SENT, State.CONFIRMED):
                 assert unmarked + marked >= 1, "counted as sent, but never taken"
 
     def _moved(self, keys: set[str], after: State) -> None:
         for key in keys:
             self.rows[key].move((after,), self.now)
             self.rows[key].due_at = self.now
+
+    def _apply(self, applied: list[Applied]) -> None:
+        for each in applied:
+            row = self.rows[each.delivery_id]
+            assert each.before is row.state
+            row.move(each.path, self.now)
+            row.due_at = self.now if each.path else row.due_at
+
+    async def _ask(self, query: LiteralString) -> list[TupleRow]:
+        async with self.pool.connection() as connection:
+            return await (await connection.execute(query)).fetchall()
 
     async def _rule(self, sweeps: Sweeps) -> None:
         wait = 0.0 if self.policy.dedupes_by_key else DOUBT
@@ -227,6 +271,10 @@ class World:
             row.marked, row.marks = row.marked or marked, row.marks + marked
 
 
+def _provider_id(key: str, attempt: int) -> str:
+    return f"{key[:4]}-{attempt}"
+
+
 def _settlement(claim: Claim, verdict: Verdict) -> Settlement:
     return Settlement(
         delivery_id=claim.delivery_id,
@@ -235,6 +283,7 @@ def _settlement(claim: Claim, verdict: Verdict) -> Settlement:
         after=verdict.path[-1],
         late_after=verdict.late[-1] if verdict.late else None,
         retry_in_seconds=verdict.retry_in_seconds,
+        provider_id=verdict.provider_id,
     )
 
 
@@ -247,6 +296,9 @@ STEPS: Final[list[Step]] = [
     World.wait,
     World.crash,
     World.lose_answer,
+    World.callback,
+    World.look_up,
+    World.weigh,
 ]
 
 

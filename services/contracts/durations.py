@@ -1,4 +1,4 @@
-"""Spans of time as people write them: `90 minutes`, or sums such as `early + limit`."""
+"""Spans of time as people write them: `90 minutes`, `5m`, or sums such as `early + limit`."""
 
 import re
 from collections.abc import Mapping
@@ -14,6 +14,8 @@ _UNITS_MS: Final = {
     "hour": 3_600_000,
     "day": 86_400_000,
 }
+_SHORT_UNITS_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_SHORT_SPAN: Final = re.compile(r"(\d{1,12})(ms|s|m|h|d)")
 _SPAN: Final = re.compile(r"(\d{1,12}) (millisecond|second|minute|hour|day)s?")
 
 
@@ -27,6 +29,21 @@ def milliseconds(text: str) -> int:
     if not match:
         raise ValueError(f"{text!r} is not a span of time such as '90 minutes' or '24 hours'")
     return _within_limit(int(match[1]) * _UNITS_MS[match[2]], text)
+
+
+def seconds(text: str) -> float:
+    """Read one span, short as `30s` or in full as `90 minutes`, in seconds.
+
+    Raises:
+        ValueError: it is neither, or not between 1 ms and ten years.
+    """
+    short = _SHORT_SPAN.fullmatch(text.strip())
+    if short:
+        return _within_limit(int(short[1]) * _SHORT_UNITS_MS[short[2]], text) / 1000
+    try:
+        return milliseconds(text) / 1000
+    except ValueError as error:
+        raise ValueError(f"{error}, or in short '30s', '5m', '2h', '1d'") from None
 
 
 def resolve(written: Mapping[str, str]) -> dict[str, int]:

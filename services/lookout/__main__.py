@@ -3,15 +3,17 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from services.backbone import service
+from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
 from services.backbone.settings import read_settings
 from services.contracts.records import Alert, Malformed
 from services.lookout.explaining import explain
 from services.lookout.program import PROGRAM, run_lookout
-from services.lookout.routes_file import load_routes
+from services.lookout.routes.reading import load_routes
 from services.lookout.routing import Routes
 from services.lookout.settings import LookoutSettings
 
@@ -33,7 +35,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _explained(routes: Routes, alert: Path) -> str:
-    return explain(routes, Alert.decode(alert.read_bytes()))
+    now = datetime.fromtimestamp(SystemClock().now_ms() / 1000, UTC)
+    return explain(routes, Alert.decode(alert.read_bytes()), now)
 
 
 def _parser() -> argparse.ArgumentParser:

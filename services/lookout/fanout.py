@@ -1,6 +1,7 @@
 """From an alert to what is recorded: its deliveries, one per recipient, with fixed ids."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from services.backbone.ledger.intake import NewAlert, NewDelivery
@@ -28,13 +29,13 @@ def fan_out(alert: Alert, routes: Routes, now_ms: int) -> NewAlert | Unusable:
     encoded = alert.encode()
     if len(encoded) > ALERT_LIMIT_BYTES:
         return Unusable("too_large", f"an alert has at most {ALERT_LIMIT_BYTES} bytes")
-    decision = decide(routes, alert)
-    if len(encoded) * len(decision.targets) > FANOUT_LIMIT_BYTES:
-        detail = f"{len(encoded)} bytes for each of {len(decision.targets)} recipients"
+    plan = decide(routes, alert, datetime.fromtimestamp(now_ms / 1000, UTC))
+    if len(encoded) * len(plan.targets) > FANOUT_LIMIT_BYTES:
+        detail = f"{len(encoded)} bytes for each of {len(plan.targets)} recipients"
         return Unusable("too_large", detail)
     message = render(alert)
-    deliveries = tuple(_delivery(alert, target, message, now_ms) for target in decision.targets)
-    return NewAlert(alert, encoded, ", ".join(decision.routed_by), deliveries)
+    deliveries = tuple(_delivery(alert, target, message, now_ms) for target in plan.targets)
+    return NewAlert(alert, encoded, ", ".join(plan.routed_by), deliveries)
 
 
 def _delivery(alert: Alert, target: Target, message: Message, now_ms: int) -> NewDelivery:

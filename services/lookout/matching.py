@@ -1,10 +1,12 @@
-"""Conditions of a route: which alerts it is for, as pure functions of values."""
+"""Conditions of a route, silence or inhibition: pure functions of an alert and a moment."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from fnmatch import fnmatchcase
 
 from services.contracts.records import Alert, Severity
+from services.lookout.week_times import WeekTimes
 
 Patterns = tuple[str, ...]
 """One of them must fit; `*` stands for any text, `?` for one character, `[ab]` for one of these."""
@@ -12,19 +14,31 @@ Patterns = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Conditions that must all hold; None and no labels stand for any alert."""
+    """Conditions that must all hold; None, no labels and no times stand for any alert."""
 
     watch: Patterns | None = None
     severity: frozenset[Severity] | None = None
     labels: tuple[tuple[str, Patterns], ...] = ()
+    times: tuple[WeekTimes, ...] = ()
 
-    def fits(self, alert: Alert) -> bool:
-        """Tell whether the alert meets every condition."""
+    def fits(self, alert: Alert, at: datetime) -> bool:
+        """Tell whether the alert meets every condition at this moment."""
+        return self.misfit(alert, at) is None
+
+    def misfit(self, alert: Alert, at: datetime) -> str | None:
+        """Return the first condition that does not hold, as a sentence; None if all do."""
         if self.watch is not None and not _any_fits(self.watch, alert.watch):
-            return False
+            return f"watch {alert.watch} is not {_any(self.watch)}"
         if self.severity is not None and alert.severity not in self.severity:
-            return False
-        return all(_label_fits(alert, name, patterns) for name, patterns in self.labels)
+            return f"severity {alert.severity} is not {_any(sorted(self.severity))}"
+        for name, patterns in self.labels:
+            value = alert.labels.get(name)
+            if value is None:
+                return f"the alert has no label {name}"
+            if not _any_fits(patterns, value):
+                return f"label {name} = {value} is not {_any(patterns)}"
+        missed = next((each for each in self.times if not each.contains(at)), None)
+        return None if missed is None else _missed(missed)
 
     def covers(self, other: "Match") -> bool:
         """Tell whether whatever fits `other` surely fits this; False where that is not sure."""
@@ -32,13 +46,21 @@ class Match:
             return False
         if not _severities(self) >= _severities(other):
             return False
-        return self._labels_cover(other)
+        return set(self.times) <= set(other.times) and self._labels_cover(other)
 
     def _labels_cover(self, other: "Match") -> bool:
         wanted = dict(other.labels)
         return all(
             name in wanted and _cover(patterns, wanted[name]) for name, patterns in self.labels
         )
+
+
+def _any(patterns: Iterable[str]) -> str:
+    return " or ".join(patterns)
+
+
+def _missed(times: WeekTimes) -> str:
+    return f"it is {times.name} now" if times.inverse else f"it is not {times.name} now"
 
 
 def _severities(match: Match) -> frozenset[Severity]:
@@ -49,12 +71,7 @@ def _any_fits(patterns: Patterns, text: str) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
-def _label_fits(alert: Alert, name: str, patterns: Patterns) -> bool:
-    value = alert.labels.get(name)
-    return value is not None and _any_fits(patterns, value)
-
-
-def _cover(patterns: Patterns, others: Iterable[str]) -> bool:
+def _cover(patterns: Iterable[str], others: Iterable[str]) -> bool:
     return all(any(_covers(pattern, other) for pattern in patterns) for other in others)
 
 

@@ -1,6 +1,6 @@
 """The lookout's way of a batch: decode, drop repeats, route, record, publish."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -54,7 +54,7 @@ class Ledger(Protocol):
 class Lookout:
     """The step of the consumer loop; a batch that comes again, whole or in part, does no harm."""
 
-    routes: Routes
+    routes: Callable[[], Routes]
     ledger: Ledger
     publisher: Publisher
     writer: Writer
@@ -88,10 +88,11 @@ class Lookout:
 
     def route(self, arrivals: Iterable[Arrival]) -> tuple[list[NewAlert], dict[str, Unusable]]:
         """Return the alerts with their deliveries, and by id those that cannot be used."""
+        routes = self.routes()
         routed: list[NewAlert] = []
         unusable: dict[str, Unusable] = {}
         for arrival in arrivals:
-            made = fan_out(arrival.alert, self.routes, self.clock.now_ms())
+            made = fan_out(arrival.alert, routes, self.clock.now_ms())
             if isinstance(made, Unusable):
                 unusable[arrival.alert.alert_id] = made
             else:

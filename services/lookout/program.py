@@ -20,7 +20,7 @@ from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
 from services.lookout.repeats import SettledAlerts
-from services.lookout.routes_file import load_routes
+from services.lookout.routes.reading import load_routes
 from services.lookout.settings import LookoutSettings
 
 PROGRAM: Final = "lookout"
@@ -65,7 +65,7 @@ def run_lookout(settings: LookoutSettings, life: Life) -> None:
         publisher = Publisher(producer, intake)
         relay = Relay(intake, publisher, settings, life)
         settled = SettledAlerts(settings.lookout_settled_alerts)
-        lookout = Lookout(routes, intake, publisher, producer, settled, life.clock)
+        lookout = Lookout(lambda: routes, intake, publisher, producer, settled, life.clock)
         relay.start()
         life.health.add_ready("outbox", relay.trouble)
         _consume(settings, producer, lookout, membership, life)

@@ -81,7 +81,7 @@ def started(intake: Intake, routes: Routes, written: Topics, crash: Point | None
     """Return a lookout that has just started and remembers nothing."""
     ledger = CrashingLedger(intake, crash)
     publisher = Publisher(written, ledger)
-    return Lookout(routes, ledger, publisher, written, SettledAlerts(100), ManualClock())
+    return Lookout(lambda: routes, ledger, publisher, written, SettledAlerts(100), ManualClock())
 
 
 def arrivals(alerts: Sequence[Alert]) -> list[Arrival]:

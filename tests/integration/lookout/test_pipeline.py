@@ -21,7 +21,7 @@ from services.lookout.matching import Match
 from services.lookout.pipeline import Arrival, decode
 from services.lookout.routing import Route, Routes, Target, decide
 from tests.integration.lookout.crashing import Crash, Point, Topics, arrivals, started
-from tests.unit.lookout.samples import sample
+from tests.unit.lookout.samples import NOON, sample, told
 
 pytestmark = pytest.mark.postgres
 
@@ -30,14 +30,16 @@ ROUTES = Routes(
         Route(
             "urgent",
             Match(severity=frozenset({Severity.CRITICAL})),
-            (Target("email", "desk@example.com"), Target("bus", "urgent")),
+            told("urgent", Target("email", "desk@example.com"), Target("bus", "urgent")),
             goes_on=True,
         ),
         Route(
-            "heat", Match(watch=("over-heat",)), (Target("bus", "urgent"), Target("bus", "heat"))
+            "heat",
+            Match(watch=("over-heat",)),
+            told("heat", Target("bus", "urgent"), Target("bus", "heat")),
         ),
     ),
-    (Target("bus", "notifications"),),
+    told("default", Target("bus", "notifications")),
 )
 NAMESPACES = itertools.count()
 
@@ -64,7 +66,7 @@ def rows(pool: Pool, query: str, *values: Any) -> list[Any]:
 
 
 def expected_ids(alert: Alert) -> list[str]:
-    targets = decide(ROUTES, alert).targets
+    targets = decide(ROUTES, alert, NOON).targets
     return sorted(delivery_id(alert.alert_id, each.channel, each.recipient) for each in targets)
 
 

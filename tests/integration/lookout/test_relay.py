@@ -14,11 +14,11 @@ from services.lookout.relay import Relay
 from services.lookout.routing import Routes, Target
 from services.lookout.settings import LookoutSettings
 from tests.integration.lookout.crashing import Crash, Point, Topics, arrivals, started
-from tests.unit.lookout.samples import sample
+from tests.unit.lookout.samples import sample, told
 
 pytestmark = pytest.mark.postgres
 
-ROUTES = Routes((), (Target("bus", "x"), Target("bus", "y")))
+ROUTES = Routes((), told("default", Target("bus", "x"), Target("bus", "y")))
 SETTINGS = LookoutSettings(lookout_relay_deliveries=3, lookout_relay_age_seconds=3600)
 
 

@@ -1,5 +1,6 @@
 """Alerts and routes for tests: a test states only what matters."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -7,11 +8,13 @@ from hypothesis import strategies as st
 from services.contracts.ids import alert_id
 from services.contracts.records import Alert, Severity
 from services.lookout.matching import Match
-from services.lookout.routing import Route, Target
+from services.lookout.routing import Instruction, Route, Target
 
 WATCHES = ("over-limit", "over-heat", "cpu")
 LABELS = ("client", "zone")
 LABEL_VALUES = ("north", "south", "n*")
+NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
+"""A Wednesday."""
 
 
 def sample(number: int = 1, **changes: Any) -> Alert:
@@ -55,6 +58,11 @@ def matches() -> st.SearchStrategy[Match]:
     )
 
 
+def told(route: str, *targets: Target) -> tuple[Instruction, ...]:
+    """Return plain instructions: tell these, at once, in the channel's own words."""
+    return tuple(Instruction(target, route) for target in targets)
+
+
 def targets() -> st.SearchStrategy[tuple[Target, ...]]:
     """Draw recipients, some of them twice."""
     target = st.builds(
@@ -63,7 +71,23 @@ def targets() -> st.SearchStrategy[tuple[Target, ...]]:
     return st.lists(target, min_size=1, max_size=4).map(tuple)
 
 
-def routes() -> st.SearchStrategy[list[Route]]:
-    """Draw routes from top to bottom."""
-    route = st.builds(Route, st.sampled_from(("x", "y", "z")), matches(), targets(), st.booleans())
-    return st.lists(route, max_size=6)
+def instructions(route: str = "default") -> st.SearchStrategy[tuple[Instruction, ...]]:
+    """Draw who is told by one route."""
+    return targets().map(lambda found: told(route, *found))
+
+
+def routes(depth: int = 2) -> st.SearchStrategy[list[Route]]:
+    """Draw a tree of routes."""
+    inner = routes(depth - 1) if depth else st.just([])
+    names = st.sampled_from(("x", "y", "z"))
+    route = st.builds(
+        lambda name, match, found, goes_on, inside: Route(
+            name, match, told(name, *found), goes_on, routes=tuple(inside)
+        ),
+        names,
+        matches(),
+        targets(),
+        st.booleans(),
+        inner,
+    )
+    return st.lists(route, max_size=4 if depth == 2 else 2)

@@ -10,23 +10,23 @@ from services.contracts.records import Alert, Delivery, Malformed
 from services.contracts.topics import Topic
 from services.lookout.fanout import ALERT_LIMIT_BYTES, Unusable, fan_out
 from services.lookout.pipeline import decode
-from services.lookout.routing import Route, Routes, Target, decide
-from tests.unit.lookout.samples import alerts, routes, sample, targets
+from services.lookout.routing import Instruction, Route, Routes, Target, decide
+from tests.unit.lookout.samples import NOON, alerts, instructions, routes, sample, told
 
 EVERYBODY = (Target("bus", "notifications"), Target("email", "desk@example.com"))
-ROUTES = Routes((), EVERYBODY)
+ROUTES = Routes((), told("default", *EVERYBODY))
 
 
-@given(routes(), targets(), alerts())
+@given(routes(), instructions(), alerts())
 def test_one_delivery_per_recipient_with_the_id_of_the_contract(
-    all_routes: list[Route], default: tuple[Target, ...], alert: Alert
+    all_routes: list[Route], default: tuple[Instruction, ...], alert: Alert
 ) -> None:
     given_routes = Routes(tuple(all_routes), default)
     made = fan_out(alert, given_routes, now_ms=7)
     assert isinstance(made, NewAlert)
     expected = {
         delivery_id(alert.alert_id, each.channel, each.recipient): each
-        for each in decide(given_routes, alert).targets
+        for each in decide(given_routes, alert, NOON).targets
     }
     assert len(made.deliveries) == len(expected)
     for each in made.deliveries:
@@ -66,7 +66,7 @@ def test_the_largest_alert_fits_its_topic_as_a_delivery() -> None:
 
 
 def test_a_fan_out_that_no_transaction_carries_is_unusable() -> None:
-    many = Routes((), tuple(Target("bus", f"t{number}") for number in range(1000)))
+    many = Routes((), told("default", *(Target("bus", f"t{number}") for number in range(1000))))
     made = fan_out(sample(values={"text": "x" * 100_000}), many, 0)
     assert isinstance(made, Unusable)
     assert made.reason == "too_large"

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from services.contracts.recipients import complaint
 from services.contracts.records import Severity
-from services.lookout.routes_file import BadRoutes, Problem, load_routes, read_routes
+from services.lookout.routes.problems import BadRoutes, Problem
+from services.lookout.routes.reading import load_routes, read_routes
 from services.lookout.routing import Target, decide
 from services.lookout.settings import SHIPPED_ROUTES, LookoutSettings
-from tests.unit.lookout.samples import sample
+from tests.unit.lookout.samples import NOON, sample
 
 CHANNELS = ("bus", "webhook", "email")
 GOOD = """\
@@ -55,7 +56,7 @@ def changed(before: str, after: str) -> str:
 def test_a_good_file_routes() -> None:
     routes = read_routes(GOOD, CHANNELS, {"desk": "new@example.com"})
     hot = sample(watch="cpu-load", labels={"zone": "north", "rack": "21"})
-    decision = decide(routes, hot)
+    decision = decide(routes, hot, NOON)
     assert decision.routed_by == ("hot", "all-critical")
     assert decision.targets == (
         Target("email", "new@example.com"),
@@ -63,14 +64,18 @@ def test_a_good_file_routes() -> None:
         Target("webhook", "http://127.0.0.1:9/hook"),
     )
     calm = sample(severity=Severity.INFO)
-    assert decide(routes, calm).targets == (Target("bus", "notifications"),)
+    assert decide(routes, calm, NOON).targets == (Target("bus", "notifications"),)
 
 
 def test_the_shipped_file_is_good_and_tells_everybody() -> None:
     settings = LookoutSettings()
     routes = load_routes(SHIPPED_ROUTES, settings.channels, settings.routes_variables)
     alert = sample(watch="over-purchase")
-    assert [each.channel for each in decide(routes, alert).targets] == ["bus", "webhook", "email"]
+    assert [each.channel for each in decide(routes, alert, NOON).targets] == [
+        "bus",
+        "webhook",
+        "email",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -142,8 +147,11 @@ def test_too_many_recipients_are_refused() -> None:
 def test_settings_add_variables_and_replace_declared_ones() -> None:
     text = changed("night@example.com", "'${night}'")
     given = {"night": "n@example.com", "desk": "d@example.com", "unused": "x"}
-    (hot, _) = read_routes(text, CHANNELS, given).routes
-    assert [each.recipient for each in hot.targets] == ["d@example.com", "n@example.com"]
+    (hot, _) = read_routes(text, CHANNELS, given).roots
+    assert [each.target.recipient for each in hot.instructions] == [
+        "d@example.com",
+        "n@example.com",
+    ]
 
 
 def test_an_alias_bomb_and_an_endless_alias_end() -> None:

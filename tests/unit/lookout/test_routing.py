@@ -2,14 +2,29 @@
 
 import re
 from fnmatch import translate
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.contracts.records import Alert, Severity
 from services.lookout.matching import Match
-from services.lookout.routing import DEFAULT, Route, Routes, Target, decide
-from tests.unit.lookout.samples import alerts, matches, routes, sample, targets
+from services.lookout.routing import (
+    DEFAULT,
+    Grouping,
+    Instruction,
+    Quiet,
+    Route,
+    Routes,
+    Target,
+    decide,
+    each_once,
+)
+from services.lookout.week_times import WeekTimes
+from tests.unit.lookout.samples import NOON, alerts, instructions, matches, routes, sample, told
+
+DESK = Target("email", "desk@example.com")
+QUIET = Quiet(WeekTimes("night", ()).outside(), frozenset({Severity.CRITICAL}))
 
 
 def model_fits(match: Match, alert: Alert) -> bool:
@@ -24,27 +39,39 @@ def model_fits(match: Match, alert: Alert) -> bool:
     )
 
 
-def model(all_routes: list[Route], default: tuple[Target, ...], alert: Alert) -> set[Target]:
-    told: set[Target] = set()
-    names = 0
-    for route in all_routes:
+def model(siblings: tuple[Route, ...], alert: Alert) -> list[Route]:
+    """The last route on each way down; siblings below are asked only if one goes on."""
+    for number, route in enumerate(siblings):
         if model_fits(route.match, alert):
-            told |= set(route.targets)
-            names += 1
-            if not route.goes_on:
-                return told
-    return told if names else set(default)
+            deepest = model(route.routes, alert) or [route]
+            return deepest + (model(siblings[number + 1 :], alert) if route.goes_on else [])
+    return []
 
 
-@given(routes(), targets(), alerts())
+@given(routes(), instructions(), alerts())
 def test_who_is_told_is_what_the_model_says(
-    all_routes: list[Route], default: tuple[Target, ...], alert: Alert
+    tree: list[Route], default: tuple[Instruction, ...], alert: Alert
 ) -> None:
-    decision = decide(Routes(tuple(all_routes), default), alert)
-    assert set(decision.targets) == model(all_routes, default, alert)
-    assert len(set(decision.targets)) == len(decision.targets), "each recipient once"
-    assert decision.targets, "an alert is never silent"
-    assert decision.routed_by, "what was decided has a name"
+    plan = decide(Routes(tuple(tree), default), alert, NOON)
+    acting = model(tuple(tree), alert)
+    expected = [each for route in acting for each in route.instructions] or default
+    assert set(plan.targets) == {each.target for each in expected}
+    assert plan.routed_by == (tuple(route.name for route in acting) or (DEFAULT,))
+    assert len(set(plan.targets)) == len(plan.targets), "each recipient once"
+    assert plan.targets, "an alert is never silent"
+
+
+@given(routes(), alerts())
+def test_every_route_that_was_asked_is_noted_with_a_reason(tree: list[Route], alert: Alert) -> None:
+    considered = decide(Routes(tuple(tree), ()), alert, NOON).considered
+    assert all(each.why for each in considered)
+    top = [each for each in considered if each.depth == 0]
+    assert [each.route for each in top] == [route.name for route in tree[: len(top)]]
+    assert [each.fits for each in top] == [model_fits(each.match, alert) for each in tree][
+        : len(top)
+    ]
+    for before, each in pairwise(considered):
+        assert each.depth <= before.depth + before.fits
 
 
 @given(matches(), matches(), st.lists(alerts(), max_size=30))
@@ -52,7 +79,7 @@ def test_what_covers_another_fits_whatever_that_fits(
     one: Match, other: Match, found: list[Alert]
 ) -> None:
     if one.covers(other):
-        assert all(one.fits(alert) for alert in found if other.fits(alert))
+        assert all(one.fits(alert, NOON) for alert in found if other.fits(alert, NOON))
 
 
 @given(matches())
@@ -62,13 +89,26 @@ def test_a_match_covers_itself_and_any_is_covered_by_the_empty_one(match: Match)
     assert Match(watch=("*",), severity=frozenset(Severity)).covers(match)
 
 
-def test_the_default_is_recorded_by_name() -> None:
-    decision = decide(Routes((), (Target("bus", "notifications"),)), sample())
-    assert decision.routed_by == (DEFAULT,)
+def test_the_default_is_recorded_by_name_and_may_escalate() -> None:
+    plan = decide(Routes((), told(DEFAULT, DESK), default_escalation="night"), sample(), NOON)
+    assert plan.routed_by == (DEFAULT,)
+    assert plan.escalations == ("night",)
 
 
 def test_a_label_that_is_missing_or_null_fits_no_pattern() -> None:
     match = Match(labels=(("zone", ("*",)),))
-    assert not match.fits(sample())
-    assert not match.fits(sample(labels={"zone": None}))
-    assert match.fits(sample(labels={"zone": ""}))
+    assert match.misfit(sample(), NOON) == "the alert has no label zone"
+    assert not match.fits(sample(labels={"zone": None}), NOON)
+    assert match.fits(sample(labels={"zone": ""}), NOON)
+
+
+def test_what_one_route_sends_at_once_no_other_route_holds_back() -> None:
+    grouping = Grouping(("watch",), 30, 100)
+    held = Instruction(DESK, "a", quiet=QUIET, grouping=grouping)
+    at_once = Instruction(DESK, "b", fallback=(Target("bus", "x"),))
+    assert each_once([held, held], Severity.INFO) == (held,)
+    assert each_once([held, at_once], Severity.INFO) == (
+        Instruction(DESK, "a", fallback=(Target("bus", "x"),)),
+    )
+    (joined,) = each_once([held, held], Severity.CRITICAL)
+    assert not joined.quiet_for(Severity.CRITICAL)

@@ -39,9 +39,8 @@ def _zone(value: str) -> str:
     try:
         ZoneInfo(value).utcoffset(datetime(2000, 1, 1, tzinfo=UTC))
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(
-            f"{value!r} is no time zone such as Europe/Paris{close_to(value, available_timezones())}"
-        ) from None
+        close = close_to(value, available_timezones())
+        raise ValueError(f"{value!r} is no time zone such as Europe/Paris{close}") from None
     return value
 
 

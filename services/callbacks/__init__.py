@@ -1,1 +1,1 @@
-"""The public door: what providers and people tell back, checked and given to the ledger."""
+"""The public door for what providers tell back, as evidence for the ledger."""

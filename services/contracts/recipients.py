@@ -16,6 +16,7 @@ _MAILBOX: Final = re.compile(
     r"(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*"
 )
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_PHONE_NUMBER: Final = re.compile(r"\+[1-9][0-9]{6,14}")
 _ENDPOINT: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 _OWN_TOPICS: Final = (topics.ALERTS, topics.HEARTBEATS, topics.DELIVERY_EVENTS)
 
@@ -81,10 +82,17 @@ def _rabbitmq(recipient: str) -> str | None:
     return None
 
 
+def _sms(recipient: str) -> str | None:
+    if _PHONE_NUMBER.fullmatch(recipient):
+        return None
+    return f"{recipient!r} is no phone number with its country's code, for example +41791234567"
+
+
 _CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
     "bus": _bus,
     "email": _email,
     "pagerduty": _pagerduty,
     "rabbitmq": _rabbitmq,
+    "sms": _sms,
     "webhook": _webhook,
 }

@@ -19,6 +19,7 @@ RECIPIENTS = {
     "pagerduty": "on-call",
     "log": "anybody",
     "rabbitmq": "alerts/desk",
+    "sms": "+41791234567",
     "webhook": "the-desk",
 }
 NONSENSE = {
@@ -27,6 +28,7 @@ NONSENSE = {
     "pagerduty": SECRET.upper(),
     "log": "\n",
     "rabbitmq": "/",
+    "sms": "0791234567",
     "webhook": "ftp://x",
 }
 
@@ -52,6 +54,10 @@ async def channel(name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[C
         "EMAIL_PASSWORD": SECRET,
         "PAGERDUTY_ROUTING_KEYS": f'{{"on-call": "{SECRET}"}}',
         "PAGERDUTY_URL": f"http://127.0.0.1:{port}",
+        "SMS_ACCOUNT_SID": "AC" + "0" * 32,
+        "SMS_AUTH_TOKEN": SECRET,
+        "SMS_SENDER": "+15005550006",
+        "SMS_API_URL": f"http://127.0.0.1:{port}",
         "WEBHOOK_TARGETS": target,
         "WEBHOOK_SIGNING_SECRET": SECRET,
     }.items():

@@ -1,0 +1,1 @@
+"""The providers that tell back, one file each."""

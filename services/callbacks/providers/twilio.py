@@ -1,0 +1,101 @@
+"""Twilio's status callbacks: signed forms whose address names the delivery and the try.
+
+The signature covers the whole public address and every field. So a callback of one delivery is
+worth nothing for another, and one that is sent again says nothing new.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import parse_qsl
+
+from pydantic import SecretStr
+from starlette.datastructures import ImmutableMultiDict
+from twilio.request_validator import RequestValidator
+
+from services.backbone.ledger.evidence import Evidence, EvidenceKind
+from services.backbone.settings import Settings, read_settings
+from services.callbacks.provider import Callback, Forged, Provider, Reading, Told, Unreadable
+from services.contracts.twilio import CALLBACK_OVERRIDES, Fate, WebAddress, fate, told
+
+NAME: Final = "twilio"
+FIELDS_LIMIT: Final = 100
+_FORM: Final = "application/x-www-form-urlencoded"
+_ATTEMPT_DIGITS_LIMIT: Final = 6
+
+_KINDS: Final[Mapping[Fate, EvidenceKind]] = {
+    Fate.UNDER_WAY: EvidenceKind.TAKEN,
+    Fate.DELIVERED: EvidenceKind.CONFIRMED,
+    Fate.LOST: EvidenceKind.UNDELIVERED,
+}
+
+
+class TwilioSettings(Settings):
+    """The account's token, with which Twilio signs, and the address that it signs."""
+
+    sms_auth_token: SecretStr | None = None
+    callbacks_public_url: WebAddress | None = None
+    """As the deliverer's setting of this name: what Twilio calls, whatever proxies stand before."""
+
+
+class Twilio:
+    """Reads status callbacks."""
+
+    name = NAME
+
+    def __init__(self, auth_token: str, public_url: str) -> None:
+        self._validator = RequestValidator(auth_token)
+        self._public_url = public_url
+
+    def read(self, callback: Callback) -> Reading:
+        """Check the signature, then say what the message's status proves."""
+        if callback.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+            return Unreadable("a status callback is a form")
+        try:
+            text = callback.body.decode()
+            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS_LIMIT)
+        except ValueError:
+            return Unreadable("the form cannot be read")
+        form: ImmutableMultiDict[str, str] = ImmutableMultiDict(pairs)
+        if not self._is_signed(callback, form):
+            return Forged("X-Twilio-Signature is not that of this address, form and token")
+        return evidence(callback, form)
+
+    def _is_signed(self, callback: Callback, form: ImmutableMultiDict[str, str]) -> bool:
+        """Tell whether Twilio signed it; its documents leave open if the fragment is signed too."""
+        signature = callback.headers.get("x-twilio-signature", "")
+        address = self._public_url + callback.path
+        return any(
+            self._validator.validate(each, form, signature)
+            for each in (address, f"{address}#{CALLBACK_OVERRIDES}")
+        )
+
+
+def evidence(callback: Callback, form: Mapping[str, str]) -> Reading:
+    """Return what a signed form proves."""
+    sid = form.get("MessageSid") or form.get("SmsSid") or ""
+    status = (form.get("MessageStatus") or form.get("SmsStatus") or "").lower()
+    if not sid or not status:
+        return Unreadable("a status callback has MessageSid and MessageStatus")
+    piece = Evidence(
+        delivery_id=callback.delivery_id,
+        kind=_KINDS[fate(status)],
+        source=NAME,
+        provider_id=sid,
+        detail=told(status, form.get("ErrorCode", "")),
+        attempt=_attempt(callback.query.get("attempt", "")),
+    )
+    return Told((piece,))
+
+
+def _attempt(said: str) -> int:
+    """Return the try that the address names, or 0."""
+    readable = said.isascii() and said.isdecimal() and len(said) <= _ATTEMPT_DIGITS_LIMIT
+    return int(said) if readable else 0
+
+
+def open_provider() -> Provider | None:
+    """Read the settings; without token or public address there is nothing to check."""
+    settings = read_settings(TwilioSettings)
+    if settings.sms_auth_token is None or settings.callbacks_public_url is None:
+        return None
+    return Twilio(settings.sms_auth_token.get_secret_value(), settings.callbacks_public_url)

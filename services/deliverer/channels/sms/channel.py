@@ -1,0 +1,172 @@
+"""The channel: hands one message over on a thread of its own, and asks the list afterwards."""
+
+import ssl
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+import httpx2
+from twilio.base.exceptions import TwilioException
+from twilio.rest import Client
+
+from services.backbone.clock import Clock
+from services.contracts.recipients import complaint
+from services.contracts.twilio import callback_address
+from services.deliverer.channel import Doubt, Finding, Message, SendWindow, TooLate, Traits, Unclear
+from services.deliverer.channels.sms.answers import answered
+from services.deliverer.channels.sms.carrier import Carrier, TooLarge
+from services.deliverer.channels.sms.promise import PROMISE
+from services.deliverer.channels.sms.settings import SmsSettings
+from services.deliverer.channels.sms.witness import LISTED_LIMIT, PAGE_SIZE, Absence, judge, listed
+from services.deliverer.channels.sms.wording import body
+from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
+from services.deliverer.threads import on_daemon_thread
+
+_SEND_TIMEOUT_SECONDS: Final = 20.0
+_REASON_LIMIT: Final = 200
+
+Result = TypeVar("Result")
+
+
+class SmsChannel:
+    """POSTs each delivery once to Twilio's Messages."""
+
+    def __init__(self, settings: SmsSettings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._http = httpx2.Client(
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
+            verify=ssl.create_default_context(cafile=settings.sms_ca_file),
+            follow_redirects=False,
+            trust_env=False,
+        )
+        proof = settings.sms_absence_seconds
+        self._absence = None if proof is None else Absence(proof, settings.sms_validity_seconds)
+        at_last = () if self._absence is None else self._absence.look_up_after_seconds
+        self.traits = Traits(
+            name="sms",
+            promise=PROMISE,
+            dedupes_by_key=False,
+            send_timeout_seconds=_SEND_TIMEOUT_SECONDS,
+            look_up_after_seconds=tuple(sorted({*settings.sms_look_up_after_seconds, *at_last})),
+        )
+
+    async def send(self, message: Message, window: SendWindow) -> Outcome:
+        """Create one message."""
+        wrong = complaint("sms", message.delivery.recipient)
+        if wrong is not None:
+            return Permanent(wrong)
+        gate = Gate(window)
+        try:
+            return await _on_thread("sms-send", lambda: self._create(message, window, gate))
+        finally:
+            gate.shut()
+
+    async def look_up(self, doubt: Doubt) -> Finding:
+        """Look for the delivery's code in what Twilio lists for the recipient."""
+        try:
+            return await _on_thread("sms-look-up", lambda: self._look_up(doubt))
+        except (httpx2.TransportError, httpx2.DecodingError, TooLarge) as error:
+            return Unclear(f"Twilio's list was not to be had: {_told(error)}")
+        except (TwilioException, ValueError, KeyError) as error:
+            return Unclear(f"Twilio's list could not be read: {_told(error)}")
+
+    def unusable(self) -> str | None:
+        """Return None: each connection is new."""
+        return None
+
+    async def close(self) -> None:
+        """Close the HTTP client."""
+        self._http.close()
+
+    def _create(self, message: Message, window: SendWindow, gate: "Gate") -> Outcome:
+        carrier = self._carrier(window.remaining_seconds(), gate.open)
+        try:
+            with suppress(TwilioException, ValueError):  # the answer itself is judged below
+                self._client(carrier).messages.create(**self._terms(message))
+        except (httpx2.TransportError, httpx2.DecodingError, TooLarge) as error:
+            return _failed(error, window)
+        if carrier.answer is None:
+            return _failed(RuntimeError("no answer was read"), window)
+        return answered(carrier.answer, self._clock.now_ms())
+
+    def _look_up(self, doubt: Doubt) -> Finding:
+        carrier = self._carrier(self._settings.sms_look_up_timeout_seconds, lambda: None)
+        found = self._client(carrier).messages.stream(
+            to=doubt.delivery.recipient, limit=LISTED_LIMIT, page_size=PAGE_SIZE
+        )
+        return judge(doubt, listed(found), self._clock.now_ms(), self._absence)
+
+    def _terms(self, message: Message) -> dict[str, Any]:
+        settings = self._settings
+        delivery = message.worded
+        terms: dict[str, Any] = {
+            "to": delivery.recipient,
+            "body": body(delivery, settings.sms_segments_limit),
+            "validity_period": settings.sms_validity_seconds,
+        }
+        if settings.sms_sender is not None:
+            terms["from_"] = settings.sms_sender
+        if settings.sms_messaging_service is not None:
+            terms["messaging_service_sid"] = settings.sms_messaging_service
+        if settings.callbacks_public_url is not None:
+            public = settings.callbacks_public_url
+            terms["status_callback"] = callback_address(
+                public, delivery.delivery_id, message.attempt
+            )
+        return terms
+
+    def _client(self, carrier: Carrier) -> Client:
+        user, password = self._settings.login
+        return Client(user, password, self._settings.sms_account_sid, http_client=carrier)
+
+    def _carrier(self, seconds: float, on_first_byte: Callable[[], None]) -> Carrier:
+        connect = min(seconds, self._settings.sms_connect_timeout_seconds)
+        timeout = httpx2.Timeout(max(seconds, 0.001), connect=max(connect, 0.001))
+        return Carrier(self._http, self._settings.sms_api_url, timeout, on_first_byte)
+
+
+class Gate:
+    """Lets the first byte out only while somebody waits for the answer.
+
+    A thread cannot be stopped. What was given up before its first byte counts as not sent, so the
+    thread must find the gate shut when it gets that far.
+    """
+
+    def __init__(self, window: SendWindow) -> None:
+        self._window = window
+        self._lock = threading.Lock()
+        self._is_shut = False
+
+    def open(self) -> None:
+        """Open the window.
+
+        Raises:
+            TooLate: the window is over, or nobody waits any more.
+        """
+        with self._lock:
+            if self._is_shut:
+                raise TooLate("the send was given up before its first byte")
+            self._window.open()
+
+    def shut(self) -> None:
+        """Let nothing out from now on."""
+        with self._lock:
+            self._is_shut = True
+
+
+async def _on_thread(name: str, work: Callable[[], Result]) -> Result:
+    results: list[Result] = []
+    await on_daemon_thread(name, lambda: results.append(work()))
+    return results[0]
+
+
+def _failed(error: Exception, window: SendWindow) -> Outcome:
+    if window.opened:
+        return Unknown(_told(error))
+    return Refused(f"nothing had been sent: {_told(error)}"[:_REASON_LIMIT], destination_down=True)
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_REASON_LIMIT]

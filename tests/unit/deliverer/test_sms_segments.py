@@ -1,0 +1,90 @@
+"""How long a text message is, and how it is cut."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.contracts.twilio import body_code
+from services.deliverer.channels.sms.segments import (
+    GSM_7,
+    UCS_2,
+    alphabet_of,
+    fitted,
+    plainer,
+    segments,
+)
+from services.deliverer.channels.sms.wording import body
+from tests.unit.deliverer.builders import delivery
+
+CHARACTERS = st.sampled_from("aZ0 @£é\n^{€日😀ж")
+TEXTS = st.text(CHARACTERS, max_size=800)
+TAIL = "\n#0123456789"
+
+
+def by_the_book(text: str) -> int:
+    """Count segments as the standard tells it: fill one after the other."""
+    alphabet = alphabet_of(text)
+    sizes = [alphabet.places(each) for each in text]
+    if sum(sizes) <= alphabet.alone:
+        return 1
+    filled = [0]
+    for size in sizes:
+        if filled[-1] + size > alphabet.each:
+            filled.append(0)
+        filled[-1] += size
+    return len(filled)
+
+
+@given(TEXTS)
+def test_segments_are_counted_as_the_standard_tells(text: str) -> None:
+    assert segments(text) == by_the_book(text)
+    assert alphabet_of(text) is (UCS_2 if set(text) & set("日😀ж") else GSM_7)
+
+
+def test_known_lengths() -> None:
+    assert [segments("a" * size) for size in (0, 160, 161, 306, 307)] == [1, 1, 2, 2, 3]
+    assert [segments("ж" * size) for size in (70, 71, 134, 135)] == [1, 2, 2, 3]
+    assert segments("€" * 80) == 1
+    assert segments("a" + "€" * 80) == 2
+    assert segments("a" * 152 + "€" + "a" * 152) == 3, "an escape is never split from its sign"
+
+
+@given(TEXTS, st.integers(1, 10))
+def test_what_is_fitted_keeps_its_limit_and_its_tail(text: str, limit: int) -> None:
+    whole = fitted(text, TAIL, limit)
+    assert segments(whole) <= limit
+    assert whole.endswith(TAIL)
+    if segments(text + TAIL) <= limit:
+        assert whole == text + TAIL
+    else:
+        kept = whole.removesuffix("..." + TAIL)
+        assert text.startswith(kept)
+
+
+@given(TEXTS)
+def test_no_more_is_cut_than_must_be(text: str) -> None:
+    whole = fitted(text, TAIL, 1)
+    kept = len(whole.removesuffix("..." + TAIL))
+    if whole != text + TAIL and not text[kept].isspace():
+        assert segments(text[: kept + 1] + "..." + TAIL) > 1
+
+
+@given(st.text(max_size=512), st.text(max_size=4096), st.integers(1, 10))
+def test_any_delivery_has_its_code_at_the_end(subject: str, text: str, limit: int) -> None:
+    one = delivery(1).model_copy(update={"subject": subject, "text": text})
+    written = body(one, limit)
+    assert written.endswith("\n" + body_code(one.delivery_id))
+    assert segments(written) <= limit
+    assert len(written) <= 1600
+
+
+def test_what_the_subject_says_is_not_said_again() -> None:
+    one = delivery(1).model_copy(
+        update={"subject": "[HIGH] too many: ten seen", "text": "ten seen\n\nwatch: “too-many”"}
+    )
+    first, second, code = body(one, 3).splitlines()
+    assert (first, second) == ("[HIGH] too many: ten seen", 'watch: "too-many"')
+    assert code == body_code(one.delivery_id)
+
+
+def test_typographic_signs_do_not_halve_the_room() -> None:
+    assert alphabet_of(plainer("“Watch” — late…")) is GSM_7

@@ -2,16 +2,16 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import chain
 from typing import Final
 
 from services.backbone.clock import Clock
-from services.backbone.ledger.inhibitors import INHIBITORS_LIMIT, InhibitorRow, Inhibitors
-from services.backbone.ledger.silences import Silences
+from services.backbone.ledger.inhibitors import INHIBITORS_LIMIT, InhibitorRow
+from services.contracts.records import Alert
 from services.lookout.routing import Routes
-from services.lookout.silencing import read_silences
-from services.lookout.standing import Fired, Silence, Standing
+from services.lookout.standing import Fired, Silence, Standing, found_at, inhibits
 
 OWN_SECONDS: Final = 30.0
 """How long an alert of our own is kept in mind whether or not the ledger shows it yet."""
@@ -25,33 +25,36 @@ Firing = tuple[str, Fired]
 class Circumstances:
     """Silences and fired inhibitors; the pipeline reads them, the keeper refreshes them."""
 
-    def __init__(self, silences: Silences, inhibitors: Inhibitors, clock: Clock) -> None:
-        self._silences = silences
-        self._inhibitors = inhibitors
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._spoken: tuple[Silence, ...] = ()
         self._fired: Sources = {}
         self._own: deque[tuple[float, Firing]] = deque(maxlen=INHIBITORS_LIMIT)
 
-    def refresh(self, routes: Routes) -> None:
-        """Read anew what stands.
-
-        Raises:
-            Transient: Postgres is away; what stood before still does.
-        """
-        spoken = read_silences(self._silences.standing(), routes.times)
-        rows = self._fresh(routes)
-        with self._lock:
-            self._spoken = spoken
-            self._fired = _sources(rows, self._recent())
-
     def standing(self, routes: Routes) -> Standing:
         """Return what stands now under these routes."""
         return Standing(self._spoken, routes.silences, routes.inhibitions, self._fired)
 
-    def fire(self, firings: Iterable[Firing]) -> None:
-        """Add alerts that inhibit others from now on, by their keys."""
+    def refresh(self, spoken: tuple[Silence, ...], rows: Iterable[InhibitorRow]) -> None:
+        """Take over what the ledger shows; what was fired here moments ago is kept beside it."""
+        with self._lock:
+            self._spoken = spoken
+            self._fired = _sources(list(rows), self._recent())
+
+    def fire(self, routes: Routes, alerts: Iterable[Alert], at: datetime) -> None:
+        """Add those of the alerts that inhibit others; they do so from now on."""
+        if not routes.inhibitions:
+            return
+        firings = [
+            (key, Fired(alert.alert_id, found_at(alert)))
+            for alert in alerts
+            for key in inhibits(routes.inhibitions, alert, at)
+        ]
+        if firings:
+            self._add(firings)
+
+    def _add(self, firings: Iterable[Firing]) -> None:
         now = self._clock.monotonic_seconds()
         with self._lock:
             fired = dict(self._fired)
@@ -59,11 +62,6 @@ class Circumstances:
                 self._own.append((now, (key, source)))
                 fired[key] = _newest((*fired.get(key, ()), source))
             self._fired = fired
-
-    def _fresh(self, routes: Routes) -> list[InhibitorRow]:
-        if not routes.inhibitions:
-            return []
-        return self._inhibitors.fresh(max(each.for_seconds for each in routes.inhibitions))
 
     def _recent(self) -> list[Firing]:
         """What was fired here moments ago may not be committed when the ledger is read."""
@@ -73,8 +71,7 @@ class Circumstances:
         return [firing for _, firing in self._own]
 
 
-def _sources(rows: Iterable[InhibitorRow], own: Iterable[Firing]) -> Sources:
-    rows = list(rows)
+def _sources(rows: Sequence[InhibitorRow], own: Iterable[Firing]) -> Sources:
     done = {row.alert_id for row in rows if row.acknowledged}
     recorded = ((key, Fired(row.alert_id, row.detected_at)) for row in rows for key in row.inhibits)
     fired: dict[str, list[Fired]] = {}

@@ -9,7 +9,7 @@ from psycopg.rows import dict_row
 
 from services.backbone.errors import Refused
 from services.backbone.ledger import answering
-from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.sentences import Told, sentence
 
 ROWS_LIMIT: Final = 2000
@@ -96,7 +96,7 @@ class Answers:
 
     @contextmanager
     def _snapshot(self) -> Iterator[Connection]:
-        with sorted_troubles(), self._pool.connection() as connection:
+        with transaction(self._pool) as connection:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield connection
 

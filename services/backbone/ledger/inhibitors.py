@@ -6,7 +6,7 @@ from typing import Final
 
 from psycopg.rows import class_row
 
-from services.backbone.ledger.database import Pool, sorted_troubles
+from services.backbone.ledger.database import Pool, transaction
 
 INHIBITORS_LIMIT: Final = 10_000
 """Most alerts that are kept in mind; of more, the newest."""
@@ -41,6 +41,6 @@ class Inhibitors:
         Raises:
             Transient: Postgres is away.
         """
-        with sorted_troubles(), self._pool.connection() as connection:
+        with transaction(self._pool) as connection:
             cursor = connection.cursor(row_factory=class_row(InhibitorRow))
             return cursor.execute(_FRESH, (within_seconds, INHIBITORS_LIMIT)).fetchall()

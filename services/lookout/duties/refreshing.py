@@ -3,8 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from services.backbone.ledger.inhibitors import InhibitorRow, Inhibitors
+from services.backbone.ledger.silences import Silences
 from services.lookout.circumstances import Circumstances
 from services.lookout.routing import Routes
+from services.lookout.silencing import read_silences
 
 
 @dataclass(frozen=True)
@@ -12,6 +15,8 @@ class Refreshing:
     """Reads silences and inhibitors anew."""
 
     circumstances: Circumstances
+    silences: Silences
+    inhibitors: Inhibitors
     routes: Callable[[], Routes]
     name: str = "refreshing"
 
@@ -21,5 +26,12 @@ class Refreshing:
         Raises:
             Transient: Postgres is away; what stood before still does.
         """
-        self.circumstances.refresh(self.routes())
+        routes = self.routes()
+        spoken = read_silences(self.silences.standing(), routes.times)
+        self.circumstances.refresh(spoken, self._fresh(routes))
         return 0
+
+    def _fresh(self, routes: Routes) -> list[InhibitorRow]:
+        if not routes.inhibitions:
+            return []
+        return self.inhibitors.fresh(max(each.for_seconds for each in routes.inhibitions))

@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
-from services.lookout.week_times import WeekPart, WeekTimes
 
 from services.backbone.ledger.suppressions import Kind, Suppression
 from services.contracts.records import Alert, Severity
@@ -33,6 +32,7 @@ from services.lookout.standing import (
     inhibition_key,
     inhibits,
 )
+from services.lookout.week_times import WeekPart, WeekTimes
 from tests.unit.lookout.samples import alerts, matches, sample
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -10,11 +10,14 @@ from typing import Final
 from services.backbone import service
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
+from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool, migrate, open_pool, sorted_troubles
 from services.backbone.ledger.evidence import EvidenceBook
 from services.backbone.log import logger
 from services.backbone.service import HttpServer, Life
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
+from services.backbone.web.links import open_links
+from services.callbacks.acknowledge import AcknowledgePage
 from services.callbacks.app import create_app
 from services.callbacks.provider import open_providers
 from services.callbacks.settings import CallbacksSettings
@@ -27,8 +30,12 @@ AGAIN: Final = Backoff(first_seconds=0.1, limit_seconds=2.0)
 _HELP: Final = """Takes signed callbacks at POST /twilio/<delivery id> on ALDEBARAN_CALLBACKS_PORT
 (18094), which a TLS proxy shows to the public as ALDEBARAN_CALLBACKS_PUBLIC_URL, and gives them to
 the ledger as evidence. Health and metrics: ALDEBARAN_HTTP_PORT (18093), for nobody outside. Needs
-ALDEBARAN_SMS_AUTH_TOKEN to check Twilio's signatures. See docs/callbacks.md."""
-_NEEDED: Final = "ALDEBARAN_SMS_AUTH_TOKEN and ALDEBARAN_CALLBACKS_PUBLIC_URL"
+ALDEBARAN_SMS_AUTH_TOKEN to check Twilio's signatures, ALDEBARAN_LINK_SECRETS for the page at
+/acknowledge/<link>, or both. See docs/callbacks.md and docs/escalation.md."""
+_NEEDED: Final = (
+    "ALDEBARAN_SMS_AUTH_TOKEN and ALDEBARAN_CALLBACKS_PUBLIC_URL for Twilio, "
+    "or ALDEBARAN_LINK_SECRETS for links that acknowledge"
+)
 
 
 @dataclass
@@ -65,20 +72,25 @@ def serve(settings: CallbacksSettings, pool: Pool, life: Life) -> None:
     providers = list(open_providers())
     watch = LedgerWatch(settings, pool, life)
     life.health.add_ready("ledger", lambda: watch.trouble)
-    app = create_app(providers, EvidenceBook(pool), life.clock, settings)
-    log.info(
-        "door_opens", port=settings.callbacks_port, providers=[each.name for each in providers]
-    )
+    page = _page(settings, pool, life)
+    app = create_app(providers, EvidenceBook(pool), life.clock, settings, page)
+    names = [each.name for each in providers]
+    log.info("door_opens", port=settings.callbacks_port, providers=names, links=page is not None)
     with HttpServer(app, settings.callbacks_host, settings.callbacks_port):
         watch.watch_until_stopped()
+
+
+def _page(settings: CallbacksSettings, pool: Pool, life: Life) -> AcknowledgePage | None:
+    links = open_links(settings)
+    return AcknowledgePage(links, Acknowledgements(pool), life.clock) if links else None
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run until SIGTERM; return the exit code."""
     argparse.ArgumentParser("python -m services.callbacks", description=_HELP).parse_args(arguments)
     settings = read_settings(CallbacksSettings)
-    if not list(open_providers()):
-        sys.stderr.write(f"nobody could call back: set {_NEEDED}\n")
+    if not list(open_providers()) and not settings.link_secrets:
+        sys.stderr.write(f"nobody could come to this door: set {_NEEDED}\n")
         return EXIT_BAD_SETTINGS
     pool = open_pool(settings)
     try:

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from services.backbone.clock import Clock
 from services.backbone.log import logger
+from services.callbacks.acknowledge import AcknowledgePage
 from services.callbacks.door import Book, Door, problem
 from services.callbacks.provider import Provider
 from services.callbacks.settings import CallbacksSettings
@@ -18,9 +19,13 @@ log = logger(__name__)
 
 
 def create_app(
-    providers: Sequence[Provider], book: Book, clock: Clock, settings: CallbacksSettings
+    providers: Sequence[Provider],
+    book: Book,
+    clock: Clock,
+    settings: CallbacksSettings,
+    page: AcknowledgePage | None = None,
 ) -> Starlette:
-    """Build the application."""
+    """Build the application; without a page, links open nothing."""
     doors = [
         Door(
             provider,
@@ -31,7 +36,7 @@ def create_app(
         ).route()
         for provider in providers
     ]
-    routes: list[Route] = [*doors]
+    routes: list[Route] = [*doors, *([page.route()] if page else [])]
     handlers = {HTTPException: _on_http, Exception: _on_bug}
     return Starlette(routes=routes, exception_handlers=handlers)
 

@@ -5,9 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from services.backbone.settings import LedgerSettings, Port, Seconds
+from services.backbone.web.links import LinkSettings
 
 
-class CallbacksSettings(LedgerSettings):
+class CallbacksSettings(LedgerSettings, LinkSettings):
     """Where the door is. Health and metrics are on `http_port`, which is not for the public."""
 
     http_port: Port = 18093

@@ -30,10 +30,10 @@ KeyId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
 class LinkSettings(Settings):
     """Where links lead, and what signs them."""
 
-    public_url: Annotated[
+    callbacks_public_url: Annotated[
         str, Field(max_length=200, pattern=r"^(https?://[^\s/?#]+[^\s?#]*)?$")
     ] = ""
-    """The address of the callbacks program as people and providers reach it; empty: no links."""
+    """The callbacks program as people and providers reach it from outside; empty: no links."""
     link_secrets: Annotated[
         dict[KeyId, Annotated[SecretStr, Field(min_length=32)]], Field(max_length=8)
     ] = Field(default_factory=dict)

@@ -78,4 +78,4 @@ def test_settings_make_links_only_with_a_secret_that_is_one() -> None:
     with pytest.raises(ValidationError):
         LinkSettings(link_secrets={"a": SecretStr("short")})
     with pytest.raises(ValidationError):
-        LinkSettings(public_url="alerts.example.com")
+        LinkSettings(callbacks_public_url="alerts.example.com")

@@ -1,1 +1,0 @@
-"""What the keeper looks after, one duty a file."""

@@ -17,7 +17,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
-from services.contracts.records import describe
+from services.contracts.records import Name, describe
 
 PREFIX = "ALDEBARAN_"
 EXIT_BAD_SETTINGS = 78
@@ -62,6 +62,16 @@ class KafkaSettings(Settings):
     kafka_group_instance_id: Annotated[str, Field(max_length=200)] = ""
     """A name that this process keeps over restarts and no other of its group has: after a
     kill it gets its partitions back at once, not when its old session is over (10 s)."""
+
+
+class ChannelsSettings(Settings):
+    """Settings of a program that must know which channels are in use."""
+
+    channels: Annotated[tuple[Name, ...], Field(min_length=1, max_length=64)] = (
+        "bus",
+        "webhook",
+        "email",
+    )
 
 
 class LedgerSettings(Settings):

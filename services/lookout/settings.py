@@ -6,21 +6,16 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from services.backbone.kafka.producer import ProducerSettings
-from services.backbone.settings import LedgerSettings, Seconds
+from services.backbone.settings import ChannelsSettings, LedgerSettings, Seconds
 from services.contracts.records import Name
 
 SHIPPED_ROUTES: Final = Path(__file__).parent / "routes.yaml"
 """The routes that come with Aldebaran."""
 
 
-class LookoutSettings(ProducerSettings, LedgerSettings):
+class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings):
     """Settings of the lookout; `channels` must be those whose topics are declared."""
 
-    channels: Annotated[tuple[Name, ...], Field(min_length=1, max_length=64)] = (
-        "bus",
-        "webhook",
-        "email",
-    )
     routes_file: Path = SHIPPED_ROUTES
     routes_variables: dict[str, str] = Field(default_factory=dict)
     lookout_group: Name = "lookout"

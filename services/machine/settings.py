@@ -5,12 +5,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from services.backbone.settings import PREFIX, Port, Settings
+from services.backbone.settings import PREFIX, ChannelsSettings, Port
 
 PORT_PREFIX = "port_"
+DELIVERER_PREFIX = "port_deliverer_"
 
 
-class MachineSettings(Settings):
+class MachineSettings(ChannelsSettings):
     """What `make run` can be told; every port is `ALDEBARAN_PORT_<WHAT>`."""
 
     home: Path = Path(".aldebaran")
@@ -35,17 +36,36 @@ class MachineSettings(Settings):
     port_deliverer_bus: Port = 18085
     port_deliverer_webhook: Port = 18086
     port_deliverer_email: Port = 18087
+    port_deliverer_rabbitmq: Port = 18101
+    port_deliverer_nagios: Port = 18102
+    port_deliverer_nrdp: Port = 18103
+    port_deliverer_log: Port = 18104
+    port_deliverer_sms: Port = 18105
+    port_deliverer_push: Port = 18106
+    port_deliverer_pagerduty: Port = 18107
+    port_deliverer_slack: Port = 18108
+    port_deliverers: Port = 18110
+    """The first of as many as there are channels; for those that have no port above."""
+    port_callbacks: Port = 18093
+    port_callbacks_public: Port = 18094
+    port_accountant: Port = 18095
     port_simulator: Port = 18088
     port_inbox: Port = 18089
     port_inbox_hook: Port = 18090
     port_archivist: Port = 18091
     port_inbox_smtp: Port = 18025
 
+    def deliverer_port(self, channel: str) -> int:
+        """Return the port of a channel's deliverer."""
+        own: int | None = getattr(self, DELIVERER_PREFIX + channel, None)
+        return own or self.port_deliverers + self.channels.index(channel)
+
     def ports(self) -> dict[str, int]:
-        """Return every port by the name of the setting that changes it."""
-        named = self.model_dump(include={n for n in type(self).model_fields if _is_port(n)})
+        """Return every port in use by the name of the setting that changes it."""
+        named = self.model_dump(include={n for n in type(self).model_fields if self._is_used(n)})
         return {PREFIX + name.upper(): port for name, port in named.items()}
 
-
-def _is_port(name: str) -> bool:
-    return name.startswith(PORT_PREFIX)
+    def _is_used(self, name: str) -> bool:
+        if name.startswith(DELIVERER_PREFIX):
+            return name.removeprefix(DELIVERER_PREFIX) in self.channels
+        return name.startswith(PORT_PREFIX)

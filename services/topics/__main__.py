@@ -5,17 +5,16 @@ from pathlib import Path
 
 from services.backbone.errors import Trouble
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.settings import KafkaSettings, read_settings
+from services.backbone.settings import ChannelsSettings, KafkaSettings, read_settings
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
 from services.contracts.topics import Topic, core_topics, stream_topics
 
 
-class TopicsSettings(KafkaSettings):
+class TopicsSettings(KafkaSettings, ChannelsSettings):
     """Which topics to declare."""
 
     streams_dir: Path = SHIPPED_STREAMS
-    channels: tuple[str, ...] = ("bus", "webhook", "email")
     core_replication: int = 1
 
 

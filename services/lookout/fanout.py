@@ -7,8 +7,12 @@ from typing import Final
 from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
+from services.lookout.accounts import encode_decision
+from services.lookout.judgement import Judged, judge
+from services.lookout.plans import encode_plan
 from services.lookout.rendering import Message, render
-from services.lookout.routing import Routes, Target, decide
+from services.lookout.routing import Routes, decide
+from services.lookout.standing import Standing, inhibits
 
 ALERT_LIMIT_BYTES: Final = 900 * 1024
 """A delivery holds the alert and its text, and must fit a record of its topic (1 MiB)."""
@@ -24,21 +28,32 @@ class Unusable:
     detail: str
 
 
-def fan_out(alert: Alert, routes: Routes, now_ms: int) -> NewAlert | Unusable:
-    """Route an alert and write its deliveries."""
+def fan_out(alert: Alert, routes: Routes, standing: Standing, now_ms: int) -> NewAlert | Unusable:
+    """Route an alert, judge who is told now and who later, and write its deliveries."""
     encoded = alert.encode()
     if len(encoded) > ALERT_LIMIT_BYTES:
         return Unusable("too_large", f"an alert has at most {ALERT_LIMIT_BYTES} bytes")
-    plan = decide(routes, alert, datetime.fromtimestamp(now_ms / 1000, UTC))
+    at = datetime.fromtimestamp(now_ms / 1000, UTC)
+    plan = decide(routes, alert, at)
     if len(encoded) * len(plan.targets) > FANOUT_LIMIT_BYTES:
         detail = f"{len(encoded)} bytes for each of {len(plan.targets)} recipients"
         return Unusable("too_large", detail)
+    judged = judge(plan, alert, standing, at)
     message = render(alert)
-    deliveries = tuple(_delivery(alert, target, message, now_ms) for target in plan.targets)
-    return NewAlert(alert, encoded, ", ".join(plan.routed_by), deliveries)
+    deliveries = tuple(_delivery(alert, each, message, now_ms) for each in judged)
+    told = ((new.delivery.delivery_id, each) for new, each in zip(deliveries, judged, strict=True))
+    return NewAlert(
+        alert,
+        encoded,
+        ", ".join(plan.routed_by),
+        deliveries,
+        decision=encode_decision(routes, plan, told, at),
+        inhibits=inhibits(routes.inhibitions, alert, at),
+    )
 
 
-def _delivery(alert: Alert, target: Target, message: Message, now_ms: int) -> NewDelivery:
+def _delivery(alert: Alert, judged: Judged, message: Message, now_ms: int) -> NewDelivery:
+    target = judged.instruction.target
     delivery = Delivery(
         delivery_id=delivery_id(alert.alert_id, target.channel, target.recipient),
         channel=target.channel,
@@ -48,4 +63,5 @@ def _delivery(alert: Alert, target: Target, message: Message, now_ms: int) -> Ne
         created_at_ms=now_ms,
         alert=alert,
     )
-    return NewDelivery(delivery, delivery.encode())
+    plan = encode_plan(judged.instruction)
+    return NewDelivery(delivery, delivery.encode(), plan, judged.suppression)

@@ -18,6 +18,11 @@ UNROUTED: Final = Counter(
 DELIVERIES: Final = Counter(
     "aldebaran_lookout_deliveries_total", "Deliveries recorded, by channel", ["channel"]
 )
+SUPPRESSED: Final = Counter(
+    "aldebaran_lookout_suppressed_total",
+    "New deliveries that wait, by what for: silence, window, inhibition, quiet, group",
+    ["kind"],
+)
 REFUSED: Final = Counter(
     "aldebaran_lookout_unpublishable_total",
     "Tries to publish that Kafka refused for good; the deliveries stay in the outbox",

@@ -1,7 +1,8 @@
-"""The lookout's way of a batch: decode, drop repeats, route, record, publish."""
+"""The lookout's way of a batch: decode, drop repeats, route and judge, record, publish."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from services.backbone.clock import Clock
@@ -12,12 +13,14 @@ from services.contracts import topics
 from services.contracts.records import Alert, DeliveryEvent, Malformed, Rejected
 from services.contracts.states import State
 from services.lookout import metrics
+from services.lookout.circumstances import Circumstances
 from services.lookout.fanout import Unusable, fan_out
 from services.lookout.publishing import Publisher, Writer
 from services.lookout.repeats import SettledAlerts
 from services.lookout.routing import DEFAULT, Routes
 
 TRANSACTION_LIMIT_BYTES: Final = 4 * 1024 * 1024
+REASON_LIMIT_CHARACTERS: Final = 512
 
 log = logger(__name__)
 
@@ -59,6 +62,7 @@ class Lookout:
     publisher: Publisher
     writer: Writer
     settled: SettledAlerts
+    circumstances: Circumstances
     clock: Clock
 
     def __call__(self, batch: Sequence[Arrival]) -> None:
@@ -86,13 +90,19 @@ class Lookout:
         metrics.ALERTS.labels("repeat").inc(len(batch) - len(arrivals))
         return arrivals
 
-    def route(self, arrivals: Iterable[Arrival]) -> tuple[list[NewAlert], dict[str, Unusable]]:
-        """Return the alerts with their deliveries, and by id those that cannot be used."""
-        routes = self.routes()
+    def route(self, arrivals: Collection[Arrival]) -> tuple[list[NewAlert], dict[str, Unusable]]:
+        """Return the alerts with their deliveries, and by id those that cannot be used.
+
+        Alerts of one batch inhibit each other, in whatever sequence they came.
+        """
+        routes, now_ms = self.routes(), self.clock.now_ms()
+        at = datetime.fromtimestamp(now_ms / 1000, UTC)
+        self.circumstances.fire(routes, (each.alert for each in arrivals), at)
+        standing = self.circumstances.standing(routes)
         routed: list[NewAlert] = []
         unusable: dict[str, Unusable] = {}
         for arrival in arrivals:
-            made = fan_out(arrival.alert, routes, self.clock.now_ms())
+            made = fan_out(arrival.alert, routes, standing, now_ms)
             if isinstance(made, Unusable):
                 unusable[arrival.alert.alert_id] = made
             else:
@@ -109,9 +119,9 @@ class Lookout:
         return accepted
 
     def publish(self, part: Sequence[NewAlert], accepted: Accepted) -> None:
-        """Publish what is new, and what a crash has left over of repeats."""
+        """Publish what is new and waits for nothing, and what a crash has left over of repeats."""
         new = list(_new(part, accepted))
-        entries = [each.entry() for alert in new for each in alert.deliveries]
+        entries = [each.entry() for alert in new for each in alert.deliveries if _goes_now(each)]
         self._tell(new)
         self.publisher.publish([*accepted.left_over, *entries])
         now_ms = self.clock.now_ms()
@@ -167,14 +177,19 @@ def _new(part: Iterable[NewAlert], accepted: Accepted) -> Iterator[NewAlert]:
     return (each for each in part if each.alert.alert_id in accepted.new)
 
 
+def _goes_now(new: NewDelivery) -> bool:
+    return new.suppression is None
+
+
 def _event(new: NewDelivery, now_ms: int) -> Outgoing:
-    delivery = new.delivery
+    delivery, waits = new.delivery, new.suppression
     event = DeliveryEvent(
         delivery_id=delivery.delivery_id,
         alert_id=delivery.alert.alert_id,
         channel=delivery.channel,
         recipient=delivery.recipient,
-        after=State.PENDING,
+        after=State.PENDING if waits is None else State.SUPPRESSED,
+        reason="" if waits is None else waits.why[:REASON_LIMIT_CHARACTERS],
         at_ms=now_ms,
     )
     return Outgoing(topics.DELIVERY_EVENTS, delivery.delivery_id, event.encode())
@@ -186,6 +201,8 @@ def _count(new: NewAlert) -> None:
         metrics.UNROUTED.inc()
     for each in new.deliveries:
         metrics.DELIVERIES.labels(each.delivery.channel).inc()
+        if each.suppression is not None:
+            metrics.SUPPRESSED.labels(each.suppression.kind.value).inc()
 
 
 def _log(new: NewAlert, now_ms: int) -> None:
@@ -198,5 +215,10 @@ def _log(new: NewAlert, now_ms: int) -> None:
         severity=alert.severity.value,
         routed_by=new.routed_by,
         delivery_ids=[each.delivery.delivery_id for each in new.deliveries],
+        waiting={
+            each.delivery.delivery_id: each.suppression.by
+            for each in new.deliveries
+            if each.suppression is not None
+        },
         since_detected_ms=now_ms - alert.detected_at_ms,
     )

@@ -16,11 +16,16 @@ from services.backbone.loop import SOON, ConsumerLoop
 from services.backbone.progress import Progress
 from services.backbone.service import Life
 from services.contracts import topics
+from services.lookout.circumstances import Circumstances
+from services.lookout.duties.roster import judging, refreshing
+from services.lookout.duties.telling import Teller
+from services.lookout.keeper import Keeper
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
 from services.lookout.repeats import SettledAlerts
 from services.lookout.routes.reading import load_routes
+from services.lookout.routing import Routes
 from services.lookout.settings import LookoutSettings
 
 PROGRAM: Final = "lookout"
@@ -51,6 +56,10 @@ def run_lookout(settings: LookoutSettings, life: Life) -> None:
         Refused: the routes, or the ledger's version, cannot be used.
     """
     routes = load_routes(settings.routes_file, settings.channels, settings.routes_variables)
+
+    def current() -> Routes:
+        return routes
+
     membership = Membership()
     life.health.add_ready("group", membership.missing)
     if not prepare(settings, life):
@@ -65,10 +74,21 @@ def run_lookout(settings: LookoutSettings, life: Life) -> None:
         publisher = Publisher(producer, intake)
         relay = Relay(intake, publisher, settings, life)
         settled = SettledAlerts(settings.lookout_settled_alerts)
-        lookout = Lookout(lambda: routes, intake, publisher, producer, settled, life.clock)
+        circumstances = Circumstances(life.clock)
+        fresh = refreshing(pool, circumstances, current)
+        # What is silenced now must be known before the first alert is judged.
+        if not until_there(fresh.do, life):
+            return
+        teller = Teller(publisher, producer, life.clock)
+        duties = [fresh, *judging(settings, pool, circumstances, current, teller)]
+        keeper = Keeper(duties, life, settings.lookout_keeper_seconds)
+        lookout = Lookout(current, intake, publisher, producer, settled, circumstances, life.clock)
         relay.start()
+        keeper.start()
         life.health.add_ready("outbox", relay.trouble)
+        life.health.add_ready("keeper", keeper.trouble)
         _consume(settings, producer, lookout, membership, life)
+        keeper.close(settings.drain_timeout_seconds)
         relay.close()
 
 
@@ -114,7 +134,7 @@ def prepare(settings: LookoutSettings, life: Life) -> bool:
     return until_there(attempt, life)
 
 
-def until_there(attempt: Callable[[], None], life: Life) -> bool:
+def until_there(attempt: Callable[[], object], life: Life) -> bool:
     """Try until nothing is away any more; False if the life stops before."""
     tries = 0
     while not life.stop.is_set():

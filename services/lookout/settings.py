@@ -25,3 +25,6 @@ class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings):
     lookout_relay_age_seconds: Seconds = 2.0
     lookout_relay_deliveries: Annotated[int, Field(ge=1, le=10_000)] = 500
     lookout_stalled_seconds: Seconds = 60.0
+    lookout_keeper_seconds: Seconds = 1.0
+    lookout_keeper_rows: Annotated[int, Field(ge=1, le=10_000)] = 500
+    age_limit_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 168.0

@@ -1,7 +1,6 @@
 """Silences: people's word that some alerts are not to be sent for a while, and when it ends."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -89,7 +88,7 @@ class Silences:
         Raises:
             Refused: it cannot be used; the message says why.
         """
-        with self._connection() as connection:
+        with transaction(self._pool) as connection:
             if wrong := complaint(new, _now(connection)):
                 raise Refused(wrong)
             row = connection.execute(_STANDING_COUNT).fetchone()
@@ -110,36 +109,31 @@ class Silences:
         """
         if not person.strip():
             raise Refused("say who ends the silence")
-        with self._connection() as connection:
+        with transaction(self._pool) as connection:
             if connection.execute(_END, (person, silence_id)).fetchone() is None:
                 raise Refused(f"no silence {silence_id} stands: it is unknown or over")
             return _rows(connection, _ONE, silence_id)[0]
 
     def standing(self) -> list[SilenceRow]:
         """Return the silences that stand, and those announced for later."""
-        with self._connection() as connection:
+        with transaction(self._pool) as connection:
             return _rows(connection, _STANDING, 2 * STANDING_LIMIT)
 
     def newest(self, limit: int = LIST_LIMIT) -> list[SilenceRow]:
         """Return the silences made last, over or not, newest first."""
-        with self._connection() as connection:
+        with transaction(self._pool) as connection:
             return _rows(connection, _NEWEST, max(1, min(limit, LIST_LIMIT)))
 
     def one(self, silence_id: str) -> SilenceRow | None:
         """Return a silence, or None."""
-        with self._connection() as connection:
+        with transaction(self._pool) as connection:
             return next(iter(_rows(connection, _ONE, silence_id)), None)
 
     def sample(self, limit: int = SAMPLE_LIMIT) -> list[str]:
         """Return the newest alerts' JSON without values, to preview whom a silence would catch."""
-        with self._connection() as connection:
+        with transaction(self._pool) as connection:
             cursor = connection.cursor(row_factory=scalar_row)
             return cursor.execute(_RECENT, (max(1, min(limit, SAMPLE_LIMIT)),)).fetchall()
-
-    @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        with transaction(self._pool) as connection:
-            yield connection
 
 
 def complaint(new: NewSilence, now: datetime) -> str | None:

@@ -4,8 +4,7 @@ A turn locks some rows, has them judged by a pure function, and writes the rulin
 decisions in the same transaction: a crash leaves either all of it or nothing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -139,25 +138,20 @@ class Suppressions:
 
     def judge_groups(self, judge: Judge) -> list[Moved]:
         """Judge the members of each group whose window is over or that is full, together."""
-        with self._connection() as connection:
+        with transaction(self._pool) as connection:
             rows = connection.execute(judging.GROUPS, {"limit": self._limit}).fetchall()
         moved: list[Moved] = []
         for (group,) in rows:
-            with self._connection() as connection:
+            with transaction(self._pool) as connection:
                 moved += _judge_group(connection, group, judge)
         return moved
 
     def _turn(
         self, question: LiteralString, judge: Judge, **terms: Any
     ) -> tuple[list[Waiting], list[Moved]]:
-        with self._connection() as connection:
+        with transaction(self._pool) as connection:
             rows = _ask(connection, question, {"limit": self._limit} | terms)
             return rows, _ruled(connection, rows, judge)
-
-    @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        with transaction(self._pool) as connection:
-            yield connection
 
 
 def _judge_group(connection: Connection, group: str, judge: Judge) -> list[Moved]:

@@ -10,6 +10,7 @@ from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.contracts.records import Alert
+from services.lookout.circumstances import Circumstances
 from services.lookout.pipeline import Arrival, Lookout
 from services.lookout.publishing import Publisher
 from services.lookout.repeats import SettledAlerts
@@ -81,7 +82,9 @@ def started(intake: Intake, routes: Routes, written: Topics, crash: Point | None
     """Return a lookout that has just started and remembers nothing."""
     ledger = CrashingLedger(intake, crash)
     publisher = Publisher(written, ledger)
-    return Lookout(lambda: routes, ledger, publisher, written, SettledAlerts(100), ManualClock())
+    clock = ManualClock()
+    settled, circumstances = SettledAlerts(100), Circumstances(clock)
+    return Lookout(lambda: routes, ledger, publisher, written, settled, circumstances, clock)
 
 
 def arrivals(alerts: Sequence[Alert]) -> list[Arrival]:

@@ -11,6 +11,7 @@ from services.contracts.topics import Topic
 from services.lookout.fanout import ALERT_LIMIT_BYTES, Unusable, fan_out
 from services.lookout.pipeline import decode
 from services.lookout.routing import Instruction, Route, Routes, Target, decide
+from services.lookout.standing import Standing
 from tests.unit.lookout.samples import NOON, alerts, instructions, routes, sample, told
 
 EVERYBODY = (Target("bus", "notifications"), Target("email", "desk@example.com"))
@@ -22,7 +23,7 @@ def test_one_delivery_per_recipient_with_the_id_of_the_contract(
     all_routes: list[Route], default: tuple[Instruction, ...], alert: Alert
 ) -> None:
     given_routes = Routes(tuple(all_routes), default)
-    made = fan_out(alert, given_routes, now_ms=7)
+    made = fan_out(alert, given_routes, Standing(), now_ms=7)
     assert isinstance(made, NewAlert)
     expected = {
         delivery_id(alert.alert_id, each.channel, each.recipient): each
@@ -36,12 +37,12 @@ def test_one_delivery_per_recipient_with_the_id_of_the_contract(
 
 
 def test_the_same_alert_always_gives_the_same_bytes() -> None:
-    assert fan_out(sample(), ROUTES, 5) == fan_out(sample(), ROUTES, 5)
+    assert fan_out(sample(), ROUTES, Standing(), 5) == fan_out(sample(), ROUTES, Standing(), 5)
 
 
 @pytest.mark.parametrize("example", list(examples("alerts", "valid")), ids=str)
 def test_every_valid_example_is_fanned_out(example: Example) -> None:
-    made = fan_out(decode(example.content).alert, ROUTES, 0)
+    made = fan_out(decode(example.content).alert, ROUTES, Standing(), 0)
     assert isinstance(made, NewAlert)
     assert len(made.deliveries) == 2
 
@@ -57,17 +58,17 @@ def test_the_largest_alert_fits_its_topic_as_a_delivery() -> None:
     base = sample(summary=summary, values={"text": ""})
     room = ALERT_LIMIT_BYTES - len(base.encode())
     largest = sample(summary=summary, values={"text": "x" * room})
-    made = fan_out(largest, ROUTES, 0)
+    made = fan_out(largest, ROUTES, Standing(), 0)
     assert isinstance(made, NewAlert)
     limit = Topic("deliveries.bus").message_limit_bytes
     assert all(len(each.encoded) + 4096 < limit for each in made.deliveries)
     larger = sample(summary=summary, values={"text": "x" * (room + 1)})
-    assert isinstance(fan_out(larger, ROUTES, 0), Unusable)
+    assert isinstance(fan_out(larger, ROUTES, Standing(), 0), Unusable)
 
 
 def test_a_fan_out_that_no_transaction_carries_is_unusable() -> None:
     many = Routes((), told("default", *(Target("bus", f"t{number}") for number in range(1000))))
-    made = fan_out(sample(values={"text": "x" * 100_000}), many, 0)
+    made = fan_out(sample(values={"text": "x" * 100_000}), many, Standing(), 0)
     assert isinstance(made, Unusable)
     assert made.reason == "too_large"
     assert "each of 1000 recipients" in made.detail

@@ -1,0 +1,85 @@
+"""How one delivery stands, as a sentence that needs no knowledge of states."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from services.contracts.states import State
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a sentence needs of a delivery; times in milliseconds since 1970 (UTC)."""
+
+    state: str
+    attempt: int
+    marked_repeat: bool
+    reason: str
+    updated_at_ms: int
+    next_attempt_at_ms: int = 0
+    in_digest: bool = False
+
+
+def sentence(told: Told, carrier: Told | None = None) -> str:
+    """Return how a delivery stands; `carrier` is the other delivery that told its alert."""
+    if carrier is not None:
+        return f"told in a digest, which is: {sentence(carrier)}"
+    words = _SENTENCES[State(told.state)](told)
+    return f"{words}; it may be a repeat, and says so" if _repeats(told) else words
+
+
+def at(at_ms: int) -> str:
+    """Return a time to the second, in UTC."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z"
+
+
+def _repeats(told: Told) -> bool:
+    return told.marked_repeat and told.state in (State.SENT, State.CONFIRMED)
+
+
+def _sent(told: Told) -> str:
+    tries = f", at try {told.attempt}" if told.attempt > 1 else ""
+    return f"sent once at {at(told.updated_at_ms)}{tries}{_digest(told)}"
+
+
+def _confirmed(told: Told) -> str:
+    return f"sent once{_digest(told)}, confirmed at {at(told.updated_at_ms)}"
+
+
+def _digest(told: Told) -> str:
+    return " as a digest with others" if told.in_digest else ""
+
+
+def _because(told: Told) -> str:
+    return f": {told.reason}" if told.reason else ""
+
+
+def _retry(told: Told) -> str:
+    tried = f"not sent yet: tried {told.attempt} times"
+    last = f", last {told.reason}" if told.reason else ""
+    return f"{tried}{last}; next try at {at(told.next_attempt_at_ms)}"
+
+
+def _closed(told: Told) -> str:
+    """A try before the closing may have reached the recipient."""
+    closed = f"closed at {at(told.updated_at_ms)}{_because(told)}"
+    return f"{closed}; tried {told.attempt} times before" if told.attempt else f"not sent, {closed}"
+
+
+_SENTENCES: Final[dict[State, Callable[[Told], str]]] = {
+    State.PENDING: lambda told: f"not sent yet: waits to be sent since {at(told.updated_at_ms)}",
+    State.CLAIMED: lambda told: f"being sent since {at(told.updated_at_ms)}, try {told.attempt}",
+    State.SENT: _sent,
+    State.CONFIRMED: _confirmed,
+    State.RETRY_WAIT: _retry,
+    State.FAILED: lambda told: (
+        f"not delivered, refused at {at(told.updated_at_ms)}{_because(told)}"
+    ),
+    State.IN_DOUBT: lambda told: f"in doubt since {at(told.updated_at_ms)}{_because(told)}",
+    State.HELD: lambda told: f"held for a person since {at(told.updated_at_ms)}{_because(told)}",
+    State.SUPPRESSED: lambda told: (
+        f"not sent: {told.reason or 'it waits'}, until {at(told.next_attempt_at_ms)}"
+    ),
+    State.CLOSED: _closed,
+}

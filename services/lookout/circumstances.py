@@ -1,0 +1,86 @@
+"""What stands now, kept in memory for the hot path and read anew from the ledger each second."""
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+from typing import Final
+
+from services.backbone.clock import Clock
+from services.backbone.ledger.inhibitors import INHIBITORS_LIMIT, InhibitorRow
+from services.contracts.records import Alert
+from services.lookout.routing import Routes
+from services.lookout.standing import Fired, Silence, Standing, found_at, inhibits
+
+OWN_SECONDS: Final = 30.0
+"""How long an alert of our own is kept in mind whether or not the ledger shows it yet."""
+SOURCES_LIMIT: Final = 8
+"""Alerts kept per inhibition and group of equal fields; the newest count."""
+
+Sources = Mapping[str, tuple[Fired, ...]]
+Firing = tuple[str, Fired]
+
+
+class Circumstances:
+    """Silences and fired inhibitors; the pipeline reads them, the keeper refreshes them."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._spoken: tuple[Silence, ...] = ()
+        self._fired: Sources = {}
+        self._own: deque[tuple[float, Firing]] = deque(maxlen=INHIBITORS_LIMIT)
+
+    def standing(self, routes: Routes) -> Standing:
+        """Return what stands now under these routes."""
+        return Standing(self._spoken, routes.silences, routes.inhibitions, self._fired)
+
+    def refresh(self, spoken: tuple[Silence, ...], rows: Iterable[InhibitorRow]) -> None:
+        """Take over what the ledger shows; what was fired here moments ago is kept beside it."""
+        with self._lock:
+            self._spoken = spoken
+            self._fired = _sources(list(rows), self._recent())
+
+    def fire(self, routes: Routes, alerts: Iterable[Alert], at: datetime) -> None:
+        """Add those of the alerts that inhibit others; they do so from now on."""
+        if not routes.inhibitions:
+            return
+        firings = [
+            (key, Fired(alert.alert_id, found_at(alert)))
+            for alert in alerts
+            for key in inhibits(routes.inhibitions, alert, at)
+        ]
+        if firings:
+            self._add(firings)
+
+    def _add(self, firings: Iterable[Firing]) -> None:
+        now = self._clock.monotonic_seconds()
+        with self._lock:
+            fired = dict(self._fired)
+            for key, source in firings:
+                self._own.append((now, (key, source)))
+                fired[key] = _newest((*fired.get(key, ()), source))
+            self._fired = fired
+
+    def _recent(self) -> list[Firing]:
+        """What was fired here moments ago may not be committed when the ledger is read."""
+        now = self._clock.monotonic_seconds()
+        while self._own and self._own[0][0] < now - OWN_SECONDS:
+            self._own.popleft()
+        return [firing for _, firing in self._own]
+
+
+def _sources(rows: Sequence[InhibitorRow], own: Iterable[Firing]) -> Sources:
+    done = {row.alert_id for row in rows if row.acknowledged}
+    recorded = ((key, Fired(row.alert_id, row.detected_at)) for row in rows for key in row.inhibits)
+    fired: dict[str, list[Fired]] = {}
+    for key, source in chain(recorded, own):
+        if source.alert_id not in done:
+            fired.setdefault(key, []).append(source)
+    return {key: _newest(sources) for key, sources in fired.items()}
+
+
+def _newest(sources: Iterable[Fired]) -> tuple[Fired, ...]:
+    ordered = sorted(set(sources), key=lambda each: (each.at, each.alert_id), reverse=True)
+    return tuple(ordered[:SOURCES_LIMIT])

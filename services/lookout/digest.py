@@ -1,0 +1,42 @@
+"""One message for several alerts."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from services.contracts.records import Alert, Severity
+from services.lookout.rendering import SUBJECT_LIMIT_CHARACTERS, cut, iso, one_line
+
+TEXT_LIMIT_CHARACTERS: Final = 4096
+LINE_LIMIT_CHARACTERS: Final = 200
+_SEVERITIES: Final = tuple(Severity)
+
+
+def digest_message(told: Sequence[tuple[str, Alert]]) -> tuple[str, str]:
+    """Return subject and text for alerts, each with the subject that it would have had alone.
+
+    The subject has the worst severity and the number of alerts; the text has a line per alert, as
+    many as fit, and says how many are left out.
+    """
+    alerts = [alert for _, alert in told]
+    worst = max((alert.severity for alert in alerts), key=_SEVERITIES.index)
+    watches = Counter(alert.watch for alert in alerts).most_common()
+    named = ", ".join(f"{count} of {watch}" for watch, count in watches)
+    subject = f"[{worst.upper()}] {len(alerts)} alerts: {named}"
+    first = min(alert.detected_at_ms for alert in alerts)
+    last = max(alert.detected_at_ms for alert in alerts)
+    head = f"{len(alerts)} alerts, detected {iso(first)} to {iso(last)}"
+    return cut(subject, SUBJECT_LIMIT_CHARACTERS), "\n".join([head, "", *_lines(told, len(head))])
+
+
+def _lines(told: Sequence[tuple[str, Alert]], used_characters: int) -> list[str]:
+    lines: list[str] = []
+    room = TEXT_LIMIT_CHARACTERS - used_characters - 40
+    for subject, alert in told:
+        line = f"{cut(one_line(subject), LINE_LIMIT_CHARACTERS)} ({alert.alert_id})"
+        room -= len(line) + 1
+        if room < 0:
+            lines.append(f"and {len(told) - len(lines)} more")
+            break
+        lines.append(line)
+    return lines

@@ -1,0 +1,1 @@
+"""What the keeper looks after, one duty a file."""

@@ -1,0 +1,105 @@
+"""The duties that judge anew: what waits, what is next to be sent, and groups."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from services.backbone.ledger.suppressions import Suppressions
+from services.lookout.circumstances import Circumstances
+from services.lookout.duties.telling import Teller
+from services.lookout.rejudgement import Rejudgement
+from services.lookout.routing import Routes
+
+AHEAD_SECONDS: Final = 2.0
+"""Rows that are due so soon are judged too, since a claim may take them before the next turn."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every judging duty works with."""
+
+    suppressions: Suppressions
+    circumstances: Circumstances
+    routes: Callable[[], Routes]
+    teller: Teller
+    age_limit: timedelta
+
+    def rejudgement(self) -> Rejudgement:
+        """Return a judge under what stands now."""
+        routes = self.routes()
+        return Rejudgement(routes, self.circumstances.standing(routes), self.age_limit)
+
+
+@dataclass
+class Releasing:
+    """Judges what waits: when its time comes, when its silence was ended, when routes change."""
+
+    bench: Bench
+    name: str = "releasing"
+    _judged_under: str | None = None
+    _page_after: str | None = None
+
+    def do(self) -> int:
+        """Judge one page of each; return how many rows moved.
+
+        Raises:
+            Transient: Postgres or Kafka is away.
+        """
+        judge = self.bench.rejudgement()
+        moved = self.bench.suppressions.judge_due(judge.released)
+        done = self.bench.teller.tell(moved)
+        moved = self.bench.suppressions.judge_ended_early(judge.released)
+        return done + self.bench.teller.tell(moved) + self._page(judge)
+
+    def _page(self, judge: Rejudgement) -> int:
+        """Go once through all that waits after each change of the routes, and after a start."""
+        if judge.routes.version_id != self._judged_under:
+            self._judged_under, self._page_after = judge.routes.version_id, ""
+        if self._page_after is None:
+            return 0
+        self._page_after, moved = self.bench.suppressions.judge_page(
+            self._page_after, judge.released
+        )
+        return max(self.bench.teller.tell(moved), 0 if self._page_after is None else 1)
+
+
+@dataclass(frozen=True)
+class Sweeping:
+    """Holds back what was recorded before a rule began to hold and is not claimed yet."""
+
+    bench: Bench
+    channels: Sequence[str]
+    name: str = "sweeping"
+
+    def do(self) -> int:
+        """Judge the rows that claims would take next; return how many are held back.
+
+        Raises:
+            Transient: Postgres or Kafka is away.
+        """
+        judge = self.bench.rejudgement()
+        standing = judge.standing
+        if not (standing.silences or standing.windows or standing.fired or judge.routes.times):
+            return 0
+        moved = self.bench.suppressions.judge_next_to_send(
+            self.channels, AHEAD_SECONDS, judge.swept
+        )
+        return self.bench.teller.tell(moved)
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """Makes one message of each group whose window is over, or that is full."""
+
+    bench: Bench
+    name: str = "gathering"
+
+    def do(self) -> int:
+        """Judge such groups; return how many rows moved.
+
+        Raises:
+            Transient: Postgres or Kafka is away.
+        """
+        moved = self.bench.suppressions.judge_groups(self.bench.rejudgement().gathered)
+        return self.bench.teller.tell(moved)

@@ -1,0 +1,37 @@
+"""The duty that keeps what stands up to date; others come after it, so that they see it fresh."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from services.backbone.ledger.inhibitors import InhibitorRow, Inhibitors
+from services.backbone.ledger.silences import Silences
+from services.lookout.circumstances import Circumstances
+from services.lookout.routing import Routes
+from services.lookout.silencing import read_silences
+
+
+@dataclass(frozen=True)
+class Refreshing:
+    """Reads silences and inhibitors anew."""
+
+    circumstances: Circumstances
+    silences: Silences
+    inhibitors: Inhibitors
+    routes: Callable[[], Routes]
+    name: str = "refreshing"
+
+    def do(self) -> int:
+        """Read them once.
+
+        Raises:
+            Transient: Postgres is away; what stood before still does.
+        """
+        routes = self.routes()
+        spoken = read_silences(self.silences.standing(), routes.times)
+        self.circumstances.refresh(spoken, self._fresh(routes))
+        return 0
+
+    def _fresh(self, routes: Routes) -> list[InhibitorRow]:
+        if not routes.inhibitions:
+            return []
+        return self.inhibitors.fresh(max(each.for_seconds for each in routes.inhibitions))

@@ -1,0 +1,58 @@
+"""A recipient's plan as the ledger keeps it, so that time and failure can act on it later."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from services.contracts.records import Severity
+from services.lookout.routing import Grouping, Instruction, Quiet, Routes, Target
+
+
+def encode_plan(instruction: Instruction) -> bytes:
+    """Return the JSON of everything but the recipient, which the row itself names."""
+    plan: dict[str, Any] = {"route": instruction.route}
+    if instruction.template:
+        plan["template"] = instruction.template
+    if instruction.fallback:
+        plan["fallback"] = [_target(each) for each in instruction.fallback]
+    if (quiet := instruction.quiet) is not None:
+        times, unless = quiet.times, sorted(quiet.unless)
+        plan["quiet"] = {"times": times.name, "outside": times.inverse, "unless": unless}
+    if (grouping := instruction.grouping) is not None:
+        wait, limit = grouping.wait_seconds, grouping.limit
+        plan["grouping"] = {"by": grouping.by, "wait_seconds": wait, "limit": limit}
+    return orjson.dumps(plan)
+
+
+def read_plan(plan: Mapping[str, Any], target: Target, routes: Routes) -> Instruction:
+    """Return the instruction of a row; times of the week are those of today's routes.
+
+    Times that the routes do not name any more hold nothing back.
+    """
+    return Instruction(
+        target,
+        route=plan.get("route", ""),
+        template=plan.get("template"),
+        fallback=tuple(Target(**each) for each in plan.get("fallback", ())),
+        quiet=_quiet(plan.get("quiet"), routes),
+        grouping=_grouping(plan.get("grouping")),
+    )
+
+
+def _target(target: Target) -> dict[str, str]:
+    return {"channel": target.channel, "recipient": target.recipient}
+
+
+def _quiet(told: Mapping[str, Any] | None, routes: Routes) -> Quiet | None:
+    times = routes.times.get(told["times"]) if told else None
+    if told is None or times is None:
+        return None
+    unless = frozenset(Severity(each) for each in told["unless"])
+    return Quiet(times.outside() if told["outside"] else times, unless)
+
+
+def _grouping(told: Mapping[str, Any] | None) -> Grouping | None:
+    if told is None:
+        return None
+    return Grouping(tuple(told["by"]), told["wait_seconds"], told["limit"])

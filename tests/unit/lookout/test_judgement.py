@@ -1,0 +1,242 @@
+"""Judgement against a model that looks at everything in the slowest and plainest way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.backbone.ledger.suppressions import Kind, Suppression
+from services.contracts.records import Alert, Severity
+from services.lookout.judgement import judge, judge_one
+from services.lookout.matching import Match
+from services.lookout.plans import encode_plan, read_plan
+from services.lookout.routing import (
+    Grouping,
+    Inhibition,
+    Instruction,
+    Plan,
+    Quiet,
+    Routes,
+    SilenceRule,
+    Target,
+)
+from services.lookout.standing import (
+    Fired,
+    Silence,
+    Standing,
+    found_at,
+    inhibition_key,
+    inhibits,
+)
+from services.lookout.week_times import WeekPart, WeekTimes
+from tests.unit.lookout.samples import alerts, matches, sample
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+HOURS = st.integers(-5, 5).map(lambda hours: NOW + timedelta(hours=hours))
+UTC_ZONE = ZoneInfo("UTC")
+EVERY_DAY = frozenset(range(7))
+TIMES = {
+    "nights": WeekTimes("nights", (WeekPart(EVERY_DAY, 22 * 60, 6 * 60, UTC_ZONE),)),
+    "lunch": WeekTimes("lunch", (WeekPart(EVERY_DAY, 11 * 60, 13 * 60, UTC_ZONE),)),
+}
+EQUAL = st.lists(
+    st.sampled_from(("watch", "severity", "labels.zone", "labels.client", "key.id")),
+    max_size=2,
+    unique=True,
+).map(tuple)
+
+
+def found(alert: Alert, at: datetime) -> Alert:
+    return alert.model_copy(update={"detected_at_ms": int(at.timestamp() * 1000)})
+
+
+def silences() -> st.SearchStrategy[Silence]:
+    return st.builds(
+        Silence, st.sampled_from(("s1", "s2")), matches(), HOURS, HOURS, st.just("ann"),
+        st.just("works"),
+    )  # fmt: skip
+
+
+def windows() -> st.SearchStrategy[SilenceRule]:
+    return st.builds(
+        SilenceRule, st.sampled_from(("w1", "w2")), matches(), st.just("bob"), st.just("works"),
+        st.none() | HOURS, st.none() | HOURS, st.none() | st.sampled_from(list(TIMES.values())),
+    )  # fmt: skip
+
+
+def inhibitions() -> st.SearchStrategy[Inhibition]:
+    seconds = st.sampled_from((600.0, 7200.0))
+    return st.builds(
+        Inhibition, st.sampled_from(("i1", "i2")), matches(), matches(), EQUAL, seconds
+    )
+
+
+def instructions() -> st.SearchStrategy[Instruction]:
+    spared = st.frozensets(st.sampled_from(Severity))
+    times = [each for kind in TIMES.values() for each in (kind, kind.outside())]
+    quiet = st.builds(Quiet, st.sampled_from(times), spared)
+    target = st.builds(Target, st.sampled_from(("sms", "email")), st.sampled_from(("a", "b")))
+    grouping = st.builds(Grouping, EQUAL, st.sampled_from((10.0, 60.0)), st.integers(2, 5))
+    return st.builds(
+        Instruction,
+        target,
+        route=st.sampled_from(("r1", "r2")),
+        template=st.none() | st.just("short"),
+        fallback=st.lists(target, max_size=2).map(tuple),
+        quiet=st.none() | quiet,
+        grouping=st.none() | grouping,
+    )
+
+
+@dataclass
+class World:
+    """All alerts that ever fired, without any index, and who has acknowledged."""
+
+    silences: list[Silence]
+    windows: list[SilenceRule]
+    inhibitions: list[Inhibition]
+    sources: list[Alert]
+
+    def standing(self, at: datetime) -> Standing:
+        fired: dict[str, tuple[Fired, ...]] = {}
+        for source in self.sources:
+            for key in inhibits(self.inhibitions, source, at):
+                fired[key] = (*fired.get(key, ()), Fired(source.alert_id, found_at(source)))
+        rules = (tuple(self.silences), tuple(self.windows), tuple(self.inhibitions))
+        return Standing(*rules, fired)
+
+    def held(self, told: Instruction, alert: Alert, at: datetime) -> tuple[Kind, datetime] | None:
+        """Look at every rule, one after the other, in the sequence that the docs promise."""
+        silent = [
+            (s.ends_at, f"silence:{s.silence_id}", Kind.SILENCE)
+            for s in self.silences
+            if s.starts_at <= at < s.ends_at and s.match.fits(alert, at)
+        ]
+        for w in self.windows:
+            if (until := w.silent_until(at)) is not None and w.match.fits(alert, at):
+                silent.append((until, f"window:{w.name}", Kind.WINDOW))
+        if silent:
+            until, _, kind = max(silent)
+            return kind, until
+        muted = [
+            found_at(source) + timedelta(seconds=i.for_seconds)
+            for i in self.inhibitions
+            for source in self.sources
+            if self.mutes(i, source, alert, at)
+        ]
+        if muted:
+            return Kind.INHIBITION, max(muted)
+        if told.quiet is not None and alert.severity not in told.quiet.unless:
+            until_quiet = told.quiet.quiet_until(at)
+            if until_quiet is not None:
+                return Kind.QUIET, until_quiet
+        if told.grouping is not None:
+            return Kind.GROUP, at + timedelta(seconds=told.grouping.wait_seconds)
+        return None
+
+    @staticmethod
+    def mutes(inhibition: Inhibition, source: Alert, alert: Alert, at: datetime) -> bool:
+        if source.alert_id == alert.alert_id or inhibition.source.fits(alert, at):
+            return False
+        if not inhibition.source.fits(source, at) or not inhibition.muted.fits(alert, at):
+            return False
+        if at >= found_at(source) + timedelta(seconds=inhibition.for_seconds):
+            return False
+        return all(plain(source, name) == plain(alert, name) for name in inhibition.equal)
+
+
+def plain(alert: Alert, name: str) -> str:
+    fields: Mapping[str, str | None] = {
+        "watch": alert.watch,
+        "severity": alert.severity,
+        **{f"labels.{key}": value for key, value in alert.labels.items()},
+        **{f"key.{key}": value for key, value in alert.key.items()},
+    }
+    return fields.get(name) or ""
+
+
+WORLDS = st.builds(
+    World,
+    st.lists(silences(), max_size=3),
+    st.lists(windows(), max_size=2),
+    st.lists(inhibitions(), max_size=2, unique_by=lambda each: each.name),
+    st.lists(st.builds(found, alerts(), HOURS), max_size=4),
+)
+
+
+@given(WORLDS, alerts(), st.lists(instructions(), min_size=1, max_size=4), HOURS)
+def test_every_verdict_is_the_models(
+    world: World, alert: Alert, told: list[Instruction], at: datetime
+) -> None:
+    plan = Plan(("r",), (), tuple(told))
+    for each in judge(plan, alert, world.standing(at), at):
+        found = each.suppression and (each.suppression.kind, each.suppression.until)
+        assert found == world.held(each.instruction, alert, at)
+        if each.suppression is not None:
+            assert each.suppression.until > at, "a wait that is over holds nothing back"
+            assert each.why
+            assert (each.suppression.group_key is None) == (each.suppression.kind != Kind.GROUP)
+
+
+@given(WORLDS, alerts(), instructions(), HOURS)
+def test_what_has_waited_for_its_group_is_held_back_by_the_rest_only(
+    world: World, alert: Alert, told: Instruction, at: datetime
+) -> None:
+    plain_verdict = judge_one(told, alert, world.standing(at), at, grouped=False)
+    ungrouped = replace(told, grouping=None)
+    assert plain_verdict == judge_one(ungrouped, alert, world.standing(at), at, grouped=True)
+
+
+@given(instructions())
+def test_a_plan_comes_back_from_the_ledger_as_it_was(told: Instruction) -> None:
+    routes = Routes((), (), times=TIMES)
+    assert read_plan(orjson.loads(encode_plan(told)), told.target, routes) == told
+
+
+def test_times_that_the_routes_do_not_name_any_more_hold_nothing_back() -> None:
+    told = Instruction(Target("sms", "a"), "r", quiet=Quiet(TIMES["nights"]))
+    assert read_plan({"quiet": {"times": "gone", "outside": False, "unless": []}}, told.target,
+                     Routes((), (), times=TIMES)).quiet is None  # fmt: skip
+
+
+GROUPED = Instruction(Target("sms", "a"), "r", grouping=Grouping(("watch", "labels.zone"), 60, 5))
+
+
+def group_of(alert: Alert, told: Instruction = GROUPED) -> Suppression:
+    held = judge_one(told, alert, Standing(), NOW, grouped=True)
+    assert held is not None
+    return held
+
+
+def test_a_group_is_one_recipients_alerts_that_are_alike() -> None:
+    north = group_of(sample(1, labels={"zone": "north", "client": "x"}))
+    assert group_of(sample(2, labels={"zone": "north"})).group_key == north.group_key
+    others = [
+        group_of(sample(3, labels={"zone": "south"})),
+        group_of(sample(4, labels={"zone": "north"}, watch="cpu")),
+        group_of(sample(5)),
+        group_of(sample(6, labels={"zone": "north"}), replace(GROUPED, route="other")),
+        group_of(sample(7, labels={"zone": "north"}), replace(GROUPED, target=Target("sms", "b"))),
+    ]
+    keys = {each.group_key for each in others}
+    assert len(keys) == len(others)
+    assert north.group_key not in keys
+    assert (north.until, north.group_limit) == (NOW + timedelta(minutes=1), 5)
+
+
+def test_two_sources_of_one_inhibition_do_not_mute_each_other() -> None:
+    both = Inhibition("all", Match(), Match(), (), 600)
+    alert, other = (found(sample(number), NOW) for number in (1, 2))
+    key = inhibition_key(both, alert)
+    standing = Standing(inhibitions=(both,), fired={key: (Fired(other.alert_id, NOW),)})
+    assert standing.inhibited(alert, NOW) is None
+    mild = Match(severity=frozenset({Severity.INFO}))
+    strong = Match(severity=frozenset({Severity.CRITICAL}))
+    one_way = replace(standing, inhibitions=(replace(both, source=strong, muted=mild),))
+    muted = one_way.inhibited(sample(3, severity=Severity.INFO), NOW)
+    assert muted is not None
+    assert other.alert_id in muted.why

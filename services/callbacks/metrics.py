@@ -6,7 +6,7 @@ from services.backbone.metrics import LATENCY_BUCKETS_SECONDS
 
 CALLBACKS = Counter(
     "aldebaran_callbacks_total",
-    "Callbacks by provider and what became of them: told, repeated, forged, unreadable, unknown,"
+    "Callbacks by provider and what became of them: told, forged, unreadable, unknown,"
     " ledger_away.",
     ["provider", "outcome"],
 )

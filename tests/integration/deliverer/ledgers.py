@@ -1,6 +1,8 @@
-"""Puts deliveries into a ledger and reads how they stand."""
+"""Puts deliveries into a ledger and reads how they stand; a Postgres that may be stopped."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -9,6 +11,7 @@ from psycopg.rows import dict_row
 from services.backbone.ledger.database import migrate
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
+from services.machine import child, postgres
 
 _ALERT = """
 INSERT INTO alerts
@@ -54,6 +57,24 @@ class Ledger:
     def execute(self, statement: str, *terms: object) -> None:
         with psycopg.connect(self.url) as connection:
             connection.execute(statement.encode(), terms)
+
+
+@dataclass
+class OwnPostgres:
+    """A Postgres of the test's own, to be stopped and started."""
+
+    server: postgres.PostgresServer
+    log_file: Path
+    running: child.Child | None = None
+
+    def start(self) -> None:
+        program = postgres.program(self.server, postgres.find_binaries())
+        self.running = child.start_and_wait(program, self.log_file, os.environ)
+
+    def stop(self) -> None:
+        if self.running is not None:
+            self.running.stop()
+            self.running = None
 
 
 def _alert_row(each: Delivery) -> tuple[str, ...]:

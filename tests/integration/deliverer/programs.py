@@ -26,18 +26,19 @@ class DelivererProcess:
     log_file: Path
     port: int = field(default_factory=lambda: free_ports(1)[0])
     process: "subprocess.Popen[bytes] | None" = None
+    module: str = "services.deliverer"
 
     def start(self, ready: bool = True) -> "DelivererProcess":
         own = {"ALDEBARAN_HTTP_PORT": str(self.port), "PYTHONPATH": str(ROOT)}
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "services.deliverer"],
+                [sys.executable, "-m", self.module],
                 env=os.environ | self.environment | own,
                 cwd=ROOT,
                 stderr=log,
             )
         if ready:
-            until(lambda: self.page("/healthz/ready")[0] == 200, "deliverer ready")
+            until(lambda: self.page("/healthz/ready")[0] == 200, f"{self.module} ready")
         return self
 
     def page(self, path: str) -> tuple[int, str]:

@@ -1,54 +1,20 @@
 """Postgres stops for a while: nothing is sent twice, nothing is lost, and it goes on by itself."""
 
-import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from services.contracts.states import State
-from services.machine import child, postgres
-from services.machine.ports import free_ports
 from tests.integration.deliverer.conftest import Bus, Start
-from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.deliverer.ledgers import Ledger, OwnPostgres
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.receivers import Answer, WebhookReceiver
 from tests.integration.deliverer.waiting import until
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
-
-
-@dataclass
-class OwnPostgres:
-    """A Postgres of the test's own, to be stopped and started."""
-
-    server: postgres.PostgresServer
-    log_file: Path
-    running: child.Child | None = None
-
-    def start(self) -> None:
-        program = postgres.program(self.server, postgres.find_binaries())
-        self.running = child.start_and_wait(program, self.log_file, os.environ)
-
-    def stop(self) -> None:
-        if self.running is not None:
-            self.running.stop()
-            self.running = None
-
-
-@pytest.fixture
-def own_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
-    server = postgres.PostgresServer(tmp_path / "postgres", free_ports(1)[0])
-    postgres.prepare(server, postgres.find_binaries())
-    own = OwnPostgres(server, tmp_path / "postgres.log")
-    own.start()
-    yield own
-    own.stop()
 
 
 @pytest.fixture

@@ -8,22 +8,16 @@ from typing import Any
 
 import pytest
 
-from services.contracts.records import Delivery
 from services.contracts.states import State
-from services.contracts.twilio import body_code
 from services.machine.ports import free_ports
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.inboxes import Inbox, playing
 from tests.integration.deliverer.ledgers import Ledger
-from tests.integration.deliverer.programs import DelivererProcess
+from tests.integration.deliverer.texting import TOKEN, codes, started, text
 from tests.integration.deliverer.waiting import until
-from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
-ACCOUNT = "AC" + "0" * 31 + "1"
-TOKEN = "inbox-token"
-PHONE = "+41791234567"
 OPTED_OUT = "+15005550004"
 NO_MOBILE = "+15005550009"
 
@@ -34,27 +28,8 @@ def inbox(tmp_path: Path) -> Iterator[Inbox]:
         yield inbox
 
 
-def started(start: Start, url: str, **more: object) -> DelivererProcess:
-    settings: dict[str, object] = {
-        "sms_account_sid": ACCOUNT,
-        "sms_auth_token": TOKEN,
-        "sms_sender": "+15005550006",
-        "sms_api_url": url,
-    }
-    return start("sms", **(settings | more))
-
-
-def text(number: int, recipient: str = PHONE) -> Delivery:
-    return delivery(number, "sms", recipient)
-
-
 def at_rest(ledger: Ledger, *states: State) -> bool:
     return set(ledger.states().values()) <= set(states)
-
-
-def codes(*sent: Delivery) -> Counter[str]:
-    """What the stand-in counts where no callback's address tells it the whole id."""
-    return Counter(body_code(each.delivery_id).removeprefix("#") for each in sent)
 
 
 def refusing(status: int, **more: object) -> dict[str, Any]:

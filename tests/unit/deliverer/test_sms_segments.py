@@ -86,5 +86,14 @@ def test_what_the_subject_says_is_not_said_again() -> None:
     assert code == body_code(one.delivery_id)
 
 
+def test_a_link_at_the_end_goes_whole_or_not_at_all() -> None:
+    link = "acknowledge: https://alerts.example.com/acknowledge/2026a." + "x" * 100
+    long = "too many\n" + "watch: ten seen, nine allowed\n" * 20 + link
+    one = delivery(1).model_copy(update={"subject": "[HIGH] too many: ten seen", "text": long})
+    assert body(one, 3).splitlines()[-2:] == [link, body_code(one.delivery_id)]
+    assert body(one, 3).startswith("[HIGH] too many: ten seen\nwatch")
+    assert "https" not in body(one, 1)
+
+
 def test_typographic_signs_do_not_halve_the_room() -> None:
     assert alphabet_of(plainer("“Watch” — late…")) is GSM_7

@@ -1,6 +1,6 @@
 """`python -m services.deliverer`: deliver one channel, named by ALDEBARAN_CHANNEL.
 
-`held`, `resend` and `close` are for people; see `--help`.
+`held`, `resend`, `close` and `arrived` are for people; see `--help`.
 """
 
 import sys

@@ -17,10 +17,10 @@ class TokenBucket:
         gained = (now - self._filled_at) * self._per_second
         self._tokens = min(float(self._burst), self._tokens + max(0.0, gained))
         self._filled_at = now
-        return min(wanted, int(self._tokens))
+        return max(0, min(wanted, int(self._tokens)))
 
     def take(self, count: int) -> None:
-        """Use tokens that `available` has shown."""
+        """Use tokens; more than are there are a debt, which delays the next."""
         if self._per_second is not None:
             self._tokens -= count
 

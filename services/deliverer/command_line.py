@@ -1,4 +1,4 @@
-"""`held`, `resend` and `close`: what a person does with deliveries that wait for one."""
+"""`held`, `resend`, `close`, `arrived`: what a person does with deliveries that wait for one."""
 
 import argparse
 import getpass
@@ -17,10 +17,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line; `command` is None if there is none."""
     top = argparse.ArgumentParser("python -m services.deliverer", description=HELP)
     commands = top.add_subparsers(dest="command")
-    commands.add_parser("held", help="list the channel's deliveries that are HELD or FAILED")
+    commands.add_parser("held", help="list the channel's HELD, FAILED and IN_DOUBT deliveries")
     for name, text in (
         ("resend", "send once more; with the repeat mark if a try may have been taken"),
         ("close", "do nothing more about it"),
+        ("arrived", "the recipient has it: it counts as sent, and is not repeated"),
     ):
         command = commands.add_parser(name, help=text)
         command.add_argument("delivery_id")
@@ -50,5 +51,5 @@ def answer(arguments: argparse.Namespace) -> int:
 
 def _line(row: Waiting) -> str:
     age = f"{row.age_seconds / 3600:.1f} h"
-    start = f"{row.delivery_id} {row.state:6} {age:>8} tries {row.attempt}"
+    start = f"{row.delivery_id} {row.state:8} {age:>8} tries {row.attempt}"
     return f"{start} {row.recipient}: {row.reason}\n"

@@ -14,6 +14,16 @@ DELIVERIES: Final = Counter(
 SWEPT: Final = Counter(
     "aldebaran_deliverer_swept_total", "Rows that a sweep moved, by new state", ["channel", "state"]
 )
+LOOK_UPS: Final = Counter(
+    "aldebaran_deliverer_look_ups_total",
+    "Questions to the provider about doubts, by finding: taken, absent, unclear",
+    ["channel", "finding"],
+)
+TOLD: Final = Counter(
+    "aldebaran_deliverer_moves_by_evidence_total",
+    "Moves by evidence or a person's word, by new state",
+    ["channel", "state"],
+)
 NOT_IN_LEDGER: Final = Counter(
     "aldebaran_deliverer_not_in_ledger_total", "Messages of which the ledger knows no row"
 )

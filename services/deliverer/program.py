@@ -1,31 +1,20 @@
-"""Puts one deliverer together, and takes it apart when told to stop."""
+"""Runs one deliverer, and takes it apart when told to stop."""
 
 import asyncio
 import random
-import uuid
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.kafka.producer import Producer
-from services.backbone.ledger.claims import Claims
-from services.backbone.ledger.database import AsyncPool, async_pool, migrate
-from services.backbone.ledger.sweeps import Sweeps
+from services.backbone.ledger.database import migrate
 from services.backbone.log import logger
 from services.backbone.loop import SOON
 from services.backbone.service import Life
-from services.deliverer.announcer import Announcer
-from services.deliverer.breaker import Breakers
-from services.deliverer.bucket import TokenBucket
-from services.deliverer.channel import Channel, OpenChannel
-from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.assembly import Parts, assemble
+from services.deliverer.channel import OpenChannel
 from services.deliverer.inbox import PROGRAM, Inbox
-from services.deliverer.recorder import Recorder
-from services.deliverer.sending import Sender
 from services.deliverer.settings import DelivererSettings
-from services.deliverer.sweeper import Sweeper
 from services.deliverer.threads import on_daemon_thread
 
 log = logger(__name__)
@@ -37,32 +26,30 @@ KAFKA_CHECK_SECONDS = 10.0
 
 @dataclass
 class Deliverer:
-    """All parts of one deliverer."""
+    """One deliverer at work."""
 
     settings: DelivererSettings
     life: Life
-    pool: AsyncPool
-    producer: Producer
-    channel: Channel
-    recorder: Recorder
-    dispatcher: Dispatcher
-    sweeper: Sweeper
+    parts: Parts
     kafka_trouble: str | None = "has not been asked yet"
 
     async def run(self, group: asyncio.TaskGroup) -> None:
         """Work until the life's stop, then drain."""
         stop = asyncio.Event()
         self._report_health()
-        await self.pool.open()
+        await self.parts.pool.open()
         loop = asyncio.get_running_loop()
-        inbox = Inbox(self.settings.channel, self.dispatcher, self.producer, self.life, loop)
+        parts = self.parts
+        inbox = Inbox(self.settings.channel, parts.dispatcher, parts.producer, self.life, loop)
         background = [
-            group.create_task(self.dispatcher.run()),
-            group.create_task(self.sweeper.run(stop)),
+            group.create_task(self.parts.dispatcher.run()),
+            group.create_task(self.parts.sweeper.run(stop)),
             group.create_task(self._watch_kafka(stop)),
             group.create_task(_read(inbox, self.settings)),
         ]
-        recording = group.create_task(self.recorder.run())
+        if self.parts.reconciler is not None:
+            background.append(group.create_task(self.parts.reconciler.run(stop)))
+        recording = group.create_task(self.parts.recorder.run())
         await on_daemon_thread("stop", self.life.stop.wait)
         stop.set()
         await self._drain()
@@ -73,22 +60,22 @@ class Deliverer:
     async def close(self) -> None:
         """Let go of everything outside."""
         seconds = 0.1 * self.settings.drain_timeout_seconds
-        await self.channel.close()
-        await self.pool.close(timeout=seconds)
-        await asyncio.to_thread(self.producer.close, seconds)
+        await self.parts.channel.close()
+        await self.parts.pool.close(timeout=seconds)
+        await asyncio.to_thread(self.parts.producer.close, seconds)
 
     async def _drain(self) -> None:
         seconds = self.settings.drain_timeout_seconds
-        left = await self.dispatcher.drain(0.4 * seconds, 0.1 * seconds)
+        left = await self.parts.dispatcher.drain(0.4 * seconds, 0.1 * seconds)
         log.info("drained", claims_left=left)
 
     def _report_health(self) -> None:
         health = self.life.health
-        health.add_live("dispatcher", lambda: self._stuck(self.dispatcher.turned_at))
-        health.add_live("sweeper", lambda: self._stuck(self.sweeper.turned_at))
-        health.add_live("producer", self.producer.unusable)
-        health.add_live("channel", self.channel.unusable)
-        health.add_ready("postgres", lambda: self.sweeper.trouble)
+        health.add_live("dispatcher", lambda: self._stuck(self.parts.dispatcher.turned_at))
+        health.add_live("sweeper", lambda: self._stuck(self.parts.sweeper.turned_at))
+        health.add_live("producer", self.parts.producer.unusable)
+        health.add_live("channel", self.parts.channel.unusable)
+        health.add_ready("postgres", lambda: self.parts.sweeper.trouble)
         health.add_ready("kafka", lambda: self.kafka_trouble)
 
     def _stuck(self, turned_at: float) -> str | None:
@@ -127,7 +114,8 @@ def serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) ->
 
 async def _serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) -> None:
     async with AsyncExitStack() as at_end, asyncio.TaskGroup() as group:
-        deliverer = _assemble(settings, open_channel(life.clock), life, group)
+        parts = assemble(settings, open_channel(life.clock), life.clock, group.create_task)
+        deliverer = Deliverer(settings, life, parts)
         at_end.push_async_callback(deliverer.close)
         try:
             await deliverer.run(group)
@@ -148,54 +136,3 @@ def _schema_ready(settings: DelivererSettings, life: Life) -> bool:
             log.warning("ledger_away", reason=str(error))
             life.clock.wait(life.stop, SOON.seconds(attempt, rng))
     return False
-
-
-def _assemble(
-    settings: DelivererSettings, channel: Channel, life: Life, group: asyncio.TaskGroup
-) -> Deliverer:
-    traits = settings.traits(channel.traits)
-    policy = settings.policy(traits)
-    rng, clock = random.SystemRandom(), life.clock
-    pool, producer = async_pool(settings), Producer(settings, PROGRAM)
-    owner = f"{settings.instance}/{uuid.uuid4().hex[:12]}"
-    age_limit_seconds = settings.age_limit_hours * 3600
-    claims = Claims(
-        pool,
-        channel=settings.channel,
-        owner=owner,
-        lease_seconds=settings.lease(traits),
-        age_limit_seconds=age_limit_seconds,
-    )
-    sweeps = Sweeps(
-        pool, channel=settings.channel, owner=owner, age_limit_seconds=age_limit_seconds
-    )
-    recorder = Recorder(claims, clock, rng)
-    announcer = Announcer(producer, clock)
-    cooldown = Backoff(settings.breaker_first_seconds, limit_seconds=settings.breaker_limit_seconds)
-    breakers = Breakers(settings.breaker_failures_limit, cooldown, rng)
-    sender = Sender(channel, traits, policy, recorder, announcer, breakers, clock, rng)
-    dispatcher = Dispatcher(
-        claims=claims,
-        sender=sender,
-        breakers=breakers,
-        bucket=TokenBucket(
-            settings.rate_per_second, settings.rate_burst, clock.monotonic_seconds()
-        ),
-        announcer=announcer,
-        clock=clock,
-        traits=traits,
-        concurrency=settings.concurrency,
-        idle_seconds=settings.sweep_seconds,
-        spawn=group.create_task,
-    )
-    sweeper = Sweeper(
-        sweeps=sweeps,
-        dispatcher=dispatcher,
-        announcer=announcer,
-        policy=policy,
-        clock=clock,
-        channel=settings.channel,
-        interval_seconds=settings.sweep_seconds,
-        doubt_seconds=settings.in_doubt_deadline_seconds,
-    )
-    return Deliverer(settings, life, pool, producer, channel, recorder, dispatcher, sweeper)

@@ -29,6 +29,7 @@ class DelivererSettings(LedgerSettings, ProducerSettings):
     retry_limit_seconds: Seconds = 300.0
     retry_after_limit_seconds: Seconds = 3600.0
     in_doubt_deadline_seconds: Seconds = 120.0
+    look_up_timeout_seconds: Seconds = 20.0
     in_doubt_repeats: frozenset[Severity] | None = None
     breaker_failures_limit: Annotated[int, Field(ge=1, le=1000)] = 5
     breaker_first_seconds: Seconds = 1.0

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
+from services.backbone.ledger.evidence import AsyncEvidenceBook
 from services.backbone.ledger.sweeps import Ruling, Sweeps, Swept
+from services.backbone.ledger.untold import UntoldMoves
 from services.backbone.log import logger
 from services.contracts.states import State
 from services.deliverer import metrics
@@ -25,6 +27,8 @@ class Sweeper:
     """Sweeps one channel's rows every `interval_seconds`, whoever owns them."""
 
     sweeps: Sweeps
+    book: AsyncEvidenceBook
+    untold: UntoldMoves
     dispatcher: Dispatcher
     announcer: Announcer
     policy: Policy
@@ -32,6 +36,8 @@ class Sweeper:
     channel: str
     interval_seconds: float
     doubt_seconds: float
+    look_up_seconds: tuple[float, ...] = ()
+    """When the channel's witness is asked; empty if it has none."""
     trouble: str | None = "has not been asked yet"
     """Why the ledger cannot be used, or None."""
     turned_at: float = 0.0
@@ -64,7 +70,9 @@ class Sweeper:
         self._tell(unsent, State.RETRY_WAIT)
         self._tell(await self.sweeps.lease_over(), State.IN_DOUBT)
         self._tell(await self.sweeps.too_old(), State.HELD)
+        await self.book.weigh(self.channel)
         await self._judge_doubts()
+        await self._tell_others()
         if self.turned_at >= self._count_at:
             self._count_at = self.turned_at + COUNT_SECONDS
             await self._count()
@@ -72,7 +80,8 @@ class Sweeper:
     async def _judge_doubts(self) -> None:
         """Rule on doubts; where the receiver drops repeats by key there is nothing to wait for."""
         wait = 0.0 if self.policy.dedupes_by_key else self.doubt_seconds
-        doubtful = await self.sweeps.doubtful(wait)
+        asked = sum(seconds <= wait for seconds in self.look_up_seconds) - 1
+        doubtful = await self.sweeps.doubtful(wait, asked)
         if not doubtful:
             return
         rulings = {row.delivery_id: _ruling(row, self.policy) for row in doubtful}
@@ -81,6 +90,21 @@ class Sweeper:
             ruling = rulings[row.delivery_id]
             if row.delivery_id in ruled:
                 self._tell([row], ruling.after, ruling.reason)
+
+    async def _tell_others(self) -> None:
+        """Tell what evidence and people have moved, in whatever program."""
+        for move in await self.untold.take():
+            log.info(
+                "delivery_moved",
+                delivery_id=move.delivery_id,
+                alert_id=move.alert_id,
+                attempt=move.attempt,
+                states=move.path,
+                reason=move.reason,
+                provider_id=move.provider_id,
+            )
+            self.announcer.moved(move, move.before, move.path, move.reason, move.provider_id)
+            metrics.TOLD.labels(self.channel, move.path[-1]).inc()
 
     def _tell(self, rows: Sequence[Swept], after: State, reason: str = "") -> None:
         for row in rows:

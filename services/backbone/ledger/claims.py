@@ -56,7 +56,7 @@ WITH due AS (
   SELECT delivery_id, state AS before FROM deliveries
   WHERE channel = %(channel)s AND state IN ('PENDING', 'RETRY_WAIT')
     AND next_attempt_at <= ledger_now()
-    AND (created_at > ledger_now() - make_interval(secs => %(age_limit)s)
+    AND (least(created_at, alerted_at) > ledger_now() - make_interval(secs => %(age_limit)s)
       OR EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id))
     AND NOT EXISTS (SELECT FROM evidence e
       WHERE e.delivery_id = deliveries.delivery_id AND e.weighed_at IS NULL)

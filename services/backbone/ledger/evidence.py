@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from psycopg.rows import kwargs_row
 
-from services.backbone.ledger.database import AsyncPool, Pool, sorted_troubles
+from services.backbone.ledger.database import AsyncPool, Connection, Pool, sorted_troubles
 from services.backbone.ledger.statements import fetch_all
 from services.backbone.ledger.weighing import GIVE, WEIGH
 from services.contracts.states import State
@@ -90,8 +90,7 @@ class EvidenceBook:
         """
         with sorted_troubles(), self._pool.connection() as connection:
             connection.set_autocommit(True)
-            with connection.cursor(row_factory=kwargs_row(_applied)) as cursor:
-                return cursor.execute(GIVE, _columns(evidence)).fetchall()
+            return give_on(connection, evidence)
 
 
 class AsyncEvidenceBook:
@@ -113,6 +112,12 @@ class AsyncEvidenceBook:
         """
         terms = _columns(()) | {"channel": channel, "limit": WEIGH_LIMIT}
         return await fetch_all(self._pool, kwargs_row(_applied), WEIGH, terms)
+
+
+def give_on(connection: Connection, evidence: Sequence[Evidence]) -> list[Applied]:
+    """Do as `EvidenceBook.give` does, inside a transaction of the caller's."""
+    with connection.cursor(row_factory=kwargs_row(_applied)) as cursor:
+        return cursor.execute(GIVE, _columns(evidence)).fetchall()
 
 
 def _columns(evidence: Sequence[Evidence]) -> dict[str, Any]:

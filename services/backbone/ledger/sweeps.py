@@ -85,7 +85,7 @@ _UNSENT: Final = _MOVE.format(
 )
 _TOO_OLD: Final = _MOVE.format(
     condition="state IN ('PENDING', 'RETRY_WAIT')"
-    " AND created_at <= ledger_now() - make_interval(secs => %(age_limit)s)"
+    " AND least(created_at, alerted_at) <= ledger_now() - make_interval(secs => %(age_limit)s)"
     " AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id)",
     swept=_SWEPT,
 )
@@ -96,6 +96,9 @@ SELECT delivery_id, alert_id, channel, recipient, record->'alert'->>'severity' A
 FROM deliveries
 WHERE channel = %(channel)s AND state = 'IN_DOUBT'
   AND updated_at <= ledger_now() - make_interval(secs => %(deadline)s)
+  AND (updated_at <= ledger_now() - make_interval(secs => 2 * %(deadline)s) OR %(asked)s < 0
+    OR EXISTS (SELECT FROM look_ups l WHERE l.delivery_id = deliveries.delivery_id
+      AND l.attempt = deliveries.attempt AND l.number >= %(asked)s AND l.answered_at IS NOT NULL))
 ORDER BY updated_at LIMIT %(limit)s"""
 
 _RULE: Final = """
@@ -153,9 +156,13 @@ class Sweeps:
         reason = "too old to be sent without a person's word"
         return await self._swept(_TOO_OLD, after=State.HELD, reason=reason)
 
-    async def doubtful(self, deadline_seconds: float) -> list[Swept]:
-        """Return rows whose time for evidence is over, for `rule` to move."""
-        return await self._swept(_DOUBTFUL, deadline=deadline_seconds)
+    async def doubtful(self, deadline_seconds: float, asked: int = -1) -> list[Swept]:
+        """Return rows whose time for evidence is over, for `rule` to move.
+
+        Where `asked` is the number of a look-up, its answer is waited for, but not longer than the
+        deadline once more.
+        """
+        return await self._swept(_DOUBTFUL, deadline=deadline_seconds, asked=asked)
 
     async def rule(self, rulings: Sequence[Ruling]) -> set[str]:
         """Move rows out of doubt; return the ids of those that were still in that doubt."""

@@ -1,4 +1,7 @@
-"""A person's word on deliveries that wait for one: send again, or close; each is kept."""
+"""A person's word on deliveries that wait for one: send again, close, or it arrived; each is kept.
+
+The channel's deliverer tells the moves.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,15 +10,19 @@ import psycopg
 from psycopg.rows import class_row
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.database import connection_options, sorted_troubles
+from services.backbone.ledger.database import Connection, connection_options, sorted_troubles
+from services.backbone.ledger.evidence import Evidence, EvidenceKind, give_on
 from services.backbone.settings import LedgerSettings
 
 LIST_LIMIT: Final = 200
+ARRIVED: Final = "arrived"
+
+_ATTEMPT: Final = "SELECT attempt FROM deliveries WHERE delivery_id = %(id)s FOR UPDATE"
 
 _WAITING: Final = """
 SELECT delivery_id, channel, recipient, state, attempt, reason,
   extract(epoch FROM ledger_now() - created_at)::float8 AS age_seconds
-FROM deliveries WHERE channel = %s AND state IN ('HELD', 'FAILED')
+FROM deliveries WHERE channel = %s AND state IN ('HELD', 'FAILED', 'IN_DOUBT')
 ORDER BY updated_at DESC LIMIT %s"""
 
 # A row with a try that may have been taken goes out again only with the mark.
@@ -28,14 +35,22 @@ WITH waiting AS (
   SET state = CASE WHEN %(action)s = 'resend' THEN 'RETRY_WAIT' ELSE 'CLOSED' END,
     marked_repeat = d.marked_repeat OR %(action)s = 'resend' AND EXISTS (
       SELECT FROM attempts a WHERE a.delivery_id = d.delivery_id
-        AND coalesce(a.outcome, 'IN_DOUBT') = 'IN_DOUBT'),
+        AND coalesce(a.outcome, 'IN_DOUBT') IN ('IN_DOUBT', 'SENT', 'CONFIRMED')),
     reason = concat(%(action)s::text, ' by ', %(person)s::text, ': ', %(why)s::text),
     next_attempt_at = ledger_now(), updated_at = ledger_now()
   FROM waiting w WHERE d.delivery_id = w.delivery_id
-  RETURNING d.delivery_id, w.before
+  RETURNING d.*, w.before
+), announced AS (
+  INSERT INTO untold_moves
+    (delivery_id, alert_id, channel, recipient, attempt, before, path, reason)
+  SELECT delivery_id, alert_id, channel, recipient, attempt, before, ARRAY[state], reason FROM moved
 )
 INSERT INTO words (delivery_id, person, action, why, before)
 SELECT delivery_id, %(person)s, %(action)s, %(why)s, before FROM moved RETURNING before"""
+
+_KEEP: Final = """
+INSERT INTO words (delivery_id, person, action, why, before)
+VALUES (%(id)s, %(person)s, %(action)s, %(why)s, %(before)s)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +68,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What a person decides: `action` is resend or close."""
+    """What a person decides: `action` is resend, close or arrived."""
 
     delivery_id: str
     action: str
@@ -74,20 +89,38 @@ def waiting(settings: LedgerSettings, channel: str) -> list[Waiting]:
 
 
 def give(settings: LedgerSettings, word: Word) -> None:
-    """Move a HELD or FAILED delivery as a person decided, and keep who and why.
+    """Move a delivery as a person decided, and keep who and why.
+
+    A HELD or FAILED one is sent again or closed. That one arrived is evidence like any other: it
+    ends a doubt, and a repeat that waits is not sent.
 
     Raises:
         Transient: Postgres is away.
         Refused: no such delivery waits.
     """
     url = settings.postgres_url.get_secret_value()
-    terms = {
+    with sorted_troubles(), psycopg.connect(url, **connection_options()) as connection:
+        if word.action == ARRIVED:
+            _arrived(connection, word)
+        elif connection.execute(_GIVE, _terms(word)).fetchone() is None:
+            raise Refused(f"no delivery {word.delivery_id} is HELD or FAILED")
+
+
+def _arrived(connection: Connection, word: Word) -> None:
+    found = connection.execute(_ATTEMPT, _terms(word)).fetchone()
+    attempt = found[0] if found else 0
+    person = f"person {word.person}"
+    seen = Evidence(word.delivery_id, EvidenceKind.TAKEN, person, "", word.why, attempt)
+    moved = [each for each in give_on(connection, [seen]) if each.path]
+    if not moved:
+        raise Refused(f"no delivery {word.delivery_id} is HELD, IN_DOUBT or waits for a repeat")
+    connection.execute(_KEEP, _terms(word) | {"before": moved[0].before})
+
+
+def _terms(word: Word) -> dict[str, str]:
+    return {
         "id": word.delivery_id,
         "action": word.action,
         "person": word.person,
         "why": word.why,
     }
-    with sorted_troubles(), psycopg.connect(url, **connection_options()) as connection:
-        moved = connection.execute(_GIVE, terms).fetchone()
-    if moved is None:
-        raise Refused(f"no delivery {word.delivery_id} is HELD or FAILED")

@@ -6,8 +6,11 @@ import sys
 
 import pytest
 
+from services.backbone.kafka.producer import Outgoing
+from services.contracts import topics
+from services.contracts.records import DeliveryEvent
 from services.contracts.states import State
-from tests.integration.deliverer.conftest import Start
+from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.programs import ROOT
 from tests.integration.deliverer.receivers import DROP, OK, Answer, WebhookReceiver
@@ -30,27 +33,39 @@ def command(ledger: Ledger, *arguments: str) -> "subprocess.CompletedProcess[str
 
 
 def test_a_person_resends_with_the_mark_where_a_try_may_have_been_taken(
-    start: Start, ledger: Ledger, receiver: WebhookReceiver
+    start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:
-    doubtful, failed, closed = (delivery(n, recipient=receiver.url) for n in range(3))
+    added = [delivery(n, recipient=receiver.url) for n in range(4)]
+    doubtful, failed, closed, arrived = added
     faults = {doubtful.delivery_id: DROP, failed.delivery_id: Answer(status=404, taken=False)}
     receiver.script = lambda number, key: faults.get(key, Answer(status=500))
-    ledger.add(doubtful, failed, closed)
+    ledger.add(*added)
     start("webhook")
     until(lambda: set(ledger.states().values()) <= {State.HELD, State.FAILED}, "all at rest")
     listed = command(ledger, "held").stdout
-    assert all(each.delivery_id in listed for each in (doubtful, failed, closed))
+    assert all(each.delivery_id in listed for each in added)
 
     receiver.script = lambda number, key: OK
     for each in (doubtful, failed):
         assert command(ledger, "resend", each.delivery_id, "--why", "not there").returncode == 0
     assert command(ledger, "close", closed.delivery_id, "--why", "seen").returncode == 0
-    sent = {doubtful.delivery_id: State.SENT, failed.delivery_id: State.SENT}
+    assert command(ledger, "arrived", arrived.delivery_id, "--why", "seen").returncode == 0
+    sent = {each.delivery_id: State.SENT for each in (doubtful, failed, arrived)}
     until(lambda: ledger.states() == sent | {closed.delivery_id: State.CLOSED}, "all done")
     bodies = {each.key: each.body for each in receiver.requests}
     assert b"[possible repeat]" in bodies[doubtful.delivery_id]
     assert b"[possible repeat]" not in bodies[failed.delivery_id]
     assert {row["why"] for row in ledger.rows("SELECT * FROM words")} == {"not there", "seen"}
+    assert receiver.came()[arrived.delivery_id] == 1
+    words = {(failed.delivery_id, State.FAILED, State.RETRY_WAIT)}
+    words |= {(closed.delivery_id, State.HELD, State.CLOSED)}
+    words |= {(arrived.delivery_id, State.HELD, State.SENT)}
+
+    def told(records: list[Outgoing]) -> bool:
+        events = [DeliveryEvent.decode(each.value) for each in records]
+        return words <= {(each.delivery_id, each.before, each.after) for each in events}
+
+    bus.read(topics.DELIVERY_EVENTS, told)
 
 
 def test_only_what_waits_can_be_moved(ledger: Ledger) -> None:
@@ -61,3 +76,6 @@ def test_only_what_waits_can_be_moved(ledger: Ledger) -> None:
     assert "is HELD or FAILED" in answer.stderr
     assert ledger.row(one)["state"] == State.PENDING
     assert command(ledger, "resend", one.delivery_id).returncode == 2
+    answer = command(ledger, "arrived", one.delivery_id, "--why", "because")
+    assert answer.returncode == 1
+    assert ledger.rows("SELECT * FROM evidence") == []

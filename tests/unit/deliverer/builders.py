@@ -1,7 +1,13 @@
 """Deliveries whose every field has a default."""
 
+from typing import Final
+
+from services.backbone.clock import SystemClock
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import Alert, Delivery, Severity
+
+FOUND_AT_MS: Final = SystemClock().now_ms()
+"""Now, since what was found long ago is not sent."""
 
 
 def delivery(
@@ -17,8 +23,8 @@ def delivery(
         severity=severity,
         summary="ten seen, nine allowed",
         key={"number": str(number)},
-        appended_at_ms=1_795_253_400_125,
-        detected_at_ms=1_795_253_400_128,
+        appended_at_ms=FOUND_AT_MS - 3,
+        detected_at_ms=FOUND_AT_MS,
         auditor="a",
     )
     return Delivery(
@@ -27,6 +33,6 @@ def delivery(
         recipient=recipient,
         subject=f"too many of {number}",
         text=text,
-        created_at_ms=1_795_253_400_130,
+        created_at_ms=FOUND_AT_MS + 2,
         alert=alert,
     )

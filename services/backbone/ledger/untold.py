@@ -1,0 +1,59 @@
+"""Moves made where no producer is at hand: by evidence, or by a person's word."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from psycopg.rows import kwargs_row
+
+from services.backbone.ledger.database import AsyncPool
+from services.backbone.ledger.statements import fetch_all
+from services.contracts.states import State
+
+TAKE_LIMIT: Final = 500
+"""Moves that one call takes at most."""
+
+_TAKE: Final = """
+WITH taken AS (
+  SELECT move_id FROM untold_moves WHERE channel = %(channel)s
+  ORDER BY move_id LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+), gone AS (
+  DELETE FROM untold_moves u USING taken WHERE u.move_id = taken.move_id RETURNING u.*
+)
+SELECT delivery_id, alert_id, channel, recipient, attempt, before, path, reason, provider_id
+FROM gone ORDER BY move_id"""
+
+
+@dataclass(frozen=True, slots=True)
+class UntoldMove:
+    """One delivery's way along `path`, which begins after `before`."""
+
+    delivery_id: str
+    alert_id: str
+    channel: str
+    recipient: str
+    attempt: int
+    before: State
+    path: tuple[State, ...]
+    reason: str
+    provider_id: str
+
+
+class UntoldMoves:
+    """What is still to be told of one channel."""
+
+    def __init__(self, pool: AsyncPool, channel: str) -> None:
+        self._pool = pool
+        self._terms = {"channel": channel, "limit": TAKE_LIMIT}
+
+    async def take(self) -> list[UntoldMove]:
+        """Take the oldest ones, for good: telling is best effort.
+
+        Raises:
+            Transient: Postgres is away.
+        """
+        return await fetch_all(self._pool, kwargs_row(_move), _TAKE, self._terms)
+
+
+def _move(**row: Any) -> UntoldMove:
+    path = tuple(State(each) for each in row["path"])
+    return UntoldMove(**row | {"before": State(row["before"]), "path": path})

@@ -1,0 +1,159 @@
+"""Puts the parts of one deliverer together."""
+
+import random
+import uuid
+from dataclasses import dataclass
+
+from services.backbone.backoff import Backoff
+from services.backbone.clock import Clock
+from services.backbone.kafka.producer import Producer
+from services.backbone.ledger.claims import Claims
+from services.backbone.ledger.database import AsyncPool, async_pool
+from services.backbone.ledger.evidence import AsyncEvidenceBook
+from services.backbone.ledger.look_ups import LookUps
+from services.backbone.ledger.sweeps import Sweeps
+from services.backbone.ledger.untold import UntoldMoves
+from services.deliverer.announcer import Announcer
+from services.deliverer.breaker import Breakers
+from services.deliverer.bucket import TokenBucket
+from services.deliverer.channel import Channel, Traits, Witness
+from services.deliverer.dispatcher import Dispatcher, Spawn
+from services.deliverer.inbox import PROGRAM
+from services.deliverer.reconciler import Reconciler
+from services.deliverer.recorder import Recorder
+from services.deliverer.sending import Sender
+from services.deliverer.settings import DelivererSettings
+from services.deliverer.sweeper import Sweeper
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What one deliverer is made of; a channel that cannot be asked has no reconciler."""
+
+    pool: AsyncPool
+    producer: Producer
+    channel: Channel
+    recorder: Recorder
+    dispatcher: Dispatcher
+    sweeper: Sweeper
+    reconciler: Reconciler | None
+
+
+@dataclass(frozen=True)
+class _Making:
+    """What the parts are made from."""
+
+    settings: DelivererSettings
+    traits: Traits
+    clock: Clock
+    pool: AsyncPool
+    owner: str
+    announcer: Announcer
+
+    @property
+    def age_limit_seconds(self) -> float:
+        return self.settings.age_limit_hours * 3600
+
+    def claims(self) -> Claims:
+        return Claims(
+            self.pool,
+            channel=self.settings.channel,
+            owner=self.owner,
+            lease_seconds=self.settings.lease(self.traits),
+            age_limit_seconds=self.age_limit_seconds,
+        )
+
+    def breakers(self) -> Breakers:
+        settings = self.settings
+        cooldown = Backoff(
+            settings.breaker_first_seconds, limit_seconds=settings.breaker_limit_seconds
+        )
+        return Breakers(settings.breaker_failures_limit, cooldown, random.SystemRandom())
+
+    def bucket(self, share: float = 1.0) -> TokenBucket:
+        rate, now = self.settings.rate_per_second, self.clock.monotonic_seconds()
+        return TokenBucket(rate and rate * share, self.settings.rate_burst, now)
+
+    def dispatcher(self, claims: Claims, sender: Sender, spawn: Spawn) -> Dispatcher:
+        return Dispatcher(
+            claims=claims,
+            sender=sender,
+            breakers=sender.breakers,
+            bucket=self.bucket(),
+            announcer=self.announcer,
+            clock=self.clock,
+            traits=self.traits,
+            concurrency=self.settings.concurrency,
+            idle_seconds=self.settings.sweep_seconds,
+            spawn=spawn,
+        )
+
+    def sweeper(self, dispatcher: Dispatcher, look_up_seconds: tuple[float, ...]) -> Sweeper:
+        channel = self.settings.channel
+        sweeps = Sweeps(
+            self.pool,
+            channel=channel,
+            owner=self.owner,
+            age_limit_seconds=self.age_limit_seconds,
+        )
+        return Sweeper(
+            sweeps=sweeps,
+            book=AsyncEvidenceBook(self.pool),
+            untold=UntoldMoves(self.pool, channel),
+            dispatcher=dispatcher,
+            announcer=self.announcer,
+            policy=self.settings.policy(self.traits),
+            clock=self.clock,
+            channel=channel,
+            interval_seconds=self.settings.sweep_seconds,
+            doubt_seconds=self.settings.in_doubt_deadline_seconds,
+            look_up_seconds=look_up_seconds,
+        )
+
+    def reconciler(
+        self, witness: Witness, times_seconds: tuple[float, ...], sends: TokenBucket
+    ) -> Reconciler:
+        settings = self.settings
+        look_ups = LookUps(
+            self.pool, channel=settings.channel, owner=self.owner, times_seconds=times_seconds
+        )
+        return Reconciler(
+            witness=witness,
+            look_ups=look_ups,
+            book=AsyncEvidenceBook(self.pool),
+            clock=self.clock,
+            channel=settings.channel,
+            lease_seconds=settings.lease(self.traits),
+            timeout_seconds=settings.look_up_timeout_seconds,
+            interval_seconds=settings.sweep_seconds,
+            share=self.bucket(share=0.5),
+            sends=sends,
+        )
+
+
+def assemble(settings: DelivererSettings, channel: Channel, clock: Clock, spawn: Spawn) -> Parts:
+    """Make the parts of a deliverer; each start is a new owner of claims."""
+    traits = settings.traits(channel.traits)
+    pool, producer = async_pool(settings), Producer(settings, PROGRAM)
+    owner = f"{settings.instance}/{uuid.uuid4().hex[:12]}"
+    making = _Making(settings, traits, clock, pool, owner, Announcer(producer, clock))
+    rng = random.SystemRandom()
+    claims = making.claims()
+    recorder = Recorder(claims, clock, rng)
+    sender = Sender(
+        channel=channel,
+        traits=traits,
+        policy=settings.policy(traits),
+        recorder=recorder,
+        announcer=making.announcer,
+        breakers=making.breakers(),
+        clock=clock,
+        rng=rng,
+    )
+    dispatcher = making.dispatcher(claims, sender, spawn)
+    times = () if traits.dedupes_by_key else traits.look_up_after_seconds
+    reconciler = None
+    if isinstance(channel, Witness) and times:
+        reconciler = making.reconciler(channel, times, dispatcher.bucket)
+    sweeper = making.sweeper(dispatcher, times if reconciler else ())
+    return Parts(pool, producer, channel, recorder, dispatcher, sweeper, reconciler)

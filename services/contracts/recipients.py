@@ -9,6 +9,7 @@ from services.contracts import topics
 
 RECIPIENT_LIMIT_CHARACTERS: Final = 512
 AMQP_NAME_LIMIT_BYTES: Final = 255
+NAGIOS_LIMIT_BYTES: Final = 255
 
 _MAILBOX: Final = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}"
@@ -88,9 +89,20 @@ def _sms(recipient: str) -> str | None:
     return f"{recipient!r} is no phone number with its country's code, for example +41791234567"
 
 
+def _nagios(recipient: str) -> str | None:
+    host, slash, service = recipient.partition("/")
+    if not host.strip() or (slash and not service.strip()):
+        return f"{recipient!r} is neither `host/service` nor `host`"
+    if ";" in recipient or len(recipient.encode()) > NAGIOS_LIMIT_BYTES:
+        return f"names of Nagios have no semicolon, and here at most {NAGIOS_LIMIT_BYTES} bytes"
+    return None
+
+
 _CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
     "bus": _bus,
     "email": _email,
+    "nagios": _nagios,
+    "nrdp": _nagios,
     "pagerduty": _pagerduty,
     "rabbitmq": _rabbitmq,
     "sms": _sms,

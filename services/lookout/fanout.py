@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Final
 
 from services.backbone.ledger.intake import NewAlert, NewDelivery
@@ -10,9 +11,10 @@ from services.contracts.records import Alert, Delivery
 from services.lookout.accounts import encode_decision
 from services.lookout.judgement import Judged, judge
 from services.lookout.plans import encode_plan
-from services.lookout.rendering import Message, render
+from services.lookout.rendering import Message
 from services.lookout.routing import Routes, decide
 from services.lookout.standing import Standing, inhibits
+from services.lookout.templates.messages import Occasion, tell
 
 ALERT_LIMIT_BYTES: Final = 900 * 1024
 """A delivery holds the alert and its text, and must fit a record of its topic (1 MiB)."""
@@ -39,8 +41,9 @@ def fan_out(alert: Alert, routes: Routes, standing: Standing, now_ms: int) -> Ne
         detail = f"{len(encoded)} bytes for each of {len(plan.targets)} recipients"
         return Unusable("too_large", detail)
     judged = judge(plan, alert, standing, at)
-    message = render(alert)
-    deliveries = tuple(_delivery(alert, each, message, now_ms) for each in judged)
+    # Many recipients often read the same words.
+    message = cache(partial(_message, routes, alert))
+    deliveries = tuple(_delivery(alert, each, message(*_words(each)), now_ms) for each in judged)
     told = ((new.delivery.delivery_id, each) for new, each in zip(deliveries, judged, strict=True))
     return NewAlert(
         alert,
@@ -50,6 +53,17 @@ def fan_out(alert: Alert, routes: Routes, standing: Standing, now_ms: int) -> Ne
         decision=encode_decision(routes, plan, told, at),
         inhibits=inhibits(routes.inhibitions, alert, at),
     )
+
+
+def _words(judged: Judged) -> tuple[str | None, str, str]:
+    told = judged.instruction
+    return told.template, told.target.channel, told.route
+
+
+def _message(
+    routes: Routes, alert: Alert, template: str | None, channel: str, route: str
+) -> Message:
+    return tell(routes.templates, template, channel, Occasion(alert, route))
 
 
 def _delivery(alert: Alert, judged: Judged, message: Message, now_ms: int) -> NewDelivery:

@@ -28,6 +28,11 @@ REFUSED: Final = Counter(
     "Tries to publish that Kafka refused for good; the deliveries stay in the outbox",
     ["channel"],
 )
+TEMPLATE_FAILURES: Final = Counter(
+    "aldebaran_lookout_template_failures_total",
+    "Messages that were sent in plain words because their template failed",
+    ["template"],
+)
 OUTBOX: Final = Gauge(
     "aldebaran_lookout_outbox_unpublished", "Deliveries recorded and not published yet"
 )

@@ -8,6 +8,7 @@ from typing import Any, Final
 from services.contracts.records import Alert
 
 SUBJECT_LIMIT_CHARACTERS: Final = 160
+TEXT_LIMIT_CHARACTERS: Final = 4096
 SUMMARY_LIMIT_CHARACTERS: Final = 800
 VALUE_LIMIT_CHARACTERS: Final = 200
 SECTION_LIMIT_CHARACTERS: Final = 600
@@ -22,9 +23,25 @@ class Message:
     text: str
 
 
-def render(alert: Alert) -> Message:
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Addresses for the reader of a message; empty where there are none."""
+
+    acknowledge: str = ""
+    alert: str = ""
+
+
+NO_LINKS: Final = Links()
+
+
+def subject(alert: Alert) -> str:
+    """Return the subject of a message that has no words of its own."""
+    said = f"[{alert.severity.upper()}] {alert.watch}: {alert.summary}"
+    return cut(one_line(said), SUBJECT_LIMIT_CHARACTERS)
+
+
+def render(alert: Alert, links: Links = NO_LINKS) -> Message:
     """Return what is told about this alert; both parts fit a Delivery whatever the alert has."""
-    subject = f"[{alert.severity.upper()}] {alert.watch}: {alert.summary}"
     sections = [
         cut(one_line(alert.summary), SUMMARY_LIMIT_CHARACTERS),
         "",
@@ -34,11 +51,13 @@ def render(alert: Alert) -> Message:
         *_section("labels", _pairs(alert.labels)),
         *_section("values", _pairs(alert.values)),
         *_section(f"events ({len(alert.event_ids)})", _events(alert.event_ids)),
+        *([f"acknowledge: {links.acknowledge}"] if links.acknowledge else []),
+        *([f"more: {links.alert}"] if links.alert else []),
         f"alert: {alert.alert_id}",
         f"newest event: {iso(alert.appended_at_ms)}",
         f"detected: {iso(alert.detected_at_ms)} by auditor {alert.auditor}",
     ]
-    return Message(cut(one_line(subject), SUBJECT_LIMIT_CHARACTERS), "\n".join(sections))
+    return Message(subject(alert), "\n".join(sections))
 
 
 def cut(text: str, limit_characters: int) -> str:
@@ -48,9 +67,18 @@ def cut(text: str, limit_characters: int) -> str:
 
 def one_line(text: str) -> str:
     """Return the text without line breaks and control characters, so that it fits a header."""
-    if not text.isprintable():
-        text = "".join(each if each.isprintable() else " " for each in text)
-    return " ".join(text.split())
+    return " ".join(_printable(text).split())
+
+
+def several_lines(text: str) -> str:
+    """Return the text without control characters but line ends, and without empty ends."""
+    return "\n".join(_printable(line).rstrip() for line in text.split("\n")).strip("\n")
+
+
+def _printable(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(each if each.isprintable() else " " for each in line)
 
 
 def iso(milliseconds: int) -> str:

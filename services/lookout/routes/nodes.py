@@ -31,12 +31,18 @@ class Document:
 
     value: Plain = None
     lines: dict[Path, int] = field(default_factory=dict)
+    blocks: set[Path] = field(default_factory=set)
+    """Texts that begin on the line below their key."""
 
     def line(self, path: Path) -> int:
         """Return the line (from 1) of the deepest part of the path that the text has."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
+
+    def first_line(self, path: Path) -> int:
+        """Return the line (from 1) on which a text begins."""
+        return self.line(path) + (path in self.blocks)
 
 
 def read_document(text: str) -> Document:
@@ -56,7 +62,7 @@ def read_document(text: str) -> Document:
         raise Unreadable(1, str(error).splitlines()[0]) from None
     document = Document()
     if root is not None:
-        document.value = _plain(root, (), document.lines)
+        document.value = _plain(root, (), document)
     return document
 
 
@@ -64,20 +70,23 @@ def _said(error: yaml.MarkedYAMLError) -> str:
     return " ".join(part for part in (error.context, error.problem) if part) or "no YAML"
 
 
-def _plain(node: yaml.Node, path: Path, lines: dict[Path, int]) -> Plain:
+def _plain(node: yaml.Node, path: Path, document: Document) -> Plain:
+    lines = document.lines
     line = node.start_mark.line + 1
     # An alias may repeat or contain what it stands in; the limits end both.
     if len(lines) >= NODES_LIMIT or len(path) > DEPTH_LIMIT:
         raise Unreadable(line, f"over {NODES_LIMIT} values, or nested over {DEPTH_LIMIT} deep")
     lines.setdefault(path, line)
     if isinstance(node, yaml.MappingNode):
-        return _mapping(node, path, lines)
+        return _mapping(node, path, document)
     if isinstance(node, yaml.SequenceNode):
-        return [_plain(each, (*path, index), lines) for index, each in enumerate(node.value)]
+        return [_plain(each, (*path, index), document) for index, each in enumerate(node.value)]
+    if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
+        document.blocks.add(path)
     return None if node.tag == "tag:yaml.org,2002:null" else str(node.value)
 
 
-def _mapping(node: yaml.MappingNode, path: Path, lines: dict[Path, int]) -> dict[str, Plain]:
+def _mapping(node: yaml.MappingNode, path: Path, document: Document) -> dict[str, Plain]:
     values: dict[str, Plain] = {}
     for key, value in node.value:
         line = key.start_mark.line + 1
@@ -85,6 +94,6 @@ def _mapping(node: yaml.MappingNode, path: Path, lines: dict[Path, int]) -> dict
             raise Unreadable(line, "a key must be plain text")
         if key.value in values:
             raise Unreadable(line, f"{key.value} is given twice")
-        lines[(*path, key.value)] = line
-        values[key.value] = _plain(value, (*path, key.value), lines)
+        document.lines[(*path, key.value)] = line
+        values[key.value] = _plain(value, (*path, key.value), document)
     return values

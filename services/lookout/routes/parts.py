@@ -20,6 +20,7 @@ from services.lookout.routes.send_part import (
     Steps,
     ToPart,
 )
+from services.lookout.routes.template_part import SamplePart, TemplatePart
 from services.lookout.routes.time_part import TimePart, TimesPart
 
 ROUTES_LIMIT: Final = 1000
@@ -29,7 +30,6 @@ TARGETS_LIMIT: Final = 1000
 NAMED_LIMIT: Final = 1000
 """Most times, people, escalations, inhibitions or silences of a file."""
 TEMPLATES_LIMIT: Final = 100
-TEMPLATE_LIMIT_CHARACTERS: Final = 8192
 
 
 class OptionsPart(Part):
@@ -55,20 +55,6 @@ class DefaultPart(OptionsPart):
     """Who is told of an alert that no route is for."""
 
     send: Sends
-
-
-_Words = Annotated[str, Field(max_length=TEMPLATE_LIMIT_CHARACTERS)]
-
-
-class TemplatePart(Part):
-    """The words of one kind of message, here or in a file beside the routes."""
-
-    subject: _Words | None = None
-    text: _Words | None = None
-    file: Annotated[str, Field(min_length=1, max_length=255)] | None = None
-    sample: Annotated[
-        dict[str, dict[str, str | list[str]]], Field(default_factory=dict, max_length=3)
-    ]
 
 
 class InhibitionPart(Part):
@@ -119,6 +105,7 @@ PARTS: Final[dict[str, type[BaseModel]]] = {
     "": FilePart,
     "times": TimePart,
     "templates": TemplatePart,
+    "sample": SamplePart,
     "escalations": StepPart,
     "inhibit": InhibitionPart,
     "silences": SilencePart,

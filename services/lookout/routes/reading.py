@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,8 @@ from services.lookout.routes.nodes import Document, Unreadable, read_document
 from services.lookout.routes.parts import PARTS, FilePart
 from services.lookout.routes.problems import BadRoutes, Problem, told
 from services.lookout.routes.references import references
+from services.lookout.routes.source import RoutesSource
+from services.lookout.routes.template_part import Beside, Words
 from services.lookout.routes.tree import matches, quiets
 from services.lookout.routing import Routes, Template
 from services.lookout.week_times import WeekTimes
@@ -29,33 +31,82 @@ def load_routes(path: Path, channels: Collection[str], variables: Mapping[str, s
     Raises:
         BadRoutes: with the line and the reason of everything that is wrong.
     """
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRoutes(path.name, [Problem(1, f"cannot be read: {error}")]) from None
-    return read_routes(text, channels, variables, path.name)
+    return Reading(channels, variables).load(RoutesSource(path))
 
 
 def read_routes(
     text: str, channels: Collection[str], variables: Mapping[str, str], name: str = "routes"
 ) -> Routes:
-    """Read the text of a routes file, like `load_routes`."""
+    """Read the text of a routes file that has nothing beside it, like `load_routes`."""
+    return Reading(channels, variables).read(text, name, _nothing)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Reads routes for these channels and with these variables."""
+
+    channels: Collection[str]
+    variables: Mapping[str, str]
+
+    def load(self, source: RoutesSource) -> Routes:
+        """Read a routes file and what it includes; raises BadRoutes."""
+        return self.checked(source).routes()
+
+    def checked(self, source: RoutesSource) -> "Checked":
+        """Read and check a routes file and what it includes; raises BadRoutes."""
+        name = source.path.name
+        try:
+            text = source.text()
+        except ValueError as error:
+            raise BadRoutes(name, [Problem(1, str(error))]) from None
+        return self.check(text, name, source.beside)
+
+    def read(self, text: str, name: str, beside: Beside) -> Routes:
+        """Read the text of a routes file; raises BadRoutes."""
+        return self.check(text, name, beside).routes()
+
+    def check(self, text: str, name: str, beside: Beside) -> "Checked":
+        """Read and check the text of a routes file; raises BadRoutes."""
+        document, part = _parts(text, name)
+        known = declared(part, self.channels, self.variables)
+        words = Words(document, beside)
+        words.read(part.templates)
+        found = [*references(part, known), *checks(part, _forgiving(part, known))]
+        problems = {Problem(document.line(place), reason) for place, reason in found}
+        if problems := problems.union(words.problems):
+            raise BadRoutes(name, problems)
+        return Checked(text, document, part, known, words.templates)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A routes file in which nothing is wrong."""
+
+    text: str
+    document: Document
+    part: FilePart
+    known: Declared
+    templates: Mapping[str, Template]
+
+    def routes(self) -> Routes:
+        """Return the routes."""
+        return build(self.part, self.known, self.templates, self._version_id())
+
+    def _version_id(self) -> str:
+        words = [(each.name, each.subject, each.text) for each in self.templates.values()]
+        known = (sorted(self.known.channels), sorted(self.known.variables.items()))
+        return hashlib.sha256(repr((self.text, words, known)).encode()).hexdigest()[:16]
+
+
+def _parts(text: str, name: str) -> tuple[Document, FilePart]:
+    document = Document()
     try:
         document = read_document(text)
-        part = FilePart.model_validate(document.value)
+        return document, FilePart.model_validate(document.value)
     except Unreadable as error:
         raise BadRoutes(name, [Problem(error.line, error.reason)]) from None
     except ValidationError as error:
         raise BadRoutes(name, list(told(error, document, PARTS, _NOBODY))) from None
-    known = declared(part, channels, variables)
-    if problems := _problems(part, known, document):
-        raise BadRoutes(name, problems)
-    return build(part, known, _templates(part), _version_id(text, known))
-
-
-def _problems(part: FilePart, known: Declared, document: Document) -> set[Problem]:
-    found = [*references(part, known), *checks(part, _forgiving(part, known))]
-    return {Problem(document.line(place), reason) for place, reason in found}
 
 
 def _forgiving(part: FilePart, known: Declared) -> Declared:
@@ -65,13 +116,5 @@ def _forgiving(part: FilePart, known: Declared) -> Declared:
     return replace(known, times={**{name: WeekTimes(name, ()) for name in named}, **known.times})
 
 
-def _templates(part: FilePart) -> dict[str, Template]:
-    return {
-        name: Template(name, each.subject or "", each.text or "")
-        for name, each in part.templates.items()
-    }
-
-
-def _version_id(text: str, known: Declared) -> str:
-    said = repr((text, sorted(known.channels), sorted(known.variables.items())))
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+def _nothing(name: str) -> str:
+    raise ValueError(f"{name!r} is not there: there are no files beside this text")

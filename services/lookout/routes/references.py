@@ -10,9 +10,7 @@ from services.lookout.routes.parts import FilePart
 from services.lookout.routes.problems import Finding, hint
 from services.lookout.routes.send_part import NO_QUIET, QuietPart, ToPart
 from services.lookout.routes.tree import holders, matches, options, quiets, recipients
-
-SHIPPED_TEMPLATES = ("plain", "short")
-"""Templates that are there without being declared; a file may declare its own under these names."""
+from services.lookout.templates.messages import SHIPPED
 
 
 def references(part: FilePart, declared: Declared) -> Iterator[Finding]:
@@ -21,7 +19,7 @@ def references(part: FilePart, declared: Declared) -> Iterator[Finding]:
         yield from _wrong_recipients(place, to, declared)
     yield from _wrong_people(part, declared)
     yield from _wrong_times(part, declared)
-    templates = (*part.templates, *SHIPPED_TEMPLATES, NOTHING)
+    templates = (*part.templates, *SHIPPED, NOTHING)
     for where, holder in holders(part):
         if holder.template is not None:
             yield from _unknown((*where, "template"), "template", holder.template, templates)

@@ -1,12 +1,13 @@
 """Every key of a routes file: what it becomes, and what is refused where."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from services.contracts.records import Severity
 from services.lookout.routes.problems import BadRoutes
-from services.lookout.routes.reading import read_routes
+from services.lookout.routes.reading import load_routes, read_routes
 from services.lookout.routing import Grouping, Instruction, Target, decide
 from tests.unit.lookout.samples import NOON, sample
 
@@ -196,3 +197,68 @@ def test_a_route_that_tells_nobody_is_refused() -> None:
         "route 'hot' tells nobody: give it `send`, or a route around it",
         "route 'hot-critical' tells nobody: give it `send`, or a route around it",
     ]
+
+
+TEMPLATES = """\
+version: 1
+templates:
+  page:
+    subject: "{{ alert.watch }}"
+    text: |
+      {{ alert.summary }}
+      {{ alert.labels.zone | default('-') }}
+  mail: {file: mail.j2}
+  mixed:
+    text: "{{ alert.values.a + 1 }}{{ alert.values.b | first }}"
+    sample: {values: {a: "1.5", b: [x]}}
+default:
+  send: [{channel: email, to: desk@example.com, template: mail}]
+"""
+
+
+def folder_told(folder: Path, text: str, mail: str = "{{ alert.summary }}") -> str:
+    (folder / "routes.yaml").write_text(text)
+    (folder / "mail.j2").write_text(mail)
+    with pytest.raises(BadRoutes) as caught:
+        load_routes(folder / "routes.yaml", CHANNELS, {})
+    return str(caught.value)
+
+
+def test_templates_are_read_from_the_file_and_from_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "routes.yaml").write_text(TEMPLATES)
+    (tmp_path / "mail.j2").write_text("one")
+    routes = load_routes(tmp_path / "routes.yaml", CHANNELS, {})
+    assert routes.templates["mail"].text == "one"
+    (tmp_path / "mail.j2").write_text("two")
+    changed = load_routes(tmp_path / "routes.yaml", CHANNELS, {})
+    assert changed.version_id != routes.version_id
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("{{ alert.watch }}", "{{ alert.watsh }}", "routes.yaml:4: template 'page'"),
+        ("| default('-')", "", "routes.yaml:7: template 'page': zone is missing; where it may be"),
+        ("{{ alert.summary }}\n", "{{ alert.summary\n", "routes.yaml:7: template 'page': "),
+        ("mail.j2", "male.j2", "routes.yaml:8: male.j2 cannot be read: No such file"),
+        ("mail.j2", "../mail.j2", "routes.yaml:8: '../mail.j2' must be the name of a file beside"),
+        ("mail.j2", "link.j2", "routes.yaml:8: 'link.j2' leads out of the folder"),
+        ("{file: mail.j2}", "{}", "routes.yaml:8: write either `text` or `file`"),
+        ("b: [x]", "b: 1", "routes.yaml:10: template 'mixed'"),
+        ("values: {a", "valves: {a", "routes.yaml:11: unknown key 'valves', did you mean 'values'"),
+    ],
+)
+def test_a_template_that_fails_refuses_the_file_with_the_line(
+    before: str, after: str, reason: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "routes"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (folder / "link.j2").symlink_to(tmp_path / "secret")
+    assert before in TEMPLATES
+    assert reason in folder_told(folder, TEMPLATES.replace(before, after, 1))
+
+
+def test_a_template_file_that_fails_is_named_with_its_line(tmp_path: Path) -> None:
+    reason = folder_told(tmp_path, TEMPLATES, "a\nb\n{{ alert.labels.zone }}\n")
+    assert "mail.j2:3: template 'mail': zone is missing" in reason

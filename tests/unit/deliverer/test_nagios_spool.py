@@ -1,0 +1,112 @@
+"""The spool: one file per delivery, and nothing of it seen before the go-ahead."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.backbone.clock import SystemClock
+from services.deliverer.channel import (
+    Absent,
+    Doubt,
+    Message,
+    SendWindow,
+    Taken,
+    TooLate,
+    Unclear,
+)
+from services.deliverer.channels.nagios import NagiosChannel, NagiosSettings
+from services.deliverer.channels.nagios.spool import Spool, Standing, file_name
+from services.deliverer.outcomes import Accepted, Refused
+from tests.unit.deliverer.builders import delivery
+
+ONE = delivery(1, channel="nagios", recipient="h/s")
+ID = ONE.delivery_id
+IDS = st.text("0123456789abcdef", min_size=32, max_size=32)
+
+
+def channel_on(folder: Path, **more: object) -> NagiosChannel:
+    settings = NagiosSettings.model_validate({"nagios_spool": folder, **more})
+    return NagiosChannel(settings, SystemClock())
+
+
+def window(seconds: float = 60) -> SendWindow:
+    clock = SystemClock()
+    return SendWindow(clock, clock.monotonic_seconds() + seconds)
+
+
+@given(IDS)
+def test_names_are_as_nagios_wants_them(delivery_id: str) -> None:
+    name = file_name(delivery_id)
+    assert len(name) == 7
+    assert name[0] == "c"
+    assert name.isascii()
+    assert name.isalnum()
+    assert name == file_name(delivery_id)
+
+
+async def test_a_delivery_written_twice_is_one_result_with_time_to_spare(tmp_path: Path) -> None:
+    channel = channel_on(tmp_path)
+    for attempt in (1, 2):
+        outcome = await channel.send(Message(ONE, attempt, marked_repeat=attempt == 2), window())
+        assert isinstance(outcome, Accepted)
+    name = file_name(ID)
+    assert sorted(os.listdir(tmp_path)) == [name, name + ".ok"]
+    ahead = (tmp_path / name).stat().st_mtime - (tmp_path / f"{name}.ok").stat().st_mtime
+    assert ahead > 6 * 86_400
+    assert isinstance(await channel.look_up(Doubt(ONE, 1, 0, 0)), Taken)
+
+
+async def test_too_late_leaves_nothing_that_nagios_reads(tmp_path: Path) -> None:
+    channel = channel_on(tmp_path)
+    with pytest.raises(TooLate):
+        await channel.send(Message(ONE, 1), window(-1))
+    assert os.listdir(tmp_path) == [file_name(ID)]
+    assert isinstance(await channel.look_up(Doubt(ONE, 1, 0, lease_over_at_ms=0)), Absent)
+    running = Doubt(ONE, 1, 0, lease_over_at_ms=2**53)
+    assert isinstance(await channel.look_up(running), Unclear)
+    assert isinstance(await channel.send(Message(ONE, 2), window()), Accepted)
+
+
+async def test_another_result_of_the_same_name_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / file_name(ID)).write_text("host_name=other\n")
+    outcome = await channel_on(tmp_path).send(Message(ONE, 1), window())
+    assert isinstance(outcome, Refused)
+    assert not outcome.destination_down
+    assert (tmp_path / file_name(ID)).read_text() == "host_name=other\n"
+
+
+async def test_nothing_is_put_beside_what_nobody_reads(tmp_path: Path) -> None:
+    sign = tmp_path / "cAAAAAA.ok"
+    sign.touch()
+    os.utime(sign, (0, 0))
+    outcome = await channel_on(tmp_path).send(Message(ONE, 1), window())
+    assert isinstance(outcome, Refused)
+    assert outcome.destination_down
+    assert os.listdir(tmp_path) == [sign.name]
+
+
+def test_a_file_left_by_a_try_that_died_is_overwritten(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, keep_seconds=0)
+    first = f"# Aldebaran delivery {ID}\noutput=old\n".encode()
+    assert spool.prepare(ID, 1, first, 5.0) is Standing.PREPARED
+    second = first.replace(b"old", b"new")
+    assert spool.prepare(ID, 2, second, 5.0) is Standing.PREPARED
+    assert (tmp_path / file_name(ID)).read_bytes() == second
+    spool.let_go(ID)
+    assert spool.prepare(ID, 3, first, 5.0) is Standing.WAITING
+    assert (tmp_path / file_name(ID)).read_bytes() == second
+
+
+def test_drafts_of_tries_long_dead_are_removed(tmp_path: Path) -> None:
+    draft, other = tmp_path / f".aldebaran-{ID}-1", tmp_path / "cAAAAAA"
+    for each in (draft, other):
+        each.touch()
+    written = draft.stat().st_ctime
+    spool = Spool(tmp_path, keep_seconds=0)
+    spool.forget_drafts(before_seconds=written - 1)
+    assert draft.exists()
+    spool.forget_drafts(before_seconds=written + 1)
+    assert os.listdir(tmp_path) == [other.name]

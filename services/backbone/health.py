@@ -21,6 +21,7 @@ class Health:
     def __init__(self) -> None:
         self._live: dict[str, Check] = {}
         self._ready: dict[str, Check] = {}
+        self._notes: dict[str, Check] = {}
 
     def add_live(self, name: str, check: Check) -> None:
         """Add a condition for staying alive."""
@@ -29,6 +30,14 @@ class Health:
     def add_ready(self, name: str, check: Check) -> None:
         """Add a condition for getting work."""
         self._ready[name] = check
+
+    def add_note(self, name: str, check: Check) -> None:
+        """Add what people should see to, although the program does its work."""
+        self._notes[name] = check
+
+    def notes(self) -> dict[str, str]:
+        """Return what people should see to, by check."""
+        return _failures(self._notes)
 
     def live(self) -> dict[str, str]:
         """Return what is wrong by check; empty means alive."""
@@ -50,10 +59,10 @@ def health_routes(health: Health) -> list[Route]:
     """Return the routes that every program serves."""
 
     async def live(_: Request) -> Response:
-        return _answer(health.live())
+        return _answer(health.live(), health.notes())
 
     async def ready(_: Request) -> Response:
-        return _answer(health.ready())
+        return _answer(health.ready(), health.notes())
 
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
@@ -65,7 +74,7 @@ def health_routes(health: Health) -> list[Route]:
     ]
 
 
-def _answer(failures: dict[str, str]) -> JSONResponse:
+def _answer(failures: dict[str, str], notes: dict[str, str]) -> JSONResponse:
     status = "failing" if failures else "ok"
-    body = {"status": status, "failures": failures}
+    body = {"status": status, "failures": failures} | ({"notes": notes} if notes else {})
     return JSONResponse(body, status_code=503 if failures else 200)

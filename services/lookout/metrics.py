@@ -33,6 +33,14 @@ TEMPLATE_FAILURES: Final = Counter(
     "Messages that were sent in plain words because their template failed",
     ["template"],
 )
+ROUTES_FAILED: Final = Gauge(
+    "aldebaran_lookout_routes_reload_failed",
+    "1 while the newest routes file cannot be used and the routes before it are in use",
+)
+ROUTES_LOADED: Final = Gauge(
+    "aldebaran_lookout_routes_loaded_timestamp_seconds",
+    "When routes were taken over last, in seconds since 1970",
+)
 OUTBOX: Final = Gauge(
     "aldebaran_lookout_outbox_unpublished", "Deliveries recorded and not published yet"
 )

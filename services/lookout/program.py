@@ -24,8 +24,9 @@ from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
 from services.lookout.repeats import SettledAlerts
-from services.lookout.routes.reading import load_routes
-from services.lookout.routing import Routes
+from services.lookout.routes.holder import RoutesHolder
+from services.lookout.routes.reading import Reading
+from services.lookout.routes.source import RoutesSource
 from services.lookout.settings import LookoutSettings
 
 PROGRAM: Final = "lookout"
@@ -55,11 +56,9 @@ def run_lookout(settings: LookoutSettings, life: Life) -> None:
     Raises:
         Refused: the routes, or the ledger's version, cannot be used.
     """
-    routes = load_routes(settings.routes_file, settings.channels, settings.routes_variables)
-
-    def current() -> Routes:
-        return routes
-
+    reading = Reading(settings.channels, settings.routes_variables)
+    holder = RoutesHolder(RoutesSource(settings.routes_file), reading, life.clock)
+    current = holder.current
     membership = Membership()
     life.health.add_ready("group", membership.missing)
     if not prepare(settings, life):
@@ -85,11 +84,14 @@ def run_lookout(settings: LookoutSettings, life: Life) -> None:
         lookout = Lookout(current, intake, publisher, producer, settled, circumstances, life.clock)
         relay.start()
         keeper.start()
+        holder.start(life)
         life.health.add_ready("outbox", relay.trouble)
         life.health.add_ready("keeper", keeper.trouble)
+        life.health.add_note("routes", holder.note)
         _consume(settings, producer, lookout, membership, life)
         keeper.close(settings.drain_timeout_seconds)
         relay.close()
+        holder.close(settings.drain_timeout_seconds)
 
 
 def _consume(

@@ -1,0 +1,124 @@
+"""Routes are taken over while the lookout runs; a file that is wrong changes nothing."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+
+from services.backbone.clock import ManualClock
+from services.backbone.service import Life
+from services.lookout.routes.holder import RoutesHolder
+from services.lookout.routes.problems import BadRoutes
+from services.lookout.routes.reading import Reading
+from services.lookout.routes.source import RoutesSource
+from services.machine.waiting import wait_until
+
+READING = Reading(("bus",), {})
+FAILED = "aldebaran_lookout_routes_reload_failed"
+LOADED = "aldebaran_lookout_routes_loaded_timestamp_seconds"
+TEXT = """\
+version: 1
+templates: {page: {file: page.j2}}
+default: {send: [{channel: bus, to: TO, template: page}]}
+"""
+
+
+def write(folder: Path, to: str, page: str = "{{ alert.watch }}") -> None:
+    (folder / "page.j2").write_text(page)
+    (folder / "routes.yaml").write_text(TEXT.replace("TO", to))
+
+
+def held(folder: Path, clock: ManualClock | None = None) -> RoutesHolder:
+    return RoutesHolder(RoutesSource(folder / "routes.yaml"), READING, clock or ManualClock())
+
+
+def told(holder: RoutesHolder) -> str:
+    return holder.current().default[0].target.recipient
+
+
+def test_a_change_is_taken_over_and_what_did_not_change_is_kept(tmp_path: Path) -> None:
+    write(tmp_path, "one")
+    holder = held(tmp_path)
+    before = holder.current()
+    holder.look()
+    assert holder.current() is before
+    write(tmp_path, "two")
+    holder.look()
+    assert told(holder) == "two"
+    assert before.default[0].target.recipient == "one"
+    write(tmp_path, "two", "new words")
+    holder.look()
+    assert holder.current().templates["page"].text == "new words"
+
+
+def test_a_wrong_file_keeps_the_old_routes_and_is_told_of(tmp_path: Path) -> None:
+    write(tmp_path, "one")
+    clock = ManualClock()
+    holder = held(tmp_path, clock)
+    began = REGISTRY.get_sample_value(LOADED)
+    clock.move(5)
+    write(tmp_path, "alerts")
+    holder.look()
+    assert told(holder) == "one"
+    assert "routes.yaml:3: topic alerts is Aldebaran's own" in (holder.note() or "")
+    assert REGISTRY.get_sample_value(FAILED) == 1
+    assert REGISTRY.get_sample_value(LOADED) == began
+    with pytest.raises(BadRoutes):
+        holder.reload()
+    write(tmp_path, "two")
+    holder.look()
+    assert (told(holder), holder.note(), holder.problem) == ("two", None, None)
+    assert REGISTRY.get_sample_value(FAILED) == 0
+    assert REGISTRY.get_sample_value(LOADED) == clock.now_ms() / 1000
+
+
+def test_a_template_that_was_missing_is_found_when_it_comes(tmp_path: Path) -> None:
+    write(tmp_path, "one")
+    holder = held(tmp_path)
+    (tmp_path / "page.j2").unlink()
+    holder.look()
+    assert "page.j2 cannot be read" in (holder.note() or "")
+    (tmp_path / "page.j2").write_text("back")
+    holder.look()
+    assert holder.current().templates["page"].text == "back"
+
+
+def test_a_folder_that_is_turned_like_a_config_map_is_taken_over(tmp_path: Path) -> None:
+    """Kubernetes writes a new folder and turns one link; times and sizes of files say nothing."""
+    for name in ("one", "two"):
+        (tmp_path / f"..{name}").mkdir()
+        write(tmp_path / f"..{name}", name)
+    data = tmp_path / "..data"
+    data.symlink_to("..one")
+    for file in ("routes.yaml", "page.j2"):
+        (tmp_path / file).symlink_to(f"..data/{file}")
+    holder = held(tmp_path)
+    assert told(holder) == "one"
+    (tmp_path / "..new").symlink_to("..two")
+    (tmp_path / "..new").rename(data)
+    holder.look()
+    assert told(holder) == "two"
+
+
+def test_a_wrong_file_at_the_start_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadRoutes, match="cannot be read"):
+        held(tmp_path)
+
+
+def test_it_looks_by_itself_until_the_end_of_the_life(tmp_path: Path) -> None:
+    write(tmp_path, "one")
+    holder = held(tmp_path)
+    ticks = threading.Event()
+
+    class TickingClock(ManualClock):
+        def wait(self, stop: threading.Event, seconds: float) -> bool:
+            ticks.wait(0.01)
+            return super().wait(stop, seconds)
+
+    life = Life(clock=TickingClock())
+    holder.start(life)
+    write(tmp_path, "two")
+    wait_until(lambda: told(holder) == "two", 30, "the change is not taken over")
+    life.stop.set()
+    holder.close(30)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from prometheus_client import REGISTRY
-from services.lookout.routes.source import RoutesSource
 
 from services.backbone.clock import ManualClock
 from services.backbone.service import Life
 from services.lookout.routes.holder import RoutesHolder
 from services.lookout.routes.problems import BadRoutes
 from services.lookout.routes.reading import Reading
+from services.lookout.routes.source import RoutesSource
 from services.machine.waiting import wait_until
 
 READING = Reading(("bus",), {})

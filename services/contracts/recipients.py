@@ -19,6 +19,8 @@ _MAILBOX: Final = re.compile(
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _PHONE_NUMBER: Final = re.compile(r"\+[1-9][0-9]{6,14}")
 _ENDPOINT: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
+DEVICE_TOKEN: Final = re.compile(r"[0-9A-Fa-f]{64,200}")
+"""How Apple names a phone with an app."""
 _OWN_TOPICS: Final = (topics.ALERTS, topics.HEARTBEATS, topics.DELIVERY_EVENTS)
 
 
@@ -69,6 +71,12 @@ def _pagerduty(recipient: str) -> str | None:
     return _entry(recipient, "pagerduty_routing_keys")
 
 
+def _push(recipient: str) -> str | None:
+    if DEVICE_TOKEN.fullmatch(recipient):
+        return None
+    return _entry(recipient, "push_devices")
+
+
 def _entry(recipient: str, setting: str) -> str | None:
     if _ENDPOINT.fullmatch(recipient):
         return None
@@ -104,6 +112,7 @@ _CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
     "nagios": _nagios,
     "nrdp": _nagios,
     "pagerduty": _pagerduty,
+    "push": _push,
     "rabbitmq": _rabbitmq,
     "sms": _sms,
     "webhook": _webhook,

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from services.backbone.clock import Clock
 from services.simulator.inbox import providers
 from services.simulator.inbox.faults import Faults
+from services.simulator.inbox.received import Arrival
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,14 @@ class Provider(Protocol):
         """Word a refusal that a dial asks for."""
 
 
+@runtime_checkable
+class Closing(Protocol):
+    """A provider that holds something open."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What a provider may use: time, its dials as they are now, and work done later."""
@@ -68,6 +77,8 @@ class Desk:
     faults: Callable[[], Faults]
     later: Callable[[float, Callable[[], None]], None]
     """Do something after that many seconds, on a thread of its own."""
+    took: Callable[[Arrival, str], None]
+    """Count a message that came another way than by the HTTP server, with a line for people."""
 
 
 def provider_names() -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from services.simulator.inbox.faults import Faults, Verdict
 from services.simulator.inbox.provider import (
+    Closing,
     Desk,
     Provider,
     ProviderAnswer,
@@ -46,6 +47,9 @@ class WebServer(ThreadingHTTPServer):
     def stop(self) -> None:
         """Stop listening."""
         self.stopping.set()
+        for _, provider in self._providers.values():
+            if isinstance(provider, Closing):
+                provider.close()
         self.shutdown()
         self.server_close()
 
@@ -58,7 +62,7 @@ class WebServer(ThreadingHTTPServer):
 
     def _desk(self, name: str) -> Desk:
         board = self.switchboard
-        return Desk(board.clock, lambda: board.faults(name), self._later)
+        return Desk(board.clock, lambda: board.faults(name), self._later, board.took)
 
     def _later(self, seconds: float, work: Callable[[], None]) -> None:
         def wait_and_work() -> None:

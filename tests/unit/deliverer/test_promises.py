@@ -10,6 +10,7 @@ from services.deliverer.channel import Channel, Message, SendWindow, TooLate
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
 from services.deliverer.wiring import channel_names, opener
 from services.machine.ports import free_ports
+from services.simulator.inbox.apns.account import made_up
 from tests.unit.deliverer.builders import delivery
 
 SECRET = "very-secret-1234"
@@ -17,6 +18,7 @@ RECIPIENTS = {
     "bus": "notifications",
     "email": "desk@example.com",
     "pagerduty": "on-call",
+    "push": "on-call",
     "log": "anybody",
     "nagios": "aldebaran/too-many",
     "nrdp": "aldebaran/too-many",
@@ -28,6 +30,7 @@ NONSENSE = {
     "bus": "no topic!",
     "email": "desk@example.com\r\nRCPT",
     "pagerduty": SECRET.upper(),
+    "push": "Somebody's phone",
     "log": "\n",
     "nagios": "aldebaran/",
     "nrdp": "/too-many",
@@ -65,6 +68,13 @@ async def channel(name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[C
         "SMS_AUTH_TOKEN": SECRET,
         "SMS_SENDER": "+15005550006",
         "SMS_API_URL": f"http://127.0.0.1:{port}",
+        "POSTGRES_URL": f"postgresql://aldebaran:{SECRET}@127.0.0.1:{port}/aldebaran",
+        "PUSH_URL": f"https://127.0.0.1:{port}",
+        "PUSH_KEY": made_up(ManualClock().now_ms()).signing_key,
+        "PUSH_KEY_ID": "ABCDEFGHIJ",
+        "PUSH_TEAM_ID": "ABCDEFGHIJ",
+        "PUSH_TOPIC": "org.example.app",
+        "PUSH_DEVICES": f'{{"on-call": {{"token": "{"ab" * 32}"}}}}',
         "WEBHOOK_TARGETS": target,
         "WEBHOOK_SIGNING_SECRET": SECRET,
     }.items():

@@ -1,0 +1,70 @@
+"""Long-lived HTTP/2 connections: one is shared by all sends; a doubtful one gets no new ones."""
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx2
+
+from services.deliverer.channels.push.settings import PushSettings
+
+CONNECTIONS_LIMIT = 4
+
+
+@dataclass(eq=False)
+class Line:
+    """A client with its connection; closed when it is retired and its last send is over."""
+
+    client: httpx2.AsyncClient
+    sends: int = 0
+    retired: bool = False
+
+
+class Lines:
+    """The line that new sends take."""
+
+    def __init__(self, settings: PushSettings) -> None:
+        self._settings = settings
+        self._tls = ssl.create_default_context(cafile=settings.push_ca_file)
+        self._current = self._opened()
+
+    @asynccontextmanager
+    async def line(self) -> AsyncIterator[Line]:
+        """Hold the current line for one send."""
+        line = self._current
+        line.sends += 1
+        try:
+            yield line
+        finally:
+            line.sends -= 1
+            if line.retired and not line.sends:
+                await line.client.aclose()
+
+    def retire(self, line: Line) -> None:
+        """Let new sends take a new connection: this one may be dead without anybody knowing."""
+        if line is self._current:
+            self._current = self._opened()
+        line.retired = True
+
+    async def close(self) -> None:
+        """Close the current line."""
+        await self._current.client.aclose()
+
+    def _opened(self) -> Line:
+        settings = self._settings
+        client = httpx2.AsyncClient(
+            base_url=settings.push_url,
+            http1=False,
+            http2=True,
+            timeout=httpx2.Timeout(None, connect=settings.push_connect_timeout_seconds),
+            limits=httpx2.Limits(
+                max_connections=CONNECTIONS_LIMIT,
+                max_keepalive_connections=CONNECTIONS_LIMIT,
+                keepalive_expiry=settings.push_idle_seconds,
+            ),
+            verify=self._tls,
+            follow_redirects=False,
+            trust_env=False,
+        )
+        return Line(client)

@@ -29,7 +29,8 @@ class Account:
         def at_once(_: float, work: Callable[[], None]) -> None:
             work()
 
-        self.provider = Twilio(Desk(self.clock, lambda: self.faults, at_once))
+        desk = Desk(self.clock, lambda: self.faults, at_once, lambda arrival, line: None)
+        self.provider = Twilio(desk)
 
     def ask(self, method: str, path: str, login: str = LOGIN, **form: str) -> Any:
         url = urlsplit(path)

@@ -42,18 +42,26 @@ def failed(error: httpx2.TransportError, window: SendWindow) -> Outcome:
 
 async def answer_object(response: httpx2.Response) -> dict[str, Any]:
     """Read the answer as a JSON object; empty if it is none, is too large or does not come."""
+    try:
+        found = orjson.loads(await answer_bytes(response))
+    except orjson.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+async def answer_bytes(response: httpx2.Response) -> bytes:
+    """Read the answer and end it; empty if it is too large or does not come whole."""
     content = b""
     try:
         async for chunk in response.aiter_bytes():
             content += chunk
             if len(content) > ANSWER_LIMIT_BYTES:
-                return {}
-        found = orjson.loads(content)
-    except (httpx2.TransportError, httpx2.DecodingError, orjson.JSONDecodeError):
-        return {}
+                return b""
+    except (httpx2.TransportError, httpx2.DecodingError):
+        return b""
     finally:
         await response.aclose()
-    return found if isinstance(found, dict) else {}
+    return content
 
 
 def retry_after_seconds(value: str | None, now_ms: int) -> float | None:

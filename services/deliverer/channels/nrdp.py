@@ -1,0 +1,202 @@
+"""NRDP: a passive check result to a distant Nagios over HTTP, as its own clients post it.
+
+NRDP answers HTTP 200 to everything, also to what it refuses; the status in the answer's body
+decides. It gives each result a new file name, so what it gets twice is two results.
+"""
+
+import logging
+import re
+import ssl
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+import httpx2
+import orjson
+from pydantic import AfterValidator, SecretStr
+
+from services.backbone.clock import Clock
+from services.backbone.settings import Seconds, Settings, read_settings
+from services.contracts.recipients import complaint
+from services.contracts.records import Severity
+from services.deliverer.channel import Message, Promise, SendWindow, Traits
+from services.deliverer.channels.nagios.wording import TEXT_LIMIT_BYTES, InfoState, Result, result
+from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
+from services.deliverer.posting import (
+    REASON_LIMIT,
+    answer_bytes,
+    failed,
+    opens,
+    retry_after_seconds,
+)
+
+_OF_THE_MESSAGE: Final = frozenset({"BAD JSON", "BAD XML", "NO DATA"})
+"""Refusals for the message's sake; all others are for the server's, whoever sends."""
+_XML_STATUS: Final = re.compile(r"<status>\s*(-?\d+)\s*</status>")
+_XML_MESSAGE: Final = re.compile(r"<message>([^<]*)</message>")
+
+_PROMISE: Final = Promise(
+    recipient="`host/service`, or `host`",
+    our_id="at the end of the output's first line",
+    taken_when="answered 200 with status 0",
+    not_taken="nothing left yet (DNS, refused, TLS, connect timeout); 429, 503; "
+    "any other status in the answer (wrong token, no spool)",
+    permanent="no `host/service`; NRDP cannot read the data",
+    in_doubt="5xx, 408, timeout or reset after the first byte, a 2xx without NRDP's status",
+    evidence="none",
+    without_faults="one result in Nagios' spool",
+    after_doubt="at most one more result, marked; or held",
+    not_promised="that NRDP could write the spool (it answers 0 with a full disk too); "
+    "what Nagios drops (unknown service, passive checks off, older than its limit of age)",
+)
+
+
+def _http_address(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("must look like https://nagios.example.com/nrdp/")
+    return url
+
+
+class NrdpSettings(Settings):
+    """Which NRDP, and with what token."""
+
+    nrdp_url: Annotated[str, AfterValidator(_http_address)] = "http://127.0.0.1/nrdp/"
+    nrdp_token: SecretStr = SecretStr("")
+    """One of `authorized_tokens` of the server."""
+    nrdp_username: str | None = None
+    """For servers with require_basic_auth."""
+    nrdp_password: SecretStr = SecretStr("")
+    nrdp_info_state: InfoState = 1
+    """0 would tell that all is well, and so would end an earlier alert of the same service."""
+    nrdp_dedupes: bool = False
+    """Whether a repeat does no harm: no service is volatile, each has one source of alerts."""
+    nrdp_connect_timeout_seconds: Seconds = 5.0
+    nrdp_ca_file: str | None = None
+
+
+class NrdpChannel:
+    """Posts each delivery in one request, on a connection of its own."""
+
+    def __init__(self, settings: NrdpSettings, clock: Clock) -> None:
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        self._settings = settings
+        self._clock = clock
+        user = settings.nrdp_username
+        self._client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(None, connect=settings.nrdp_connect_timeout_seconds),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
+            verify=ssl.create_default_context(cafile=settings.nrdp_ca_file),
+            auth=None if user is None else (user, settings.nrdp_password.get_secret_value()),
+            follow_redirects=False,
+            trust_env=False,
+        )
+        self.traits = Traits(
+            name="nrdp",
+            promise=_PROMISE,
+            dedupes_by_key=settings.nrdp_dedupes,
+            repeats=frozenset({Severity.CRITICAL}),
+            send_timeout_seconds=15.0,
+        )
+
+    async def send(self, message: Message, window: SendWindow) -> Outcome:
+        """Post one result; status and body of the answer decide."""
+        if wrong := complaint("nrdp", message.delivery.recipient):
+            return Permanent(wrong)
+        try:
+            request = self._client.build_request(
+                "POST",
+                self._settings.nrdp_url,
+                data=self._form(message),
+                headers={"User-Agent": "Aldebaran"},
+                extensions={"trace": opens(window)},
+            )
+            response = await self._client.send(request, stream=True)
+        except httpx2.InvalidURL as error:
+            return Refused(f"nrdp_url is no address: {error}", destination_down=True)
+        except httpx2.TransportError as error:
+            return failed(error, window)
+        said = await answer_bytes(response)
+        wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())
+        return answered(response.status_code, answer(said), wait)
+
+    def unusable(self) -> str | None:
+        """Return None: each connection is new."""
+        return None
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self._client.aclose()
+
+    def _form(self, message: Message) -> dict[str, str]:
+        told = result(
+            message, self._settings.nrdp_info_state, self._clock.now_ms(), TEXT_LIMIT_BYTES
+        )
+        return {
+            "token": self._settings.nrdp_token.get_secret_value(),
+            "cmd": "submitcheck",
+            "JSONDATA": submission(told),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What NRDP said: 0 is taken, anything else is refused with a word."""
+
+    status: int
+    word: str
+
+
+def submission(told: Result) -> str:
+    """Return the JSON of one result; without a time of its own, which NRDP would put elsewhere."""
+    place = told.place
+    check: dict[str, Any] = {
+        "checkresult": {"type": "host" if place.service is None else "service"},
+        "hostname": place.host,
+        "state": str(told.state),
+        "output": told.text,
+    }
+    if place.service is not None:
+        check["servicename"] = place.service
+    return orjson.dumps({"checkresults": [check]}).decode()
+
+
+def answer(body: bytes) -> Answer | None:
+    """Read an answer, in JSON or, of older servers, in XML; None if it is not NRDP's."""
+    try:
+        said = orjson.loads(body)
+        found = said["result"]
+        return Answer(int(found["status"]), str(found.get("message", "")))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        text = body.decode(errors="replace")
+    status, word = _XML_STATUS.search(text), _XML_MESSAGE.search(text)
+    return None if status is None else Answer(int(status[1]), word[1] if word else "")
+
+
+def answered(status: int, said: Answer | None, retry_after: float | None) -> Outcome:
+    """Sort what came back.
+
+    A page that is missing, forbidden or moved is the server's set-up, and never the message's
+    fault: it waits. NRDP's own refusals all come before it writes anything.
+    """
+    if status in (429, 503):
+        return Refused(f"answered HTTP {status}", retry_after, destination_down=True)
+    if status >= 500 or status == 408 or status < 200:
+        return Unknown(f"answered HTTP {status}")
+    if status >= 300:
+        return Refused(f"answered HTTP {status}: see nrdp_url", destination_down=True)
+    return _judged(said)
+
+
+def _judged(said: Answer | None) -> Outcome:
+    if said is None:
+        return Unknown("answered without NRDP's status: is nrdp_url the address of an NRDP?")
+    if said.status == 0:
+        return Accepted()
+    reason = f"NRDP answered {said.status} {said.word}"[:REASON_LIMIT]
+    if said.word in _OF_THE_MESSAGE:
+        return Permanent(reason)
+    return Refused(reason, destination_down=True)
+
+
+def open_channel(clock: Clock) -> NrdpChannel:
+    """Read the settings and make the channel."""
+    return NrdpChannel(read_settings(NrdpSettings), clock)

@@ -46,6 +46,8 @@ class Standing:
 
     def silenced(self, alert: Alert, at: datetime) -> Suppression | None:
         """Return the silence or window that holds this alert back for longest."""
+        if not self.silences and not self.windows:
+            return None
         spoken = (_spoken(each, alert, at) for each in self.silences)
         windows = (_window(each, alert, at) for each in self.windows)
         return _longest(chain(spoken, windows))

@@ -27,17 +27,29 @@ PAGE: Final = _ROWS.format(
 ORDER BY d.delivery_id LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
 )
 
-# Not locked: a claim skips locked rows, and most of these may be sent.
+# Not locked: a claim skips locked rows, and most of these may be sent. A digest tells several
+# alerts, each of which was judged just now: holding it back for one would hold back the others.
+_UNCLAIMED: Final = """w.state IN ('PENDING', 'RETRY_WAIT') AND w.digest_id IS NULL
+  AND NOT EXISTS (SELECT FROM words p WHERE p.delivery_id = w.delivery_id)"""
+
 NEXT_TO_SEND: Final = _ROWS.format(
     which="""WHERE d.delivery_id IN (
   SELECT next.delivery_id FROM unnest(%(channels)s::text[]) AS given (channel)
   CROSS JOIN LATERAL (
-    SELECT delivery_id FROM deliveries w
-    WHERE w.channel = given.channel AND w.state IN ('PENDING', 'RETRY_WAIT')
+    SELECT delivery_id FROM deliveries w WHERE w.channel = given.channel AND {unclaimed}
       AND w.next_attempt_at <= ledger_now() + make_interval(secs => %(ahead)s)
-    ORDER BY w.next_attempt_at LIMIT %(limit)s) AS next)
-  AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = d.delivery_id)"""
-)
+    ORDER BY w.next_attempt_at LIMIT %(limit)s) AS next)"""
+).format(unclaimed=_UNCLAIMED)
+
+# Open states are written out as in the index deliveries_open: only then can it be used.
+BACKLOG: Final = _ROWS.format(
+    which="""WHERE d.delivery_id IN (
+  SELECT delivery_id FROM deliveries w WHERE {unclaimed}
+    AND w.state IN ('PENDING', 'CLAIMED', 'RETRY_WAIT', 'IN_DOUBT', 'HELD', 'SUPPRESSED')
+    AND (w.created_at, w.delivery_id) > (%(after_at)s, %(after_id)s)
+  ORDER BY w.created_at, w.delivery_id LIMIT %(limit)s)
+ORDER BY d.created_at, d.delivery_id"""
+).format(unclaimed=_UNCLAIMED)
 
 # All groups are counted: the index holds all that this needs, and only members that wait.
 GROUPS: Final = """

@@ -6,9 +6,9 @@ decisions in the same transaction: a crash leaves either all of it or nothing.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, LiteralString
+from typing import Any, Final, LiteralString
 
 from psycopg.rows import kwargs_row
 
@@ -102,6 +102,9 @@ class Moved:
 Judge = Callable[[datetime, Sequence[Waiting]], Sequence[Ruling]]
 """Rules on rows at a time of the ledger's clock; rows without a ruling stay as they are."""
 
+FIRST: Final = (datetime(1970, 1, 1, tzinfo=UTC), "")
+"""Before every row of the backlog."""
+
 
 class Suppressions:
     """Moves rows into and out of SUPPRESSED; every method raises Transient.
@@ -135,6 +138,18 @@ class Suppressions:
         """
         terms = {"channels": list(channels), "ahead": ahead_seconds}
         return self._turn(judging.NEXT_TO_SEND, judge, **terms)[1]
+
+    def judge_backlog(
+        self, after: tuple[datetime, str], judge: Judge
+    ) -> tuple[tuple[datetime, str], list[Moved]]:
+        """Judge the next page of all rows that wait for a claim, by age; `FIRST` begins anew.
+
+        Returns:
+            The place after which the next page begins, and the rows that moved.
+        """
+        terms = {"after_at": after[0], "after_id": after[1]}
+        rows, moved = self._turn(judging.BACKLOG, judge, **terms)
+        return ((rows[-1].created_at, rows[-1].delivery_id) if rows else FIRST), moved
 
     def judge_groups(self, judge: Judge) -> list[Moved]:
         """Judge the members of each group whose window is over or that is full, together."""

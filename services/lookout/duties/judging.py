@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from services.backbone.ledger.suppressions import Suppressions
+from services.backbone.ledger.suppressions import FIRST, Suppressions
 from services.lookout.circumstances import Circumstances
 from services.lookout.duties.telling import Teller
 from services.lookout.rejudgement import Rejudgement
@@ -64,16 +64,21 @@ class Releasing:
         return max(self.bench.teller.tell(moved), 0 if self._page_after is None else 1)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Sweeping:
-    """Holds back what was recorded before a rule began to hold and is not claimed yet."""
+    """Holds back what was recorded before a rule began to hold and is not claimed yet.
+
+    Each turn looks at what claims would take next, and walks one page further through the rest:
+    a destination that is left alone may keep much waiting before what others are sent.
+    """
 
     bench: Bench
     channels: Sequence[str]
     name: str = "sweeping"
+    _place: tuple[datetime, str] = FIRST
 
     def do(self) -> int:
-        """Judge the rows that claims would take next; return how many are held back.
+        """Judge such rows; return how many are held back.
 
         Raises:
             Transient: Postgres or Kafka is away.
@@ -82,10 +87,11 @@ class Sweeping:
         standing = judge.standing
         if not (standing.silences or standing.windows or standing.fired or judge.routes.times):
             return 0
-        moved = self.bench.suppressions.judge_next_to_send(
-            self.channels, AHEAD_SECONDS, judge.swept
-        )
-        return self.bench.teller.tell(moved)
+        suppressions, teller = self.bench.suppressions, self.bench.teller
+        moved = suppressions.judge_next_to_send(self.channels, AHEAD_SECONDS, judge.swept)
+        done = teller.tell(moved)
+        self._place, moved = suppressions.judge_backlog(self._place, judge.swept)
+        return done + teller.tell(moved)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Judgement against a model that looks at everything in the slowest and plainest way."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -28,11 +27,10 @@ from services.lookout.standing import (
     Fired,
     Silence,
     Standing,
-    found_at,
     inhibition_key,
-    inhibits,
 )
 from services.lookout.week_times import WeekPart, WeekTimes
+from tests.unit.lookout.judging_model import World
 from tests.unit.lookout.samples import alerts, matches, sample
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -90,73 +88,6 @@ def instructions() -> st.SearchStrategy[Instruction]:
         quiet=st.none() | quiet,
         grouping=st.none() | grouping,
     )
-
-
-@dataclass
-class World:
-    """All alerts that ever fired, without any index, and who has acknowledged."""
-
-    silences: list[Silence]
-    windows: list[SilenceRule]
-    inhibitions: list[Inhibition]
-    sources: list[Alert]
-
-    def standing(self, at: datetime) -> Standing:
-        fired: dict[str, tuple[Fired, ...]] = {}
-        for source in self.sources:
-            for key in inhibits(self.inhibitions, source, at):
-                fired[key] = (*fired.get(key, ()), Fired(source.alert_id, found_at(source)))
-        rules = (tuple(self.silences), tuple(self.windows), tuple(self.inhibitions))
-        return Standing(*rules, fired)
-
-    def held(self, told: Instruction, alert: Alert, at: datetime) -> tuple[Kind, datetime] | None:
-        """Look at every rule, one after the other, in the sequence that the docs promise."""
-        silent = [
-            (s.ends_at, f"silence:{s.silence_id}", Kind.SILENCE)
-            for s in self.silences
-            if s.starts_at <= at < s.ends_at and s.match.fits(alert, at)
-        ]
-        for w in self.windows:
-            if (until := w.silent_until(at)) is not None and w.match.fits(alert, at):
-                silent.append((until, f"window:{w.name}", Kind.WINDOW))
-        if silent:
-            until, _, kind = max(silent)
-            return kind, until
-        muted = [
-            found_at(source) + timedelta(seconds=i.for_seconds)
-            for i in self.inhibitions
-            for source in self.sources
-            if self.mutes(i, source, alert, at)
-        ]
-        if muted:
-            return Kind.INHIBITION, max(muted)
-        if told.quiet is not None and alert.severity not in told.quiet.unless:
-            until_quiet = told.quiet.quiet_until(at)
-            if until_quiet is not None:
-                return Kind.QUIET, until_quiet
-        if told.grouping is not None:
-            return Kind.GROUP, at + timedelta(seconds=told.grouping.wait_seconds)
-        return None
-
-    @staticmethod
-    def mutes(inhibition: Inhibition, source: Alert, alert: Alert, at: datetime) -> bool:
-        if source.alert_id == alert.alert_id or inhibition.source.fits(alert, at):
-            return False
-        if not inhibition.source.fits(source, at) or not inhibition.muted.fits(alert, at):
-            return False
-        if at >= found_at(source) + timedelta(seconds=inhibition.for_seconds):
-            return False
-        return all(plain(source, name) == plain(alert, name) for name in inhibition.equal)
-
-
-def plain(alert: Alert, name: str) -> str:
-    fields: Mapping[str, str | None] = {
-        "watch": alert.watch,
-        "severity": alert.severity,
-        **{f"labels.{key}": value for key, value in alert.labels.items()},
-        **{f"key.{key}": value for key, value in alert.key.items()},
-    }
-    return fields.get(name) or ""
 
 
 WORLDS = st.builds(

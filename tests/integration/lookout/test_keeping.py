@@ -1,0 +1,186 @@
+"""Nothing that waits is lost or told twice, and nothing is sent while a rule holds it back.
+
+Method: random alerts, silences, ends of silences, acknowledgements, hours passing, deaths and two
+lookouts, on a real ledger whose clock the test moves. After each round of a keeper the rows are
+held against a model that looks at every rule in the plainest way.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.intake import Intake
+from services.contracts.states import MOVES, State
+from services.lookout.publishing import Publisher
+from services.lookout.routing import decide
+from tests.integration.lookout.keeping import ROUTES, Gone, Program, World
+
+pytestmark = pytest.mark.postgres
+
+SPANS_SECONDS: Final = (1.0, 30.0, 61.0, 601.0, 3 * 3600.0, 9 * 3600.0)
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+def arrive(world: World, program: Program, some: int) -> None:
+    world.arrive(program, [some % 18, some // 3 % 18])
+
+
+def silence(world: World, _: Program, some: int) -> None:
+    world.silence((0.1, 2, 10)[some % 3], ("over-heat", "cpu", "*")[some // 3 % 3])
+
+
+def end_silence(world: World, _: Program, __: int) -> None:
+    world.end_silence()
+
+
+def acknowledge(world: World, _: Program, some: int) -> None:
+    world.acknowledge(some % 18)
+
+
+def wait(world: World, _: Program, some: int) -> None:
+    world.pass_time(SPANS_SECONDS[some % len(SPANS_SECONDS)])
+
+
+def keep(world: World, program: Program, _: int) -> None:
+    """After a round, whatever the model holds back waits, and nothing else does."""
+    program.round()
+    for delivery_id, state, group_key, before, digest in waiting(world):
+        if state == State.SUPPRESSED and group_key is None:
+            assert world.held(delivery_id), "it waits for nothing"
+        if state == State.SUPPRESSED and group_key is not None:
+            assert before, "the group's window is over"
+        if state == State.PENDING and not digest:
+            assert not world.held(delivery_id), "a claim could take what is held back"
+
+
+def deliver(world: World, program: Program, some: int) -> None:
+    """The keeper turns before the deliverer, as it does every second."""
+    keep(world, program, some)
+    for claim in world.deliver():
+        (digest,) = world.rows(
+            "SELECT digest_id FROM deliveries WHERE delivery_id = %s", claim.delivery_id
+        )[0]
+        assert digest or not world.held(claim.delivery_id)
+
+
+def die(world: World, program: Program, some: int) -> None:
+    """A lookout dies after a commit, before it has published; its successor remembers nothing."""
+    program.topics.dies = True
+    try:
+        program.round()
+    except Gone:
+        assert Intake(world.pool).waiting() or not due(world)
+    world.programs[world.programs.index(program)] = world.start()
+
+
+def due(world: World) -> list[Any]:
+    return world.rows("SELECT delivery_id FROM deliveries WHERE state = 'PENDING'")
+
+
+def waiting(world: World) -> list[Any]:
+    return world.rows(
+        "SELECT delivery_id, state, group_key, (SELECT min(g.next_attempt_at) FROM deliveries g"
+        " WHERE g.group_key = d.group_key AND g.state = 'SUPPRESSED') > ledger_now(),"
+        " digest_id IS NOT NULL"
+        " FROM deliveries d WHERE state IN ('SUPPRESSED', 'PENDING')"
+    )
+
+
+Step = Callable[[World, Program, int], None]
+STEPS: Final[list[Step]] = [
+    arrive, arrive, arrive, silence, end_silence, acknowledge, wait, wait, keep, deliver, die,
+]  # fmt: skip
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(STEPS), st.integers(0, 1), st.integers(0, 53)),
+        min_size=10,
+        max_size=40,
+    )
+)
+def test_no_history_loses_or_doubles_what_waits(
+    pool: Pool, ledger_url: str, runner: asyncio.Runner, steps: list[tuple[Step, int, int]]
+) -> None:
+    world = World(ledger_url, runner)
+    world.open()
+    try:
+        seen: dict[str, State] = {}
+        for step, which, some in steps:
+            step(world, world.programs[which], some)
+            seen = moved(world, seen)
+        finish(world)
+        moved(world, seen)
+        check(world)
+    finally:
+        world.close()
+
+
+def moved(world: World, seen: dict[str, State]) -> dict[str, State]:
+    """Every row must have come from where it stood by allowed moves."""
+    now = {row[0]: State(row[1]) for row in world.rows("SELECT delivery_id, state FROM deliveries")}
+    for delivery_id, before in seen.items():
+        assert now[delivery_id] in reachable(before), f"{before} to {now[delivery_id]}"
+    return now
+
+
+def reachable(before: State) -> set[State]:
+    found, new = {before}, {before}
+    while new := {after for each in new for after in MOVES[each]} - found:
+        found |= new
+    return found
+
+
+def finish(world: World) -> None:
+    """All silences and windows end, mornings come, groups close; what is left goes out."""
+    world.pass_time(48 * 3600)
+    world.model.silences.clear()
+    for hours in (0, 13, 1):
+        world.pass_time(hours * 3600)
+        for program in world.programs:
+            keep(world, program, 0)
+        world.deliver()
+    relayed = Intake(world.pool).unpublished(after="", older_than_seconds=0, limit=1000)
+    Publisher(world.written, Intake(world.pool)).publish(relayed)
+
+
+def check(world: World) -> None:
+    """Hold what the recipients have got against what the alerts asked for."""
+    found = world.rows("SELECT delivery_id, state, digest_id, alert_id FROM deliveries")
+    asked = {
+        World.id_of(alert, told): (alert, told)
+        for alert in world.alerts.values()
+        for told in decide(ROUTES, alert, world.now).instructions
+    }
+    assert sorted(row[0] for row in found) == sorted(asked)
+    assert max(world.sent.values(), default=0) <= 1
+    published = Counter(each.key for each in world.written.on("deliveries."))
+    for delivery_id, state, digest_id, alert_id in found:
+        alert, told = asked[delivery_id]
+        start = f"{told.target.channel} {told.target.recipient} "
+        tellings = [text for text in world.texts if text.startswith(start) and alert_id in text]
+        if state == State.CLOSED and digest_id is None:
+            assert alert_id in world.acknowledged
+            assert tellings == []
+            continue
+        assert State(state) in (State.SENT, State.CLOSED)
+        assert len(tellings) == 1, "told once, alone or in one digest"
+        assert (delivery_id in world.sent) == (state == State.SENT)
+        assert published[delivery_id] or state == State.CLOSED
+        assert alert.alert_id == alert_id
+    decided = world.rows("SELECT delivery_id, decided FROM decisions WHERE delivery_id IS NOT NULL")
+    assert {row[0] for row in decided} <= set(asked)

@@ -1,0 +1,85 @@
+"""Two keepers at once, or one that dies in the middle, judge each row once."""
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+import pytest
+from pydantic import SecretStr
+
+from services.backbone.ledger.database import Pool, open_pool
+from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.suppressions import Moved, Ruling, Suppressions, Waiting
+from services.backbone.settings import LedgerSettings
+from services.contracts.records import Delivery
+from services.contracts.states import State
+from services.lookout.rejudgement import Rejudgement
+from services.lookout.routing import Routes
+from services.lookout.standing import Standing
+from tests.integration.lookout.test_suppressions import LONG_AGO, group, quiet, recorded
+from tests.unit.lookout.samples import sample
+
+pytestmark = pytest.mark.postgres
+
+JUDGE = Rejudgement(Routes((), ()), Standing(), timedelta(hours=1))
+
+
+def keep(url: str) -> list[Moved]:
+    """Judge small pages until nothing is left, as a lookout of its own."""
+    moved: list[Moved] = []
+    with open_pool(LedgerSettings(postgres_url=SecretStr(url))) as pool:
+        suppressions = Suppressions(pool, limit=3)
+        for _ in range(30):
+            moved += suppressions.judge_due(JUDGE.released)
+            moved += suppressions.judge_groups(JUDGE.gathered)
+    return moved
+
+
+def test_two_keepers_at_once_release_and_gather_once(
+    pool: Pool, intake: Intake, ledger_url: str
+) -> None:
+    for number in range(40):
+        recorded(intake, sample(number), quiet(LONG_AGO))
+    for number in range(40, 80):
+        recorded(intake, sample(number), group(LONG_AGO, limit=7))
+    with ThreadPoolExecutor(2) as two:
+        first, second = two.map(keep, [ledger_url, ledger_url])
+    moved = Counter(each.delivery_id for each in first + second)
+    assert len(moved) == 80
+    assert set(moved.values()) == {1}
+    out = [each for each in first + second if each.after is State.PENDING]
+    texts = [Delivery.decode(each.record.encode()).text for each in out]
+    for number in range(40, 80):
+        told = [text for text in texts if sample(number).alert_id in text]
+        alone = [text for text in texts if text == sample(number).summary]
+        assert len(told) + len(alone) == 1, "told in one digest, or alone"
+    assert suppressed(pool) == 0
+
+
+def test_what_was_judged_when_the_keeper_died_is_judged_again(pool: Pool, intake: Intake) -> None:
+    recorded(intake, sample(1), quiet(LONG_AGO))
+
+    def dies(_: datetime, __: Sequence[Waiting]) -> Sequence[Ruling]:
+        raise KeyboardInterrupt
+
+    suppressions = Suppressions(pool)
+    with pytest.raises(KeyboardInterrupt):
+        suppressions.judge_due(dies)
+    assert suppressed(pool) == 1
+    assert [each.after for each in suppressions.judge_due(JUDGE.released)] == [State.PENDING]
+
+
+def test_what_has_waited_too_long_is_held_for_a_person(pool: Pool, intake: Intake) -> None:
+    recorded(intake, sample(1), quiet(LONG_AGO))
+    with pool.connection() as connection:
+        connection.execute("UPDATE deliveries SET created_at = ledger_now() - interval '2 hours'")
+    (held,) = Suppressions(pool).judge_due(JUDGE.released)
+    assert held.after is State.HELD
+    assert "too old" in held.reason
+
+
+def suppressed(pool: Pool) -> int:
+    with pool.connection() as connection:
+        query = "SELECT count(*) FROM deliveries WHERE state = 'SUPPRESSED'"
+        return int(connection.execute(query).fetchall()[0][0])

@@ -1,0 +1,77 @@
+"""Judgement in the slowest and plainest way: every rule is looked at, nothing is indexed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from services.backbone.ledger.suppressions import Kind
+from services.contracts.records import Alert
+from services.lookout.routing import Inhibition, Instruction, SilenceRule
+from services.lookout.standing import Fired, Silence, Standing, found_at, inhibits
+
+
+@dataclass
+class World:
+    """All alerts that ever fired, without any index, and who has acknowledged."""
+
+    silences: list[Silence]
+    windows: list[SilenceRule]
+    inhibitions: list[Inhibition]
+    sources: list[Alert]
+
+    def standing(self, at: datetime) -> Standing:
+        fired: dict[str, tuple[Fired, ...]] = {}
+        for source in self.sources:
+            for key in inhibits(self.inhibitions, source, at):
+                fired[key] = (*fired.get(key, ()), Fired(source.alert_id, found_at(source)))
+        rules = (tuple(self.silences), tuple(self.windows), tuple(self.inhibitions))
+        return Standing(*rules, fired)
+
+    def held(self, told: Instruction, alert: Alert, at: datetime) -> tuple[Kind, datetime] | None:
+        """Look at every rule, one after the other, in the sequence that the docs promise."""
+        silent = [
+            (s.ends_at, f"silence:{s.silence_id}", Kind.SILENCE)
+            for s in self.silences
+            if s.starts_at <= at < s.ends_at and s.match.fits(alert, at)
+        ]
+        for w in self.windows:
+            if (until := w.silent_until(at)) is not None and w.match.fits(alert, at):
+                silent.append((until, f"window:{w.name}", Kind.WINDOW))
+        if silent:
+            until, _, kind = max(silent)
+            return kind, until
+        muted = [
+            found_at(source) + timedelta(seconds=i.for_seconds)
+            for i in self.inhibitions
+            for source in self.sources
+            if self.mutes(i, source, alert, at)
+        ]
+        if muted:
+            return Kind.INHIBITION, max(muted)
+        if told.quiet is not None and alert.severity not in told.quiet.unless:
+            until_quiet = told.quiet.quiet_until(at)
+            if until_quiet is not None:
+                return Kind.QUIET, until_quiet
+        if told.grouping is not None:
+            return Kind.GROUP, at + timedelta(seconds=told.grouping.wait_seconds)
+        return None
+
+    @staticmethod
+    def mutes(inhibition: Inhibition, source: Alert, alert: Alert, at: datetime) -> bool:
+        if source.alert_id == alert.alert_id or inhibition.source.fits(alert, at):
+            return False
+        if not inhibition.source.fits(source, at) or not inhibition.muted.fits(alert, at):
+            return False
+        if at >= found_at(source) + timedelta(seconds=inhibition.for_seconds):
+            return False
+        return all(plain(source, name) == plain(alert, name) for name in inhibition.equal)
+
+
+def plain(alert: Alert, name: str) -> str:
+    fields: Mapping[str, str | None] = {
+        "watch": alert.watch,
+        "severity": alert.severity,
+        **{f"labels.{key}": value for key, value in alert.labels.items()},
+        **{f"key.{key}": value for key, value in alert.key.items()},
+    }
+    return fields.get(name) or ""

@@ -163,6 +163,14 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
+class Undelivered:
+    """The provider had the message and has given it up; the recipient does not get it."""
+
+    provider_id: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Absent:
     """Proof that the provider has not taken the message, and that it never will."""
 
@@ -176,7 +184,7 @@ class Unclear:
     detail: str
 
 
-Finding = Taken | Absent | Unclear
+Finding = Taken | Undelivered | Absent | Unclear
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ from services.backbone.log import logger
 from services.contracts.records import Delivery, Malformed
 from services.deliverer import metrics
 from services.deliverer.bucket import TokenBucket
-from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear, Witness
+from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear, Undelivered, Witness
 
 log = logger(__name__)
 
@@ -109,6 +109,8 @@ def evidence_of(finding: Finding, question: Question) -> Evidence | None:
     match finding:
         case Taken(provider_id, detail):
             kind = EvidenceKind.TAKEN
+        case Undelivered(provider_id, detail):
+            kind = EvidenceKind.UNDELIVERED
         case Absent(detail):
             kind, provider_id = EvidenceKind.ABSENT, ""
         case Unclear():

@@ -13,7 +13,7 @@ from services.simulator.inbox.texting.callbacks import signature
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.inboxes import Inbox, playing
 from tests.integration.deliverer.ledgers import Ledger, OwnPostgres
-from tests.integration.deliverer.texting import TOKEN, Door, open_door, started, text
+from tests.integration.deliverer.texting import TOKEN, Door, codes, open_door, started, text
 from tests.integration.deliverer.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
@@ -60,12 +60,15 @@ def test_after_a_lost_answer_the_callback_alone_proves_that_it_was_taken(
 @pytest.mark.parametrize(
     "dials",
     [
+        {"callbacks": "before", "delay_seconds": 0.5},
+        {"callbacks": "before", "delay_seconds": 0.5, "accept_then_drop_share": 1},
         {"callback_times": 2},
         {"callbacks_reversed": True, "callback_times": 2},
+        {"callbacks": "before", "callbacks_reversed": True, "accept_then_drop_share": 1},
     ],
-    ids=["twice", "out-of-sequence"],
+    ids=["before", "before-and-drop", "twice", "out-of-sequence", "all"],
 )
-def test_callbacks_twice_and_out_of_sequence_do_no_harm(
+def test_callbacks_before_the_answer_twice_and_out_of_sequence_do_no_harm(
     start: Start, ledger: Ledger, inbox: Inbox, door: Door, dials: dict[str, object]
 ) -> None:
     inbox.dial("twilio", **dials)
@@ -117,6 +120,30 @@ def test_without_any_evidence_it_is_held_until_a_late_callback_comes(
     assert call(door, text(2), "delivered") == 404
     assert call(door, one, "failed") == 204
     assert ledger.states() == {one.delivery_id: State.CONFIRMED}
+
+
+def test_without_callbacks_the_list_ends_the_doubt(
+    start: Start, ledger: Ledger, inbox: Inbox
+) -> None:
+    inbox.dial("twilio", accept_then_drop_share=1)
+    sent = [text(number) for number in range(5)]
+    ledger.add(*sent)
+    looking = {"sms_look_up_after_seconds": "[0.2, 2, 10]", "in_doubt_deadline_seconds": 600}
+    started(start, inbox.url, **looking)
+    until(lambda: set(ledger.states().values()) == {State.SENT}, "all sent")
+    assert inbox.taken("twilio") == codes(*sent)
+    assert all("listed as SM" in row["reason"] for row in ledger.rows())
+
+
+def test_what_the_list_shows_as_given_up_fails(start: Start, ledger: Ledger, inbox: Inbox) -> None:
+    inbox.dial("twilio", accept_then_drop_share=1, undelivered_share=1, list_hides_seconds=0.5)
+    one = text(1)
+    ledger.add(one)
+    looking = {"sms_look_up_after_seconds": "[0.2, 1.5, 10]", "in_doubt_deadline_seconds": 600}
+    started(start, inbox.url, **looking)
+    until(lambda: ledger.states() == {one.delivery_id: State.FAILED}, "failed")
+    assert "cannot be reached" in ledger.row(one)["reason"]
+    assert inbox.taken("twilio") == codes(one)
 
 
 def call(door: Door, one: Delivery, status: str) -> int:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.contracts.twilio import body_code
-from services.deliverer.channel import Absent, Doubt, Taken, Unclear
+from services.deliverer.channel import Absent, Doubt, Taken, Unclear, Undelivered
 from services.deliverer.channels.sms.answers import Answer, answered
 from services.deliverer.channels.sms.witness import LISTED_LIMIT, Absence, Listed, judge
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
@@ -89,6 +89,13 @@ def test_a_listed_message_with_the_code_was_taken() -> None:
     mine = Listed("SM1", TEXT, "queued", NOW_MS)
     found = judge(DOUBT, [other, mine], NOW_MS, None)
     assert found == Taken("SM1", "listed as SM1: Twilio says queued")
+
+
+@pytest.mark.parametrize("status", ["failed", "undelivered", "canceled"])
+def test_a_listed_message_that_was_given_up_was_not_delivered(status: str) -> None:
+    found = judge(DOUBT, [Listed("SM1", TEXT, status, NOW_MS, "30005")], NOW_MS, None)
+    assert isinstance(found, Undelivered)
+    assert "unknown or no longer used" in found.detail
 
 
 def test_an_older_message_with_the_code_is_of_another_try() -> None:

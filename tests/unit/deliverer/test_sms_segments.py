@@ -86,13 +86,25 @@ def test_what_the_subject_says_is_not_said_again() -> None:
     assert code == body_code(one.delivery_id)
 
 
+LINK = "https://alerts.example.com/acknowledge/2026a." + "x" * 100
+
+
 def test_a_link_at_the_end_goes_whole_or_not_at_all() -> None:
-    link = "acknowledge: https://alerts.example.com/acknowledge/2026a." + "x" * 100
-    long = "too many\n" + "watch: ten seen, nine allowed\n" * 20 + link
+    long = "too many\n" + "watch: ten seen, nine allowed\n" * 20 + f"acknowledge: {LINK}"
     one = delivery(1).model_copy(update={"subject": "[HIGH] too many: ten seen", "text": long})
-    assert body(one, 3).splitlines()[-2:] == [link, body_code(one.delivery_id)]
+    code = body_code(one.delivery_id)
+    assert body(one, 3).endswith(f"... {LINK}\n{code}")
     assert body(one, 3).startswith("[HIGH] too many: ten seen\nwatch")
+    assert body(one, 10).endswith(f"\nacknowledge: {LINK}\n{code}")
     assert "https" not in body(one, 1)
+    short = one.model_copy(update={"text": f"ten of nine\nacknowledge: {LINK}"})
+    assert body(short, 1) == f"[HIGH] too many: ten seen\nten of nine\n{code}"
+
+
+def test_a_text_that_begins_with_the_subject_says_it_once() -> None:
+    line = f"HIGH too-many: ten seen {LINK}"
+    one = delivery(1).model_copy(update={"subject": "HIGH too-many", "text": line})
+    assert body(one, 3) == f"{line}\n{body_code(one.delivery_id)}"
 
 
 def test_typographic_signs_do_not_halve_the_room() -> None:

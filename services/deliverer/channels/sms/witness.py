@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from services.contracts.twilio import Fate, body_code, fate, told
-from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear
+from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear, Undelivered
 
 LISTED_LIMIT: Final = 1000
 """Messages of one recipient that a look-up reads at most."""
@@ -85,8 +85,5 @@ def _is_of(listed: Listed, doubt: Doubt) -> bool:
 
 def _finding(listed: Listed) -> Finding:
     said = told(listed.status, listed.error_code)
-    if fate(listed.status) is not Fate.LOST:
-        return Taken(listed.sid, f"listed as {listed.sid}: {said}")
-    if listed.status == "undelivered":
-        return Unclear(f"listed as {listed.sid}: {said}")
-    return Absent(f"listed as {listed.sid}, and never sent: {said}")
+    found = Undelivered if fate(listed.status) is Fate.LOST else Taken
+    return found(listed.sid, f"listed as {listed.sid}: {said}")

@@ -18,6 +18,9 @@ APPENDED_AT: Final = "appended_at"
 BEAT: Final = "$beat"
 """Stands in heartbeat events for the id of one heartbeat."""
 
+TEST_SEND: Final = "test-send"
+"""Names the alerts that people send to see whether a way to somebody works; no watch has it."""
+
 Column = FieldName
 Scalar = Annotated[str, Field(max_length=1024)] | bool | int | float
 
@@ -83,6 +86,13 @@ class WatchDeclaration(BaseModel):
     @classmethod
     def _summary_is_a_template(cls, value: str) -> str:
         template_parts(value)
+        return value
+
+    @field_validator("watch")
+    @classmethod
+    def _is_not_reserved(cls, value: str) -> str:
+        if value == TEST_SEND:
+            raise ValueError(f"the name {TEST_SEND} is reserved for test messages")
         return value
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""`python -m services.lookout`: run it, `check` a routes file, or `explain` who is told."""
+"""`python -m services.lookout`: run it, or give a command; `--help` lists them."""
 
 import argparse
 import sys
@@ -9,8 +9,12 @@ from pathlib import Path
 from services.backbone import service
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
-from services.backbone.settings import read_settings
+from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
 from services.contracts.records import Alert, Malformed
+from services.lookout import operating
+from services.lookout.api.app import create_app
+from services.lookout.api.desk import Office
+from services.lookout.api.operators import open_operators
 from services.lookout.explaining import explain
 from services.lookout.program import PROGRAM, run_lookout
 from services.lookout.routes.reading import load_routes
@@ -22,8 +26,10 @@ def main(arguments: Sequence[str]) -> int:
     """Do what the command line asks; return the exit code."""
     settings = read_settings(LookoutSettings)
     asked = _parser().parse_args(arguments)
+    if asked.command in operating.NAMES:
+        return operating.answer(asked)
     if asked.command is None:
-        return service.run(PROGRAM, settings, lambda life: run_lookout(settings, life))
+        return _run(settings)
     try:
         routes = load_routes(asked.file, settings.channels, settings.routes_variables)
         answer = "OK" if asked.command == "check" else _explained(routes, asked.alert)
@@ -32,6 +38,21 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     sys.stdout.write(answer + "\n")
     return 0
+
+
+def _run(settings: LookoutSettings) -> int:
+    try:
+        operators = open_operators(settings.operator_keys_file, SystemClock())
+    except Refused as error:
+        sys.stderr.write(f"{PROGRAM} cannot start: {error}\n")
+        return EXIT_BAD_SETTINGS
+    office = Office()
+    return service.run(
+        PROGRAM,
+        settings,
+        lambda life: run_lookout(settings, life, office),
+        lambda life: create_app(office, operators, life.health),
+    )
 
 
 def _explained(routes: Routes, alert: Path) -> str:
@@ -46,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     explained = commands.add_parser("explain", help="say who would be told of an alert")
     for command in (check, explained):
         command.add_argument("file", type=Path, help="the routes file")
+    operating.add_commands(commands)
     explained.add_argument("alert", type=Path, help="the alert's JSON, as on topic alerts")
     return parser
 

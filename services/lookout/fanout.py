@@ -1,20 +1,22 @@
 """From an alert to what is recorded: its deliveries, one per recipient, with fixed ids."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, partial
 from typing import Final
 
 from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.contracts.ids import delivery_id
-from services.contracts.records import Alert, Delivery
+from services.contracts.records import Alert, Delivery, Malformed
 from services.lookout.accounts import encode_decision
+from services.lookout.escalation import begin
 from services.lookout.judgement import Judged, judge
 from services.lookout.plans import encode_plan
 from services.lookout.rendering import Message
-from services.lookout.routing import Routes, decide
+from services.lookout.routing import Plan, Routes, decide
 from services.lookout.standing import Standing, inhibits
-from services.lookout.templates.messages import Occasion, tell
+from services.lookout.trials import heeds_silences, is_trial, trial_plan
+from services.lookout.words import NO_LINKS, Words
 
 ALERT_LIMIT_BYTES: Final = 900 * 1024
 """A delivery holds the alert and its text, and must fit a record of its topic (1 MiB)."""
@@ -30,20 +32,34 @@ class Unusable:
     detail: str
 
 
-def fan_out(alert: Alert, routes: Routes, standing: Standing, now_ms: int) -> NewAlert | Unusable:
-    """Route an alert, judge who is told now and who later, and write its deliveries."""
+def fan_out(
+    alert: Alert,
+    routes: Routes,
+    standing: Standing,
+    now_ms: int,
+    words: Words = NO_LINKS,
+    channels: Collection[str] = (),
+) -> NewAlert | Unusable:
+    """Route an alert, judge who is told now and who later, and write its deliveries.
+
+    `channels` are those by which trials may be sent.
+    """
     encoded = alert.encode()
     if len(encoded) > ALERT_LIMIT_BYTES:
         return Unusable("too_large", f"an alert has at most {ALERT_LIMIT_BYTES} bytes")
     at = datetime.fromtimestamp(now_ms / 1000, UTC)
-    plan = decide(routes, alert, at)
+    try:
+        plan = trial_plan(alert, channels) if is_trial(alert) else decide(routes, alert, at)
+    except Malformed as error:
+        return Unusable("malformed", str(error))
     if len(encoded) * len(plan.targets) > FANOUT_LIMIT_BYTES:
         detail = f"{len(encoded)} bytes for each of {len(plan.targets)} recipients"
         return Unusable("too_large", detail)
-    judged = judge(plan, alert, standing, at)
-    # Many recipients often read the same words.
-    message = cache(partial(_message, routes, alert))
-    deliveries = tuple(_delivery(alert, each, message(*_words(each)), now_ms) for each in judged)
+    judged = _judged(plan, alert, standing, at)
+    write = words.of(alert, routes, now_ms)
+    deliveries = tuple(
+        new_delivery(alert, each, write(each.instruction, 0), now_ms) for each in judged
+    )
     told = ((new.delivery.delivery_id, each) for new, each in zip(deliveries, judged, strict=True))
     return NewAlert(
         alert,
@@ -51,27 +67,27 @@ def fan_out(alert: Alert, routes: Routes, standing: Standing, now_ms: int) -> Ne
         ", ".join(plan.routed_by),
         deliveries,
         decision=encode_decision(routes, plan, told, at),
-        inhibits=inhibits(routes.inhibitions, alert, at),
+        inhibits=() if is_trial(alert) else inhibits(routes.inhibitions, alert, at),
+        steps=begin(routes.escalations[name] for name in plan.escalations),
     )
 
 
-def _words(judged: Judged) -> tuple[str | None, str, str]:
-    told = judged.instruction
-    return told.template, told.target.channel, told.route
+def _judged(plan: Plan, alert: Alert, standing: Standing, at: datetime) -> tuple[Judged, ...]:
+    if is_trial(alert) and not heeds_silences(alert):
+        return tuple(Judged(each, None) for each in plan.instructions)
+    return judge(plan, alert, standing, at)
 
 
-def _message(
-    routes: Routes, alert: Alert, template: str | None, channel: str, route: str
-) -> Message:
-    return tell(routes.templates, template, channel, Occasion(alert, route))
-
-
-def _delivery(alert: Alert, judged: Judged, message: Message, now_ms: int) -> NewDelivery:
+def new_delivery(
+    alert: Alert, judged: Judged, message: Message, now_ms: int, repetition: int = 0
+) -> NewDelivery:
+    """Return what is recorded of one message to one recipient."""
     target = judged.instruction.target
     delivery = Delivery(
-        delivery_id=delivery_id(alert.alert_id, target.channel, target.recipient),
+        delivery_id=delivery_id(alert.alert_id, target.channel, target.recipient, repetition),
         channel=target.channel,
         recipient=target.recipient,
+        repetition=repetition,
         subject=message.subject,
         text=message.text,
         created_at_ms=now_ms,

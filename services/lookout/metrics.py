@@ -66,3 +66,15 @@ DUTY_SECONDS: Final = Histogram(
 DUTY_ROWS: Final = Counter(
     "aldebaran_lookout_duty_rows_total", "What the keeper has done, by duty", ["duty"]
 )
+ESCALATED: Final = Counter(
+    "aldebaran_lookout_escalation_steps_total",
+    "Steps of escalations that came due: nobody had acknowledged in time, or it was too late to",
+)
+FALLBACKS: Final = Counter(
+    "aldebaran_lookout_fallbacks_total", "Messages to the next recipient after one failed for good"
+)
+FALLBACKS_EXHAUSTED: Final = Counter(
+    "aldebaran_lookout_fallback_exhausted_total",
+    "Failures after which no fallback was left: somebody was not told",
+)
+TRIALS: Final = Counter("aldebaran_lookout_test_sends_total", "Test messages that were asked for")

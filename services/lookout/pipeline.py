@@ -7,20 +7,20 @@ from typing import Final, Protocol
 
 from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.intake import Accepted, NewAlert, NewDelivery
+from services.backbone.ledger.intake import Accepted, NewAlert
 from services.backbone.log import logger
 from services.contracts import topics
-from services.contracts.records import Alert, DeliveryEvent, Malformed, Rejected
-from services.contracts.states import State
+from services.contracts.records import Alert, Malformed, Rejected
 from services.lookout import metrics
 from services.lookout.circumstances import Circumstances
 from services.lookout.fanout import Unusable, fan_out
-from services.lookout.publishing import Publisher, Writer
+from services.lookout.publishing import Publisher, Writer, event_of, goes_now
 from services.lookout.repeats import SettledAlerts
 from services.lookout.routing import DEFAULT, Routes
+from services.lookout.trials import is_trial
+from services.lookout.words import NO_LINKS, Words
 
 TRANSACTION_LIMIT_BYTES: Final = 4 * 1024 * 1024
-REASON_LIMIT_CHARACTERS: Final = 512
 
 log = logger(__name__)
 
@@ -64,6 +64,8 @@ class Lookout:
     settled: SettledAlerts
     circumstances: Circumstances
     clock: Clock
+    words: Words = NO_LINKS
+    channels: Collection[str] = ()
 
     def __call__(self, batch: Sequence[Arrival]) -> None:
         """Settle a batch: when this returns, every alert is recorded and published, or rejected.
@@ -97,12 +99,13 @@ class Lookout:
         """
         routes, now_ms = self.routes(), self.clock.now_ms()
         at = datetime.fromtimestamp(now_ms / 1000, UTC)
-        self.circumstances.fire(routes, (each.alert for each in arrivals), at)
+        real = (each.alert for each in arrivals if not is_trial(each.alert))
+        self.circumstances.fire(routes, real, at)
         standing = self.circumstances.standing(routes)
         routed: list[NewAlert] = []
         unusable: dict[str, Unusable] = {}
         for arrival in arrivals:
-            made = fan_out(arrival.alert, routes, standing, now_ms)
+            made = fan_out(arrival.alert, routes, standing, now_ms, self.words, self.channels)
             if isinstance(made, Unusable):
                 unusable[arrival.alert.alert_id] = made
             else:
@@ -121,7 +124,7 @@ class Lookout:
     def publish(self, part: Sequence[NewAlert], accepted: Accepted) -> None:
         """Publish what is new and waits for nothing, and what a crash has left over of repeats."""
         new = list(_new(part, accepted))
-        entries = [each.entry() for alert in new for each in alert.deliveries if _goes_now(each)]
+        entries = [each.entry() for alert in new for each in alert.deliveries if goes_now(each)]
         self._tell(new)
         self.publisher.publish([*accepted.left_over, *entries])
         now_ms = self.clock.now_ms()
@@ -142,7 +145,7 @@ class Lookout:
     def _tell(self, new: Iterable[NewAlert]) -> None:
         """Tell of new deliveries; nobody depends on it, so nobody waits for it."""
         now_ms = self.clock.now_ms()
-        self.writer.send([_event(each, now_ms) for alert in new for each in alert.deliveries])
+        self.writer.send([event_of(each, now_ms) for alert in new for each in alert.deliveries])
 
     def _rejected(self, arrival: Arrival, why: Unusable) -> Outgoing:
         alert_id = arrival.alert.alert_id
@@ -175,24 +178,6 @@ def _transactions(routed: Sequence[NewAlert]) -> Iterator[list[NewAlert]]:
 
 def _new(part: Iterable[NewAlert], accepted: Accepted) -> Iterator[NewAlert]:
     return (each for each in part if each.alert.alert_id in accepted.new)
-
-
-def _goes_now(new: NewDelivery) -> bool:
-    return new.suppression is None
-
-
-def _event(new: NewDelivery, now_ms: int) -> Outgoing:
-    delivery, waits = new.delivery, new.suppression
-    event = DeliveryEvent(
-        delivery_id=delivery.delivery_id,
-        alert_id=delivery.alert.alert_id,
-        channel=delivery.channel,
-        recipient=delivery.recipient,
-        after=State.PENDING if waits is None else State.SUPPRESSED,
-        reason="" if waits is None else waits.why[:REASON_LIMIT_CHARACTERS],
-        at_ms=now_ms,
-    )
-    return Outgoing(topics.DELIVERY_EVENTS, delivery.delivery_id, event.encode())
 
 
 def _count(new: NewAlert) -> None:

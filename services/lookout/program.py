@@ -15,11 +15,15 @@ from services.backbone.log import logger
 from services.backbone.loop import SOON, ConsumerLoop
 from services.backbone.progress import Progress
 from services.backbone.service import Life
+from services.backbone.web.links import open_links
 from services.contracts import topics
+from services.lookout.api.desk import Office, open_desk
 from services.lookout.circumstances import Circumstances
-from services.lookout.duties.roster import judging, refreshing
+from services.lookout.duties.following import Following
+from services.lookout.duties.roster import following, judging, refreshing
 from services.lookout.duties.telling import Teller
 from services.lookout.keeper import Keeper
+from services.lookout.later import Announcing
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
@@ -28,6 +32,7 @@ from services.lookout.routes.holder import RoutesHolder
 from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
 from services.lookout.settings import LookoutSettings
+from services.lookout.words import Words
 
 PROGRAM: Final = "lookout"
 ASK_TIMEOUT_SECONDS: Final = 3.0
@@ -50,15 +55,14 @@ class Membership:
         return None if self._is_member else "not a member of the consumer group yet"
 
 
-def run_lookout(settings: LookoutSettings, life: Life) -> None:
-    """Take alerts until the life's stop.
+def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
+    """Take alerts, and serve operators at the office's desk, until the life's stop.
 
     Raises:
         Refused: the routes, or the ledger's version, cannot be used.
     """
     reading = Reading(settings.channels, settings.routes_variables)
     holder = RoutesHolder(RoutesSource(settings.routes_file), reading, life.clock)
-    current = holder.current
     membership = Membership()
     life.health.add_ready("group", membership.missing)
     if not prepare(settings, life):
@@ -74,20 +78,40 @@ def run_lookout(settings: LookoutSettings, life: Life) -> None:
         relay = Relay(intake, publisher, settings, life)
         settled = SettledAlerts(settings.lookout_settled_alerts)
         circumstances = Circumstances(life.clock)
-        fresh = refreshing(pool, circumstances, current)
+        fresh = refreshing(pool, circumstances, holder.current)
         # What is silenced now must be known before the first alert is judged.
         if not until_there(fresh.do, life):
             return
         teller = Teller(publisher, producer, life.clock)
-        duties = [fresh, *judging(settings, pool, circumstances, current, teller)]
+        words = Words(open_links(settings), settings.callbacks_public_url)
+        announcing = Announcing(publisher, producer, life.clock.now_ms)
+        duties = [
+            fresh,
+            *following(pool, Following(circumstances, holder.current, words, announcing)),
+            *judging(settings, pool, circumstances, holder.current, teller),
+        ]
         keeper = Keeper(duties, life, settings.lookout_keeper_seconds)
-        lookout = Lookout(current, intake, publisher, producer, settled, circumstances, life.clock)
+        lookout = Lookout(
+            holder.current,
+            intake,
+            publisher,
+            producer,
+            settled,
+            circumstances,
+            life.clock,
+            words,
+            settings.channels,
+        )
         relay.start()
         keeper.start()
         holder.start(life)
         life.health.add_ready("outbox", relay.trouble)
         life.health.add_ready("keeper", keeper.trouble)
         life.health.add_note("routes", holder.note)
+        # A pool of their own, so that operators never keep the pipeline waiting.
+        asked = open_pool(settings)
+        closing.callback(asked.close)
+        office.open(open_desk(asked, holder, producer, life.clock, settings.channels))
         _consume(settings, producer, lookout, membership, life)
         keeper.close(settings.drain_timeout_seconds)
         relay.close()

@@ -6,13 +6,16 @@ from typing import Final, Protocol
 
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.intake import OutboxEntry
+from services.backbone.ledger.intake import NewDelivery, OutboxEntry
 from services.backbone.log import logger
 from services.contracts import topics
+from services.contracts.records import DeliveryEvent
+from services.contracts.states import State
 from services.lookout import metrics
 
 PART_LIMIT_DELIVERIES: Final = 2000
 PART_LIMIT_BYTES: Final = 8 * 1024 * 1024
+REASON_LIMIT_CHARACTERS: Final = 512
 
 log = logger(__name__)
 
@@ -76,6 +79,26 @@ def parts(entries: Sequence[OutboxEntry]) -> Iterator[list[OutboxEntry]]:
         part.append(entry)
     if part:
         yield part
+
+
+def goes_now(new: NewDelivery) -> bool:
+    """Tell whether a new delivery waits for nothing."""
+    return new.suppression is None
+
+
+def event_of(new: NewDelivery, now_ms: int) -> Outgoing:
+    """Return what is told of a new delivery on `delivery-events`."""
+    delivery, waits = new.delivery, new.suppression
+    event = DeliveryEvent(
+        delivery_id=delivery.delivery_id,
+        alert_id=delivery.alert.alert_id,
+        channel=delivery.channel,
+        recipient=delivery.recipient,
+        after=State.PENDING if waits is None else State.SUPPRESSED,
+        reason="" if waits is None else waits.why[:REASON_LIMIT_CHARACTERS],
+        at_ms=now_ms,
+    )
+    return Outgoing(topics.DELIVERY_EVENTS, delivery.delivery_id, event.encode())
 
 
 def _outgoing(entry: OutboxEntry) -> Outgoing:

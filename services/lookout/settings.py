@@ -7,17 +7,20 @@ from pydantic import Field
 
 from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.settings import ChannelsSettings, LedgerSettings, Seconds
+from services.backbone.web.links import LinkSettings
 from services.contracts.records import Name
 
 SHIPPED_ROUTES: Final = Path(__file__).parent / "routes.yaml"
 """The routes that come with Aldebaran."""
 
 
-class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings):
+class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings, LinkSettings):
     """Settings of the lookout; `channels` must be those whose topics are declared."""
 
     routes_file: Path = SHIPPED_ROUTES
     routes_variables: dict[str, str] = Field(default_factory=dict)
+    operator_keys_file: Path | None = None
+    """Who may use the API; without it the API is closed."""
     lookout_group: Name = "lookout"
     lookout_batch_alerts: Annotated[int, Field(ge=1, le=10_000)] = 500
     lookout_settled_alerts: Annotated[int, Field(ge=1, le=10_000_000)] = 50_000

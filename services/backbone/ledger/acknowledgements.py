@@ -80,6 +80,10 @@ class Shown:
     acknowledged_at: datetime | None
 
 
+class NoSuchAlert(Refused):
+    """The ledger has no such alert."""
+
+
 class Acknowledgements:
     """Keeps acknowledgements; every method raises Transient while Postgres is away."""
 
@@ -92,12 +96,13 @@ class Acknowledgements:
         """Note that a person has the alert in hand, and end its escalation; twice is once.
 
         Raises:
-            Refused: there is no such alert, or the person or the note cannot be kept.
+            NoSuchAlert: there is none.
+            Refused: the person or the note cannot be kept.
         """
         _check(person, note_text)
         with transaction(self._pool) as connection:
             if connection.execute(_LOCK, (alert_id,)).rowcount == 0:
-                raise Refused(f"the ledger has no alert {alert_id[:64]}")
+                raise NoSuchAlert(f"the ledger has no alert {alert_id[:64]}")
             added = connection.execute(_ADD, (alert_id, person, via, note_text)).fetchone()
             connection.execute(_NOTE_TIME, (alert_id,))
             ended = sorted((row[0], row[1] + 1) for row in connection.execute(_END, (alert_id,)))

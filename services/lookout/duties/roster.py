@@ -4,10 +4,13 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from services.backbone.ledger.database import Pool
+from services.backbone.ledger.escalations import Escalations
+from services.backbone.ledger.fallbacks import Fallbacks
 from services.backbone.ledger.inhibitors import Inhibitors
 from services.backbone.ledger.silences import Silences
 from services.backbone.ledger.suppressions import Suppressions
 from services.lookout.circumstances import Circumstances
+from services.lookout.duties.following import Escalating, FallingBack, Following
 from services.lookout.duties.judging import Bench, Gathering, Releasing, Sweeping
 from services.lookout.duties.refreshing import Refreshing
 from services.lookout.duties.telling import Teller
@@ -39,3 +42,8 @@ def judging(
         timedelta(hours=settings.age_limit_hours),
     )
     return [Releasing(bench), Gathering(bench), Sweeping(bench, settings.channels)]
+
+
+def following(pool: Pool, shared: Following) -> list[Duty]:
+    """Return the duties that tell somebody else."""
+    return [FallingBack(Fallbacks(pool), shared), Escalating(Escalations(pool), shared)]

@@ -1,0 +1,51 @@
+"""The web application: the operators' API beside health and metrics."""
+
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+from services.backbone.health import Health, health_routes
+from services.backbone.web.answers import add_problems
+from services.backbone.web.bodies import BoundedBodies
+from services.lookout.api.alerts import alert_routes
+from services.lookout.api.desk import Office
+from services.lookout.api.operators import Operators
+from services.lookout.api.routes import routes_routes
+from services.lookout.api.silences import silence_routes
+from services.lookout.api.trials import trial_routes
+
+BODY_LIMIT_BYTES: Final = 1024 * 1024
+"""An alert to explain has at most 900 KiB."""
+BODY_TIMEOUT_SECONDS: Final = 10.0
+
+_PROBLEM: Final = {"application/problem+json": {"schema": {"type": "object"}}}
+_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
+    401: {"description": "no key of an operator", "content": _PROBLEM},
+    403: {"description": "there are no operators' keys; says how to make one", "content": _PROBLEM},
+    413: {"description": "the body is too large", "content": _PROBLEM},
+    422: {"description": "not possible; says what to change", "content": _PROBLEM},
+    503: {"description": "a store is away: again after Retry-After", "content": _PROBLEM},
+}
+
+
+def create_app(office: Office, operators: Operators, health: Health) -> FastAPI:
+    """Build the application; what waits for the ledger runs on threads."""
+    app = FastAPI(
+        title="Aldebaran lookout",
+        version="1",
+        description="Silence, acknowledge, ask why, look at routes, send a test. Send an "
+        "operator's key as `Authorization: Bearer <key>`.",
+        responses=_ANSWERS,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.office = office
+    app.state.operators = operators
+    for router in (silence_routes(), alert_routes(), routes_routes(), trial_routes()):
+        app.include_router(router)
+    app.router.routes.extend(health_routes(health))
+    app.add_middleware(
+        BoundedBodies, limit_bytes=BODY_LIMIT_BYTES, timeout_seconds=BODY_TIMEOUT_SECONDS
+    )
+    add_problems(app)
+    return app

@@ -1,0 +1,141 @@
+"""Routes over HTTP: which are in use, take over the changed file, say who would be told."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from fastapi import APIRouter
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic.config import JsonDict
+
+from services.backbone.web.problems import Problem
+from services.contracts.records import Alert
+from services.lookout.api.desk import Desk, Served
+from services.lookout.api.operators import Operator
+from services.lookout.routes.problems import BadRoutes
+from services.lookout.routing import Target, decide
+
+_EXAMPLE: Final[JsonDict] = {
+    "alert": {
+        "alert_id": "0123456789abcdef0123456789abcdef",
+        "watch": "over-heat",
+        "severity": "critical",
+        "summary": "hall north is at 41 degrees",
+        "key": {"hall": "north"},
+        "appended_at_ms": 1_795_253_400_125,
+        "detected_at_ms": 1_795_253_400_128,
+        "auditor": "a",
+    },
+    "at": "2026-11-21T12:00:00Z",
+}
+
+
+class Line(BaseModel):
+    """One thing that is wrong with the file."""
+
+    line: int
+    reason: str
+    file: str = ""
+
+
+class RoutesPage(BaseModel):
+    """The routes in use, and what is wrong with a newer file that could not be taken over."""
+
+    version_id: str
+    problems: list[Line]
+
+
+class ExplainBody(BaseModel):
+    """An alert as on topic `alerts`, and the moment at which it would come."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
+
+    alert: Alert
+    at: AwareDatetime | None = None
+
+
+class Told(BaseModel):
+    """One recipient who would be told."""
+
+    channel: str
+    recipient: str
+    route: str
+    template: str | None
+    fallback: list[dict[str, str]]
+
+
+class Asked(BaseModel):
+    """One route that was asked."""
+
+    route: str
+    fits: bool
+    why: str
+
+
+class ExplainPage(BaseModel):
+    """Who would be told, and why."""
+
+    routed_by: list[str]
+    considered: list[Asked]
+    told: list[Told]
+    escalations: list[str]
+
+
+def routes_routes() -> APIRouter:
+    """Return the routes about routes."""
+    router = APIRouter(prefix="/routes", tags=["routes"])
+
+    @router.get("", summary="Show which routes are in use")
+    def current(operator: Operator, desk: Served) -> RoutesPage:
+        return _page(desk)
+
+    @router.post("/reload", summary="Take over the routes file now; refused as a whole if wrong")
+    def reload(operator: Operator, desk: Served) -> RoutesPage:
+        try:
+            desk.routes.reload()
+        except BadRoutes as error:
+            lines = [line.model_dump() for line in _lines(error)]
+            raise Problem(422, "bad_routes", str(error), problems=lines) from None
+        return _page(desk)
+
+    @router.post("/explain", summary="Tell who would be told of an alert, and record nothing")
+    def explain(body: ExplainBody, operator: Operator, desk: Served) -> ExplainPage:
+        at = body.at or datetime.fromtimestamp(desk.clock.now_ms() / 1000, UTC)
+        return explained(body.alert, at, desk)
+
+    return router
+
+
+def explained(alert: Alert, at: datetime, desk: Desk) -> ExplainPage:
+    """Return who would be told of an alert at a moment."""
+    plan = decide(desk.routes.current(), alert, at)
+    return ExplainPage(
+        routed_by=list(plan.routed_by),
+        considered=[
+            Asked(route=each.route, fits=each.fits, why=each.why) for each in plan.considered
+        ],
+        told=[
+            Told(
+                channel=each.target.channel,
+                recipient=each.target.recipient,
+                route=each.route,
+                template=each.template,
+                fallback=[_target(target) for target in each.fallback],
+            )
+            for each in plan.instructions
+        ],
+        escalations=list(plan.escalations),
+    )
+
+
+def _target(target: Target) -> dict[str, str]:
+    return {"channel": target.channel, "recipient": target.recipient}
+
+
+def _page(desk: Desk) -> RoutesPage:
+    holder = desk.routes
+    problems = _lines(holder.problem) if holder.problem else []
+    return RoutesPage(version_id=holder.current().version_id, problems=problems)
+
+
+def _lines(error: BadRoutes) -> list[Line]:
+    return [Line(line=each.line, reason=each.reason, file=each.file) for each in error.problems]

@@ -1,0 +1,120 @@
+"""Escalation: what a step that is due comes to, as a pure function."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+
+from services.backbone.ledger.decisions import Decision
+from services.backbone.ledger.escalations import Due, Turn
+from services.backbone.ledger.intake import NewDelivery
+from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.steps import NewStep
+from services.contracts.records import Alert
+from services.lookout.plans import encode_plan, read_plan
+from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
+
+STAGE: Final = "escalation"
+REPETITION_LIMIT: Final = 1000
+"""Most repetitions of one message that a Delivery can carry."""
+AGAIN_LIMIT_SECONDS: Final = 30 * 86_400.0
+"""A step that slows down comes again at least this often."""
+
+Tell = Callable[[Alert, Instruction, int, str, datetime], NewDelivery]
+"""Makes a message: alert, whom to tell, its repetition number, its first line, and when."""
+
+
+def begin(escalations: Iterable[Escalation]) -> tuple[NewStep, ...]:
+    """Return the steps to record with an alert."""
+    return tuple(
+        NewStep(each.name, number, step.after_seconds, _recorded(step, len(each.steps)))
+        for each in escalations
+        for number, step in enumerate(each.steps)
+    )
+
+
+def escalate(due: Due, numbers: Numbers, routes: Routes, tell: Tell) -> Turn:
+    """Return what a due step comes to: nothing if somebody has acknowledged, else its messages."""
+    if due.acknowledged:
+        return Turn(decisions=(_decision(due, "ended", "the alert is acknowledged"),), ended=True)
+    alert = Alert.decode(due.record.encode())
+    opening = _opening(due)
+    made: list[NewDelivery] = []
+    decisions: list[Decision] = []
+    for each in due.plan["tell"]:
+        target = Target(each["channel"], each["recipient"])
+        number = numbers.next(due.alert_id, target.channel, target.recipient)
+        if number > REPETITION_LIMIT:
+            why = f"{target.channel} to {target.recipient} was told {REPETITION_LIMIT} times"
+            decisions.append(_decision(due, "not told", why))
+            continue
+        instruction = replace(read_plan(each["plan"], target, routes), grouping=None)
+        message = tell(alert, instruction, number, opening, due.now)
+        made.append(message)
+        decisions.append(_told(due, message))
+    return Turn(tuple(made), tuple(decisions), again_seconds(due.plan, due.repetition))
+
+
+def again_seconds(plan: Mapping[str, Any], done: int) -> float | None:
+    """Return in how many seconds a step comes again that was done `done` times before; or None."""
+    every: float | None = plan["repeat_every_seconds"]
+    if every is None or done >= plan["repeat_times"]:
+        return None
+    # In logarithms, since a factor to the power of many repetitions is no number any more.
+    growth = done * math.log(plan["slower"])
+    if growth >= math.log(AGAIN_LIMIT_SECONDS / every):
+        return AGAIN_LIMIT_SECONDS
+    return every * math.exp(growth)
+
+
+def _recorded(step: Step, count: int) -> bytes:
+    told = [
+        {
+            "channel": each.target.channel,
+            "recipient": each.target.recipient,
+            "plan": orjson.Fragment(encode_plan(each)),
+        }
+        for each in step.instructions
+    ]
+    return orjson.dumps(
+        {
+            "tell": told,
+            "after_seconds": step.after_seconds,
+            "repeat_every_seconds": step.repeat_every_seconds,
+            "repeat_times": step.repeat_times,
+            "slower": step.slower,
+            "steps": count,
+        }
+    )
+
+
+def _opening(due: Due) -> str:
+    step = f"step {due.step + 1} of {due.plan['steps']}"
+    again = f", time {due.repetition + 1}" if due.repetition else ""
+    waited = spoken(due.plan["after_seconds"])
+    return f"Escalation {due.name}, {step}{again}: nobody has acknowledged this within {waited}."
+
+
+def spoken(seconds: float) -> str:
+    """Say a span as people do."""
+    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def _told(due: Due, message: NewDelivery) -> Decision:
+    made = message.delivery
+    kept_back = message.suppression
+    why = f"{made.channel} to {made.recipient}, message {made.repetition + 1}: {_opening(due)}"
+    if kept_back is not None:
+        why += f" It waits: {kept_back.why}"
+    return Decision(due.alert_id, made.delivery_id, STAGE, "told", why)
+
+
+def _decision(due: Due, decided: str, why: str) -> Decision:
+    step = f"{due.name} step {due.step + 1}"
+    return Decision(due.alert_id, None, STAGE, decided, f"{step}: {why}")

@@ -1,0 +1,54 @@
+"""Fallback: who is told instead, as a pure function."""
+
+from dataclasses import replace
+from typing import Final
+
+from services.backbone.ledger.decisions import Decision
+from services.backbone.ledger.fallbacks import Lost, Next, Told
+from services.contracts.records import Delivery
+from services.lookout.escalation import Tell
+from services.lookout.plans import read_plan
+from services.lookout.routing import Routes, Target
+
+STAGE: Final = "fallback"
+REASON_LIMIT_CHARACTERS: Final = 300
+
+
+def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
+    """Return what follows a delivery that did not reach its recipient.
+
+    Targets that another message of the same alert is for are as good as told. The ids follow from
+    the lost delivery's, so that deciding again makes the same message.
+    """
+    if lost.acknowledged:
+        return Next(_decision(lost, "not needed", "the alert is acknowledged"))
+    first = Target(lost.channel, lost.recipient)
+    instruction = read_plan(lost.plan, first, routes)
+    for place, target in enumerate(instruction.fallback):
+        if target == first:
+            continue
+        if known := told.get((lost.alert_id, target.channel, target.recipient)):
+            why = f"{target.channel} to {target.recipient} has the alert by delivery {known}"
+            return Next(_decision(lost, "already told", why))
+        rest = instruction.fallback[place + 1 :]
+        instead = replace(instruction, target=target, fallback=rest, grouping=None)
+        alert = Delivery.decode(lost.record.encode()).alert
+        message = tell(alert, instead, lost.repetition, _opening(lost), lost.now)
+        why = f"{target.channel} to {target.recipient} is told instead, after: {_reason(lost)}"
+        return Next(_decision(lost, "next", why), message)
+    why = f"no fallback is left, after: {_reason(lost)}"
+    return Next(_decision(lost, "exhausted", why), exhausted=True)
+
+
+def _opening(lost: Lost) -> str:
+    what = "failed" if lost.state == "FAILED" else "is held in doubt"
+    return f"Fallback: {lost.channel} to {lost.recipient} {what}: {_reason(lost)}"
+
+
+def _reason(lost: Lost) -> str:
+    said = lost.reason or "no reason is known"
+    return said if len(said) <= REASON_LIMIT_CHARACTERS else said[:REASON_LIMIT_CHARACTERS] + "…"
+
+
+def _decision(lost: Lost, decided: str, why: str) -> Decision:
+    return Decision(lost.alert_id, lost.delivery_id, STAGE, decided, why)

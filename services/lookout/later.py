@@ -1,0 +1,54 @@
+"""Messages after intake: written, and judged by what stands at that moment."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from services.backbone.ledger.intake import NewDelivery
+from services.contracts.records import Alert
+from services.lookout.fanout import new_delivery
+from services.lookout.judgement import Judged, judge_one
+from services.lookout.publishing import Publisher, Writer, event_of, goes_now
+from services.lookout.routing import Instruction, Routes
+from services.lookout.standing import Standing
+from services.lookout.words import Words, opened
+
+
+@dataclass(frozen=True)
+class Later:
+    """Makes messages of escalations and fallbacks, under the routes and what stands now."""
+
+    words: Words
+    routes: Routes
+    standing: Standing
+
+    def tell(
+        self, alert: Alert, instruction: Instruction, number: int, opening: str, at: datetime
+    ) -> NewDelivery:
+        """Return a message; silences and quiet hours may hold it back, groups never do."""
+        held = judge_one(instruction, alert, self.standing, at, grouped=False)
+        now_ms = int(at.timestamp() * 1000)
+        message = self.words.of(alert, self.routes, now_ms)(instruction, number)
+        told = opened(message, opening, instruction.target.channel)
+        return new_delivery(alert, Judged(instruction, held), told, now_ms, number)
+
+
+@dataclass(frozen=True)
+class Announcing:
+    """Tells of messages that are recorded, and publishes them at once; else the relay does."""
+
+    publisher: Publisher
+    writer: Writer
+    now_ms: Callable[[], int]
+
+    def announce(self, new: Sequence[NewDelivery]) -> None:
+        """Tell and publish.
+
+        Raises:
+            Transient: Kafka or Postgres is away; the messages stay in the outbox.
+        """
+        if not new:
+            return
+        now_ms = self.now_ms()
+        self.writer.send([event_of(each, now_ms) for each in new])
+        self.publisher.publish([each.entry() for each in new if goes_now(each)])

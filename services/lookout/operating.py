@@ -1,0 +1,219 @@
+"""`silence`, `ack`, `test-send` and `keygen`: what operators do from a command line."""
+
+import argparse
+import json
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TextIO
+
+from services.backbone.clock import Clock, SystemClock
+from services.backbone.errors import Refused, Trouble
+from services.backbone.settings import read_settings
+from services.backbone.web.keys import ApiKey, entry, expiry, new_key, shown
+from services.contracts.records import Severity
+from services.lookout.api.operators import SETTING
+from services.lookout.api_client import ApiClient, NotFound, OperatorSettings
+
+LOOK_SECONDS: Final = 0.5
+REACHED: Final = frozenset({"SENT", "CONFIRMED"})
+ENDED: Final = REACHED | {"FAILED", "CLOSED", "HELD"}
+"""States in which a test has come to its end, or only a person moves it on."""
+
+Commands = argparse._SubParsersAction  # noqa: SLF001 - argparse gives it no public name
+
+
+def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
+    """Add the operators' commands."""
+    silence = commands.add_parser("silence", help="silence alerts for a while")
+    _add_silence(silence.add_subparsers(dest="action", required=True))
+    ack = commands.add_parser("ack", help="take an alert in hand: nobody else is told of it")
+    ack.add_argument("alert", help="the alert's id")
+    ack.add_argument("--note", default="", help="kept with your name")
+    ack.add_argument("--who", default="", help="default: the name of your key")
+    test = commands.add_parser("test-send", help="send a test the whole way to somebody")
+    test.add_argument("--channel")
+    test.add_argument("--to", help="the recipient on the channel")
+    test.add_argument("--person", help="a person of the routes, on all channels")
+    test.add_argument("--route", help="whom a route tells")
+    test.add_argument("--severity", choices=[str(each) for each in Severity], default="info")
+    test.add_argument("--text", default="", help="what they read")
+    test.add_argument("--heed-silences", action="store_true", help="let silences hold it back")
+    test.add_argument("--wait", action="store_true", help="show what becomes of it")
+    test.add_argument("--wait-seconds", type=float, default=120.0)
+    key = commands.add_parser("keygen", help="make an operator's key, show it once")
+    key.add_argument("name", help="whose key it is, for example ann")
+    key.add_argument("--days", type=int, help="days until it expires (default: never)")
+
+
+def _add_silence(actions: "Commands[argparse.ArgumentParser]") -> None:
+    for name, text in (("add", "silence alerts"), ("preview", "show what that would catch")):
+        add = actions.add_parser(name, help=text)
+        add.add_argument("--watch", action="append", help="a watch's name, or a pattern like cpu*")
+        add.add_argument("--severity", action="append", choices=[str(each) for each in Severity])
+        add.add_argument("--label", action="append", default=[], metavar="NAME=VALUE")
+        add.add_argument("--lasts", default="1h", help="for example 30m, 2h, 1d (default: 1h)")
+        add.add_argument("--from", dest="starts_at", help="for example 2026-11-21T22:00:00Z")
+        add.add_argument("--reason", required=name == "add", default="", help="kept, and shown")
+    listing = actions.add_parser("list", help="list silences, newest first")
+    listing.add_argument("--standing", action="store_true", help="only those not over yet")
+    actions.add_parser("end", help="end a silence now").add_argument("silence")
+
+
+NAMES: Final = ("silence", "ack", "test-send", "keygen")
+
+
+def answer(chosen: argparse.Namespace, clock: Clock | None = None) -> int:
+    """Carry out one command; return the exit code."""
+    clock = clock or SystemClock()
+    try:
+        if chosen.command == "keygen":
+            return keygen(chosen, clock, sys.stdout)
+        client = ApiClient(read_settings(OperatorSettings))
+        try:
+            return act(chosen, client, clock, sys.stdout)
+        finally:
+            client.close()
+    except Trouble as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+
+
+def act(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
+    """Carry out a command of the API.
+
+    Raises:
+        Trouble: the lookout does not do it, or does not answer.
+    """
+    if chosen.command == "test-send":
+        return _test_send(chosen, client, clock, out)
+    if chosen.command == "ack":
+        body = {"note": chosen.note, "person": chosen.who}
+        told = client.ask("POST", f"/alerts/{chosen.alert}/acknowledge", body)
+        out.writelines(f"{each['person']} at {each['at']}\n" for each in told["acknowledgements"])
+        return 0
+    return _SILENCE[chosen.action](chosen, client, out)
+
+
+def keygen(chosen: argparse.Namespace, clock: Clock, out: TextIO) -> int:
+    """Write a new operator's key, and its entry for the file of keys."""
+    key = new_key()
+    lines = entry(ApiKey, chosen.name, key, expires=expiry(clock, chosen.days))
+    out.write(shown(key, lines, SETTING))
+    return 0
+
+
+def _body(chosen: argparse.Namespace) -> dict[str, Any]:
+    match: dict[str, Any] = {}
+    if chosen.watch:
+        match["watch"] = chosen.watch
+    if chosen.severity:
+        match["severity"] = chosen.severity
+    if chosen.label:
+        match["labels"] = _labels(chosen.label)
+    body = {"match": match, "lasts": chosen.lasts, "reason": chosen.reason}
+    return body | ({"starts_at": chosen.starts_at} if chosen.starts_at else {})
+
+
+def _labels(given: Iterable[str]) -> dict[str, str]:
+    labels = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not name:
+            raise Refused(f"--label {each}: write NAME=VALUE")
+        labels[name] = value
+    return labels
+
+
+def _add(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
+    _line(client.ask("POST", "/silences", _body(chosen)), out)
+    return 0
+
+
+def _preview(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
+    told = client.ask("POST", "/silences/preview", _body(chosen))
+    out.write(
+        f"of the newest {told['alerts_looked_at']} alerts it would have caught"
+        f" {told['alerts_caught']}; of {told['deliveries_looked_at']} deliveries that are not sent"
+        f" yet it would hold back {told['deliveries_held_back']}\n"
+    )
+    out.writelines(
+        f"  {each['alert_id']} {each['severity']} {each['watch']}: {each['summary']}\n"
+        for each in told["alerts"]
+    )
+    return 0
+
+
+def _list(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
+    query = "?standing=true" if chosen.standing else ""
+    for each in client.ask("GET", f"/silences{query}")["silences"]:
+        _line(each, out)
+    return 0
+
+
+def _end(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
+    _line(client.ask("DELETE", f"/silences/{chosen.silence}"), out)
+    return 0
+
+
+_SILENCE: Final[Mapping[str, Callable[[argparse.Namespace, ApiClient, TextIO], int]]] = {
+    "add": _add,
+    "preview": _preview,
+    "list": _list,
+    "end": _end,
+}
+
+
+def _line(silence: dict[str, Any], out: TextIO) -> None:
+    ends = silence["ended_at"] or silence["ends_at"]
+    match = json.dumps(silence["match"])
+    said = f"{silence['author']}: {silence['reason']}"
+    out.write(f"{silence['silence_id']} {silence['starts_at']} to {ends} {match} {said}\n")
+
+
+def _test_send(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
+    given = {
+        "channel": chosen.channel,
+        "recipient": chosen.to,
+        "person": chosen.person,
+        "route": chosen.route,
+        "severity": chosen.severity,
+        "text": chosen.text,
+        "heed_silences": chosen.heed_silences,
+    }
+    body = {name: value for name, value in given.items() if value is not None}
+    # Named here, so that asking again after a lost answer is the same test.
+    told = client.ask("POST", "/test-sends", body, idempotency_key=uuid.uuid4().hex)
+    out.write(f"alert {told['alert_id']}\n")
+    if not chosen.wait:
+        return 0
+    return follow(told, client, clock, out, chosen.wait_seconds)
+
+
+def follow(
+    told: dict[str, Any], client: ApiClient, clock: Clock, out: TextIO, wait_seconds: float
+) -> int:
+    """Show each change of a test's deliveries until all have ended; 0 if all reached somebody."""
+    until = clock.monotonic_seconds() + wait_seconds
+    states: dict[str, str] = {}
+    while True:
+        for each in _recipients(client, told["why"]):
+            if states.get(each["delivery_id"]) != each["state"]:
+                states[each["delivery_id"]] = each["state"]
+                line = f"{each['channel']} {each['recipient']}: {each['state']}"
+                out.write(f"{line}  {each['sentence']}\n")
+        if states.keys() >= set(told["delivery_ids"]) and ENDED.issuperset(states.values()):
+            return 0 if REACHED.issuperset(states.values()) else 1
+        if clock.monotonic_seconds() >= until:
+            out.write(f"not ended within {wait_seconds:g} s; look again: GET {told['why']}\n")
+            return 1
+        clock.wait(threading.Event(), LOOK_SECONDS)
+
+
+def _recipients(client: ApiClient, path: str) -> list[dict[str, Any]]:
+    try:
+        found: list[dict[str, Any]] = client.ask("GET", path)["recipients"]
+    except NotFound:
+        return []
+    return found

@@ -1,0 +1,213 @@
+"""The operators' API: what it does stands in the ledger, what it refuses says what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from services.backbone.ledger.database import Pool
+from services.contracts.ids import delivery_id
+from services.contracts.watches import TEST_SEND
+from tests.integration.lookout.api_rooms import Room
+from tests.integration.lookout.later_rows import message, record, rows, step
+from tests.unit.lookout.samples import sample
+
+pytestmark = pytest.mark.postgres
+
+SILENCE = {"match": {"watch": "over-heat"}, "lasts": "2h", "reason": "the fans are replaced"}
+HOT = sample(watch="over-heat")
+
+
+@pytest.fixture
+def room(pool: Pool, tmp_path: Path) -> Room:
+    return Room(pool, tmp_path / "routes.yaml")
+
+
+async def test_a_silence_is_tried_created_listed_and_ended(room: Room, ledger_url: str) -> None:
+    record(room.pool, HOT, message(HOT, "email", "desk@example.com"))
+    record(room.pool, sample(2), message(sample(2), "email", "desk@example.com"))
+    tried = (await room.ask("POST", "/silences/preview", SILENCE)).json()
+    assert (tried["alerts_looked_at"], tried["alerts_caught"]) == (2, 1)
+    assert (tried["deliveries_looked_at"], tried["deliveries_held_back"]) == (2, 1)
+    assert tried["alerts"][0]["alert_id"] == HOT.alert_id
+    assert (await room.ask("GET", "/silences")).json() == {"silences": []}
+    made = await room.ask("POST", "/silences", SILENCE)
+    assert made.status_code == 201
+    silence = made.json()
+    assert (silence["author"], silence["source"]) == ("ann", "api ann")
+    listed = (await room.ask("GET", "/silences?standing=true")).json()["silences"]
+    assert [each["silence_id"] for each in listed] == [silence["silence_id"]]
+    ended = (await room.ask("DELETE", f"/silences/{silence['silence_id']}")).json()
+    assert ended["ended_by"] == "ann"
+    again = await room.ask("DELETE", f"/silences/{silence['silence_id']}")
+    assert (again.status_code, again.json()["title"]) == (404, "no_such_silence")
+
+
+async def test_the_same_idempotency_key_is_one_silence(room: Room) -> None:
+    made = [await room.ask("POST", "/silences", SILENCE, idempotency_key="k") for _ in range(2)]
+    assert made[0].json() == made[1].json()
+    assert len((await room.ask("GET", "/silences")).json()["silences"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"lasts": "soon"}, "lasts"),
+        ({"lasts": None}, "either ends_at or lasts"),
+        ({"ends_at": "2099-01-01T00:00:00Z"}, "either ends_at or lasts"),
+        ({"lasts": "3650d"}, "at most 366 days"),
+        ({"match": {}}, "needs a match"),
+        ({"match": {"wach": "x"}}, "wach"),
+        ({"match": {"during": "never-declared"}}, "no times"),
+        ({"reason": ""}, "reason"),
+        ({"starts_at": "2026-01-01T00:00:00"}, "timezone"),
+        ({"unknown": 1}, "unknown"),
+    ],
+)
+async def test_a_silence_that_cannot_be_is_refused_with_the_reason(
+    room: Room, changes: dict[str, object], said: str
+) -> None:
+    body = {name: value for name, value in (SILENCE | changes).items() if value is not None}
+    refused = await room.ask("POST", "/silences", body)
+    assert refused.status_code == 422
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert said in refused.json()["detail"]
+
+
+async def test_acknowledging_ends_the_escalation_and_twice_is_once(
+    room: Room, ledger_url: str
+) -> None:
+    record(room.pool, HOT, steps=(step(0, 300),))
+    path = f"/alerts/{HOT.alert_id}/acknowledge"
+    first = await room.ask("POST", path, {"note": "I look at the fans"})
+    assert (first.status_code, first.json()["new"]) == (200, True)
+    again = await room.ask("POST", path)
+    assert again.json()["new"] is False
+    assert [each["note"] for each in again.json()["acknowledgements"]] == ["I look at the fans"]
+    other = await room.ask("POST", path, {"person": "bob"})
+    assert [each["person"] for each in other.json()["acknowledgements"]] == ["ann", "bob"]
+    assert rows(ledger_url, "SELECT state FROM escalations") == [("ENDED",)]
+    missing = await room.ask("POST", f"/alerts/{'f' * 32}/acknowledge")
+    assert (missing.status_code, missing.json()["title"]) == (404, "no_such_alert")
+
+
+async def test_why_tells_what_is_recorded(room: Room) -> None:
+    record(room.pool, HOT, message(HOT, "email", "desk@example.com"))
+    await room.ask("POST", f"/alerts/{HOT.alert_id}/acknowledge")
+    told = (await room.ask("GET", f"/alerts/{HOT.alert_id}/why")).json()
+    assert [each["recipient"] for each in told["recipients"]] == ["desk@example.com"]
+    assert any("acknowledged" in each["what"] for each in told["happened"])
+    assert (await room.ask("GET", f"/alerts/{'f' * 32}/why")).status_code == 404
+
+
+async def test_routes_are_reloaded_whole_or_not_at_all(room: Room) -> None:
+    before = (await room.ask("GET", "/routes")).json()
+    assert before["problems"] == []
+    good = room.routes_file.read_text()
+    room.routes_file.write_text(good.replace("email, to", "emial, to"))
+    refused = await room.ask("POST", "/routes/reload")
+    assert refused.status_code == 422
+    assert "did you mean 'email'" in refused.json()["problems"][0]["reason"]
+    assert refused.json()["problems"][0]["line"] == 8
+    still = (await room.ask("GET", "/routes")).json()
+    assert still["version_id"] == before["version_id"]
+    assert still["problems"] == refused.json()["problems"]
+    room.routes_file.write_text(good.replace("desk@", "night@"))
+    after = (await room.ask("POST", "/routes/reload")).json()
+    assert after["version_id"] != before["version_id"]
+    assert after["problems"] == []
+
+
+async def test_explain_tells_who_would_be_told_and_records_nothing(
+    room: Room, ledger_url: str
+) -> None:
+    body = {"alert": HOT.model_dump(mode="json"), "at": "2026-11-21T12:00:00Z"}
+    told = (await room.ask("POST", "/routes/explain", body)).json()
+    assert told["routed_by"] == ["hot"]
+    assert [each["recipient"] for each in told["told"]] == ["desk@example.com"]
+    assert rows(ledger_url, "SELECT count(*) FROM alerts") == [(0,)]
+
+
+async def test_two_presses_are_two_tests_and_one_key_is_one(room: Room) -> None:
+    body = {"channel": "email", "recipient": "desk@example.com", "text": "hello"}
+    made = [(await room.ask("POST", "/test-sends", body)).json() for _ in range(2)]
+    keyed = [
+        (await room.ask("POST", "/test-sends", body, idempotency_key="k")).json() for _ in range(2)
+    ]
+    ids = [each["alert_id"] for each in (*made, *keyed)]
+    assert len(set(ids)) == 3
+    assert ids == [each.alert_id for each in room.writer.alerts()]
+    alert = room.writer.alerts()[0]
+    assert (alert.watch, alert.summary, alert.labels["asked_by"]) == (TEST_SEND, "hello", "ann")
+    assert made[0]["delivery_ids"] == [delivery_id(ids[0], "email", "desk@example.com")]
+    assert made[0]["why"] == f"/alerts/{ids[0]}/why"
+
+
+async def test_a_person_or_a_route_can_be_tested(room: Room) -> None:
+    person = (await room.ask("POST", "/test-sends", {"person": "ann"})).json()
+    assert {each["channel"] for each in person["told"]} == {"email", "bus"}
+    route = (await room.ask("POST", "/test-sends", {"route": "hot"})).json()
+    assert route["told"] == [{"channel": "email", "recipient": "desk@example.com"}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"channel": "email"},
+        {"recipient": "desk@example.com"},
+        {"channel": "email", "recipient": "nobody"},
+        {"channel": "pigeon", "recipient": "x"},
+        {"channel": "bus", "recipient": "alerts"},
+        {"person": "zoe"},
+        {"route": "none"},
+        {"person": "ann", "route": "hot"},
+        {"channel": "email", "recipient": "desk@example.com", "person": "ann"},
+    ],
+)
+async def test_a_test_to_nobody_is_refused(room: Room, body: dict[str, str]) -> None:
+    refused = await room.ask("POST", "/test-sends", body)
+    assert refused.status_code == 422
+    assert room.writer.written == []
+
+
+async def test_without_a_key_nothing_opens_and_without_a_file_nobody_has_one(
+    room: Room, pool: Pool, tmp_path: Path
+) -> None:
+    refused = await room.ask("GET", "/silences", authorization="Bearer wrong")
+    assert (refused.status_code, "WWW-Authenticate" in refused.headers) == (401, True)
+    closed = Room(pool, tmp_path / "closed.yaml", with_keys=False)
+    answer = await closed.ask("GET", "/silences")
+    assert answer.status_code == 403
+    assert "python -m services.lookout keygen NAME" in answer.json()["detail"]
+    assert "ALDEBARAN_OPERATOR_KEYS_FILE" in answer.json()["detail"]
+    assert (await closed.ask("GET", "/healthz/live")).status_code == 200
+
+
+async def test_while_a_store_is_away_the_answer_is_503_and_tells_no_address(
+    room: Room, pool: Pool, tmp_path: Path
+) -> None:
+    room.writer.away = True
+    answers = [await room.ask("POST", "/test-sends", {"person": "ann"})]
+    pool.close()
+    answers.append(await room.ask("GET", "/silences"))
+    answers.append(await Room(pool, tmp_path / "r.yaml", opened=False).ask("GET", "/routes"))
+    for answer in answers:
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) > 0
+        assert "secret" not in answer.text
+
+
+async def test_a_body_too_large_is_refused_before_it_is_read_to_its_end(room: Room) -> None:
+    answer = await room.ask("POST", "/silences", content=b"x" * (1024 * 1024 + 1))
+    assert (answer.status_code, answer.json()["title"]) == (413, "too_large")
+    assert (await room.ask("PUT", "/silences")).status_code == 405
+    assert (await room.ask("GET", "/nothing")).status_code == 404
+
+
+async def test_the_description_shows_every_path_with_an_example(room: Room) -> None:
+    described = (await room.ask("GET", "/openapi.json")).json()
+    assert {"/silences", "/silences/preview", "/alerts/{alert_id}/why", "/routes/reload"} <= set(
+        described["paths"]
+    )
+    for name in ("SilenceBody", "TrialBody", "AcknowledgeBody", "ExplainBody"):
+        assert described["components"]["schemas"][name]["examples"], name

@@ -1,5 +1,6 @@
 """Evidence by callbacks, from end to end: deliverer, provider, door and ledger as they are."""
 
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,6 +121,23 @@ def test_without_any_evidence_it_is_held_until_a_late_callback_comes(
     assert call(door, text(2), "delivered") == 404
     assert call(door, one, "failed") == 204
     assert ledger.states() == {one.delivery_id: State.CONFIRMED}
+
+
+def test_killed_mid_request_the_callback_proves_it_and_nobody_sends_again(
+    start: Start, ledger: Ledger, inbox: Inbox, door: Door
+) -> None:
+    inbox.dial("twilio", delay_seconds=30, callbacks="before")
+    one = text(1)
+    ledger.add(one)
+    leases = {"send_timeout_seconds": 1, "lease_seconds": 2, "in_doubt_deadline_seconds": 600}
+    more = {"callbacks_public_url": door.url} | leases
+    killed = started(start, inbox.url, **more)
+    until(lambda: evidence(ledger, one) == Counter(TAKEN=1, CONFIRMED=1), "called back")
+    killed.end(signal.SIGKILL)
+    inbox.dial("twilio", delay_seconds=0)
+    started(start, inbox.url, **more)
+    until(lambda: ledger.states() == {one.delivery_id: State.CONFIRMED}, "confirmed")
+    assert inbox.taken("twilio") == Counter([one.delivery_id])
 
 
 def test_without_callbacks_the_list_ends_the_doubt(

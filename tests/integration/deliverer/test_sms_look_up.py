@@ -3,13 +3,23 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from services.backbone.clock import SystemClock
 from services.contracts.records import Delivery
-from services.deliverer.channel import Absent, Doubt, Finding, Message, SendWindow, Taken, Unclear
+from services.deliverer.channel import (
+    Absent,
+    Doubt,
+    Finding,
+    Message,
+    SendWindow,
+    Taken,
+    TooLate,
+    Unclear,
+)
 from services.deliverer.channels.sms.channel import SmsChannel
 from services.deliverer.channels.sms.settings import SmsSettings
 from services.deliverer.outcomes import Refused, Unknown
@@ -140,3 +150,14 @@ async def test_a_send_given_up_while_it_connects_never_goes_out(
         with pytest.raises(asyncio.CancelledError):
             await sending
     assert not right.opened
+
+
+async def test_a_window_that_is_over_lets_nothing_out(opened: Open, silent: socket.socket) -> None:
+    channel = opened(sms_api_url=f"http://127.0.0.1:{port_of(silent)}")
+    late = SendWindow(CLOCK, CLOCK.monotonic_seconds() - 1)
+    with suppress(TooLate):
+        assert isinstance(await channel.send(Message(text(1), 1), late), Refused)
+    assert not late.opened
+    connection, _ = await asyncio.get_running_loop().sock_accept(silent)
+    with connection:
+        assert connection.recv(1) == b"", "closed without a byte"

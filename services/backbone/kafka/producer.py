@@ -4,7 +4,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Final
 
 from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka import Producer as Client
@@ -12,7 +12,10 @@ from pydantic import Field
 
 from services.backbone.errors import QueueFull, Refused, Transient, Trouble
 from services.backbone.kafka.client import common_config, trouble
+from services.backbone.kafka.security import PLAINTEXT, Security
 from services.backbone.settings import KafkaSettings, Seconds
+
+_HEARD_LIMIT: Final = 200
 
 
 class ProducerSettings(KafkaSettings):
@@ -55,8 +58,12 @@ class _Batch:
 class Producer:
     """Writes records; safe to call from any thread."""
 
-    def __init__(self, settings: ProducerSettings, program: str) -> None:
+    def __init__(
+        self, settings: ProducerSettings, program: str, security: Security = PLAINTEXT
+    ) -> None:
         config = common_config(settings.kafka_bootstrap_servers, program) | {
+            **security.config(),
+            "error_cb": self._hear,
             "acks": "all",
             "enable.idempotence": True,
             "linger.ms": settings.producer_linger_ms,
@@ -66,6 +73,7 @@ class Producer:
             "queue.buffering.max.messages": settings.producer_queue_messages,
             "queue.buffering.max.kbytes": settings.producer_queue_kib,
         }
+        self._heard = ""
         self._client = Client(config)
         self._stop = threading.Event()
         self._fatal: str | None = None
@@ -129,7 +137,15 @@ class Producer:
     def _sorted(self, error: KafkaError) -> Refused | Transient:
         if error.fatal():
             self._fatal = error.str()
-        return trouble(error)
+        found = trouble(error)
+        if error.name() == "_MSG_TIMED_OUT" and self._heard:
+            return type(found)(f"{found}; {self._heard}")
+        return found
+
+    def _hear(self, error: KafkaError) -> None:
+        """Keep what the client says of its connections: a record itself only times out."""
+        if error.name() != "_ALL_BROKERS_DOWN":  # it says no more than that
+            self._heard = error.str()[:_HEARD_LIMIT]
 
     def _serve(self) -> None:
         while not self._stop.is_set():

@@ -6,11 +6,14 @@ is written again: readers that drop repeats by key see each delivery once.
 
 import asyncio
 import re
-from typing import Final
+from typing import Final, Self
+
+from pydantic import SecretStr, model_validator
 
 from services.backbone import errors
 from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.backbone.kafka.security import Mechanism, Protocol, Security
 from services.backbone.settings import Seconds, read_settings
 from services.contracts import topics
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
@@ -39,9 +42,35 @@ class BusSettings(ProducerSettings):
 
     bus_bootstrap_servers: str | None = None
     """Another cluster; without it, the one that Aldebaran runs on."""
+    bus_security_protocol: Protocol = "plaintext"
+    """`ssl` and `sasl_ssl` check the cluster; `sasl_…` log in there."""
+    bus_sasl_mechanism: Mechanism = "SCRAM-SHA-512"
+    bus_sasl_username: str | None = None
+    bus_sasl_password: SecretStr | None = None
+    bus_ca_file: str | None = None
+    bus_certificate_file: str | None = None
+    bus_key_file: str | None = None
     bus_default_topic: str = topics.NOTIFICATIONS
     """For recipients without a name of their own."""
     send_timeout_seconds: Seconds = 10.0
+
+    @model_validator(mode="after")
+    def _security_is_whole(self) -> Self:
+        if missing := self.security().complaint():
+            raise ValueError(f"bus: {missing}")
+        return self
+
+    def security(self) -> Security:
+        """Return how the cluster is entered."""
+        return Security(
+            protocol=self.bus_security_protocol,
+            mechanism=self.bus_sasl_mechanism,
+            username=self.bus_sasl_username,
+            password=self.bus_sasl_password,
+            ca_file=self.bus_ca_file,
+            certificate_file=self.bus_certificate_file,
+            key_file=self.bus_key_file,
+        )
 
     def target(self) -> ProducerSettings:
         """Return the producer's settings: it gives a record up before the send window ends."""
@@ -59,7 +88,7 @@ class BusChannel:
 
     def __init__(self, settings: BusSettings) -> None:
         self._default_topic = settings.bus_default_topic
-        self._producer = Producer(settings.target(), "deliverer-bus")
+        self._producer = Producer(settings.target(), "deliverer-bus", settings.security())
         self.traits = Traits(
             name="bus",
             promise=_PROMISE,

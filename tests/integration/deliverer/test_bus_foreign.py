@@ -1,0 +1,117 @@
+"""The bus channel to a cluster that is not ours: TLS, a log-in, and what is told when they fail."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.producer import Producer, ProducerSettings
+from services.contracts.states import State
+from services.contracts.topics import Topic
+from services.machine import broker, child, setup
+from services.machine.ports import free_ports
+from tests.integration.deliverer.conftest import Bus, Start
+from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.deliverer.waiting import until
+from tests.unit.deliverer.builders import delivery
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+CERTIFICATE = Path(__file__).with_name("relay.pem")
+PASSWORD = "very-secret-1234"
+_SECURE = """
+listeners={listeners},SECURE://127.0.0.1:{port}
+advertised.listeners={advertised},SECURE://127.0.0.1:{port}
+listener.security.protocol.map=CLIENTS:PLAINTEXT,CONTROLLERS:PLAINTEXT,SECURE:SASL_SSL
+listener.name.secure.ssl.keystore.type=PEM
+listener.name.secure.ssl.keystore.location={certificate}
+listener.name.secure.sasl.enabled.mechanisms=PLAIN
+listener.name.secure.plain.sasl.jaas.config=\
+org.apache.kafka.common.security.plain.PlainLoginModule required user_desk="{password}";
+"""
+
+
+@pytest.fixture(scope="module")
+def foreign(
+    aldebaran_tools: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Bus, int]]:
+    """A second cluster with a topic, as its owner sees it; and the port where others log in."""
+    folder = tmp_path_factory.mktemp("foreign")
+    port, controller_port, secure_port = free_ports(3)
+    node = broker.BrokerNode(folder / "kafka", port, controller_port, heap_mebibytes=192)
+    java = setup.required_java(os.environ)
+    jars = setup.jars_folder(aldebaran_tools, "broker")
+    broker.prepare(node, java, jars)
+    properties = node.folder / "server.properties"
+    found = dict(line.split("=", 1) for line in properties.read_text().splitlines())
+    secure = _SECURE.format(
+        listeners=found["listeners"],
+        advertised=found["advertised.listeners"],
+        port=secure_port,
+        certificate=CERTIFICATE,
+        password=PASSWORD,
+    )
+    properties.write_text(properties.read_text() + secure)
+    running = child.start_and_wait(
+        broker.program(node, java, jars), folder / "kafka.log", os.environ
+    )
+    settings = ProducerSettings(kafka_bootstrap_servers=node.bootstrap)
+    TopicAdmin(settings, "test").declare([Topic("desk")])
+    producer = Producer(settings, "test")
+    yield Bus(settings, producer), secure_port
+    producer.close()
+    running.stop()
+
+
+def to(port: int, **more: object) -> dict[str, object]:
+    return {
+        "bus_bootstrap_servers": f"127.0.0.1:{port}",
+        "bus_security_protocol": "sasl_ssl",
+        "bus_sasl_mechanism": "PLAIN",
+        "bus_sasl_username": "desk",
+        "bus_sasl_password": PASSWORD,
+        "bus_ca_file": CERTIFICATE,
+        **more,
+    }
+
+
+def test_each_delivery_is_one_record_there(
+    start: Start, ledger: Ledger, foreign: tuple[Bus, int]
+) -> None:
+    cluster, port = foreign
+    sent = [delivery(number, "bus", "desk") for number in range(10)]
+    ledger.add(*sent)
+    start("bus", **to(port))
+    until(lambda: set(ledger.states().values()) == {State.SENT}, "sent")
+    records = cluster.read("desk", lambda found: len(found) >= len(sent))
+    assert Counter(each.key for each in records) == Counter(each.delivery_id for each in sent)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"bus_sasl_password": "not-the-password"}, "uthentication failed"),
+        ({"bus_ca_file": ""}, "certificate"),
+    ],
+)
+def test_what_is_not_trusted_is_told_without_secrets(
+    start: Start,
+    ledger: Ledger,
+    foreign: tuple[Bus, int],
+    wrong: dict[str, object],
+    told: str,
+) -> None:
+    _, port = foreign
+    one = delivery(1, "bus", "desk")
+    ledger.add(one)
+    settings = to(port) | wrong
+    if not settings["bus_ca_file"]:
+        del settings["bus_ca_file"]
+    deliverer = start("bus", attempts_limit=1000, send_timeout_seconds=3, **settings)
+    until(lambda: any(told in (each["reason"] or "") for each in ledger.attempts(one)), told)
+    logged = deliverer.log_file.read_text()
+    assert PASSWORD not in logged
+    assert "not-the-password" not in logged

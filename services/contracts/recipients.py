@@ -19,6 +19,8 @@ _MAILBOX: Final = re.compile(
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _PHONE_NUMBER: Final = re.compile(r"\+[1-9][0-9]{6,14}")
 _ENDPOINT: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
+SLACK_CONVERSATION: Final = re.compile(r"[CGD][A-Z0-9]{8,20}")
+"""How Slack names a channel, a group or a direct message."""
 DEVICE_TOKEN: Final = re.compile(r"[0-9A-Fa-f]{64,200}")
 """How Apple names a phone with an app."""
 _OWN_TOPICS: Final = (topics.ALERTS, topics.HEARTBEATS, topics.DELIVERY_EVENTS)
@@ -77,6 +79,14 @@ def _push(recipient: str) -> str | None:
     return _entry(recipient, "push_devices")
 
 
+def _slack(recipient: str) -> str | None:
+    if SLACK_CONVERSATION.fullmatch(recipient):
+        return None
+    if recipient.startswith("#"):
+        return "Slack's history is searched by id: take the channel's id (C…), or a name for it"
+    return _entry(recipient, "slack_channels")
+
+
 def _entry(recipient: str, setting: str) -> str | None:
     if _ENDPOINT.fullmatch(recipient):
         return None
@@ -115,5 +125,6 @@ _CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
     "push": _push,
     "rabbitmq": _rabbitmq,
     "sms": _sms,
+    "slack": _slack,
     "webhook": _webhook,
 }

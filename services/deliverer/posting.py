@@ -40,22 +40,24 @@ def failed(error: httpx2.TransportError, window: SendWindow) -> Outcome:
     return Refused(reason, destination_down=True)
 
 
-async def answer_object(response: httpx2.Response) -> dict[str, Any]:
+async def answer_object(
+    response: httpx2.Response, limit_bytes: int = ANSWER_LIMIT_BYTES
+) -> dict[str, Any]:
     """Read the answer as a JSON object; empty if it is none, is too large or does not come."""
     try:
-        found = orjson.loads(await answer_bytes(response))
+        found = orjson.loads(await answer_bytes(response, limit_bytes))
     except orjson.JSONDecodeError:
         return {}
     return found if isinstance(found, dict) else {}
 
 
-async def answer_bytes(response: httpx2.Response) -> bytes:
+async def answer_bytes(response: httpx2.Response, limit_bytes: int = ANSWER_LIMIT_BYTES) -> bytes:
     """Read the answer and end it; empty if it is too large or does not come whole."""
     content = b""
     try:
         async for chunk in response.aiter_bytes():
             content += chunk
-            if len(content) > ANSWER_LIMIT_BYTES:
+            if len(content) > limit_bytes:
                 return b""
     except (httpx2.TransportError, httpx2.DecodingError):
         return b""

@@ -17,6 +17,7 @@ KEY = "0123456789abcdef0123456789abcdef"
 Json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=50),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=20), inner),
+    max_leaves=8,
 )
 
 

@@ -23,6 +23,7 @@ RECIPIENTS = {
     "nagios": "aldebaran/too-many",
     "nrdp": "aldebaran/too-many",
     "rabbitmq": "alerts/desk",
+    "slack": "on-call",
     "sms": "+41791234567",
     "webhook": "the-desk",
 }
@@ -35,6 +36,7 @@ NONSENSE = {
     "nagios": "aldebaran/",
     "nrdp": "/too-many",
     "rabbitmq": "/",
+    "slack": "#on-call",
     "sms": "0791234567",
     "webhook": "ftp://x",
 }
@@ -64,6 +66,9 @@ async def channel(name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[C
         "EMAIL_PASSWORD": SECRET,
         "PAGERDUTY_ROUTING_KEYS": f'{{"on-call": "{SECRET}"}}',
         "PAGERDUTY_URL": f"http://127.0.0.1:{port}",
+        "SLACK_BOT_TOKEN": SECRET,
+        "SLACK_CHANNELS": '{"on-call": "C0123456789"}',
+        "SLACK_URL": f"http://127.0.0.1:{port}",
         "SMS_ACCOUNT_SID": "AC" + "0" * 32,
         "SMS_AUTH_TOKEN": SECRET,
         "SMS_SENDER": "+15005550006",

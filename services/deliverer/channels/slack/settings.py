@@ -1,0 +1,34 @@
+"""What the Slack channel is told."""
+
+from typing import Annotated
+
+from pydantic import Field, SecretStr, StringConstraints
+
+from services.backbone.settings import Seconds, Settings
+from services.contracts.recipients import SLACK_CONVERSATION
+
+Conversation = Annotated[str, StringConstraints(pattern=SLACK_CONVERSATION.pattern)]
+
+
+class SlackSettings(Settings):
+    """Which bot, and how patient."""
+
+    slack_bot_token: SecretStr
+    """`xoxb-…`, with the scopes chat:write and, for evidence, channels:history and its like."""
+    slack_channels: dict[str, Conversation] = Field(default_factory=dict)
+    """Conversation ids by the name that routes use."""
+    slack_seconds_between: Annotated[float, Field(ge=0, le=60)] = 1.0
+    """Between two messages to one conversation."""
+    slack_look_up_after_seconds: tuple[Seconds, ...] = (2.0, 15.0, 60.0, 100.0)
+    slack_absence_seconds: Annotated[float, Field(ge=0, le=86_400)] | None = 60.0
+    """So long after the lease a message that the history lacks counts as not taken; or never."""
+    slack_look_up_timeout_seconds: Seconds = 15.0
+    slack_connect_timeout_seconds: Seconds = 5.0
+    slack_url: str = "https://slack.com/api"
+    slack_ca_file: str | None = None
+
+    def conversation(self, recipient: str) -> str | None:
+        """Return a recipient's conversation id, or None for an unknown name."""
+        if SLACK_CONVERSATION.fullmatch(recipient):
+            return recipient
+        return self.slack_channels.get(recipient)

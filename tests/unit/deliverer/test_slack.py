@@ -1,0 +1,119 @@
+"""What Slack's answers mean, how a message is found again, and whose turn it is."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.contracts import recipients
+from services.deliverer.channel import Message
+from services.deliverer.channels.slack.answers import answered
+from services.deliverer.channels.slack.message import body, timestamp_of
+from services.deliverer.channels.slack.pace import Pace
+from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
+from tests.unit.deliverer.builders import delivery
+
+CONVERSATION = "C0123456789"
+Json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=20), inner),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ("channel_not_found", Permanent),
+        ("not_in_channel", Permanent),
+        ("is_archived", Permanent),
+        ("msg_too_long", Permanent),
+        ("something_new", Permanent),
+        ("ratelimited", Refused),
+        ("rate_limited", Refused),
+        ("request_timeout", Refused),
+        ("invalid_auth", Refused),
+        ("missing_scope", Refused),
+        ("token_revoked", Refused),
+        ("fatal_error", Unknown),
+        ("internal_error", Unknown),
+        ("service_unavailable", Unknown),
+    ],
+)
+def test_errors_mean_what_slack_documents(error: str, kind: type) -> None:
+    assert isinstance(answered(200, {"ok": False, "error": error}, None), kind)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (200, Unknown),
+        (302, Permanent),
+        (404, Permanent),
+        (403, Refused),
+        (408, Unknown),
+        (429, Refused),
+        (500, Unknown),
+        (503, Unknown),
+    ],
+)
+def test_statuses_without_slacks_words_prove_little(status: int, kind: type) -> None:
+    assert isinstance(answered(status, {}, None), kind)
+
+
+@given(st.integers(100, 599), st.dictionaries(st.sampled_from(["ok", "error", "ts"]), Json))
+def test_only_slacks_ok_is_an_acceptance(status: int, said: dict[str, object]) -> None:
+    outcome = answered(status, said, None)
+    assert isinstance(outcome, Accepted) == (status == 200 and said.get("ok") is True)
+
+
+def test_what_can_be_put_right_is_told() -> None:
+    outcome = answered(200, {"ok": False, "error": "not_in_channel"}, None)
+    assert isinstance(outcome, Permanent)
+    assert "invite the bot" in outcome.reason
+    refused = answered(200, {"ok": False, "error": "invalid_auth"}, None)
+    assert isinstance(refused, Refused)
+    assert refused.destination_down
+    assert "slack_bot_token" in refused.reason
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4096))
+def test_any_text_is_found_again_by_text_and_by_metadata(text: str) -> None:
+    one, other = (delivery(n, "slack", CONVERSATION, text=text) for n in range(2))
+    posted = body(Message(one, attempt=1), CONVERSATION)
+    assert len(posted["text"]) < 40_000
+    assert "<!channel>" not in posted["text"]
+    by_text = {"ts": "1.2", "text": posted["text"]}
+    by_metadata = {"ts": "1.3", "metadata": posted["metadata"]}
+    assert timestamp_of([by_text], one.delivery_id) == "1.2"
+    assert timestamp_of([by_metadata], one.delivery_id) == "1.3"
+    assert timestamp_of([by_text, by_metadata], other.delivery_id) is None
+
+
+@given(st.lists(Json, max_size=4))
+def test_any_history_is_searched_without_harm(messages: list[object]) -> None:
+    assert timestamp_of(messages, "a" * 32) is None
+
+
+@given(st.lists(st.tuples(st.sampled_from("AB"), st.floats(0, 5)), max_size=60))
+def test_turns_of_a_conversation_keep_their_distance(asked: list[tuple[str, float]]) -> None:
+    pace, now = Pace(1.0), 100.0
+    turns: dict[str, list[float]] = {"A": [], "B": []}
+    for conversation, later in asked:
+        now += later / 4
+        given_, wait = pace.turn(conversation, now, patience_seconds=3)
+        assert wait >= 0
+        if given_:
+            assert wait <= 3
+            turns[conversation].append(now + wait)
+        else:
+            assert wait > 3
+    for times in turns.values():
+        assert all(late - early >= 0.999 for early, late in pairwise(times))
+
+
+def test_a_recipient_is_a_conversation_id_or_a_name() -> None:
+    assert recipients.complaint("slack", CONVERSATION) is None
+    assert recipients.complaint("slack", "on-call") is None
+    assert "id" in str(recipients.complaint("slack", "#on-call"))

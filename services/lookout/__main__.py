@@ -3,22 +3,16 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from pathlib import Path
 
 from services.backbone import service
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
-from services.contracts.records import Alert, Malformed
-from services.lookout import operating
+from services.lookout import inspecting, operating
 from services.lookout.api.app import create_app
 from services.lookout.api.desk import Office
 from services.lookout.api.operators import open_operators
-from services.lookout.explaining import explain
 from services.lookout.program import PROGRAM, run_lookout
-from services.lookout.routes.reading import load_routes
-from services.lookout.routing import Routes
 from services.lookout.settings import LookoutSettings
 
 
@@ -28,16 +22,9 @@ def main(arguments: Sequence[str]) -> int:
     asked = _parser().parse_args(arguments)
     if asked.command in operating.NAMES:
         return operating.answer(asked)
-    if asked.command is None:
-        return _run(settings)
-    try:
-        routes = load_routes(asked.file, settings.channels, settings.routes_variables)
-        answer = "OK" if asked.command == "check" else _explained(routes, asked.alert)
-    except (Refused, Malformed, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    sys.stdout.write(answer + "\n")
-    return 0
+    if asked.command in inspecting.NAMES:
+        return inspecting.answer(asked, settings, SystemClock())
+    return _run(settings)
 
 
 def _run(settings: LookoutSettings) -> int:
@@ -55,20 +42,11 @@ def _run(settings: LookoutSettings) -> int:
     )
 
 
-def _explained(routes: Routes, alert: Path) -> str:
-    now = datetime.fromtimestamp(SystemClock().now_ms() / 1000, UTC)
-    return explain(routes, Alert.decode(alert.read_bytes()), now)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m services.lookout", description=__doc__)
     commands = parser.add_subparsers(dest="command")
-    check = commands.add_parser("check", help="say whether a routes file can be used")
-    explained = commands.add_parser("explain", help="say who would be told of an alert")
-    for command in (check, explained):
-        command.add_argument("file", type=Path, help="the routes file")
+    inspecting.add_commands(commands)
     operating.add_commands(commands)
-    explained.add_argument("alert", type=Path, help="the alert's JSON, as on topic alerts")
     return parser
 
 

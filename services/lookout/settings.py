@@ -21,6 +21,8 @@ class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings, LinkSe
     routes_variables: dict[str, str] = Field(default_factory=dict)
     operator_keys_file: Path | None = None
     """Who may use the API; without it the API is closed."""
+    watches_dir: Path | None = None
+    """Where watches are declared, so that `check` can tell of routes that name none of them."""
     lookout_group: Name = "lookout"
     lookout_batch_alerts: Annotated[int, Field(ge=1, le=10_000)] = 500
     lookout_settled_alerts: Annotated[int, Field(ge=1, le=10_000_000)] = 50_000

@@ -34,19 +34,23 @@ class Declared:
     def targets(self, part: ToPart) -> Iterator[tuple[Target, ...]]:
         """Return per recipient or person the first choice and what may stand in for it.
 
-        People and channels that are unknown are left out.
+        People and channels that are unknown, or not in use, are left out.
         """
         for recipient in part.to or ():
             yield (Target(part.channel or "", self.filled(recipient)),)
         for name in part.person:
-            if name in self.people and (found := chosen(self.people[name], part.by)):
+            if name in self.people and (found := self.reach(self.people[name], part.by)):
                 yield found
 
+    def reach(self, person: Person, by: Collection[str]) -> tuple[Target, ...]:
+        """Return a person's recipients on channels that are in use, in the sequence of `by`.
 
-def chosen(person: Person, by: Collection[str]) -> tuple[Target, ...]:
-    """Return a person's recipients on these channels, in this sequence; on all if none is named."""
-    reach = {target.channel: target for target in person.targets}
-    return tuple(reach[channel] for channel in (by or reach) if channel in reach)
+        All of the person's channels are taken where `by` names none.
+        """
+        known = {target.channel: target for target in person.targets}
+        return tuple(
+            known[channel] for channel in (by or known) if channel in known.keys() & self.channels
+        )
 
 
 def declared(part: FilePart, channels: Collection[str], variables: Mapping[str, str]) -> Declared:

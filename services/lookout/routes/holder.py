@@ -1,18 +1,22 @@
 """The routes in use: a changed file is taken over whole while the lookout runs, or not at all."""
 
 import threading
+from datetime import UTC, datetime
 from typing import Final
 
 from services.backbone.clock import Clock
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.lookout import metrics
+from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.problems import BadRoutes
-from services.lookout.routes.reading import Reading
+from services.lookout.routes.reading import Checked, Reading
 from services.lookout.routes.source import RoutesSource
 from services.lookout.routing import Routes
 
 LOOK_SECONDS: Final = 1.0
+WARNINGS_LIMIT: Final = 20
+"""Most warnings that are logged; `check` shows all."""
 
 log = logger(__name__)
 
@@ -86,16 +90,24 @@ class RoutesHolder:
 
     def _load(self) -> Routes:
         try:
-            routes = self._reading.load(self._source)
+            checked = self._reading.checked(self._source)
+            routes = checked.routes()
         except BadRoutes as error:
             self._problem = error
             metrics.ROUTES_FAILED.set(1)
             log.error("routes_refused", reason=str(error))
             raise
+        self._warn(checked)
         self._problem = None
         metrics.ROUTES_FAILED.set(0)
         metrics.ROUTES_LOADED.set(self._clock.now_ms() / 1000)
         return routes
+
+    def _warn(self, checked: Checked) -> None:
+        now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+        warnings = lint(checked, Surroundings(now, self._reading.variables))
+        for each in warnings[:WARNINGS_LIMIT]:
+            log.warning("routes_warning", line=each.line, reason=each.reason)
 
     def _run(self, life: Life) -> None:
         try:

@@ -42,7 +42,7 @@ def _wrong_recipients(place: Place, to: ToPart, declared: Declared) -> Iterator[
                 yield (*place, "to", index), wrong
     for index, name in enumerate(to.person):
         yield from _unknown((*place, "person", index), "person", name, declared.people)
-        yield from _wrong_choice((*place, "by"), name, to.by, declared)
+        yield from _wrong_choice(place, name, to.by, declared)
 
 
 def _wrong_choice(
@@ -52,7 +52,10 @@ def _wrong_choice(
         reach = [target.channel for target in person.targets]
         for index, channel in enumerate(by):
             if channel not in reach:
-                yield (*place, index), f"{name} has no {channel}{hint(channel, reach)}"
+                yield (*place, "by", index), f"{name} has no {channel}{hint(channel, reach)}"
+        if not declared.reach(person, by) and set(by) <= set(reach):
+            known = ", ".join(sorted(declared.channels))
+            yield place, f"{name} has no channel that is in use; ALDEBARAN_CHANNELS has {known}"
 
 
 def _complaint(channel: str, recipient: str, declared: Declared) -> str | None:

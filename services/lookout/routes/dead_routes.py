@@ -1,0 +1,86 @@
+"""Routes, silences and inhibitions that no alert can ever meet."""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Final
+
+from services.contracts.records import Severity
+from services.lookout.matching import Match, Patterns
+from services.lookout.routes.declared import Declared
+from services.lookout.routes.match_part import MatchPart
+from services.lookout.routes.parts import FilePart
+from services.lookout.routes.problems import Finding
+from services.lookout.routes.tree import Spot, matches, spots
+from services.lookout.week_times import WeekTimes
+
+MAGIC: Final = "*?["
+
+
+def dead_routes(
+    part: FilePart, known: Declared, now: datetime, watches: Collection[str] | None
+) -> Iterator[Finding]:
+    """Return what never matches, and watches that nobody declares if it is known who does."""
+    for spot in spots(part.routes):
+        if why := _contradiction(spot, known, now):
+            yield spot.place, f"route {spot.part.name!r} never matches: {why}"
+    for place, match in matches(part):
+        for index, pattern in enumerate(match.watch or ()):
+            if watches is not None and not _any_fits(watches, pattern):
+                yield (*place, "watch", index), f"no declared watch is {pattern}"
+
+
+def _contradiction(spot: Spot, known: Declared, now: datetime) -> str | None:
+    line = [each.match for each in (*spot.above, spot.part)]
+    *above, own = [each.match(known.times) for each in line]
+    if not _severities(above) & _severities([own]):
+        return "the routes around it take other severities"
+    if any(_apart(each.watch, own.watch) for each in above):
+        return "the routes around it take other watches"
+    for outer in above:
+        wanted = dict(outer.labels)
+        for name, patterns in own.labels:
+            if _apart(wanted.get(name), patterns):
+                return f"the routes around it take other values of label {name}"
+    times = {each for match in (*above, own) for each in match.times}
+    return None if _ever(times, now) else f"it is never {_all(line)} at once"
+
+
+def _severities(line: Sequence[Match]) -> frozenset[Severity]:
+    taken = frozenset(Severity)
+    for match in line:
+        taken &= frozenset(Severity) if match.severity is None else match.severity
+    return taken
+
+
+def _apart(outer: Patterns | None, inner: Patterns | None) -> bool:
+    """Tell whether no text fits both, for sure; two patterns are taken to have one in common."""
+    if outer is None or inner is None:
+        return False
+    return not any(_may_share(one, other) for one in outer for other in inner)
+
+
+def _may_share(one: str, other: str) -> bool:
+    if _is_plain(other):
+        return fnmatchcase(other, one)
+    return fnmatchcase(one, other) if _is_plain(one) else True
+
+
+def _is_plain(pattern: str) -> bool:
+    return not any(letter in pattern for letter in MAGIC)
+
+
+def _any_fits(watches: Collection[str], pattern: str) -> bool:
+    return any(fnmatchcase(watch, pattern) for watch in watches)
+
+
+def _ever(times: Collection[WeekTimes], now: datetime) -> bool:
+    """Times begin only at their edges, so one of these moments is inside of all if any is."""
+    moments = [now, *(edge for each in times for edge in each.edges(now))]
+    return any(all(each.contains(at) for each in times) for at in moments)
+
+
+def _all(line: Sequence[MatchPart]) -> str:
+    inside = [name for match in line for name in match.during]
+    outside = [f"outside {name}" for match in line for name in match.outside]
+    return " and ".join(dict.fromkeys((*inside, *outside)))

@@ -1,0 +1,153 @@
+"""Warnings: what a routes file may say and hardly means; each at its line."""
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from services.backbone.clock import ManualClock
+from services.lookout.__main__ import main
+from services.lookout.routes.holder import RoutesHolder
+from services.lookout.routes.lint import Surroundings, lint
+from services.lookout.routes.problems import BadRoutes
+from services.lookout.routes.reading import Reading
+from services.lookout.routes.source import RoutesSource
+from services.lookout.settings import SHIPPED_ROUTES
+
+CHANNELS = ("bus", "email", "sms")
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+GOOD = """\
+version: 1
+variables: {desk: desk@example.com}
+times:
+  office: [{days: [mon-fri], from: 08:00, to: 18:00}]
+  night: [{from: 22:00, to: 06:00}]
+people:
+  ann: {email: ann@example.com, sms: "+4915112345678"}
+templates:
+  page: {text: "{{ alert.summary }}"}
+escalations:
+  later:
+    - after: 5m
+      send: [{person: ann, by: [sms]}]
+      repeat: {every: 10m, times: 3}
+silences:
+  - {name: move, match: {}, from: "2026-11-21T00:00Z", to: "2026-11-22T00:00Z",
+     author: ann, reason: x}
+routes:
+  - name: hot
+    match: {watch: "over-*", labels: {zone: [north, south]}}
+    send:
+      - {channel: email, to: "${desk}", fallback: [{person: ann, by: [sms]}], template: page}
+    quiet: {during: night, unless: critical}
+    escalate: later
+    routes:
+      - name: inner
+        match: {watch: over-heat, severity: critical, during: office, labels: {zone: north}}
+default:
+  send: [{person: ann}]
+"""
+
+
+def warnings(
+    text: str,
+    given: Collection[str] = (),
+    watches: Collection[str] | None = None,
+    channels: Collection[str] = CHANNELS,
+) -> list[tuple[int, str]]:
+    variables = dict.fromkeys(given, "x@example.com")
+    checked = Reading(channels, variables).check(text, "routes.yaml", str)
+    return [(each.line, each.reason) for each in lint(checked, Surroundings(NOW, given, watches))]
+
+
+def test_a_good_file_and_the_shipped_one_have_no_warnings() -> None:
+    assert warnings(GOOD) == []
+    shipped = Reading((*CHANNELS, "webhook"), {}).checked(RoutesSource(SHIPPED_ROUTES))
+    assert lint(shipped, Surroundings(NOW, (), ("over-purchase",))) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "reason"),
+    [
+        ("{desk: d", "{x: y, desk: d", 2, "variable 'x' is never used"),
+        ("  night:", "  day: [{from: 06:00}]\n  night:", 5, "time 'day' is never used"),
+        ("  ann:", "  bob: {email: b@example.com}\n  ann:", 7, "person 'bob' is never used"),
+        ("ann: {", "ann: {push: x, ", 7, "ann is never told by push: it is not in use, add it to"),
+        ("  ann:", "  bob: {push: x}\n  ann:", 7, "bob has no channel in use: add one of push to"),
+        (", template: page", "", 9, "template 'page' is never used"),
+        ("    escalate: later\n", "", 11, "escalation 'later' is never used"),
+        (", times: 3", "", 14, "repeats 1000 times, practically without end: give it `times`"),
+        ('to: "2026-11-22T00:00Z"', 'to: "2026-11-21T06:00Z"', 16, "silence 'move' is over since"),
+        ("by: [sms]}], t", "by: [email]}], t", 22, "falls back to the same channel, email"),
+        (", unless: critical", "", 23, "holds back critical alerts too"),
+        ("watch: over-heat", "watch: heat", 26, "'inner' never matches: the routes around it take"),
+        ("zone: north}}", "zone: west}}", 26, "take other values of label zone"),
+        ("during: office", "during: [office, night]", 26, "it is never office and night at once"),
+        ("during: office", "during: office, outside: office", 26, "never office and outside off"),
+        ('"over-*", l', '"over-*", severity: info, l', 26, "the routes around it take other sev"),
+    ],
+)  # fmt: skip
+def test_what_is_warned_of_stands_at_its_line(
+    before: str, after: str, line: int, reason: str
+) -> None:
+    assert before in GOOD
+    found = warnings(GOOD.replace(before, after, 1))
+    assert any(at == line and reason in said for at, said in found), found
+
+
+def test_quiet_hours_of_a_route_without_critical_alerts_are_no_matter() -> None:
+    text = GOOD.replace(", unless: critical", "").replace(
+        '"over-*", l', '"over-*", severity: [info], l'
+    )
+    assert not [said for _, said in warnings(text) if "holds back" in said]
+
+
+def test_watches_are_held_against_those_that_are_declared() -> None:
+    assert warnings(GOOD, watches=["over-heat"]) == []
+    assert warnings(GOOD, watches=["cpu"]) == [
+        (20, "no declared watch is over-*"),
+        (27, "no declared watch is over-heat"),
+    ]
+
+
+def test_a_variable_of_the_settings_that_the_file_does_not_know_is_told() -> None:
+    assert warnings(GOOD, given=["desk"]) == []
+    ((line, said),) = warnings(GOOD, given=["dsk"])
+    assert (line, "ALDEBARAN_ROUTES_VARIABLES has 'dsk'" in said) == (2, True)
+
+
+def test_nobody_is_told_by_a_channel_that_is_not_in_use() -> None:
+    routes = Reading(("email",), {}).check(GOOD.replace("by: [sms]", "by: [email]"), "r", str)
+    (ann,) = routes.routes().default
+    assert [ann.target.channel, *(each.channel for each in ann.fallback)] == ["email"]
+    with pytest.raises(BadRoutes, match="ann has no channel that is in use"):
+        Reading(("email",), {}).check(GOOD, "r", str)
+
+
+def test_check_shows_warnings_and_takes_them_for_errors_if_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_CHANNELS", '["bus", "email", "sms"]')
+    file = tmp_path / "routes.yaml"
+    file.write_text(GOOD)
+    file.write_text(GOOD.replace("    escalate: later\n", ""))
+    capsys.readouterr()
+    assert main(["check", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "routes.yaml:11: warning: escalation 'later' is never used\n" in said
+    assert said.endswith("OK\n")
+    assert main(["check", str(file), "--strict"]) == 1
+    assert "OK" not in capsys.readouterr().out
+    file.write_text("version: 2")
+    assert main(["check", str(file)]) == 1
+
+
+def test_the_lookout_logs_warnings_when_it_takes_a_file_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "routes.yaml"
+    file.write_text(GOOD.replace("    escalate: later\n", ""))
+    RoutesHolder(RoutesSource(file), Reading(CHANNELS, {"dsk": "x"}), ManualClock())
+    said = capsys.readouterr()
+    assert "ALDEBARAN_ROUTES_VARIABLES has 'dsk'" in said.out + said.err

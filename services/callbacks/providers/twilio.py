@@ -4,13 +4,17 @@ The signature covers the whole public address and every field. So a callback of 
 worth nothing for another, and one that is sent again says nothing new.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qsl
 
 from pydantic import SecretStr
 from starlette.datastructures import ImmutableMultiDict
-from twilio.request_validator import RequestValidator
+from twilio.request_validator import (
+    SIGNATURE_SETTINGS_HEADER,
+    RequestValidator,
+    get_signature_algorithm,
+)
 
 from services.backbone.ledger.evidence import Evidence, EvidenceKind
 from services.backbone.settings import Settings, read_settings
@@ -20,6 +24,7 @@ from services.contracts.twilio import CALLBACK_OVERRIDES, Fate, WebAddress, fate
 NAME: Final = "twilio"
 FIELDS_LIMIT: Final = 100
 _FORM: Final = "application/x-www-form-urlencoded"
+_ALGORITHM_HEADER: Final[str] = SIGNATURE_SETTINGS_HEADER.lower()
 _ATTEMPT_DIGITS_LIMIT: Final = 6
 
 _KINDS: Final[Mapping[Fate, EvidenceKind]] = {
@@ -30,9 +35,11 @@ _KINDS: Final[Mapping[Fate, EvidenceKind]] = {
 
 
 class TwilioSettings(Settings):
-    """The account's token, with which Twilio signs, and the address that it signs."""
+    """The secrets with which Twilio signs, and the address that it signs."""
 
     sms_auth_token: SecretStr | None = None
+    sms_shared_key: SecretStr | None = None
+    """The secret of a key with which Twilio signs instead, if the account is set up so."""
     callbacks_public_url: WebAddress | None = None
     """As the deliverer's setting of this name: what Twilio calls, whatever proxies stand before."""
 
@@ -42,8 +49,8 @@ class Twilio:
 
     name = NAME
 
-    def __init__(self, auth_token: str, public_url: str) -> None:
-        self._validator = RequestValidator(auth_token)
+    def __init__(self, secrets: Sequence[str], public_url: str) -> None:
+        self._validators = [RequestValidator(each) for each in secrets]
         self._public_url = public_url
 
     def read(self, callback: Callback) -> Reading:
@@ -63,9 +70,11 @@ class Twilio:
     def _is_signed(self, callback: Callback, form: ImmutableMultiDict[str, str]) -> bool:
         """Tell whether Twilio signed it; its documents leave open if the fragment is signed too."""
         signature = callback.headers.get("x-twilio-signature", "")
+        algorithm = get_signature_algorithm(callback.headers.get(_ALGORITHM_HEADER, ""))
         address = self._public_url + callback.path
         return any(
-            self._validator.validate(each, form, signature)
+            validator.validate(each, form, signature, algorithm)
+            for validator in self._validators
             for each in (address, f"{address}#{CALLBACK_OVERRIDES}")
         )
 
@@ -94,8 +103,10 @@ def _attempt(said: str) -> int:
 
 
 def open_provider() -> Provider | None:
-    """Read the settings; without token or public address there is nothing to check."""
+    """Read the settings; without a secret or the public address there is nothing to check."""
     settings = read_settings(TwilioSettings)
-    if settings.sms_auth_token is None or settings.callbacks_public_url is None:
+    given = (settings.sms_auth_token, settings.sms_shared_key)
+    secrets = [each.get_secret_value() for each in given if each is not None]
+    if not secrets or settings.callbacks_public_url is None:
         return None
-    return Twilio(settings.sms_auth_token.get_secret_value(), settings.callbacks_public_url)
+    return Twilio(secrets, settings.callbacks_public_url)

@@ -48,7 +48,7 @@ def book() -> Book:
 
 @pytest.fixture
 def client(book: Book) -> TestClient:
-    app = create_app([Twilio(TOKEN, PUBLIC)], book, ManualClock(), CallbacksSettings())
+    app = create_app([Twilio([TOKEN], PUBLIC)], book, ManualClock(), CallbacksSettings())
     return TestClient(app, raise_server_exceptions=False)
 
 

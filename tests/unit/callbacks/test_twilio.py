@@ -33,7 +33,7 @@ def read(
     }
     _, _, query = path.partition("?attempt=")
     callback = Callback(DELIVERY, path, {"attempt": query}, headers, urlencode(form).encode())
-    return Twilio(TOKEN, PUBLIC).read(callback)
+    return Twilio([TOKEN], PUBLIC).read(callback)
 
 
 def test_a_signature_is_the_one_of_twilios_documentation() -> None:
@@ -112,6 +112,21 @@ def test_the_overrides_may_be_signed_too() -> None:
     assert isinstance(read(FORM, signed=signature(address, FORM, TOKEN)), Told)
 
 
+def test_a_shared_key_signs_by_sha_256() -> None:
+    signed = RequestValidator("key-secret").compute_signature(PUBLIC + PATH, FORM, "HMAC_SHA256")
+    headers = {
+        "content-type": "application/x-www-form-urlencoded",
+        "x-twilio-signature": signed,
+        "x-twilio-webhooks-signature-settings": "key=SK1,algorithm=HMAC_SHA256",
+    }
+    callback = Callback(DELIVERY, PATH, {}, headers, urlencode(FORM).encode())
+    assert isinstance(Twilio([TOKEN, "key-secret"], PUBLIC).read(callback), Told)
+    assert isinstance(Twilio([TOKEN], PUBLIC).read(callback), Forged)
+    other = headers | {"x-twilio-webhooks-signature-settings": "algorithm=NONE"}
+    callback = Callback(DELIVERY, PATH, {}, other, urlencode(FORM).encode())
+    assert isinstance(Twilio([TOKEN, "key-secret"], PUBLIC).read(callback), Forged)
+
+
 def test_what_is_no_status_callback_cannot_be_read() -> None:
     assert isinstance(read({"To": "+41791234567"}), Unreadable)
     assert isinstance(read(FORM, media_type="application/json"), Unreadable)
@@ -122,7 +137,7 @@ def test_what_is_no_status_callback_cannot_be_read() -> None:
 @given(st.binary(max_size=200))
 def test_any_body_is_read_as_forged_or_unreadable(body: bytes) -> None:
     headers = {"content-type": "application/x-www-form-urlencoded", "x-twilio-signature": "x"}
-    reading = Twilio(TOKEN, PUBLIC).read(Callback(DELIVERY, PATH, {}, headers, body))
+    reading = Twilio([TOKEN], PUBLIC).read(Callback(DELIVERY, PATH, {}, headers, body))
     assert isinstance(reading, Forged | Unreadable)
 
 

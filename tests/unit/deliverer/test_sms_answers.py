@@ -68,6 +68,9 @@ def test_retry_after_is_honoured() -> None:
     assert isinstance(found, Refused)
     assert found.retry_after_seconds == 7
     assert not found.destination_down
+    unsaid = outcome(429, code=20429)
+    assert isinstance(unsaid, Refused)
+    assert unsaid.retry_after_seconds == 1
 
 
 def test_a_created_message_is_accepted_with_its_sid() -> None:

@@ -16,6 +16,8 @@ from services.deliverer.posting import retry_after_seconds
 
 _REASON_LIMIT: Final = 300
 _TOO_MANY: Final = frozenset({429, 20429})
+_PAUSE_SECONDS: Final = 1.0
+"""After "too many requests", for all: Twilio does not always say how long."""
 _FULL: Final = frozenset({21611, 30001})
 _MAYBE_PROCESSED: Final = frozenset({408, 409})
 
@@ -60,7 +62,8 @@ def answered(answer: Answer, now_ms: int) -> Outcome:
     if answer.status in _MAYBE_PROCESSED or not 400 <= answer.status < 500:
         return Unknown(reason)
     if {answer.status, code} & _TOO_MANY:
-        return Refused(reason, retry_after_seconds(answer.headers.get("retry-after"), now_ms))
+        asked = retry_after_seconds(answer.headers.get("retry-after"), now_ms)
+        return Refused(reason, max(asked or 0.0, _PAUSE_SECONDS))
     if code in _FULL:
         return Refused(reason, destination_down=True)
     ours = _OURS.get(code or _OURS_BY_STATUS.get(answer.status, 0))

@@ -43,6 +43,7 @@ class SmsChannel:
         )
         proof = settings.sms_absence_seconds
         self._absence = None if proof is None else Absence(proof, settings.sms_validity_seconds)
+        _ = self._client(self._carrier(1.0, lambda: None)).messages  # imported now, not at a send
         at_last = () if self._absence is None else self._absence.look_up_after_seconds
         self.traits = Traits(
             name="sms",

@@ -8,7 +8,7 @@ from services.backbone import service
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
-from services.lookout import inspecting, operating
+from services.lookout import asking, inspecting, operating
 from services.lookout.api.app import create_app
 from services.lookout.api.desk import Office
 from services.lookout.api.operators import open_operators
@@ -20,6 +20,8 @@ def main(arguments: Sequence[str]) -> int:
     """Do what the command line asks; return the exit code."""
     settings = read_settings(LookoutSettings)
     asked = _parser().parse_args(arguments)
+    if asked.command == asking.NAME:
+        return asking.answer(asked, settings)
     if asked.command in operating.NAMES:
         return operating.answer(asked)
     if asked.command in inspecting.NAMES:
@@ -46,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m services.lookout", description=__doc__)
     commands = parser.add_subparsers(dest="command")
     inspecting.add_commands(commands)
+    asking.add_command(commands)
     operating.add_commands(commands)
     return parser
 

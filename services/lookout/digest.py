@@ -6,23 +6,27 @@ from typing import Final
 
 from services.contracts.records import Alert, Severity
 from services.lookout.rendering import SUBJECT_LIMIT_CHARACTERS, cut, iso, one_line
+from services.lookout.templates.gsm import fitted
+from services.lookout.templates.messages import SHORT_CHANNELS
 
 TEXT_LIMIT_CHARACTERS: Final = 4096
 LINE_LIMIT_CHARACTERS: Final = 200
 _SEVERITIES: Final = tuple(Severity)
 
 
-def digest_message(told: Sequence[tuple[str, Alert]]) -> tuple[str, str]:
+def digest_message(told: Sequence[tuple[str, Alert]], channel: str) -> tuple[str, str]:
     """Return subject and text for alerts, each with the subject that it would have had alone.
 
     The subject has the worst severity and the number of alerts; the text has a line per alert, as
-    many as fit, and says how many are left out.
+    many as fit, and says how many are left out. A short channel gets the subject as its text.
     """
     alerts = [alert for _, alert in told]
     worst = max((alert.severity for alert in alerts), key=_SEVERITIES.index)
     watches = Counter(alert.watch for alert in alerts).most_common()
     named = ", ".join(f"{count} of {watch}" for watch, count in watches)
     subject = f"[{worst.upper()}] {len(alerts)} alerts: {named}"
+    if channel in SHORT_CHANNELS:
+        return cut(subject, SUBJECT_LIMIT_CHARACTERS), fitted(subject)
     first = min(alert.detected_at_ms for alert in alerts)
     last = max(alert.detected_at_ms for alert in alerts)
     head = f"{len(alerts)} alerts, detected {iso(first)} to {iso(last)}"

@@ -86,7 +86,8 @@ def _told_together(rows: Sequence[Waiting]) -> list[Ruling]:
     carrier, *others = rows
     if not others:
         return [Ruling(carrier, State.PENDING, DIGEST, "alone in its group")]
-    message = digest_message([(row.subject, Alert.decode(row.alert.encode())) for row in rows])
+    alerts = [(row.subject, Alert.decode(row.alert.encode())) for row in rows]
+    message = digest_message(alerts, carrier.channel)
     why = f"tells {len(rows)} alerts as one message"
     told = f"told by delivery {carrier.delivery_id}, one message for {len(rows)} alerts"
     own = carrier.delivery_id

@@ -16,7 +16,7 @@ def test_a_digest_reads_so() -> None:
         sample(2, severity=Severity.CRITICAL, detected_at_ms=1_795_253_401_000),
         sample(3, severity=Severity.INFO, watch="cpu"),
     ]
-    subject, text = digest_message([(render(each).subject, each) for each in told])
+    subject, text = digest_message([(render(each).subject, each) for each in told], "email")
     assert subject == "[CRITICAL] 3 alerts: 2 of over-limit, 1 of cpu"
     assert text.splitlines() == [
         "3 alerts, detected 2026-11-21T09:30:00.128Z to 2026-11-21T09:30:01.000Z",
@@ -29,13 +29,19 @@ def test_a_digest_reads_so() -> None:
 
 @given(st.lists(st.tuples(st.text(max_size=600), alerts()), min_size=2, max_size=300))
 def test_it_fits_whatever_it_tells(told: list[tuple[str, Alert]]) -> None:
-    subject, text = digest_message(told)
+    subject, text = digest_message(told, "email")
     alert = told[0][1]
-    made = delivery_id(alert.alert_id, "sms", "a")
+    made = delivery_id(alert.alert_id, "email", "a")
     Delivery(
-        delivery_id=made, channel="sms", recipient="a", subject=subject, text=text,
+        delivery_id=made, channel="email", recipient="a", subject=subject, text=text,
         created_at_ms=0, alert=alert,
     )  # fmt: skip
     lines = text.splitlines()[2:]
     left_out = int(lines[-1].split()[1]) if lines[-1].startswith("and ") else 0
     assert len(lines) - bool(left_out) + left_out == len(told)
+
+
+def test_a_short_channel_gets_one_line() -> None:
+    told = [(render(each).subject, each) for each in (sample(1), sample(2, watch="cpu"))]
+    subject, text = digest_message(told, "sms")
+    assert subject == text == "[CRITICAL] 2 alerts: 1 of over-limit, 1 of cpu"

@@ -1,0 +1,116 @@
+"""Any alert id is answered: what was decided, when, why, and what came of it."""
+
+import asyncio
+import io
+from collections.abc import Iterator
+
+import orjson
+import pytest
+
+from services.backbone.errors import Refused
+from services.backbone.ledger.answers import Answer, Answers
+from services.lookout.asking import tell
+from services.lookout.routing import decide
+from tests.integration.lookout.keeping import ROUTES, START, World
+
+pytestmark = pytest.mark.postgres
+
+HOT, MILD = 0, 2
+"""Numbers of a critical and an info alert about the same zone; both go to sms a and email b."""
+
+
+@pytest.fixture
+def world(ledger_url: str, pool: object) -> Iterator[World]:
+    with asyncio.Runner() as runner:
+        world = World(ledger_url, runner)
+        world.open()
+        yield world
+        world.close()
+
+
+def why(world: World, number: int) -> Answer:
+    found = Answers(world.pool).why(world.alert(number).alert_id)
+    assert found is not None
+    return found
+
+
+def keep_and_deliver(world: World) -> None:
+    world.programs[0].round()
+    world.deliver()
+
+
+def sentences(found: Answer) -> dict[str, str]:
+    return {f"{each.channel} {each.recipient}": each.sentence for each in found.recipients}
+
+
+def test_a_silenced_alert_says_by_whom_until_when_and_then_that_it_was_sent(world: World) -> None:
+    world.silence(2, "over-heat")
+    world.programs[0].round()
+    world.arrive(world.programs[0], [HOT])
+    found = why(world, HOT)
+    until = "2026-11-21 23:00:00Z"
+    assert sentences(found)["sms a"] == f"not sent: silenced by ann: works, until {until}"
+    assert (found.routed_by, found.routes_version) == ("hot", "1")
+    assert [(route.name, route.fits) for route in found.considered] == [("hot", True)]
+    world.pass_time(2 * 3600)
+    keep_and_deliver(world)
+    told = why(world, HOT).recipients[0]
+    assert told.sentence.startswith("sent once at ")
+    assert [each.what for each in told.happened] == [
+        "judged: wait", "release: PENDING", "claimed", "try 1: SENT",
+    ]  # fmt: skip
+    assert told.happened[1].detail == "released: silence:s0 is over"
+
+
+def test_a_digest_is_named_in_each_alert_that_it_tells(world: World) -> None:
+    world.arrive(world.programs[0], [HOT, HOT + 4])
+    world.pass_time(61)
+    keep_and_deliver(world)
+    words = {sentences(why(world, number))["email b"] for number in (HOT, HOT + 4)}
+    assert len(words) == 2
+    assert any(each.startswith("told in a digest, which is: sent once at ") for each in words)
+    assert any(each.endswith("as a digest with others") for each in words)
+
+
+def test_what_was_acknowledged_while_it_waited_says_so(world: World) -> None:
+    world.arrive(world.programs[0], [HOT, MILD])
+    assert "inhibited by alert" in sentences(why(world, MILD))["sms a"]
+    world.acknowledge(MILD)
+    world.pass_time(700)
+    keep_and_deliver(world)
+    found = why(world, MILD)
+    assert "acknowledged before it was sent" in sentences(found)["sms a"]
+    assert found.acknowledged_at_ms is not None
+    assert [each.what for each in found.happened] == ["acknowledge: acknowledged"]
+
+
+def test_people_and_programs_can_read_it(world: World) -> None:
+    world.arrive(world.programs[0], [HOT])
+    keep_and_deliver(world)
+    alert = world.alert(HOT)
+    found = Answers(world.pool).why(alert.alert_id[:8].upper())
+    assert found is not None
+    assert found == why(world, HOT)
+    out = io.StringIO()
+    assert tell(found, "", out, as_json=False) == 0
+    text = out.getvalue()
+    assert text.startswith(f"[CRITICAL] over-heat: finding {HOT}\nalert {alert.alert_id}\n")
+    assert "  yes hot: all its conditions hold\n" in text
+    assert "sms to a: sent once at 2026-11-21 21:00:00Z\n" in text
+    out = io.StringIO()
+    tell(found, "", out, as_json=True)
+    told = orjson.loads(out.getvalue())
+    planned = decide(ROUTES, alert, START).targets
+    assert {each["recipient"] for each in told["recipients"]} == {
+        each.recipient for each in planned
+    }
+
+
+def test_an_unknown_id_is_told_what_was_looked_at(world: World) -> None:
+    assert Answers(world.pool).why("ab" * 16) is None
+    out = io.StringIO()
+    assert tell(None, "ab" * 16, out, as_json=True) == 1
+    assert "alerts.rejected" in out.getvalue()
+    for wrong in ("", "abc", "g" * 32, "a" * 33, "%" * 32):
+        with pytest.raises(Refused, match="no alert's id"):
+            Answers(world.pool).why(wrong)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from services.backbone.ledger.rows import AlertDetail, AttemptRow, DeliveryRow
+from services.backbone.ledger.rows import AlertDetail, AttemptRow, DecisionRow, DeliveryRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Moment:
 
 
 def timeline(detail: AlertDetail) -> list[Moment]:
-    """Return appended, detected, accepted, and every attempt's claim and end."""
+    """Return appended, detected, accepted, every decision, and every attempt's claim and end."""
     alert = detail.alert
     recipients = {each.delivery_id: each for each in detail.deliveries}
     happened = [
@@ -26,9 +26,16 @@ def timeline(detail: AlertDetail) -> list[Moment]:
     ]
     for attempt in detail.attempts:
         happened += _tried(attempt, recipients.get(attempt.delivery_id))
+    happened += [_decided(each, recipients) for each in detail.decisions]
     start = alert.appended_at_ms
     ordered = sorted(happened, key=lambda moment: moment[0])
     return [Moment(at_ms, at_ms - start, what, text) for at_ms, what, text in ordered]
+
+
+def _decided(decision: DecisionRow, recipients: dict[str, DeliveryRow]) -> tuple[int, str, str]:
+    delivery = recipients.get(decision.delivery_id or "")
+    whom = f"{delivery.channel} to {delivery.recipient}: " if delivery else ""
+    return decision.at_ms, decision.decided.lower(), f"{whom}{decision.why}"
 
 
 def _tried(attempt: AttemptRow, delivery: DeliveryRow | None) -> list[tuple[int, str, str]]:

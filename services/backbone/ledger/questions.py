@@ -55,6 +55,10 @@ SELECT delivery_id, a.attempt, a.owner, outcome, a.reason, a.provider_id,
 FROM attempts a JOIN deliveries USING (delivery_id)
 WHERE alert_id = %(alert_id)s ORDER BY claimed_at, delivery_id, a.attempt LIMIT %(limit)s"""
 
+DECISIONS_OF: Final = """
+SELECT delivery_id, (extract(epoch FROM at) * 1000)::bigint AS at_ms, stage, decided, why
+FROM decisions WHERE alert_id = %(alert_id)s ORDER BY decision_id LIMIT %(limit)s"""
+
 # Written out as in the index deliveries_open: only then can it be used.
 _IS_OPEN: Final = "state IN ('PENDING', 'CLAIMED', 'RETRY_WAIT', 'IN_DOUBT', 'HELD', 'SUPPRESSED')"
 

@@ -14,6 +14,7 @@ from services.backbone.ledger.rows import (
     AlertDetail,
     AlertRow,
     AttemptRow,
+    DecisionRow,
     DeliveryMark,
     DeliveryRow,
     Page,
@@ -67,6 +68,7 @@ class LedgerReader:
             whole = _ask(connection, questions.RECORD, terms)[0]
             deliveries = _ask(connection, questions.DELIVERIES_OF, terms)
             attempts = _ask(connection, questions.ATTEMPTS_OF, terms)
+            decisions = _ask(connection, questions.DECISIONS_OF, terms)
             marks = _marks(connection, [alert_id])
         return AlertDetail(
             alert=_alert(found[0], marks),
@@ -74,6 +76,7 @@ class LedgerReader:
             routed_by=whole["routed_by"],
             deliveries=[_delivery(row) for row in deliveries],
             attempts=[AttemptRow(**row) for row in attempts],
+            decisions=[DecisionRow(**row) for row in decisions],
         )
 
     def deliveries(

@@ -1,6 +1,6 @@
 """What reading the ledger returns; times are milliseconds since 1970 (UTC)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from services.contracts.states import State
@@ -78,6 +78,17 @@ class AttemptRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """One decision after intake; `delivery_id` is None where it is about the whole alert."""
+
+    delivery_id: str | None
+    at_ms: int
+    stage: str
+    decided: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class AlertDetail:
     """What the ledger knows about one alert; lists are bounded, `record` is the alert's own."""
 
@@ -86,3 +97,4 @@ class AlertDetail:
     routed_by: str
     deliveries: list[DeliveryRow]
     attempts: list[AttemptRow]
+    decisions: list[DecisionRow] = field(default_factory=list)

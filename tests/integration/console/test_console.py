@@ -64,6 +64,22 @@ def test_an_alert_has_a_timeline_in_milliseconds(browser: Client, ledger_url: st
     assert "by auditor a" in page
 
 
+def test_what_waits_is_shown_with_its_reason_and_end(browser: Client, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one")
+    silenced = "silenced by ann: works"
+    delivery = add_delivery(ledger_url, alert, state=State.SUPPRESSED, reason=silenced)
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute("UPDATE deliveries SET next_attempt_at = '2026-11-21T12:00:00Z'")
+        connection.execute(
+            "INSERT INTO decisions (alert_id, delivery_id, at, stage, decided, why)"
+            " VALUES (%s, %s, %s, 'sweep', 'SUPPRESSED', %s)",
+            (alert, delivery, "2026-11-21T10:00:00Z", silenced),
+        )
+    page = browser.get(f"/alerts/{alert}").text
+    assert f"<bdi>{silenced}</bdi> · until 2026-11-21 12:00:00.000Z" in page
+    assert re.search(rf"suppressed <span [^>]*><bdi>email to desk@example.org: {silenced}", page)
+
+
 def test_hostile_texts_stay_texts(browser: Client, ledger_url: str) -> None:
     record = {"key": {HOSTILE: HOSTILE}, "event_ids": [HOSTILE], "auditor": HOSTILE}
     alert = add_alert(ledger_url, "one", summary=HOSTILE, record={**record, "values": {"v": [1]}})

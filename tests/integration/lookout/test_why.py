@@ -9,6 +9,7 @@ import pytest
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.answers import Answer, Answers
+from services.lookout.__main__ import main
 from services.lookout.asking import tell
 from services.lookout.routing import decide
 from tests.integration.lookout.keeping import ROUTES, START, World
@@ -114,3 +115,18 @@ def test_an_unknown_id_is_told_what_was_looked_at(world: World) -> None:
     for wrong in ("", "abc", "g" * 32, "a" * 33, "%" * 32):
         with pytest.raises(Refused, match="no alert's id"):
             Answers(world.pool).why(wrong)
+
+
+def test_the_command_asks_the_ledger(
+    world: World,
+    ledger_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_POSTGRES_URL", ledger_url)
+    world.arrive(world.programs[0], [HOT])
+    capsys.readouterr()
+    assert main(["why", world.alert(HOT).alert_id]) == 0
+    assert "email to b: not sent: grouped by" in capsys.readouterr().out
+    assert main(["why", "no-id"]) == 1
+    assert "is no alert's id" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from services.lookout.routes.declared import Declared
 from services.lookout.routes.nodes import Path as Place
 from services.lookout.routes.part import NOTHING
 from services.lookout.routes.parts import (
+    ROUTES_DEPTH_LIMIT,
     ROUTES_LIMIT,
     TARGETS_LIMIT,
     FilePart,
@@ -29,6 +30,8 @@ def checks(part: FilePart, declared: Declared) -> Iterator[Finding]:
     routes = list(spots(part.routes))
     if len(routes) > ROUTES_LIMIT:
         yield ("routes",), f"over {ROUTES_LIMIT} routes in one file"
+    if deep := next((each for each in routes if len(each.above) >= ROUTES_DEPTH_LIMIT), None):
+        yield deep.place, f"routes are nested over {ROUTES_DEPTH_LIMIT} deep"
     yield from _wrong_names(routes)
     yield from _nobody_told(routes)
     yield from _unreachable(("routes",), part.routes, declared)

@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 
 TEXT_LIMIT_CHARACTERS: Final = 1024 * 1024
 NODES_LIMIT: Final = 100_000
-DEPTH_LIMIT: Final = 20
+DEPTH_LIMIT: Final = 32
 
 
 class Unreadable(ValueError):

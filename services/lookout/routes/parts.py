@@ -25,6 +25,8 @@ from services.lookout.routes.time_part import TimePart, TimesPart
 
 ROUTES_LIMIT: Final = 1000
 """Most routes of a whole file, inner ones too."""
+ROUTES_DEPTH_LIMIT: Final = 8
+"""How deep routes may stand in each other."""
 TARGETS_LIMIT: Final = 1000
 """Most different recipients of a whole file, so also of one alert."""
 NAMED_LIMIT: Final = 1000

@@ -191,6 +191,14 @@ def test_quiet_hours_that_never_end_are_refused() -> None:
     assert told(text) == [(37, "night never ends: nothing would ever be sent")]
 
 
+def test_routes_that_are_nested_too_deep_are_refused() -> None:
+    inner = "[{name: r9, match: {watch: w}}]"
+    for number in range(8, 0, -1):
+        inner = f"[{{name: r{number}, match: {{watch: w}}, routes: {inner}}}]"
+    text = f"version: 1\nroutes: {inner}\ndefault: {{send: [{{channel: bus, to: x}}]}}\n"
+    assert "routes are nested over 8 deep" in [reason for _, reason in told(text)]
+
+
 def test_a_route_that_tells_nobody_is_refused() -> None:
     text = FULL.replace("    send:\n      - {person: [ann, bob]}\n", "")
     assert [reason for _, reason in told(text)] == [

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from services.contracts.records import Severity
@@ -22,6 +23,7 @@ from tests.unit.deliverer.builders import delivery
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 PHONE = "ab" * 32
+OTHER = "cd" * 32
 
 
 @dataclass
@@ -199,6 +201,50 @@ def test_a_phone_that_is_off_gets_only_the_newest(
     phone = apple.phones()[PHONE]
     assert len(phone["screen"]) == 1
     assert len(phone["lost"]) == 2
+
+
+@pytest.mark.parametrize("politely", ["true", "false"])
+def test_over_a_connection_that_apple_closed_while_idle_nothing_is_sent_twice(
+    start: Start, ledger: Ledger, apple: Apple, politely: str
+) -> None:
+    started(start, apple)
+    first, second = (delivery(n, "push", PHONE) for n in range(2))
+    ledger.add(first)
+    until(lambda: at_rest(ledger, State.SENT), "the first is sent")
+    answer = httpx2.post(f"{apple.inbox.url}/apns/hang-up", params={"politely": politely})
+    assert answer.status_code == 202
+    ledger.add(second)
+    until(lambda: at_rest(ledger, State.SENT), "the second is sent")
+    assert apple.taken() == Counter([first.delivery_id, second.delivery_id])
+    tries = [(row["outcome"], row["reason"]) for row in ledger.attempts(second)]
+    if politely == "false":  # with a GOAWAY it depends on what the client reads first
+        assert "IN_DOUBT" not in {outcome for outcome, _ in tries}, tries
+
+
+def test_what_is_said_not_to_be_taken_was_not_among_all_faults_at_once(
+    start: Start, ledger: Ledger, apple: Apple
+) -> None:
+    apple.dial(
+        goaway_unseen_share=0.05,
+        goaway_taken_share=0.05,
+        refuse_stream_share=0.1,
+        accept_then_drop_share=0.05,
+        refuse_share=0.1,
+        delay_seconds=0.02,
+    )
+    sent = [delivery(n, "push", PHONE if n % 2 else OTHER) for n in range(150)]
+    ledger.add(*sent)
+    started(start, apple, concurrency=16, attempts_limit=1000)
+    until(lambda: at_rest(ledger, State.SENT), "all sent")
+    taken, phones = apple.taken(), apple.phones()
+    assert set(phones[PHONE]["screen"]) | set(phones[OTHER]["screen"]) == set(taken)
+    doubts = Counter(
+        row["delivery_id"]
+        for row in ledger.rows("SELECT * FROM attempts")
+        if row["outcome"] == "IN_DOUBT"
+    )
+    for each in sent:
+        assert 1 <= taken[each.delivery_id] <= 1 + doubts[each.delivery_id]
 
 
 def test_killed_while_apple_holds_it_another_sends_the_same_item(

@@ -32,6 +32,7 @@ from services.deliverer.channels.push.notification import (
     headers,
     payload,
 )
+from services.deliverer.channels.push.stream import Stream
 from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
 from services.simulator.inbox.apns.account import made_up
 from services.simulator.inbox.apns.rules import Push, Wrong, judge
@@ -209,10 +210,24 @@ def test_only_a_stream_that_was_never_looked_at_is_provably_not_taken(
     clock = ManualClock()
     window = SendWindow(clock, clock.monotonic_seconds() + 1)
     window.open()
+    stream = Stream(window)
+    stream.id = 5
     error = httpx2.RemoteProtocolError("ended")
     error.__cause__ = Exception(event)
-    assert isinstance(unanswered(error, window, stream_id=5), kind)
-    assert isinstance(unanswered(httpx2.ConnectError("no"), window, stream_id=5), Refused)
+    assert isinstance(unanswered(error, window, stream), kind)
+    assert isinstance(unanswered(httpx2.ConnectError("no"), window, stream), Refused)
+
+
+async def test_a_request_whose_headers_did_not_get_out_was_not_taken() -> None:
+    clock = ManualClock()
+    window = SendWindow(clock, clock.monotonic_seconds() + 1)
+    stream, error = Stream(window), httpx2.WriteError("closed")
+    await stream.trace("http2.send_request_headers.started", {"stream_id": 7})
+    await stream.trace("http2.send_request_headers.failed", {})
+    assert (window.opened, stream.id) == (True, 7)
+    assert isinstance(unanswered(error, window, stream), Refused)
+    await stream.trace("http2.send_request_headers.started", {"stream_id": 1})
+    assert isinstance(unanswered(error, window, stream), Unknown)
 
 
 @given(st.integers(1, NOW_MS), st.integers(1, NOW_MS))

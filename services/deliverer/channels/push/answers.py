@@ -8,6 +8,7 @@ from h2.errors import ErrorCodes
 from h2.events import ConnectionTerminated, StreamReset
 
 from services.deliverer.channel import SendWindow
+from services.deliverer.channels.push.stream import Stream
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 from services.deliverer.posting import REASON_LIMIT, failed
 
@@ -38,14 +39,14 @@ def answered(
     return Unknown(reason)
 
 
-def unanswered(error: httpx2.TransportError, window: SendWindow, stream_id: int) -> Outcome:
+def unanswered(error: httpx2.TransportError, window: SendWindow, stream: Stream) -> Outcome:
     """Sort a request that got no answer; HTTP/2 can prove that a stream was never looked at."""
     reason = f"{type(error).__name__}: {error}"[:REASON_LIMIT]
-    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+    if stream.cut or isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
         return Refused(reason, destination_down=True)
     match error.__cause__.args if error.__cause__ else ():
-        case (ConnectionTerminated(last_stream_id=int(last)),) if last < stream_id:
-            return Refused(f"the connection was ended before stream {stream_id} was looked at")
+        case (ConnectionTerminated(last_stream_id=int(last)),) if last < stream.id:
+            return Refused(f"the connection was ended before stream {stream.id} was looked at")
         case (StreamReset(error_code=ErrorCodes.REFUSED_STREAM),):
             return Refused("the stream was refused before it was looked at")
     return failed(error, window)

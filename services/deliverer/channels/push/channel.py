@@ -17,8 +17,9 @@ from services.deliverer.channels.push.devices import Device, DroppedTokens, drop
 from services.deliverer.channels.push.lines import Line, Lines
 from services.deliverer.channels.push.notification import headers, payload
 from services.deliverer.channels.push.settings import PushSettings
+from services.deliverer.channels.push.stream import Stream
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
-from services.deliverer.posting import answer_object, opens, retry_after_seconds
+from services.deliverer.posting import answer_object, retry_after_seconds
 
 _TALKATIVE: Final = ("httpx2", "httpcore2", "h2", "hpack")
 """Libraries that log device tokens and the credential."""
@@ -90,7 +91,7 @@ class PushChannel:
         self, message: Message, device: Device, line: Line, window: SendWindow
     ) -> Outcome:
         token = self._credential.at(self._clock.now_ms())
-        stream = _Stream(window)
+        stream = Stream(window)
         try:
             request = line.client.build_request(
                 "POST",
@@ -103,7 +104,8 @@ class PushChannel:
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             return Permanent(f"push_url is no address to POST to: {error}")
         except httpx2.TransportError as error:
-            return unanswered(error, window, stream.id)
+            return unanswered(error, window, stream)
+        line.wire = response.extensions.get("network_stream")
         said = await answer_object(response)
         return await self._sorted(response, said, device, token)
 
@@ -130,19 +132,6 @@ class PushChannel:
             return Permanent(f"{reason_of(410, said)}, although the token was registered later")
         await self._tokens.add(word)
         return Permanent(word.reason)
-
-
-class _Stream:
-    """Opens the window at the first byte, and remembers the HTTP/2 stream."""
-
-    def __init__(self, window: SendWindow) -> None:
-        self._opens = opens(window)
-        self.id = 0
-
-    async def trace(self, event: str, told: Mapping[str, Any]) -> None:
-        """Take what the HTTP client reports."""
-        self.id = int(told.get("stream_id") or self.id)
-        await self._opens(event, told)
 
 
 def _leaving(outcome: Outcome) -> bool:

@@ -4,6 +4,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import httpx2
 
@@ -19,6 +20,13 @@ class Line:
     client: httpx2.AsyncClient
     sends: int = 0
     retired: bool = False
+    wire: Any = None
+    """The connection's stream, once an answer has come over it."""
+
+    def ended(self) -> bool:
+        """Tell whether the other side has closed the connection while it was idle."""
+        idle = self.wire is not None and not self.sends
+        return idle and bool(self.wire.get_extra_info("is_readable"))
 
 
 class Lines:
@@ -32,6 +40,8 @@ class Lines:
     @asynccontextmanager
     async def line(self) -> AsyncIterator[Line]:
         """Hold the current line for one send."""
+        if self._current.ended():
+            await self._renew()
         line = self._current
         line.sends += 1
         try:
@@ -40,6 +50,10 @@ class Lines:
             line.sends -= 1
             if line.retired and not line.sends:
                 await line.client.aclose()
+
+    async def _renew(self) -> None:
+        ended, self._current = self._current, self._opened()
+        await ended.client.aclose()
 
     def retire(self, line: Line) -> None:
         """Let new sends take a new connection: this one may be dead without anybody knowing."""

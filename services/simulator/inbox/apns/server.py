@@ -76,6 +76,18 @@ class Http2Server:
         if self._trouble is not None:
             raise self._trouble
 
+    def hang_up(self, politely: bool) -> None:
+        """End every connection, with a GOAWAY or without a word, as servers do to idle ones."""
+
+        async def end_all() -> None:
+            for talk in list(self._talks):
+                if politely:
+                    talk.leave()
+                else:
+                    talk.end()
+
+        asyncio.run_coroutine_threadsafe(end_all(), self._loop).result(CLOSE_SECONDS)
+
     def close(self) -> None:
         """Stop listening and end every connection."""
         self._loop.call_soon_threadsafe(self._stop.set)
@@ -148,6 +160,13 @@ class Talk(asyncio.Protocol):
         if self._over:
             self._transport.close()
 
+    def leave(self) -> None:
+        """Say which streams were looked at, and close the connection."""
+        self._over = True
+        self._http.close_connection(last_stream_id=self._taken_up_to)
+        self._flush()
+        self._transport.close()
+
     def end(self) -> None:
         """Close the connection at once."""
         self._over = True
@@ -196,10 +215,7 @@ class Talk(asyncio.Protocol):
             case Act.DROP:
                 self.end()
             case Act.GOAWAY_TAKEN | Act.GOAWAY_UNSEEN:
-                self._over = True
-                self._http.close_connection(last_stream_id=self._taken_up_to)
-                self._flush()
-                self._transport.close()
+                self.leave()
             case Act.REFUSE_STREAM:
                 self._http.reset_stream(stream, ErrorCodes.REFUSED_STREAM)
 

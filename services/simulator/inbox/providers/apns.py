@@ -2,6 +2,7 @@
 
 It speaks HTTP/2 over TLS on a port of its own: ALDEBARAN_INBOX_APNS_PORT, or a free one. `GET
 /apns/phones` shows the phones' screens, and what waits for or was lost by a phone that is off.
+`POST /apns/hang-up` ends all connections; with `?politely=true` by a GOAWAY.
 """
 
 import random
@@ -67,6 +68,10 @@ class Apns:
 
     def read(self, request: ProviderRequest) -> Sending | ProviderAnswer:
         """Answer what is asked over plain HTTP; notifications come by HTTP/2 only."""
+        if (request.method, request.path) == ("POST", "/hang-up"):
+            server, _ = self._started()
+            server.hang_up(politely=request.query.get("politely") == "true")
+            return ProviderAnswer(202, b"{}")
         if request.method != "GET" or request.path not in ("", "/phones"):
             return ProviderAnswer(404, b"{}")
         if request.path == "/phones":

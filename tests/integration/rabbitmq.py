@@ -12,6 +12,15 @@ from services.machine.programs import Program
 from tests.integration.deliverer.waiting import until
 
 RABBITMQ_SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+CONTROL = RABBITMQ_SERVER.with_name("rabbitmqctl")
+CERTIFICATE = Path(__file__).parent / "deliverer" / "relay.pem"
+"""Vouches for itself as 127.0.0.1; its key is there too and is nobody's secret."""
+_TLS = """\
+listeners.ssl.1 = 127.0.0.1:{port}
+ssl_options.cacertfile = {certificate}
+ssl_options.certfile = {certificate}
+ssl_options.keyfile = {certificate}
+"""
 
 
 class AmqpReadiness:
@@ -34,7 +43,9 @@ class RabbitMq:
 
     def __init__(self, folder: Path) -> None:
         self._log_file = folder / "out.log"
-        self.port, distribution, self._names_port = free_ports(3)
+        self.port, self.tls_port, distribution, self._names_port = free_ports(4)
+        settings_file = folder / "rabbitmq.conf"
+        settings_file.write_text(_TLS.format(port=self.tls_port, certificate=CERTIFICATE))
         self._settings = {
             "HOME": str(folder),
             "RABBITMQ_NODENAME": f"t{uuid.uuid4().hex}@localhost",
@@ -48,7 +59,7 @@ class RabbitMq:
             "RABBITMQ_LOGS": "-",
             "RABBITMQ_PID_FILE": str(folder / "pid"),
             "RABBITMQ_CONF_ENV_FILE": os.devnull,
-            "RABBITMQ_CONFIG_FILE": str(folder / "none"),
+            "RABBITMQ_CONFIG_FILE": str(settings_file),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 1:1 +sbwt none",
         }
@@ -61,6 +72,21 @@ class RabbitMq:
     def through(self, port: int) -> str:
         """The address by way of another port."""
         return f"amqp://guest:guest@127.0.0.1:{port}/"
+
+    @property
+    def tls_url(self) -> str:
+        return f"amqps://guest:guest@127.0.0.1:{self.tls_port}/"
+
+    def block_publishers(self, blocked: bool) -> None:
+        """Raise or end the alarm that keeps publishers waiting."""
+        share = "0.0000001" if blocked else "0.4"
+        node = self._settings["RABBITMQ_NODENAME"]
+        subprocess.run(
+            [str(CONTROL), "-n", node, "set_vm_memory_high_watermark", share],
+            env=os.environ | self._settings,
+            check=True,
+            capture_output=True,
+        )
 
     def start(self) -> None:
         program = Program("rabbitmq", (str(RABBITMQ_SERVER),), readiness=AmqpReadiness(self.port))

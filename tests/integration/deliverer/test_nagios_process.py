@@ -21,6 +21,16 @@ from tests.unit.deliverer.builders import delivery
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.nagios]
 WATCH = "aldebaran/over-purchase"
 ATTEMPTS = "SELECT * FROM attempts"
+_STALL = """
+CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS
+  'BEGIN PERFORM pg_sleep(600); RETURN NEW; END';
+CREATE TRIGGER stall BEFORE UPDATE ON deliveries FOR EACH ROW
+  WHEN (NEW.state = 'SENT') EXECUTE FUNCTION stall()"""
+"""Nothing can be recorded as sent."""
+_GO_ON = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid();
+DROP TRIGGER stall ON deliveries"""
 
 
 @pytest.fixture
@@ -116,6 +126,36 @@ def test_without_a_reader_a_command_waits_in_the_ledger(
     until(rests_in(ledger, State.SENT), "sent")
     until(lambda: alerts(nagios, one), "alerted")
     assert len(alerts(nagios, one)) == 1
+
+
+@pytest.mark.parametrize(
+    ("way", "read_meanwhile"), [("spool", True), ("spool", False), ("command", True)]
+)
+def test_taken_and_never_recorded_is_found_again(
+    start: Start, ledger: Ledger, nagios: Nagios, way: str, read_meanwhile: bool
+) -> None:
+    """Killed between the hand-over and the record; the log, or else the spool, is the evidence."""
+    nagios.start()
+    if not read_meanwhile:
+        nagios.kill()
+    one = to(WATCH, 1)
+    ledger.add(one)
+    ledger.execute(_STALL)
+    short = {"send_timeout_seconds": 1, "lease_seconds": 2}
+    first = start("nagios", ready=False, **by(way, nagios, **short))
+    if read_meanwhile:
+        until(lambda: alerts(nagios, one), "alerted")
+    else:
+        until(lambda: list(nagios.spool.glob("*.ok")), "let go")
+    first.end(signal.SIGKILL)
+    ledger.execute(_GO_ON)
+    start("nagios", **by(way, nagios, **short))
+    until(rests_in(ledger, State.SENT), "found")
+    if not read_meanwhile:
+        nagios.start()
+        until(lambda: alerts(nagios, one), "alerted")
+    assert len(alerts(nagios, one)) == 1
+    assert len(ledger.attempts(one)) == 1
 
 
 def test_killed_deliverers_leave_at_most_one_result(

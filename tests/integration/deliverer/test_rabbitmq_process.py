@@ -1,5 +1,6 @@
 """The RabbitMQ channel from end to end: a real process, ledger and broker, and an exact count."""
 
+import signal
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.queues import Passage, Queue
 from tests.integration.deliverer.waiting import until
-from tests.integration.rabbitmq import RabbitMq
+from tests.integration.rabbitmq import CERTIFICATE, RabbitMq
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.rabbitmq]
@@ -98,21 +99,28 @@ def test_taken_and_the_confirm_lost_it_comes_again_with_the_same_id(
     assert (first["outcome"], second["outcome"]) == (State.IN_DOUBT, State.SENT)
 
 
+@pytest.mark.parametrize("severity", [Severity.WARNING, Severity.CRITICAL])
 def test_where_readers_drop_nothing_a_lost_confirm_is_held_or_repeated_with_a_mark(
-    start: Start, ledger: Ledger, queue: Queue, rabbitmq: RabbitMq, passage: Passage
+    start: Start,
+    ledger: Ledger,
+    queue: Queue,
+    rabbitmq: RabbitMq,
+    passage: Passage,
+    severity: Severity,
 ) -> None:
-    lesser, urgent = to(queue.name, 1), to(queue.name, 2, severity=Severity.CRITICAL)
-    passage.armed = b'"subject"'
-    ledger.add(lesser, urgent)
-    through = rabbitmq.through(passage.port)
-    start("rabbitmq", rabbitmq_url=through, rabbitmq_dedupes="false")
-    until(lambda: len(queue.count()) == 2, "both taken, and nobody knows")
+    one = to(queue.name, 1, severity=severity)
+    passage.armed = one.delivery_id.encode()
+    ledger.add(one)
+    start("rabbitmq", rabbitmq_url=rabbitmq.through(passage.port), rabbitmq_dedupes="false")
+    until(lambda: queue.count() == Counter([one.delivery_id]), "taken, and nobody knows")
     passage.hang_up()
     until(rests_in(ledger, State.SENT, State.HELD), "at rest")
-    assert ledger.row(lesser)["state"] == State.HELD
-    assert queue.count() == Counter({lesser.delivery_id: 1, urgent.delivery_id: 2})
-    marks = [each.headers["possible-repeat"] for each in queue.messages()]
-    assert Counter(marks) == Counter({"false": 2, "true": 1})
+    marks = [str(each.headers["possible-repeat"]) for each in queue.messages()]
+    if severity is Severity.CRITICAL:
+        assert sorted(marks) == ["false", "true"]
+    else:
+        assert marks == ["false"]
+        assert ledger.row(one)["state"] == State.HELD
 
 
 def test_a_broker_that_dies_and_comes_back_gets_everything(
@@ -141,3 +149,51 @@ def test_a_wrong_password_is_no_fault_of_the_message_and_not_shown(
     deliverer = start("rabbitmq", rabbitmq_url=wrong, attempts_limit=2)
     until(rests_in(ledger, State.HELD), "held")
     assert "very-secret-1234" not in ledger.row(one)["reason"] + deliverer.log_file.read_text()
+
+
+def test_over_tls_the_broker_is_checked(
+    start: Start, ledger: Ledger, rabbitmq: RabbitMq, queue: Queue
+) -> None:
+    right, wrong = to(queue.name, 1), to(queue.name, 2)
+    ledger.add(right)
+    trusting = start("rabbitmq", rabbitmq_url=rabbitmq.tls_url, rabbitmq_ca_file=CERTIFICATE)
+    until(rests_in(ledger, State.SENT), "sent")
+    trusting.end()
+    ledger.add(wrong)
+    start("rabbitmq", rabbitmq_url=rabbitmq.tls_url, attempts_limit=2)
+    until(rests_in(ledger, State.SENT, State.HELD), "held")
+    assert queue.count() == Counter([right.delivery_id])
+    assert "certificate" in ledger.row(wrong)["reason"].lower()
+
+
+def test_killed_before_the_confirm_another_publishes_the_same_id(
+    start: Start, ledger: Ledger, queue: Queue, rabbitmq: RabbitMq, passage: Passage
+) -> None:
+    one = to(queue.name, 1)
+    passage.armed = one.delivery_id.encode()
+    ledger.add(one)
+    short = {"send_timeout_seconds": 2, "lease_seconds": 4}
+    first = start("rabbitmq", rabbitmq_url=rabbitmq.through(passage.port), **short)
+    until(lambda: queue.count() == Counter([one.delivery_id]), "taken, and nobody knows")
+    first.end(signal.SIGKILL)
+    start("rabbitmq", rabbitmq_url=rabbitmq.url, **short)
+    until(rests_in(ledger, State.SENT), "sent")
+    assert queue.count() == Counter({one.delivery_id: 2})
+
+
+def test_while_an_alarm_blocks_publishers_deliveries_wait(
+    start: Start, ledger: Ledger, rabbitmq: RabbitMq, queue: Queue
+) -> None:
+    first = to(queue.name, 1)
+    more = [to(queue.name, number) for number in range(2, 6)]
+    rabbitmq.block_publishers(True)
+    try:
+        ledger.add(first)
+        short = {"send_timeout_seconds": 2, "rabbitmq_connect_timeout_seconds": 0.5}
+        start("rabbitmq", rabbitmq_url=rabbitmq.url, attempts_limit=1000, **short)
+        until(lambda: "alarm" in (ledger.row(first)["reason"] or ""), "told")
+        ledger.add(*more)
+    finally:
+        rabbitmq.block_publishers(False)
+    until(rests_in(ledger, State.SENT), "sent")
+    assert set(queue.count()) == {each.delivery_id for each in (first, *more)}

@@ -69,7 +69,23 @@ class _Link:
                 return channel
         return await self.connection.channel(publisher_confirms=True, on_return_raises=True)
 
+    async def blocked(self) -> bool:
+        """Tell whether an alarm blocks publishers.
+
+        RabbitMQ says so only to a connection that has published since. So that connection is kept:
+        a new one would put one more message in doubt to learn the same.
+        """
+        if self.connection.is_closed or self.connection.transport is None:
+            return False
+        try:
+            async with asyncio.timeout(0):  # it is ready at once, or not now
+                await self.connection.transport.ready()
+        except TimeoutError:
+            return True
+        return False
+
     async def close(self) -> None:
+        """Say good-bye, but not for long."""
         with suppress(AMQPError, OSError):
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self.connection.close()
@@ -91,8 +107,8 @@ class Links:
 
     @asynccontextmanager
     async def channel(self) -> AsyncIterator[AbstractChannel]:
-        """Lend an AMQP channel; after any error but the broker's own answer, never use its
-        connection for another send.
+        """Lend an AMQP channel; after any error but the broker's own answer, never use it again,
+        nor its connection for another send, unless that is known to be blocked by an alarm.
 
         Raises:
             OSError, AMQPError: there is none, or RabbitMQ takes nothing now.
@@ -105,7 +121,7 @@ class Links:
             if not channel.is_closed:
                 link.idle.append(channel)
         except BaseException:
-            link.retired = True
+            link.retired = link.retired or not await link.blocked()
             raise
         finally:
             link.users -= 1

@@ -45,4 +45,4 @@ def inbox_app(health: Health, switchboard: Switchboard) -> Starlette:
 
 
 def _shown(dials: Dials) -> dict[str, Any]:
-    return {way: each.model_dump() for way, each in dials.items()}
+    return {way: each.model_dump(mode="json") for way, each in dials.items()}

@@ -143,3 +143,11 @@ def test_other_requests_are_answered_and_not_counted(inbox: Inbox) -> None:
     assert inbox.received("hook")["accepted"] == 0
     assert inbox.dial(hook={"colour": 1}).status_code == 422
     assert b"aldebaran_inbox_arrivals_total" in httpx2.get(f"{inbox.pages}/metrics").content
+
+
+def test_the_page_shows_every_dial_of_every_provider(inbox: Inbox) -> None:
+    answer = inbox.dial(twilio={"undelivered_share": 1})
+    assert answer.status_code == 200
+    shown = httpx2.get(f"{inbox.pages}/dials").json()
+    assert shown == answer.json()
+    assert shown["twilio"]["undelivered_share"] == 1

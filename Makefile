@@ -77,6 +77,10 @@ $(VENV_STAMP): requirements-dev.lock | prerequisites
 	  cp $< $@.new && mv $@.new $@; \
 	fi
 
+.PHONY: matrix
+matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md (about 20 minutes)
+	MATRIX_REPORT=docs/reports/matrix.md $(VENV)/bin/pytest -m matrix tests/matrix
+
 ##@ Measure
 
 .PHONY: bench

@@ -15,7 +15,7 @@ from services.contracts.records import Delivery
 from services.deliverer.wiring import channel_names
 from services.machine import postgres
 from services.machine.ports import free_ports
-from tests.integration.deliverer.ledgers import Ledger, OwnPostgres
+from tests.integration.deliverer.ledgers import Ledger, OwnPostgres, prepared
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.receivers import Mailbox, WebhookReceiver
 from tests.integration.deliverer.waiting import until
@@ -104,9 +104,7 @@ def start(bus: Bus, ledger: Ledger, tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def own_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
-    server = postgres.PostgresServer(tmp_path / "postgres", free_ports(1)[0])
-    postgres.prepare(server, postgres.find_binaries())
-    own = OwnPostgres(server, tmp_path / "postgres.log")
+    own = prepared(tmp_path)
     own.start()
     yield own
     own.stop()

@@ -12,6 +12,7 @@ from services.backbone.ledger.database import migrate
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
 from services.machine import child, postgres
+from services.machine.ports import free_ports
 
 _ALERT = """
 INSERT INTO alerts
@@ -75,6 +76,13 @@ class OwnPostgres:
         if self.running is not None:
             self.running.stop()
             self.running = None
+
+
+def prepared(folder: Path) -> OwnPostgres:
+    """Return one with its data in the folder, not started yet."""
+    server = postgres.PostgresServer(folder / "postgres", free_ports(1)[0])
+    postgres.prepare(server, postgres.find_binaries())
+    return OwnPostgres(server, folder / "postgres.log")
 
 
 def _alert_row(each: Delivery) -> tuple[str, ...]:

@@ -27,12 +27,13 @@ class DelivererProcess:
     port: int = field(default_factory=lambda: free_ports(1)[0])
     process: "subprocess.Popen[bytes] | None" = None
     module: str = "services.deliverer"
+    arguments: tuple[str, ...] = ()
 
     def start(self, ready: bool = True) -> "DelivererProcess":
         own = {"ALDEBARAN_HTTP_PORT": str(self.port), "PYTHONPATH": str(ROOT)}
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", self.module],
+                [sys.executable, "-m", self.module, *self.arguments],
                 env=os.environ | self.environment | own,
                 cwd=ROOT,
                 stderr=log,

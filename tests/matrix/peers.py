@@ -1,0 +1,289 @@
+"""The far end of each channel, as the matrix needs it: counts exactly, misbehaves when told."""
+
+import json
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote_plus
+
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.consumer import Consumer
+from services.backbone.settings import KafkaSettings
+from services.contracts.records import Delivery
+from services.contracts.topics import Topic
+from services.contracts.twilio import body_code
+from services.deliverer.channel import REPEAT_MARK
+from services.machine.ports import free_ports
+from services.simulator.inbox.mail import mail_server
+from services.simulator.inbox.received import Arrival
+from tests.integration.deliverer.inboxes import Inbox, playing
+from tests.integration.deliverer.queues import Passage, Queue
+from tests.integration.rabbitmq import RabbitMq
+
+MARK = REPEAT_MARK.strip()
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What the provider has: per delivery id, for each message in sequence whether it is marked."""
+
+    marks: Mapping[str, tuple[bool, ...]]
+
+    def of(self, delivery_id: str) -> tuple[bool, ...]:
+        """Return the marks of one delivery's messages."""
+        return self.marks.get(delivery_id, ())
+
+
+class Peer(Protocol):
+    """One channel's provider."""
+
+    channel: str
+    recipient: str
+    settings: Mapping[str, str]
+
+    def taken(self, sent: list[Delivery]) -> Taken:
+        """Return what it has of these."""
+
+    def dial(self, **faults: object) -> bool:
+        """Misbehave so from now on; False if this provider cannot be made to."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a peer may need."""
+
+    folder: Path
+    kafka_bootstrap: str
+    rabbitmq: Callable[[], RabbitMq]
+    """Starts the one that all cells share, or skips where none is installed."""
+
+
+OpenPeer = Callable[[Surroundings], AbstractContextManager[Peer]]
+
+
+@dataclass
+class Played:
+    """A provider that the inbox plays."""
+
+    channel: str
+    recipient: str
+    settings: Mapping[str, str]
+    inbox: Inbox
+    way: str
+    name: Callable[[Delivery], str] = lambda each: each.delivery_id
+
+    def taken(self, sent: list[Delivery]) -> Taken:
+        """Read the inbox's journal."""
+        bodies: dict[str, list[str]] = defaultdict(list)
+        for arrival in self.inbox.arrivals(self.way):
+            if arrival.verdict != "refused":
+                bodies[arrival.delivery_id].append(self.text(arrival))
+        return Taken({each.delivery_id: _marks(bodies[self.name(each)]) for each in sent})
+
+    def text(self, arrival: Arrival) -> str:
+        """Return the text in which the mark would stand."""
+        return unquote_plus(arrival.body)
+
+    def dial(self, **faults: object) -> bool:
+        """Turn the dials of its way in."""
+        self.inbox.dial(self.way, **faults)
+        return True
+
+
+@dataclass
+class Mailed(Played):
+    """The inbox's mail server; messages are files."""
+
+    maildir: Path = field(default_factory=Path)
+
+    def text(self, arrival: Arrival) -> str:
+        """Read the mail."""
+        return (self.maildir / "new" / arrival.place).read_text()
+
+
+def _marks(bodies: list[str]) -> tuple[bool, ...]:
+    return tuple(MARK in body for body in bodies)
+
+
+@contextmanager
+def webhook(around: Surroundings) -> Iterator[Peer]:
+    """Any webhook receiver."""
+    with playing(around.folder) as inbox:
+        yield Played("webhook", f"{inbox.url}/hook", {}, inbox, "hook")
+
+
+@contextmanager
+def email(around: Surroundings) -> Iterator[Peer]:
+    """A mail relay."""
+    port = free_ports(1)[0]
+    with playing(around.folder) as inbox:
+        server = mail_server(inbox.board, around.folder / "mail", "127.0.0.1", port)
+        server.start()
+        settings = {"ALDEBARAN_EMAIL_PORT": str(port)}
+        try:
+            yield Mailed(
+                "email",
+                "desk@example.com",
+                settings,
+                inbox,
+                "mail",
+                maildir=around.folder / "mail",
+            )
+        finally:
+            server.stop()
+
+
+@contextmanager
+def pagerduty(around: Surroundings) -> Iterator[Peer]:
+    """PagerDuty's events."""
+    with playing(around.folder) as inbox:
+        settings = {
+            "ALDEBARAN_PAGERDUTY_ROUTING_KEYS": json.dumps({"on-call": "0123456789abcdef" * 2}),
+            "ALDEBARAN_PAGERDUTY_URL": f"{inbox.url}/pagerduty",
+        }
+        yield Played("pagerduty", "on-call", settings, inbox, "pagerduty")
+
+
+@contextmanager
+def sms(around: Surroundings) -> Iterator[Peer]:
+    """Twilio without a way to call back: its list is the evidence."""
+    with playing(around.folder) as inbox:
+        settings = {
+            "ALDEBARAN_SMS_ACCOUNT_SID": "AC" + "0" * 31 + "1",
+            "ALDEBARAN_SMS_AUTH_TOKEN": "inbox-token",
+            "ALDEBARAN_SMS_SENDER": "+15005550006",
+            "ALDEBARAN_SMS_API_URL": inbox.url,
+            "ALDEBARAN_SMS_LOOK_UP_AFTER_SECONDS": "[0.2, 0.5, 1, 2]",
+        }
+        name: Callable[[Delivery], str] = lambda each: body_code(each.delivery_id)[1:]  # noqa: E731 - passed on as a value
+        yield Played("sms", "+41791234567", settings, inbox, "twilio", name)
+
+
+@dataclass
+class Bus:
+    """A topic, read to its end."""
+
+    channel: str
+    recipient: str
+    settings: Mapping[str, str]
+    kafka: KafkaSettings
+
+    def taken(self, sent: list[Delivery]) -> Taken:
+        """Count records by key."""
+        consumer = Consumer(self.kafka, "matrix", group=uuid.uuid4().hex, topics=[self.recipient])
+        bodies: dict[str, list[str]] = defaultdict(list)
+        try:
+            quiet = 0
+            while not consumer.assigned() or quiet < 5:
+                batch = consumer.batch(500, 0.2)
+                quiet = 0 if batch else quiet + 1
+                for each in batch:
+                    bodies[(each.key or b"").decode()].append(each.value.decode())
+        finally:
+            consumer.close()
+        return Taken({each.delivery_id: _marks(bodies[each.delivery_id]) for each in sent})
+
+    def dial(self, **_: object) -> bool:
+        """A broker of ours has no dials."""
+        return False
+
+
+@contextmanager
+def bus(around: Surroundings) -> Iterator[Peer]:
+    """A topic of its own on the broker."""
+    topic = f"matrix-{uuid.uuid4().hex}"
+    kafka = KafkaSettings(kafka_bootstrap_servers=around.kafka_bootstrap)
+    TopicAdmin(kafka, "matrix").declare([Topic(topic)])
+    yield Bus("bus", topic, {}, kafka)
+
+
+@dataclass
+class LogFile:
+    """The file of the log channel."""
+
+    channel: str
+    recipient: str
+    settings: Mapping[str, str]
+    file: Path
+
+    def taken(self, sent: list[Delivery]) -> Taken:
+        """Count lines by delivery id."""
+        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        bodies: dict[str, list[str]] = defaultdict(list)
+        for line in lines:
+            bodies[json.loads(line)["delivery_id"]].append(line)
+        return Taken({each.delivery_id: _marks(bodies[each.delivery_id]) for each in sent})
+
+    def dial(self, **_: object) -> bool:
+        """A file has no dials."""
+        return False
+
+
+@contextmanager
+def log(around: Surroundings) -> Iterator[Peer]:
+    """A file."""
+    file = around.folder / "deliveries.jsonl"
+    yield LogFile("log", "anybody", {"ALDEBARAN_LOG_CHANNEL_FILE": str(file)}, file)
+
+
+@dataclass
+class RabbitQueue:
+    """A queue behind a passage that can swallow the broker's answers."""
+
+    channel: str
+    recipient: str
+    settings: Mapping[str, str]
+    queue: Queue
+    passage: Passage
+
+    def taken(self, sent: list[Delivery]) -> Taken:
+        """Read the queue and leave it as it is."""
+        bodies: dict[str, list[str]] = defaultdict(list)
+        for message in self.queue.messages():
+            bodies[message.message_id or ""].append(message.body.decode())
+        return Taken({each.delivery_id: _marks(bodies[each.delivery_id]) for each in sent})
+
+    def dial(self, **faults: object) -> bool:
+        """Swallow the confirms of what is published, or hang up and pass everything on again."""
+        if "refuse_share" in faults:
+            return False
+        if any(faults.values()):
+            self.passage.armed = b"delivery-id"
+        else:
+            self.passage.hang_up()
+        return True
+
+
+@contextmanager
+def rabbitmq(around: Surroundings) -> Iterator[Peer]:
+    """A real RabbitMQ, where one is installed."""
+    server = around.rabbitmq()
+    queue = Queue(server.url, f"matrix-{uuid.uuid4().hex}").declared()
+    with Passage(server.port).listening() as passage:
+        settings = {"ALDEBARAN_RABBITMQ_URL": server.through(passage.port)}
+        yield RabbitQueue("rabbitmq", queue.name, settings, queue, passage)
+
+
+PEERS: dict[str, OpenPeer] = {
+    "bus": bus,
+    "email": email,
+    "log": log,
+    "pagerduty": pagerduty,
+    "rabbitmq": rabbitmq,
+    "sms": sms,
+    "webhook": webhook,
+}
+"""By channel; one that is missing here fails the matrix."""
+
+
+def repeats(taken: Taken) -> Counter[str]:
+    """Count what came more than once: marked, and unmarked."""
+    counts: Counter[str] = Counter()
+    for marks in taken.marks.values():
+        counts["marked"] += sum(marks[1:])
+        counts["unmarked"] += sum(not each for each in marks[1:])
+    return counts

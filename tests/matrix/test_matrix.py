@@ -1,0 +1,102 @@
+"""Every fault on every channel: nothing missing, no repeat without a mark, everything at rest.
+
+`make matrix` runs it and writes docs/reports/matrix.md.
+"""
+
+import asyncio
+import os
+import uuid
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from services.backbone.clock import SystemClock
+from services.deliverer.channel import Traits
+from services.deliverer.wiring import channel_names, opener
+from tests.integration.deliverer.conftest import Bus
+from tests.integration.deliverer.ledgers import Ledger, OwnPostgres, prepared
+from tests.matrix.faults import FAULTS
+from tests.matrix.peers import PEERS, Peer, Surroundings
+from tests.matrix.report import Report
+from tests.matrix.stage import Stage
+
+pytestmark = [pytest.mark.matrix, pytest.mark.kafka, pytest.mark.postgres]
+
+
+@pytest.fixture(scope="session")
+def report() -> Iterator[Report]:
+    report = Report()
+    yield report
+    if path := os.environ.get("MATRIX_REPORT"):
+        report.write(Path(path))
+
+
+@pytest.fixture(scope="session")
+def own_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPostgres]:
+    own = prepared(tmp_path_factory.mktemp("matrix"))
+    own.start()
+    yield own
+    own.stop()
+
+
+@pytest.fixture
+def ledger(own_postgres: OwnPostgres) -> Ledger:
+    name, url = f"matrix_{uuid.uuid4().hex}", own_postgres.server.url()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return Ledger(f"{url.rpartition('/')[0]}/{name}").migrated()
+
+
+@pytest.fixture(params=channel_names())
+def peer(request: pytest.FixtureRequest, kafka_bootstrap: str, tmp_path: Path) -> Iterator[Peer]:
+    assert request.param in PEERS, f"give the matrix a far end for channel {request.param}"
+    rabbitmq = partial(request.getfixturevalue, "rabbitmq")
+    around = Surroundings(tmp_path, kafka_bootstrap, rabbitmq)
+    with PEERS[request.param](around) as peer:
+        yield peer
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_nothing_is_missing_and_no_repeat_is_unmarked(
+    fault: str,
+    peer: Peer,
+    bus: Bus,
+    ledger: Ledger,
+    own_postgres: OwnPostgres,
+    report: Report,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    traits = declared(peer, bus, monkeypatch)
+    stage = Stage(peer, ledger, bus, own_postgres, tmp_path)
+    try:
+        if not FAULTS[fault](stage):
+            report.leave_out(peer.channel, fault)
+            return
+        stage.wait(stage.at_rest, "at rest")
+        cell = stage.cell(fault, traits.dedupes_by_key)
+    finally:
+        stage.end()
+    report.add(cell)
+    assert (cell.missing, cell.repeats_unmarked, cell.failed) == (0, 0, 0)
+    assert cell.sent + cell.held == cell.deliveries
+    assert cell.repeats_marked <= cell.in_doubt
+
+
+def declared(peer: Peer, bus: Bus, monkeypatch: pytest.MonkeyPatch) -> Traits:
+    """Return what the channel says of itself with the settings that it runs with here."""
+    servers = bus.settings.kafka_bootstrap_servers
+    for name, value in {"ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": servers, **peer.settings}.items():
+        monkeypatch.setenv(name, value)
+
+    async def ask() -> Traits:
+        open_channel = opener(peer.channel)
+        assert open_channel is not None
+        channel = open_channel(SystemClock())
+        await channel.close()
+        return channel.traits
+
+    return asyncio.run(ask())

@@ -37,7 +37,7 @@ def killed_while_waiting(stage: Stage) -> bool:
         return False
     stage.begin()
     first = stage.deliverer()
-    stage.wait(stage.all_taken, "all taken")
+    stage.wait(stage.enough_taken, "taken")
     first.kill()
     stage.peer.dial(delay_seconds=0)
     stage.deliverer()
@@ -50,7 +50,7 @@ def no_answer(stage: Stage) -> bool:
         return False
     stage.begin()
     stage.deliverer()
-    stage.wait(stage.all_taken, "all taken")
+    stage.wait(stage.enough_taken, "taken")
     stage.peer.dial(accept_then_drop_share=0)
     return True
 
@@ -61,7 +61,7 @@ def late_answer(stage: Stage) -> bool:
         return False
     stage.begin()
     stage.deliverer()
-    stage.wait(stage.all_taken, "all taken")
+    stage.wait(stage.enough_taken, "taken")
     stage.peer.dial(delay_seconds=0)
     return True
 
@@ -109,7 +109,7 @@ def store_down(stage: Stage) -> bool:
     stage.deliverer()
     stage.begin()
     if delayed:
-        stage.wait(stage.all_taken, "all taken")
+        stage.wait(stage.enough_taken, "taken")
     stage.postgres.stop()
     stage.postgres.start()
     stage.peer.dial(delay_seconds=0)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote_plus
 
+import pytest
+
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.settings import KafkaSettings
@@ -17,11 +19,14 @@ from services.contracts.records import Delivery
 from services.contracts.topics import Topic
 from services.contracts.twilio import body_code
 from services.deliverer.channel import REPEAT_MARK
+from services.deliverer.channels.nagios.wording import mark
 from services.machine.ports import free_ports
 from services.simulator.inbox.mail import mail_server
+from services.simulator.inbox.providers.nrdp import TOKEN as NRDP_TOKEN
 from services.simulator.inbox.received import Arrival
 from tests.integration.deliverer.inboxes import Inbox, playing
 from tests.integration.deliverer.queues import Passage, Queue
+from tests.integration.nagios import NAGIOS, Nagios
 from tests.integration.rabbitmq import RabbitMq
 
 MARK = REPEAT_MARK.strip()
@@ -44,6 +49,8 @@ class Peer(Protocol):
     channel: str
     recipient: str
     settings: Mapping[str, str]
+    silent_after_first: bool
+    """Whether, told not to answer, it takes one message and then no other."""
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Return what it has of these."""
@@ -75,6 +82,7 @@ class Played:
     inbox: Inbox
     way: str
     name: Callable[[Delivery], str] = lambda each: each.delivery_id
+    silent_after_first: bool = False
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Read the inbox's journal."""
@@ -171,6 +179,7 @@ class Bus:
     recipient: str
     settings: Mapping[str, str]
     kafka: KafkaSettings
+    silent_after_first: bool = False
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Count records by key."""
@@ -209,6 +218,7 @@ class LogFile:
     recipient: str
     settings: Mapping[str, str]
     file: Path
+    silent_after_first: bool = False
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Count lines by delivery id."""
@@ -230,6 +240,77 @@ def log(around: Surroundings) -> Iterator[Peer]:
     yield LogFile("log", "anybody", {"ALDEBARAN_LOG_CHANNEL_FILE": str(file)}, file)
 
 
+@contextmanager
+def nrdp(around: Surroundings) -> Iterator[Peer]:
+    """NRDP in front of some Nagios."""
+    with playing(around.folder) as inbox:
+        settings = {
+            "ALDEBARAN_NRDP_URL": f"{inbox.url}/nrdp/",
+            "ALDEBARAN_NRDP_TOKEN": NRDP_TOKEN,
+        }
+        yield Played("nrdp", "aldebaran/over-purchase", settings, inbox, "nrdp")
+
+
+@contextmanager
+def push(around: Surroundings) -> Iterator[Peer]:
+    """Apple's push service."""
+    with playing(around.folder) as inbox:
+        account = inbox.get("/apns")
+        assert isinstance(account, dict)
+        certificate = around.folder / "apple.pem"
+        certificate.write_text(account["certificate"])
+        settings = {
+            "ALDEBARAN_PUSH_URL": account["url"],
+            "ALDEBARAN_PUSH_CA_FILE": str(certificate),
+            "ALDEBARAN_PUSH_KEY": account["key"],
+            "ALDEBARAN_PUSH_KEY_ID": account["key_id"],
+            "ALDEBARAN_PUSH_TEAM_ID": account["team_id"],
+            "ALDEBARAN_PUSH_TOPIC": account["topic"],
+        }
+        yield Played("push", "ab" * 32, settings, inbox, "apns")
+
+
+@dataclass
+class RealNagios:
+    """A Nagios that reads its spool and logs each alert of a volatile service."""
+
+    channel: str
+    recipient: str
+    settings: Mapping[str, str]
+    nagios: Nagios
+    silent_after_first: bool = False
+
+    def taken(self, sent: list[Delivery]) -> Taken:
+        """Count Nagios' own lines by delivery id."""
+        return Taken({each.delivery_id: _marks(self._lines(each)) for each in sent})
+
+    def _lines(self, each: Delivery) -> list[str]:
+        return self.nagios.logged("SERVICE ALERT", mark(each.delivery_id))
+
+    def dial(self, **_: object) -> bool:
+        """Files have no answers that could be lost."""
+        return False
+
+
+@contextmanager
+def nagios(around: Surroundings) -> Iterator[Peer]:
+    """A real Nagios, where one is installed."""
+    if not NAGIOS.exists():
+        pytest.skip("no Nagios here: apt-get install nagios4-core")
+    running = Nagios(around.folder / "nagios")
+    settings = {
+        "ALDEBARAN_NAGIOS_SPOOL": str(running.spool),
+        "ALDEBARAN_NAGIOS_COMMAND_FILE": str(running.command_file),
+        "ALDEBARAN_NAGIOS_LOG_FILE": str(running.log_file),
+        "ALDEBARAN_NAGIOS_STATUS_FILE": str(running.status_file),
+    }
+    try:
+        running.start()
+        yield RealNagios("nagios", "aldebaran/over-purchase", settings, running)
+    finally:
+        running.kill()
+
+
 @dataclass
 class RabbitQueue:
     """A queue behind a passage that can swallow the broker's answers."""
@@ -239,6 +320,7 @@ class RabbitQueue:
     settings: Mapping[str, str]
     queue: Queue
     passage: Passage
+    silent_after_first: bool = True
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Read the queue and leave it as it is."""
@@ -272,7 +354,10 @@ PEERS: dict[str, OpenPeer] = {
     "bus": bus,
     "email": email,
     "log": log,
+    "nagios": nagios,
+    "nrdp": nrdp,
     "pagerduty": pagerduty,
+    "push": push,
     "rabbitmq": rabbitmq,
     "sms": sms,
     "webhook": webhook,

@@ -77,6 +77,7 @@ def test_nothing_is_missing_and_no_repeat_is_unmarked(
             report.leave_out(peer.channel, fault)
             return
         stage.wait(stage.at_rest, "at rest")
+        stage.wait(stage.all_there, "what counts as sent is there")
         cell = stage.cell(fault, traits.dedupes_by_key)
     finally:
         stage.end()

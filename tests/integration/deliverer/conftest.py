@@ -13,7 +13,6 @@ from services.backbone.kafka.producer import Outgoing, Producer, ProducerSetting
 from services.contracts import topics
 from services.contracts.records import Delivery
 from services.deliverer.wiring import channel_names
-from services.machine import postgres
 from services.machine.ports import free_ports
 from tests.integration.deliverer.ledgers import Ledger, OwnPostgres, prepared
 from tests.integration.deliverer.programs import DelivererProcess

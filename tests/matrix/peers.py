@@ -23,6 +23,7 @@ from services.deliverer.channels.nagios.wording import mark
 from services.machine.ports import free_ports
 from services.simulator.inbox.mail import mail_server
 from services.simulator.inbox.providers.nrdp import TOKEN as NRDP_TOKEN
+from services.simulator.inbox.providers.slack import TOKEN as SLACK_TOKEN
 from services.simulator.inbox.received import Arrival
 from tests.integration.deliverer.inboxes import Inbox, playing
 from tests.integration.deliverer.queues import Passage, Queue
@@ -252,6 +253,19 @@ def nrdp(around: Surroundings) -> Iterator[Peer]:
 
 
 @contextmanager
+def slack(around: Surroundings) -> Iterator[Peer]:
+    """One room of Slack, with its history as evidence."""
+    with playing(around.folder) as inbox:
+        settings = {
+            "ALDEBARAN_SLACK_URL": f"{inbox.url}/slack",
+            "ALDEBARAN_SLACK_BOT_TOKEN": SLACK_TOKEN,
+            "ALDEBARAN_SLACK_SECONDS_BETWEEN": "0",
+            "ALDEBARAN_SLACK_LOOK_UP_AFTER_SECONDS": "[0.2, 0.5, 1, 2]",
+        }
+        yield Played("slack", "C0123456789", settings, inbox, "slack")
+
+
+@contextmanager
 def push(around: Surroundings) -> Iterator[Peer]:
     """Apple's push service."""
     with playing(around.folder) as inbox:
@@ -359,6 +373,7 @@ PEERS: dict[str, OpenPeer] = {
     "pagerduty": pagerduty,
     "push": push,
     "rabbitmq": rabbitmq,
+    "slack": slack,
     "sms": sms,
     "webhook": webhook,
 }

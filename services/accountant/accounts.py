@@ -1,0 +1,188 @@
+"""What is wrong, as values: findings from what the ledger holds, and their words. Pure."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from services.backbone.ledger.accounting import (
+    ROWS_LIMIT,
+    Absence,
+    Backlog,
+    Finding,
+    Notice,
+    OpenRow,
+)
+from services.contracts.ids import alert_id, delivery_id
+from services.contracts.records import Alert, Delivery, Severity
+from services.contracts.states import State
+
+WATCH: Final = "accountant"
+"""The watch of the accountant's own alerts."""
+NAMED_LIMIT: Final = 10
+"""Findings that a message names; of others it tells how many."""
+
+MISSING_ALERT: Final = "missing_alert"
+MISSING_RECIPIENT: Final = "missing_recipient"
+OVERDUE_CHANNEL: Final = "overdue_channel"
+_ROW_KINDS: Final = {State.IN_DOUBT: "in_doubt", State.HELD: "held", State.SUPPRESSED: "suppressed"}
+_WORDS: Final = {
+    MISSING_ALERT: "alerts were found and are not in the ledger: is the lookout running?",
+    MISSING_RECIPIENT: "recipients were meant to be told and have no delivery",
+    OVERDUE_CHANNEL: "channels do not send what is due: is the deliverer running?",
+    "in_doubt": "deliveries have been in doubt for too long",
+    "held": "deliveries wait for a person",
+    "suppressed": "deliveries wait although their silence is over: is the lookout running?",
+}
+KINDS: Final = tuple(_WORDS)
+_WARNINGS: Final = frozenset({"in_doubt", "held"})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a delivery may wait, in seconds, before it is overdue."""
+
+    in_doubt: float
+    held: float
+    suppressed: float
+
+    def of(self, state: State) -> float:
+        """Return the limit of one open state."""
+        return {State.IN_DOUBT: self.in_doubt, State.HELD: self.held}.get(state, self.suppressed)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Somebody who is told of findings."""
+
+    channel: str
+    recipient: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How the open findings change."""
+
+    new: tuple[Finding, ...]
+    ended: tuple[Finding, ...]
+
+
+def missing_alerts(keys: Set[str]) -> list[Finding]:
+    """Return a finding for each alert that nobody has taken."""
+    detail = "on topic alerts, and neither in the ledger nor in alerts.rejected"
+    return [Finding(MISSING_ALERT, key, "", detail) for key in sorted(keys)]
+
+
+def missing_recipients(absences: Sequence[Absence]) -> list[Finding]:
+    """Return a finding for each recipient without a delivery."""
+    return [
+        Finding(
+            MISSING_RECIPIENT,
+            each.delivery_id,
+            each.channel,
+            f"{each.recipient} on {each.channel} is to be told of alert {each.alert_id}",
+        )
+        for each in absences
+    ]
+
+
+def overdue(rows: Sequence[OpenRow], backlogs: Sequence[Backlog], limits: Limits) -> list[Finding]:
+    """Return what waits for longer than it may."""
+    waiting = [
+        Finding(
+            _ROW_KINDS[row.state],
+            row.delivery_id,
+            row.channel,
+            f"{row.state} for {_span(row.waited_seconds)}: {row.reason}"[:400],
+        )
+        for row in rows
+        if row.waited_seconds > limits.of(row.state)
+    ]
+    return waiting + [
+        Finding(
+            OVERDUE_CHANNEL,
+            each.channel,
+            each.channel,
+            f"{each.count} due, the longest for {_span(each.longest_seconds)}",
+        )
+        for each in backlogs
+    ]
+
+
+def compare(known: Sequence[Finding], current: Sequence[Finding], rows: int) -> Changes:
+    """Return which findings are new, and which have ended.
+
+    `rows` tells how many rows were looked at: of a list that may have been cut, what is not on it
+    has not ended.
+    """
+    before = {(each.kind, each.subject) for each in known}
+    now = {(each.kind, each.subject) for each in current}
+    cut = _ROW_KINDS.values() if rows >= ROWS_LIMIT else ()
+    return Changes(
+        new=tuple(each for each in current if (each.kind, each.subject) not in before),
+        ended=tuple(
+            each for each in known if (each.kind, each.subject) not in now and each.kind not in cut
+        ),
+    )
+
+
+def target_of(finding: Finding, targets: Sequence[Target], troubled: Set[str]) -> Target | None:
+    """Return the first to be told whose channel is neither in trouble nor the finding's own; or
+    at least not its own; or whoever there is.
+    """
+    ranks = [(each.channel == finding.channel, each.channel in troubled) for each in targets]
+    return min(zip(ranks, targets, strict=True), key=lambda pair: pair[0])[1] if targets else None
+
+
+def notices(
+    findings: Sequence[Finding], targets: Sequence[Target], troubled: Set[str], now_ms: int
+) -> list[Notice]:
+    """Return one message per kind and person to be told; ids are those of the first finding."""
+    told = [(each, target_of(each, targets, troubled)) for each in findings]
+    able = [(each, target) for each, target in told if target is not None]
+
+    def key(pair: tuple[Finding, Target]) -> tuple[str, str, str]:
+        return pair[0].kind, pair[1].channel, pair[1].recipient
+
+    groups = groupby(sorted(able, key=key), key=key)
+    return [_notice([each for each, _ in group], Target(*to), now_ms) for (_, *to), group in groups]
+
+
+def _notice(findings: Sequence[Finding], target: Target, now_ms: int) -> Notice:
+    kind = findings[0].kind
+    summary = f"Accounting: {len(findings)} {_WORDS[kind]}"
+    found = alert_id(WATCH, [kind, str(findings[0].number)])
+    alert = Alert(
+        alert_id=found,
+        watch=WATCH,
+        severity=Severity.WARNING if kind in _WARNINGS else Severity.CRITICAL,
+        summary=summary,
+        key={"finding": str(findings[0].number)},
+        labels={"kind": kind},
+        values={"findings": len(findings)},
+        appended_at_ms=now_ms,
+        detected_at_ms=now_ms,
+        auditor=WATCH,
+    )
+    delivery = Delivery(
+        delivery_id=delivery_id(found, target.channel, target.recipient),
+        channel=target.channel,
+        recipient=target.recipient,
+        subject=summary[:512],
+        text=_text(summary, findings),
+        created_at_ms=now_ms,
+        alert=alert,
+    )
+    return Notice(delivery, tuple(each.number for each in findings))
+
+
+def _text(summary: str, findings: Sequence[Finding]) -> str:
+    named = [f"- {each.subject}: {each.detail}"[:300] for each in findings[:NAMED_LIMIT]]
+    if (more := len(findings) - NAMED_LIMIT) > 0:
+        named.append(f"- and {more} more")
+    last = "All findings: python -m services.accountant once"
+    return "\n".join([summary, "", *named, "", last]).replace("\x00", "")[:4096]
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"

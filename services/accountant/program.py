@@ -1,0 +1,130 @@
+"""Runs the accountant: compares, accounts, raises, beats; stops beating when it cannot account."""
+
+import random
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Final
+
+from services.accountant.comparing import Comparison
+from services.accountant.heartbeat import Heartbeat
+from services.accountant.settings import AccountantSettings
+from services.accountant.turns import Turns
+from services.backbone.errors import Transient
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.consumer import Consumer
+from services.backbone.ledger.accounting import AccountBook
+from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.log import logger
+from services.backbone.loop import SOON
+from services.backbone.progress import Progress
+from services.backbone.service import Life
+from services.contracts import topics
+
+PROGRAM: Final = "accountant"
+POLL_SECONDS: Final = 0.2
+STALLED_SECONDS: Final = 120.0
+ASK_TIMEOUT_SECONDS: Final = 3.0
+
+log = logger(__name__)
+
+
+@dataclass
+class Accountant:
+    """Compares all the time, and accounts every `accountant_turn_seconds`."""
+
+    settings: AccountantSettings
+    life: Life
+    comparison: Comparison
+    turns: Turns
+    heartbeat: Heartbeat
+    trouble: str | None = "has not accounted yet"
+    """Why it cannot account, or None."""
+    _next_at: float = 0.0
+    _failures: int = 0
+
+    def run(self) -> None:
+        """Work until the life's stop."""
+        progress = Progress(self.life.clock, STALLED_SECONDS)
+        self.life.health.add_live("loop", progress.stalled)
+        self.life.health.add_ready("accounting", lambda: self.trouble)
+        while not self.life.stop.is_set():
+            progress.beat()
+            try:
+                self.step()
+                self._failures = 0
+            except Transient as error:
+                self.trouble = f"cannot account: {error}"
+                self._failures += 1
+                log.warning("cannot_account", reason=str(error))
+                wait = SOON.seconds(self._failures, random.SystemRandom())
+                self.life.clock.wait(self.life.stop, wait)
+
+    def step(self) -> None:
+        """Compare what is due; account if it is time.
+
+        Raises:
+            Transient: Postgres or Kafka is away: nothing was accounted, so nothing beats.
+        """
+        self.comparison.step(POLL_SECONDS)
+        now = self.life.clock.monotonic_seconds()
+        if now < self._next_at:
+            return
+        check_topics(self.settings)
+        if not self.comparison.alerts.is_member():
+            raise Transient("not a member of the consumer group yet")
+        self.turns.turn()
+        self._next_at = now + self.settings.accountant_turn_seconds
+        self.trouble = None
+        self.heartbeat.accounted()
+
+
+def check_topics(settings: AccountantSettings) -> None:
+    """Ask the brokers for the topics that are compared.
+
+    Raises:
+        Transient: the brokers are away, or the topics are not declared.
+    """
+    admin = TopicAdmin(settings, PROGRAM, timeout_seconds=ASK_TIMEOUT_SECONDS)
+    wanted = {topics.ALERTS, topics.rejected(topics.ALERTS)}
+    if missing := wanted - admin.partitions().keys():
+        names = ", ".join(sorted(missing))
+        raise Transient(f"topics are missing: {names}; declare them: python -m services.topics")
+
+
+def run_accountant(settings: AccountantSettings, life: Life) -> None:
+    """Be the accountant until the life's stop.
+
+    Raises:
+        Refused: the ledger's version cannot be used.
+    """
+    life.health.add_ready("ledger", lambda: None)
+    if not settings.targets:
+        log.warning("nobody_to_tell", setting="ALDEBARAN_ACCOUNTANT_RECIPIENTS")
+    if not _schema_ready(settings, life):
+        return
+    with ExitStack() as closing:
+        pool = closing.enter_context(open_pool(settings))
+        book = AccountBook(pool)
+        group, rejected = settings.accountant_group, topics.rejected(topics.ALERTS)
+        alerts = Consumer(settings, PROGRAM, group=group, topics=[topics.ALERTS])
+        closing.callback(alerts.close)
+        aside = Consumer(settings, PROGRAM, group=f"{group}-rejected", topics=[rejected])
+        closing.callback(aside.close)
+        heartbeat = Heartbeat(settings, life.clock)
+        closing.callback(heartbeat.close)
+        behind = settings.accountant_behind_seconds
+        comparison = Comparison(book, alerts, aside, life.clock, behind)
+        Accountant(settings, life, comparison, Turns(book, settings, life.clock), heartbeat).run()
+
+
+def _schema_ready(settings: AccountantSettings, life: Life) -> bool:
+    attempt = 0
+    while not life.stop.is_set():
+        try:
+            migrate(settings)
+            return True
+        except Transient as error:
+            attempt += 1
+            log.warning("ledger_away", reason=str(error))
+            life.clock.wait(life.stop, SOON.seconds(attempt, random.SystemRandom()))
+    return False

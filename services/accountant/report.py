@@ -1,0 +1,119 @@
+"""`once`: the whole account, now, for people and scripts; reads topic `alerts` from its start."""
+
+import sys
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.accountant import accounts
+from services.accountant.comparing import BATCH_LIMIT, Comparison
+from services.accountant.program import PROGRAM, check_topics
+from services.accountant.settings import AccountantSettings
+from services.backbone.clock import Clock, SystemClock
+from services.backbone.errors import Trouble
+from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.ledger.accounting import AccountBook, Finding, Place, Totals
+from services.backbone.ledger.database import migrate, open_pool
+from services.contracts import topics
+
+SILENCE_SECONDS: Final = 3.0
+"""A topic that gives nothing for so long is read to its end."""
+JOIN_SECONDS: Final = 60.0
+LISTED_LIMIT: Final = 50
+EXIT_WRONG: Final = 1
+EXIT_AWAY: Final = 69
+_REJECTED: Final = topics.rejected(topics.ALERTS)
+
+
+@dataclass
+class Account:
+    """What was found by one whole reading."""
+
+    read: int = 0
+    totals: Totals = field(default_factory=lambda: Totals(0, 0, 0, 0))
+    missing: list[Finding] = field(default_factory=list)
+    overdue: list[Finding] = field(default_factory=list)
+
+
+def once(settings: AccountantSettings) -> int:
+    """Print the account; return 0 if all is told or rightly open, 1 if something is missing or
+    overdue, 69 if Postgres or Kafka is away.
+    """
+    try:
+        account = _account(settings, SystemClock())
+    except Trouble as error:
+        sys.stderr.write(f"cannot account: {error}\n")
+        return EXIT_AWAY
+    sys.stdout.write(table(account))
+    return EXIT_WRONG if account.missing or account.overdue else 0
+
+
+def table(account: Account) -> str:
+    """Return the account as lines of text."""
+    counted = Counter(each.kind for each in account.missing)
+    rows = [
+        ("records on topic alerts", account.read),
+        ("alerts in the ledger", account.totals.alerts),
+        ("recipients", account.totals.recipients),
+        ("  terminal", account.totals.terminal),
+        ("  open", account.totals.open),
+        ("alerts missing", counted[accounts.MISSING_ALERT]),
+        ("recipients missing", counted[accounts.MISSING_RECIPIENT]),
+        ("overdue", len(account.overdue)),
+    ]
+    wrong = [*account.missing, *account.overdue]
+    lines = [f"{name:26}{number:>10}" for name, number in rows]
+    lines += [f"{each.kind} {each.subject}: {each.detail}" for each in wrong[:LISTED_LIMIT]]
+    if (more := len(wrong) - LISTED_LIMIT) > 0:
+        lines.append(f"and {more} more")
+    return "\n".join(lines) + "\n"
+
+
+def _account(settings: AccountantSettings, clock: Clock) -> Account:
+    check_topics(settings)
+    migrate(settings)
+    account, window = Account(), settings.accountant_window_hours * 3600
+    with open_pool(settings) as pool, closing(_consumer(settings, _REJECTED)) as aside:
+        book = AccountBook(pool)
+        with closing(_consumer(settings, topics.ALERTS)) as alerts:
+            comparison = Comparison(book, alerts, aside, clock, settings.accountant_behind_seconds)
+            for rejected in _all(aside, clock):
+                book.keep_aside([(each.key or b"").decode(errors="replace") for each in rejected])
+            for batch in _all(alerts, clock):
+                settled = [each for each in batch if comparison.settled(each)]
+                account.read += len(batch)
+                account.missing += comparison.findings(settled)
+        account.missing += _absences(book, settings, window)
+        account.missing = list({each.subject: each for each in account.missing}.values())
+        backlogs = book.backlogs(settings.accountant_due_seconds)
+        account.overdue = accounts.overdue(book.open_rows(), backlogs, settings.limits)
+        account.totals = book.totals(window)
+    return account
+
+
+def _absences(book: AccountBook, settings: AccountantSettings, window: float) -> list[Finding]:
+    found: list[Finding] = []
+    place = Place()
+    behind = settings.accountant_behind_seconds
+    while page := book.page(place, since_seconds=window, until_seconds=behind):
+        found += accounts.missing_recipients(book.absences([each.alert_id for each in page]))
+        place = page[-1]
+    return found
+
+
+def _consumer(settings: AccountantSettings, topic: str) -> Consumer:
+    group = f"{settings.accountant_group}-once-{uuid.uuid4().hex}"
+    return Consumer(settings, PROGRAM, group=group, topics=[topic])
+
+
+def _all(consumer: Consumer, clock: Clock) -> Iterable[Sequence[Incoming]]:
+    """Give what a topic holds now, until it is silent."""
+    limit = clock.monotonic_seconds() + JOIN_SECONDS
+    while not consumer.assigned() and clock.monotonic_seconds() < limit:
+        if batch := consumer.batch(BATCH_LIMIT, 0.2):
+            yield batch
+    while batch := consumer.batch(BATCH_LIMIT, SILENCE_SECONDS):
+        yield batch

@@ -1,0 +1,103 @@
+"""One turn of accounting: what is open, what is overdue, what has ended; raised and cleaned up."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from services.accountant import accounts, metrics
+from services.accountant.settings import AccountantSettings
+from services.backbone.clock import Clock
+from services.backbone.ledger.accounting import AccountBook, Finding, Place
+from services.backbone.log import logger
+
+PRUNE_LIMIT: Final = 500
+"""Alerts that one turn removes at most."""
+
+log = logger(__name__)
+
+
+@dataclass
+class Turns:
+    """Does turns; each is bounded and may be repeated."""
+
+    book: AccountBook
+    settings: AccountantSettings
+    clock: Clock
+    _place: Place = field(default_factory=Place)
+
+    def turn(self) -> list[Finding]:
+        """Account once; return what is wrong now.
+
+        Raises:
+            Transient: Postgres is away.
+        """
+        known = self.book.open_findings()
+        rows = self.book.open_rows()
+        backlogs = self.book.backlogs(self.settings.accountant_due_seconds)
+        current = [
+            *self._still_missing(known),
+            *self._page(),
+            *accounts.overdue(rows, backlogs, self.settings.limits),
+        ]
+        changes = accounts.compare(known, current, len(rows))
+        self.book.keep(changes.new, changes.ended)
+        self._log(changes)
+        self._raise({each.channel for each in backlogs})
+        self._prune()
+        self._count(current)
+        return current
+
+    def _still_missing(self, known: list[Finding]) -> list[Finding]:
+        alerts = [each for each in known if each.kind == accounts.MISSING_ALERT]
+        recipients = [each for each in known if each.kind == accounts.MISSING_RECIPIENT]
+        absent = self.book.missing([each.subject for each in alerts])
+        absent |= self.book.still_absent([each.subject for each in recipients])
+        return [each for each in (*alerts, *recipients) if each.subject in absent]
+
+    def _page(self) -> list[Finding]:
+        """Compare the window's next alerts with their deliveries; begin again at its end."""
+        page = self.book.page(
+            self._place,
+            since_seconds=self.settings.accountant_window_hours * 3600,
+            until_seconds=self.settings.accountant_behind_seconds,
+        )
+        self._place = page[-1] if page else Place()
+        absences = self.book.absences([each.alert_id for each in page])
+        return accounts.missing_recipients(absences)
+
+    def _raise(self, troubled: set[str]) -> None:
+        targets = self.settings.targets
+        metrics.UNRAISABLE.set(not targets)
+        compose = partial(
+            accounts.notices, targets=targets, troubled=troubled, now_ms=self.clock.now_ms()
+        )
+        raised = self.book.raise_new(
+            compose,
+            settle_seconds=self.settings.accountant_turn_seconds,
+            every_seconds=self.settings.accountant_raise_seconds,
+        )
+        for notice in raised:
+            delivery = notice.delivery
+            metrics.RAISED.labels(delivery.channel).inc()
+            log.error(
+                "raised",
+                delivery_id=delivery.delivery_id,
+                channel=delivery.channel,
+                summary=delivery.alert.summary,
+            )
+
+    def _prune(self) -> None:
+        retention_seconds = self.settings.ledger_retention_days * 86_400
+        metrics.PRUNED.inc(self.book.prune(retention_seconds, PRUNE_LIMIT))
+
+    def _log(self, changes: accounts.Changes) -> None:
+        for each in changes.new:
+            log.error("found", kind=each.kind, subject=each.subject, detail=each.detail)
+        for each in changes.ended:
+            log.info("ended", kind=each.kind, subject=each.subject)
+
+    def _count(self, current: list[Finding]) -> None:
+        counted = Counter(each.kind for each in current)
+        for kind in accounts.KINDS:
+            metrics.FINDINGS.labels(kind).set(counted[kind])

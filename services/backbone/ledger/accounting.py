@@ -1,0 +1,196 @@
+"""What the accountant asks the ledger, and what it keeps there; every answer is bounded."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from psycopg.rows import class_row, kwargs_row, scalar_row
+
+from services.backbone.ledger import bookkeeping
+from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.contracts.records import Delivery
+from services.contracts.states import State
+
+ROWS_LIMIT: Final = 2000
+"""Most rows of each state, and most open findings, that one turn looks at."""
+RAISE_LIMIT: Final = 500
+"""Most findings that one message tells of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """A recipient whom the alert's decision names, without a delivery."""
+
+    alert_id: str
+    delivery_id: str
+    channel: str
+    recipient: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRow:
+    """A delivery that waits for evidence, for a person, or beyond the time of its suppression."""
+
+    delivery_id: str
+    channel: str
+    recipient: str
+    state: State
+    waited_seconds: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Deliveries of one channel that nobody sends although they are due."""
+
+    channel: str
+    count: int
+    longest_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, about one subject; `number` is the ledger's, 0 if not kept yet."""
+
+    kind: str
+    subject: str
+    channel: str
+    detail: str
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One delivery that tells a person of findings."""
+
+    delivery: Delivery
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """After which alert a page begins."""
+
+    at_us: int = 0
+    alert_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many alerts and deliveries the ledger has since some time, and how they stand."""
+
+    alerts: int
+    recipients: int
+    terminal: int
+    open: int
+
+
+class AccountBook:
+    """Asks and keeps; every method raises Transient while Postgres is away or too busy."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def keep_aside(self, keys: Sequence[str]) -> None:
+        """Note what topic alerts.rejected holds."""
+        with self._connection() as connection:
+            connection.execute(bookkeeping.ASIDE, {"keys": sorted(set(keys))})
+
+    def missing(self, keys: Sequence[str]) -> set[str]:
+        """Return the keys, alert ids or places, that are neither recorded nor set aside."""
+        return set(self._ask(scalar_row, bookkeeping.MISSING, keys=list(keys)))
+
+    def absences(self, alert_ids: Sequence[str]) -> list[Absence]:
+        """Return recipients of these alerts that have no delivery."""
+        return self._ask(class_row(Absence), bookkeeping.ABSENCES, ids=list(alert_ids))
+
+    def still_absent(self, delivery_ids: Sequence[str]) -> set[str]:
+        """Return those of the deliveries that are still not there, while their alert is."""
+        return set(self._ask(scalar_row, bookkeeping.STILL_ABSENT, ids=list(delivery_ids)))
+
+    def page(self, after: Place, *, since_seconds: float, until_seconds: float) -> list[Place]:
+        """Return the next alerts accepted between two ages, oldest first."""
+        terms = {"since": since_seconds, "until": until_seconds, "limit": ROWS_LIMIT}
+        own = {"at_us": after.at_us, "alert_id": after.alert_id}
+        return self._ask(class_row(Place), bookkeeping.PAGE, **terms, **own)
+
+    def open_rows(self) -> list[OpenRow]:
+        """Return deliveries that wait, the longest first; at most ROWS_LIMIT of each state."""
+        return self._ask(kwargs_row(_open_row), bookkeeping.OPEN_ROWS, limit=ROWS_LIMIT)
+
+    def backlogs(self, due_seconds: float) -> list[Backlog]:
+        """Return the channels on which something is due for longer than this."""
+        return self._ask(class_row(Backlog), bookkeeping.BACKLOGS, due=due_seconds)
+
+    def open_findings(self) -> list[Finding]:
+        """Return what is known to be wrong, oldest first."""
+        return self._ask(class_row(Finding), bookkeeping.OPEN_FINDINGS, limit=ROWS_LIMIT)
+
+    def keep(self, new: Sequence[Finding], ended: Sequence[Finding]) -> None:
+        """Open findings and end others; what is open already is not opened again."""
+        columns = {
+            "kinds": [each.kind for each in new],
+            "subjects": [each.subject for each in new],
+            "channels": [each.channel for each in new],
+            "details": [each.detail for each in new],
+            "ended": [each.number for each in ended],
+        }
+        with self._connection() as connection:
+            connection.execute(bookkeeping.KEEP, columns)
+
+    def raise_new(
+        self,
+        compose: Callable[[Sequence[Finding]], Sequence[Notice]],
+        *,
+        settle_seconds: float,
+        every_seconds: float,
+    ) -> list[Notice]:
+        """Record notices of findings that were not raised yet, in one transaction with the note
+        that they are; no kind is raised more often than `every_seconds`.
+        """
+        terms = {"settle": settle_seconds, "every": every_seconds, "limit": RAISE_LIMIT}
+        with self._connection() as connection, connection.transaction():
+            with connection.cursor(row_factory=class_row(Finding)) as cursor:
+                found = cursor.execute(bookkeeping.UNRAISED, terms).fetchall()
+            notices = list(compose(found))
+            for notice in notices:
+                connection.execute(bookkeeping.RAISE, _notice_terms(notice))
+        return notices
+
+    def prune(self, retention_seconds: float, limit: int) -> int:
+        """Remove the oldest alerts beyond the retention, with all that is known of them, unless
+        one of their deliveries is still open; return how many.
+        """
+        terms = {"retention": retention_seconds, "limit": limit}
+        with self._connection() as connection:
+            removed = connection.execute(bookkeeping.PRUNE, terms).rowcount
+            connection.execute(bookkeeping.PRUNE_NOTES, terms)
+        return removed
+
+    def totals(self, since_seconds: float) -> Totals:
+        """Count the alerts accepted since so long ago, and their deliveries."""
+        found: list[Totals] = self._ask(class_row(Totals), bookkeeping.TOTALS, since=since_seconds)
+        return found[0]
+
+    def _ask(self, row_factory: Any, statement: str, **terms: Any) -> list[Any]:
+        with self._connection() as connection, connection.cursor(row_factory=row_factory) as cursor:
+            return list(cursor.execute(statement.encode(), terms).fetchall())
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        with sorted_troubles(), self._pool.connection() as connection:
+            connection.set_autocommit(True)
+            yield connection
+
+
+def _open_row(**row: Any) -> OpenRow:
+    return OpenRow(**row | {"state": State(row["state"])})
+
+
+def _notice_terms(notice: Notice) -> dict[str, Any]:
+    return {
+        "alert": notice.delivery.alert.encode().decode(),
+        "delivery": notice.delivery.encode().decode(),
+        "numbers": list(notice.numbers),
+    }

@@ -1,0 +1,119 @@
+"""The SQL of accounting."""
+
+from typing import Final
+
+ASIDE: Final = """
+INSERT INTO set_aside (key) SELECT unnest(%(keys)s::text[]) ON CONFLICT DO NOTHING"""
+
+MISSING: Final = """
+SELECT key FROM unnest(%(keys)s::text[]) AS given (key)
+WHERE NOT EXISTS (SELECT FROM alerts WHERE alert_id = key)
+  AND NOT EXISTS (SELECT FROM set_aside s WHERE s.key = given.key)"""
+
+ABSENCES: Final = """
+SELECT a.alert_id, told ->> 'delivery_id' AS delivery_id, told ->> 'channel' AS channel,
+  told ->> 'recipient' AS recipient
+FROM alerts a, jsonb_array_elements(coalesce(a.decision -> 'told', '[]')) AS told
+WHERE a.alert_id = ANY(%(ids)s)
+  AND NOT EXISTS (SELECT FROM deliveries d WHERE d.delivery_id = told ->> 'delivery_id')"""
+
+STILL_ABSENT: Final = """
+SELECT subject FROM findings f
+WHERE kind = 'missing_recipient' AND ended_at IS NULL AND subject = ANY(%(ids)s)
+  AND NOT EXISTS (SELECT FROM deliveries d WHERE d.delivery_id = f.subject)"""
+
+# The first condition lets the index begin at the right place; the second is exact.
+PAGE: Final = """
+SELECT (extract(epoch FROM accepted_at) * 1000000)::bigint AS at_us, alert_id FROM alerts
+WHERE accepted_at >= greatest('epoch'::timestamptz + %(at_us)s * interval '1 microsecond',
+    ledger_now() - make_interval(secs => %(since)s))
+  AND (accepted_at > 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
+    OR alert_id < %(alert_id)s)
+  AND accepted_at < ledger_now() - make_interval(secs => %(until)s)
+ORDER BY accepted_at, alert_id DESC LIMIT %(limit)s"""
+
+# The accountant's own messages are left out: it would have to tell of them by itself again.
+_OWN: Final = """
+  AND NOT EXISTS (SELECT FROM alerts a WHERE a.alert_id = d.alert_id AND a.watch = 'accountant')"""
+
+OPEN_ROWS: Final = f"""
+SELECT delivery_id, channel, recipient, state, reason,
+  extract(epoch FROM ledger_now() - since)::float8 AS waited_seconds
+FROM (
+  (SELECT d.*, updated_at AS since FROM deliveries d WHERE state = 'IN_DOUBT' {_OWN}
+    ORDER BY updated_at LIMIT %(limit)s)
+  UNION ALL (SELECT d.*, updated_at FROM deliveries d WHERE state = 'HELD' {_OWN}
+    ORDER BY updated_at LIMIT %(limit)s)
+  UNION ALL (SELECT d.*, next_attempt_at FROM deliveries d
+    WHERE state = 'SUPPRESSED' AND next_attempt_at < ledger_now() {_OWN}
+    ORDER BY next_attempt_at LIMIT %(limit)s)) AS waiting"""  # noqa: S608 - no input in it
+
+BACKLOGS: Final = """
+SELECT channel, count(*) AS count,
+  max(extract(epoch FROM ledger_now() - since))::float8 AS longest_seconds
+FROM (
+  SELECT channel, next_attempt_at AS since FROM deliveries WHERE state IN ('PENDING', 'RETRY_WAIT')
+  UNION ALL SELECT channel, lease_until FROM deliveries WHERE state = 'CLAIMED') AS due
+WHERE since < ledger_now() - make_interval(secs => %(due)s)
+GROUP BY channel"""
+
+OPEN_FINDINGS: Final = """
+SELECT kind, subject, channel, detail, finding_id AS number FROM findings
+WHERE ended_at IS NULL ORDER BY finding_id LIMIT %(limit)s"""
+
+KEEP: Final = """
+WITH ended AS (
+  UPDATE findings SET ended_at = ledger_now()
+  WHERE finding_id = ANY(%(ended)s::bigint[]) AND ended_at IS NULL
+)
+INSERT INTO findings (kind, subject, channel, detail)
+SELECT * FROM unnest(%(kinds)s::text[], %(subjects)s::text[], %(channels)s::text[],
+  %(details)s::text[])
+ON CONFLICT DO NOTHING"""
+
+UNRAISED: Final = """
+SELECT kind, subject, channel, detail, finding_id AS number FROM findings f
+WHERE raised_at IS NULL AND ended_at IS NULL
+  AND found_at <= ledger_now() - make_interval(secs => %(settle)s)
+  AND NOT EXISTS (SELECT FROM findings o WHERE o.kind = f.kind
+    AND o.raised_at > ledger_now() - make_interval(secs => %(every)s))
+ORDER BY finding_id LIMIT %(limit)s FOR UPDATE SKIP LOCKED"""
+
+RAISE: Final = """
+WITH alert AS (
+  INSERT INTO alerts
+    (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at)
+  SELECT r ->> 'alert_id', r ->> 'watch', r ->> 'severity', r ->> 'summary', r, 'the accountant',
+    ledger_now(), ledger_now()
+  FROM (SELECT %(alert)s::jsonb AS r) AS given
+), delivery AS (
+  INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record)
+  SELECT r ->> 'delivery_id', r -> 'alert' ->> 'alert_id', r ->> 'channel', r ->> 'recipient', 0, r
+  FROM (SELECT %(delivery)s::jsonb AS r) AS given
+)
+UPDATE findings SET raised_at = ledger_now(), raised_by = %(alert)s::jsonb ->> 'alert_id'
+WHERE finding_id = ANY(%(numbers)s::bigint[])"""
+
+PRUNE: Final = """
+DELETE FROM alerts WHERE alert_id IN (
+  SELECT alert_id FROM alerts a
+  WHERE accepted_at < ledger_now() - make_interval(secs => %(retention)s)
+    AND NOT EXISTS (SELECT FROM deliveries d WHERE d.alert_id = a.alert_id
+      AND d.state NOT IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED'))
+  ORDER BY accepted_at LIMIT %(limit)s)"""
+
+PRUNE_NOTES: Final = """
+WITH findings_gone AS (
+  DELETE FROM findings WHERE finding_id IN (SELECT finding_id FROM findings
+    WHERE coalesce(ended_at, found_at) < ledger_now() - make_interval(secs => %(retention)s)
+    LIMIT %(limit)s)
+)
+DELETE FROM set_aside WHERE key IN (SELECT key FROM set_aside
+  WHERE at < ledger_now() - make_interval(secs => %(retention)s) LIMIT %(limit)s)"""
+
+TOTALS: Final = """
+SELECT count(DISTINCT a.alert_id) AS alerts, count(d.delivery_id) AS recipients,
+  count(*) FILTER (WHERE d.state IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED')) AS terminal,
+  count(*) FILTER (WHERE d.state NOT IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED')) AS open
+FROM alerts a LEFT JOIN deliveries d USING (alert_id)
+WHERE a.accepted_at > ledger_now() - make_interval(secs => %(since)s)"""

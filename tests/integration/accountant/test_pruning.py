@@ -1,0 +1,86 @@
+"""Old alerts go with all that is known of them, and are never told again if they come back."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from services.backbone.ledger.accounting import AccountBook
+from services.backbone.ledger.claims import Claims
+from services.backbone.ledger.database import Pool, async_pool, open_pool
+from services.backbone.ledger.evidence import Evidence, EvidenceBook, EvidenceKind
+from services.backbone.ledger.intake import Intake, NewAlert, NewDelivery
+from services.backbone.ledger.sweeps import Sweeps
+from services.backbone.settings import LedgerSettings
+from services.contracts.records import Delivery
+from services.contracts.states import State
+from tests.integration.deliverer.ledgers import Ledger
+from tests.unit.deliverer.builders import delivery
+
+pytestmark = pytest.mark.postgres
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def ledger(ledger_url: str) -> Ledger:
+    return Ledger(ledger_url).migrated()
+
+
+@pytest.fixture
+def pool(ledger: Ledger) -> Iterator[Pool]:
+    with open_pool(LedgerSettings.model_validate({"postgres_url": ledger.url})) as pool:
+        yield pool
+
+
+def aged(ledger: Ledger, days: int) -> None:
+    ledger.execute("UPDATE alerts SET accepted_at = now() - make_interval(days => %s)", days)
+
+
+def test_everything_that_refers_to_an_alert_goes_with_it(ledger: Ledger) -> None:
+    kept = ledger.rows(
+        "SELECT conrelid::regclass::text AS referring FROM pg_constraint"
+        " WHERE contype = 'f' AND confdeltype <> 'c'"
+    )
+    assert kept == [], "say ON DELETE CASCADE, or the accountant cannot remove old alerts"
+
+
+def test_the_oldest_go_first_and_what_is_open_stays(ledger: Ledger, pool: Pool) -> None:
+    done = [delivery(number) for number in range(3)]
+    waiting, fresh = delivery(3), delivery(4)
+    ledger.add(*done, waiting)
+    ledger.execute("UPDATE deliveries SET state = 'SENT'")
+    ledger.execute(
+        "UPDATE deliveries SET state = 'HELD' WHERE delivery_id = %s", waiting.delivery_id
+    )
+    EvidenceBook(pool).give([Evidence(done[0].delivery_id, EvidenceKind.CONFIRMED, "test")])
+    aged(ledger, 401)
+    ledger.add(fresh)
+    book = AccountBook(pool)
+    assert [book.prune(400 * DAY, 2) for _ in range(3)] == [2, 1, 0]
+    assert ledger.states().keys() == {waiting.delivery_id, fresh.delivery_id}
+    assert ledger.rows("SELECT * FROM evidence") == []
+
+
+async def test_a_replay_after_that_is_held(ledger: Ledger, pool: Pool) -> None:
+    one = old(delivery(1))
+    ledger.add(one)
+    ledger.execute("UPDATE deliveries SET state = 'SENT'")
+    aged(ledger, 401)
+    assert AccountBook(pool).prune(400 * DAY, 10) == 1
+    new = NewDelivery(one, one.encode())
+    accepted = Intake(pool).accept([NewAlert(one.alert, one.alert.encode(), "test", (new,))])
+    assert accepted.new == {one.alert.alert_id}
+    terms: dict[str, Any] = {"channel": "webhook", "owner": "me", "age_limit_seconds": 7 * DAY}
+    settings = LedgerSettings.model_validate({"postgres_url": ledger.url})
+    async with async_pool(settings) as deliverers:
+        claims = Claims(deliverers, **terms, lease_seconds=60.0)
+        assert await claims.by_id([one.delivery_id], 1) == []
+        await Sweeps(deliverers, **terms).too_old()
+    assert ledger.states() == {one.delivery_id: State.HELD}
+
+
+def old(one: Delivery) -> Delivery:
+    found_at_ms = one.alert.detected_at_ms - int(401 * DAY * 1000)
+    alert = one.alert.model_copy(update={"detected_at_ms": found_at_ms})
+    return one.model_copy(update={"alert": alert})

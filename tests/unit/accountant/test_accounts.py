@@ -1,0 +1,164 @@
+"""Findings as values: what is new, what has ended, who is told, and when an account cannot be."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from services.accountant import accounts
+from services.accountant.accounts import Limits, Target
+from services.accountant.program import Accountant
+from services.accountant.settings import AccountantSettings
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Transient
+from services.backbone.ledger.accounting import ROWS_LIMIT, Backlog, Finding, OpenRow
+from services.backbone.service import Life
+from services.contracts.records import Severity
+from services.contracts.states import State
+
+LIMITS: Final = Limits(in_doubt=600.0, held=900.0, suppressed=300.0)
+CHANNELS: Final = ("sms", "email", "log")
+kinds = st.sampled_from(accounts.KINDS)
+channels = st.sampled_from(CHANNELS)
+findings = st.builds(
+    Finding,
+    kind=kinds,
+    subject=st.sampled_from("abcdef"),
+    channel=channels | st.just(""),
+    detail=st.text(max_size=5),
+    number=st.integers(1, 99),
+)
+distinct = st.lists(findings, unique_by=lambda each: (each.kind, each.subject))
+targets = st.lists(st.builds(Target, channels, st.sampled_from("xy")), unique=True)
+
+
+@given(distinct, distinct)
+def test_what_is_open_is_neither_new_nor_ended(known: list[Finding], now: list[Finding]) -> None:
+    changes = accounts.compare(known, now, 0)
+    before, after = ({(each.kind, each.subject) for each in some} for some in (known, now))
+    assert {(each.kind, each.subject) for each in changes.new} == after - before
+    assert {(each.kind, each.subject) for each in changes.ended} == before - after
+
+
+@given(distinct)
+def test_a_list_that_was_cut_ends_nothing_that_may_be_beyond_it(known: list[Finding]) -> None:
+    ended = accounts.compare(known, [], ROWS_LIMIT).ended
+    assert {each.kind for each in ended}.isdisjoint({"held", "in_doubt", "suppressed"})
+
+
+@given(findings, targets, st.frozensets(channels))
+def test_the_first_on_a_sound_channel_is_told(
+    finding: Finding, targets: list[Target], troubled: frozenset[str]
+) -> None:
+    sound = [t for t in targets if t.channel != finding.channel and t.channel not in troubled]
+    others = [t for t in targets if t.channel != finding.channel]
+    best = next(iter([*sound, *others, *targets]), None)
+    told = accounts.target_of(finding, targets, troubled)
+    if sound or best is None:
+        assert told == best
+    else:
+        assert told in (others or targets)
+
+
+@given(distinct, targets, st.frozensets(channels))
+def test_every_finding_is_told_once_if_there_is_anybody(
+    found: list[Finding], targets: list[Target], troubled: frozenset[str]
+) -> None:
+    numbered = [replace(each, number=n) for n, each in enumerate(found, 1)]
+    told = accounts.notices(numbered, targets, troubled, 1_000)
+    numbers = sorted(number for notice in told for number in notice.numbers)
+    assert numbers == ([each.number for each in numbered] if targets else [])
+    assert len({each.delivery.delivery_id for each in told}) == len(told)
+    for notice in told:
+        kinds = {each.kind for each in numbered if each.number in notice.numbers}
+        assert kinds == {notice.delivery.alert.labels["kind"]}
+
+
+@pytest.mark.parametrize(
+    ("state", "waited", "kind"),
+    [
+        (State.HELD, 899.0, None),
+        (State.HELD, 901.0, "held"),
+        (State.IN_DOUBT, 601.0, "in_doubt"),
+        (State.SUPPRESSED, 301.0, "suppressed"),
+        (State.SUPPRESSED, 299.0, None),
+    ],
+)
+def test_each_state_has_its_own_limit(state: State, waited: float, kind: str | None) -> None:
+    row = OpenRow("d1", "sms", "ann", state, waited, "why")
+    assert [each.kind for each in accounts.overdue([row], [], LIMITS)] == ([kind] if kind else [])
+
+
+def test_a_channel_that_sends_nothing_is_one_finding_however_much_waits() -> None:
+    (found,) = accounts.overdue([], [Backlog("sms", 1_000_000, 7200.0)], LIMITS)
+    assert (found.kind, found.subject) == (accounts.OVERDUE_CHANNEL, "sms")
+    (notice,) = accounts.notices([found], [Target("log", "desk")], {"sms"}, 1_000)
+    assert notice.delivery.alert.severity is Severity.CRITICAL
+    assert "1000000 due, the longest for 120 min" in notice.delivery.text
+
+
+def test_many_findings_fit_one_message() -> None:
+    many = [Finding("held", "x" * 400, "sms", "y" * 400, number=n) for n in range(1, 500)]
+    (notice,) = accounts.notices(many, [Target("log", "desk")], set(), 1_000)
+    assert len(notice.numbers) == 499
+    assert "and 489 more" in notice.delivery.text
+
+
+@pytest.mark.parametrize(("days", "age_hours"), [(14.0, 168.0), (30.0, 24 * 23.0)])
+def test_a_retention_shorter_than_replays_is_refused(days: float, age_hours: float) -> None:
+    with pytest.raises(ValidationError, match="ledger_retention_days must be more than"):
+        AccountantSettings(ledger_retention_days=days, age_limit_hours=age_hours)
+    AccountantSettings(ledger_retention_days=days + 0.1, age_limit_hours=age_hours)
+
+
+@dataclass
+class Part:
+    """Stands for a part that works, or not."""
+
+    trouble: bool = False
+    called: int = 0
+    alerts: Any = None
+
+    def step(self, _: float) -> int:
+        return self.turn() and 0
+
+    def turn(self) -> int:
+        if self.trouble:
+            raise Transient("Postgres: away")
+        self.called += 1
+        return self.called
+
+    def accounted(self) -> None:
+        self.called += 1
+
+    def is_member(self) -> bool:
+        return not self.trouble
+
+
+@pytest.mark.parametrize("broken", ["comparison", "turns", "group", "topics"])
+def test_what_did_not_account_does_not_beat(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def topics_away(_: AccountantSettings) -> None:
+        if broken == "topics":
+            raise Transient("Kafka: away")
+
+    monkeypatch.setattr("services.accountant.program.check_topics", topics_away)
+    clock = ManualClock()
+    comparison, turns = Part(trouble=broken == "comparison"), Part(trouble=broken == "turns")
+    comparison.alerts = Part(trouble=broken == "group")
+    heartbeat = Part()
+    parts: Any = (comparison, turns, heartbeat)
+    accountant = Accountant(AccountantSettings(), Life(clock=clock), *parts)
+    with pytest.raises(Transient):
+        accountant.step()
+    assert heartbeat.called == 0
+    comparison.trouble = turns.trouble = comparison.alerts.trouble = False
+    monkeypatch.setattr("services.accountant.program.check_topics", lambda _: None)
+    accountant.step()
+    accountant.step()
+    assert (heartbeat.called, turns.called) == (1, 1)
+    clock.move(accountant.settings.accountant_turn_seconds)
+    accountant.step()
+    assert (heartbeat.called, turns.called, accountant.trouble) == (2, 2, None)

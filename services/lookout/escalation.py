@@ -1,10 +1,10 @@
 """Escalation: what a step that is due comes to, as a pure function."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 
@@ -15,6 +15,7 @@ from services.backbone.ledger.later import Numbers
 from services.backbone.ledger.steps import NewStep
 from services.contracts.records import Alert
 from services.lookout.plans import encode_plan, read_plan
+from services.lookout.rendering import Message
 from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
 
 STAGE: Final = "escalation"
@@ -23,8 +24,20 @@ REPETITION_LIMIT: Final = 1000
 AGAIN_LIMIT_SECONDS: Final = 30 * 86_400.0
 """A step that slows down comes again at least this often."""
 
-Tell = Callable[[Alert, Instruction, int, str, datetime], NewDelivery]
-"""Makes a message: alert, whom to tell, its repetition number, its first line, and when."""
+
+class Tell(Protocol):
+    """Makes messages."""
+
+    def __call__(
+        self,
+        alert: Alert,
+        told: Instruction,
+        number: int,
+        opening: str,
+        at: datetime,
+        words: Message | None = None,
+    ) -> NewDelivery:
+        """Return a message with a repetition number and a first line; `words` are kept if given."""
 
 
 def begin(escalations: Iterable[Escalation]) -> tuple[NewStep, ...]:

@@ -5,9 +5,11 @@ from typing import Final
 
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.fallbacks import Lost, Next, Told
+from services.contracts.ids import delivery_id
 from services.contracts.records import Delivery
 from services.lookout.escalation import Tell
 from services.lookout.plans import read_plan
+from services.lookout.rendering import Message
 from services.lookout.routing import Routes, Target
 
 STAGE: Final = "fallback"
@@ -17,23 +19,24 @@ REASON_LIMIT_CHARACTERS: Final = 300
 def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
     """Return what follows a delivery that did not reach its recipient.
 
-    Targets that another message of the same alert is for are as good as told. The ids follow from
-    the lost delivery's, so that deciding again makes the same message.
+    The next id follows from the lost delivery's, so that deciding again makes the same message. A
+    target that has that message already is as good as told, and passed over if it failed there.
     """
     if lost.acknowledged:
         return Next(_decision(lost, "not needed", "the alert is acknowledged"))
-    first = Target(lost.channel, lost.recipient)
-    instruction = read_plan(lost.plan, first, routes)
+    instruction = read_plan(lost.plan, Target(lost.channel, lost.recipient), routes)
     for place, target in enumerate(instruction.fallback):
-        if target == first:
+        named = delivery_id(lost.alert_id, target.channel, target.recipient, lost.repetition)
+        if named == lost.delivery_id or told.get(named):
             continue
-        if known := told.get((lost.alert_id, target.channel, target.recipient)):
-            why = f"{target.channel} to {target.recipient} has the alert by delivery {known}"
+        if named in told:
+            why = f"{target.channel} to {target.recipient} has the alert by delivery {named}"
             return Next(_decision(lost, "already told", why))
         rest = instruction.fallback[place + 1 :]
         instead = replace(instruction, target=target, fallback=rest, grouping=None)
-        alert = Delivery.decode(lost.record.encode()).alert
-        message = tell(alert, instead, lost.repetition, _opening(lost), lost.now)
+        sent = Delivery.decode(lost.record.encode())
+        words = Message(sent.subject, sent.text) if lost.digest else None
+        message = tell(sent.alert, instead, lost.repetition, _opening(lost), lost.now, words)
         why = f"{target.channel} to {target.recipient} is told instead, after: {_reason(lost)}"
         return Next(_decision(lost, "next", why), message)
     why = f"no fallback is left, after: {_reason(lost)}"

@@ -13,9 +13,9 @@ from services.lookout.escalation import begin
 from services.lookout.judgement import Judged, judge
 from services.lookout.plans import encode_plan
 from services.lookout.rendering import Message
-from services.lookout.routing import Plan, Routes, decide
+from services.lookout.routing import Routes, decide
 from services.lookout.standing import Standing, inhibits
-from services.lookout.trials import heeds_silences, is_trial, trial_plan
+from services.lookout.trials import is_trial, trial_plan
 from services.lookout.words import NO_LINKS, Words
 
 ALERT_LIMIT_BYTES: Final = 900 * 1024
@@ -55,7 +55,7 @@ def fan_out(
     if len(encoded) * len(plan.targets) > FANOUT_LIMIT_BYTES:
         detail = f"{len(encoded)} bytes for each of {len(plan.targets)} recipients"
         return Unusable("too_large", detail)
-    judged = _judged(plan, alert, standing, at)
+    judged = judge(plan, alert, standing, at)
     write = words.of(alert, routes, now_ms)
     deliveries = tuple(
         new_delivery(alert, each, write(each.instruction, 0), now_ms) for each in judged
@@ -70,12 +70,6 @@ def fan_out(
         inhibits=() if is_trial(alert) else inhibits(routes.inhibitions, alert, at),
         steps=begin(routes.escalations[name] for name in plan.escalations),
     )
-
-
-def _judged(plan: Plan, alert: Alert, standing: Standing, at: datetime) -> tuple[Judged, ...]:
-    if is_trial(alert) and not heeds_silences(alert):
-        return tuple(Judged(each, None) for each in plan.instructions)
-    return judge(plan, alert, standing, at)
 
 
 def new_delivery(

@@ -18,6 +18,7 @@ from services.contracts.ids import digest
 from services.contracts.records import Alert
 from services.lookout.routing import Grouping, Instruction, Plan
 from services.lookout.standing import Standing, value
+from services.lookout.trials import is_exempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ def judge_one(
 
 def for_everybody(alert: Alert, standing: Standing, at: datetime) -> Suppression | None:
     """Return what holds an alert back from all its recipients."""
+    if is_exempt(alert):
+        return None
     return standing.silenced(alert, at) or standing.inhibited(alert, at)
 
 

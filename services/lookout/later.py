@@ -9,6 +9,7 @@ from services.contracts.records import Alert
 from services.lookout.fanout import new_delivery
 from services.lookout.judgement import Judged, judge_one
 from services.lookout.publishing import Publisher, Writer, event_of, goes_now
+from services.lookout.rendering import Message
 from services.lookout.routing import Instruction, Routes
 from services.lookout.standing import Standing
 from services.lookout.words import Words, opened
@@ -23,14 +24,20 @@ class Later:
     standing: Standing
 
     def tell(
-        self, alert: Alert, instruction: Instruction, number: int, opening: str, at: datetime
+        self,
+        alert: Alert,
+        told: Instruction,
+        number: int,
+        opening: str,
+        at: datetime,
+        words: Message | None = None,
     ) -> NewDelivery:
         """Return a message; silences and quiet hours may hold it back, groups never do."""
-        held = judge_one(instruction, alert, self.standing, at, grouped=False)
+        held = judge_one(told, alert, self.standing, at, grouped=False)
         now_ms = int(at.timestamp() * 1000)
-        message = self.words.of(alert, self.routes, now_ms)(instruction, number)
-        told = opened(message, opening, instruction.target.channel)
-        return new_delivery(alert, Judged(instruction, held), told, now_ms, number)
+        message = words or self.words.of(alert, self.routes, now_ms)(told, number)
+        read = opened(message, opening, told.target.channel)
+        return new_delivery(alert, Judged(told, held), read, now_ms, number)
 
 
 @dataclass(frozen=True)

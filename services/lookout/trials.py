@@ -18,6 +18,8 @@ from services.lookout.routing import Instruction, Plan, Target, each_once
 TARGETS_LIMIT: Final = 20
 """Most recipients of one trial."""
 SENDER: Final = "lookout"
+_SILENCES: Final = "heeds_silences"
+_HEEDED: Final = "yes"
 MARK: Final = "TEST"
 """Begins the subject of every trial."""
 
@@ -31,12 +33,11 @@ class _Carried(BaseModel):
     """What a trial's alert carries in its values."""
 
     targets: Annotated[tuple[_TargetPart, ...], Field(min_length=1, max_length=TARGETS_LIMIT)]
-    heeds_silences: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Whom to send a test to, in which words, and whether silences and quiet hours hold it back."""
+    """Whom to send a test to, in which words, and whether silences hold it back."""
 
     targets: tuple[Target, ...]
     asked_by: str
@@ -54,8 +55,8 @@ class Trial:
             severity=self.severity,
             summary=said,
             key={"test": key[:512]},
-            labels={"asked_by": self.asked_by},
-            values={"targets": targets, "heeds_silences": self.heeds_silences},
+            labels={"asked_by": self.asked_by, _SILENCES: _HEEDED if self.heeds_silences else "no"},
+            values={"targets": targets},
             appended_at_ms=now_ms,
             detected_at_ms=now_ms,
             auditor=SENDER,
@@ -93,9 +94,9 @@ def trial_plan(alert: Alert, channels: Collection[str]) -> Plan:
     return Plan((TEST_SEND,), (), each_once(instructions, alert.severity))
 
 
-def heeds_silences(alert: Alert) -> bool:
-    """Tell whether silences and quiet hours hold back this trial, as they would an alert."""
-    return _carried(alert).heeds_silences
+def is_exempt(alert: Alert) -> bool:
+    """Tell whether nothing holds this alert back: a trial that does not heed silences."""
+    return is_trial(alert) and alert.labels.get(_SILENCES) != _HEEDED
 
 
 def marked(subject: str) -> str:

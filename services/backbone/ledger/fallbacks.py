@@ -18,7 +18,8 @@ from services.backbone.ledger.intake import NewDelivery
 # The conditions stand as in the index deliveries_fallback: only then can it be used.
 _LOST: Final = """
 SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.repetition, d.state, d.reason, d.plan,
-  d.record::text AS record, a.acknowledged_at IS NOT NULL AS acknowledged, ledger_now() AS now
+  d.record::text AS record, d.digest_id IS NOT DISTINCT FROM d.delivery_id AS digest,
+  a.acknowledged_at IS NOT NULL AS acknowledged, ledger_now() AS now
 FROM deliveries d JOIN alerts a USING (alert_id)
 WHERE (d.state = 'FAILED' OR d.state = 'HELD' AND d.plan ->> 'fallback_on' = 'held')
   AND d.fallback_at IS NULL AND d.plan -> 'fallback' <> '[]'
@@ -26,8 +27,7 @@ ORDER BY d.updated_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
 """
 _DECIDED: Final = "UPDATE deliveries SET fallback_at = ledger_now() WHERE delivery_id = ANY(%s)"
 _KNOWN: Final = """
-SELECT alert_id, channel, recipient, delivery_id FROM deliveries
-WHERE alert_id = ANY(%s) AND state <> 'FAILED' ORDER BY repetition
+SELECT delivery_id, state = 'FAILED' FROM deliveries WHERE alert_id = ANY(%s)
 """
 
 
@@ -44,6 +44,8 @@ class Lost:
     reason: str
     plan: dict[str, Any]
     record: str
+    digest: bool
+    """Whether its text tells several alerts."""
     acknowledged: bool
     now: datetime
 
@@ -57,8 +59,8 @@ class Next:
     exhausted: bool = False
 
 
-Told = dict[tuple[str, str, str], str]
-"""Deliveries that have not failed, by alert, channel and recipient."""
+Told = dict[str, bool]
+"""Deliveries of the alerts by id, and whether they have failed."""
 Decide = Callable[[Lost, Told], Next]
 
 
@@ -95,14 +97,12 @@ class Fallbacks:
 def _next(lost: Lost, told: Told, decide: Decide) -> Next:
     follows = decide(lost, told)
     if follows.delivery is not None:
-        made = follows.delivery.delivery
-        told[(lost.alert_id, made.channel, made.recipient)] = made.delivery_id
+        told[follows.delivery.delivery.delivery_id] = False
     return follows
 
 
 def _told(connection: Connection, alert_ids: Sequence[str]) -> Told:
-    rows = connection.execute(_KNOWN, (list(alert_ids),))
-    return {(row[0], row[1], row[2]): row[3] for row in rows}
+    return {row[0]: row[1] for row in connection.execute(_KNOWN, (list(alert_ids),))}
 
 
 def _do(connection: Connection, lost: Sequence[Lost], follows: Sequence[Next]) -> Followed:

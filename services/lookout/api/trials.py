@@ -37,7 +37,7 @@ class TrialBody(BaseModel):
     severity: Severity = Severity.INFO
     text: Annotated[ShortText, Field(description="what they read")] = ""
     heed_silences: Annotated[
-        bool, Field(description="let silences and quiet hours hold it back, as they would an alert")
+        bool, Field(description="let silences hold it back, as they would an alert")
     ] = False
 
 

@@ -30,6 +30,8 @@ class Lookouts:
     folder: Path
     group: str = field(default_factory=lambda: f"lookout-{uuid.uuid4().hex}")
     running: list[child.Child] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
+    """Further settings of those started from now on."""
 
     def start(self, ready: bool = True) -> child.Child:
         """Start one more; return when it is ready, or at once."""
@@ -40,6 +42,7 @@ class Lookouts:
             "ALDEBARAN_POSTGRES_URL": self.ledger_url,
             "ALDEBARAN_LOOKOUT_GROUP": self.group,
             "ALDEBARAN_LOOKOUT_RELAY_SECONDS": "0.5",
+            **self.settings,
         }
         command = (sys.executable, "-m", "services.lookout")
         program = Program("lookout", command, environment, HttpReadiness(port))

@@ -6,6 +6,7 @@ import pytest
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
+from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from tests.integration.lookout.later_rows import message, record, rows
 from tests.unit.lookout.samples import sample
@@ -23,7 +24,7 @@ def lose(url: str, state: str = "FAILED") -> None:
 
 def follow(lost: Lost, told: Told) -> Next:
     alert: Alert = Delivery.decode(lost.record.encode()).alert
-    if (lost.alert_id, "sms", "+491701") in told:
+    if delivery_id(lost.alert_id, "sms", "+491701", lost.repetition) in told:
         return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "already told", "why"))
     next_one = message(alert, "sms", "+491701", lost.repetition)
     return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "next", "why"), next_one)

@@ -1,0 +1,231 @@
+"""Who is told when nobody acknowledges or a message fails: pure decisions against simple models."""
+
+import math
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.backbone.ledger.escalations import Due, Turn
+from services.backbone.ledger.fallbacks import Lost
+from services.backbone.ledger.intake import NewDelivery
+from services.backbone.ledger.later import Numbers
+from services.contracts.ids import delivery_id
+from services.contracts.records import Alert, Delivery
+from services.lookout.escalation import (
+    AGAIN_LIMIT_SECONDS,
+    REPETITION_LIMIT,
+    again_seconds,
+    begin,
+    escalate,
+    spoken,
+)
+from services.lookout.fallback import fall_back
+from services.lookout.later import Later
+from services.lookout.plans import encode_plan
+from services.lookout.rendering import Message
+from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
+from services.lookout.standing import Standing
+from services.lookout.words import NO_LINKS
+from tests.unit.lookout.samples import sample
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ALERT = sample()
+ROUTES = Routes((), ())
+LATER = Later(NO_LINKS, ROUTES, Standing())
+DESK = Target("email", "desk@example.com")
+PHONE = Target("sms", "+4917012345678")
+PAGER = Target("pagerduty", "night")
+
+names = st.sampled_from(("email", "sms", "bus"))
+targets = st.builds(Target, names, st.sampled_from(("a", "b")))
+steps = st.builds(
+    Step,
+    st.floats(1, 1e6),
+    st.lists(targets.map(lambda each: Instruction(each, "r")), min_size=1, max_size=3).map(tuple),
+    st.none() | st.floats(1, 1e6),
+    st.integers(0, 1000),
+    st.floats(1, 10),
+)
+
+
+def due(step: Step, number: int = 0, repetition: int = 0, acknowledged: bool = False) -> Due:
+    """Return a step as the ledger gives it back."""
+    recorded = begin([Escalation("desk", (step,) * (number + 1))])[number]
+    plan: dict[str, Any] = orjson.loads(recorded.plan)
+    told = (ALERT.alert_id, "desk", number, repetition, plan, NOW)
+    return Due(*told, ALERT.encode().decode(), acknowledged, NOW)
+
+
+@given(steps, st.integers(0, 3), st.integers(0, 1000))
+def test_each_recipient_of_a_step_gets_one_message_with_the_next_key(
+    step: Step, number: int, repetition: int
+) -> None:
+    numbers = Numbers({(ALERT.alert_id, "email", "a"): 4})
+    before = Counter({("email", "a"): 5})
+    turn = escalate(due(step, number, repetition), numbers, ROUTES, LATER.tell)
+    made = [each.delivery for each in turn.deliveries]
+    asked = [each.target for each in step.instructions]
+    assert [(each.channel, each.recipient) for each in made] == [
+        (each.channel, each.recipient) for each in asked
+    ]
+    for each in made:
+        key = (each.channel, each.recipient)
+        assert each.repetition == before[key]
+        assert each.delivery_id == delivery_id(ALERT.alert_id, *key, before[key])
+        before[key] += 1
+    assert len({each.delivery_id for each in made}) == len(made)
+    assert all(f"step {number + 1} of {number + 1}" in each.why for each in turn.decisions)
+
+
+@given(steps)
+def test_an_acknowledged_alert_is_told_to_nobody(step: Step) -> None:
+    turn = escalate(due(step, acknowledged=True), Numbers(), ROUTES, LATER.tell)
+    assert (turn.deliveries, turn.state) == ((), "ENDED")
+    assert turn.decisions[0].decided == "ended"
+
+
+@given(steps, st.integers(0, 1000))
+def test_a_step_comes_again_as_often_as_it_says_and_ever_later(step: Step, done: int) -> None:
+    plan = due(step).plan
+    again = again_seconds(plan, done)
+    every = step.repeat_every_seconds
+    if every is None or done >= step.repeat_times:
+        assert again is None
+        return
+    assert again is not None
+    assert min(every, AGAIN_LIMIT_SECONDS) <= again * (1 + 1e-9)
+    assert again <= AGAIN_LIMIT_SECONDS
+    if again < AGAIN_LIMIT_SECONDS:
+        assert math.isclose(again, every * step.slower**done, rel_tol=1e-6)
+
+
+def test_a_step_is_told_no_more_often_than_a_message_can_count() -> None:
+    numbers = Numbers({(ALERT.alert_id, DESK.channel, DESK.recipient): REPETITION_LIMIT})
+    step = Step(60, (Instruction(DESK, "r"), Instruction(PHONE, "r")), 60, 5)
+    turn = escalate(due(step), numbers, ROUTES, LATER.tell)
+    assert [each.delivery.channel for each in turn.deliveries] == ["sms"]
+    assert [each.decided for each in turn.decisions] == ["not told", "told"]
+
+
+def lost(*fallback: Target, first: Target = DESK, **changes: Any) -> Lost:
+    """Return a failed delivery as the ledger gives it back."""
+    repetition: int = changes.get("repetition", 0)
+    named = _named(first, repetition)
+    delivery = Delivery(
+        delivery_id=named,
+        channel=first.channel,
+        recipient=first.recipient,
+        subject="two alerts",
+        text="first, second",
+        created_at_ms=1,
+        alert=ALERT,
+    )
+    plan = orjson.loads(encode_plan(Instruction(first, "r", fallback=fallback)))
+    given: dict[str, Any] = {
+        "delivery_id": named,
+        "alert_id": ALERT.alert_id,
+        "channel": first.channel,
+        "recipient": first.recipient,
+        "repetition": 0,
+        "state": "FAILED",
+        "reason": "550 no such user",
+        "plan": {"fallback": []} | plan,
+        "record": delivery.encode().decode(),
+        "digest": False,
+        "acknowledged": False,
+        "now": NOW,
+    }
+    return Lost(**given | changes)
+
+
+def test_the_next_of_the_list_is_told_and_takes_the_rest_of_it_along() -> None:
+    follows = fall_back(lost(PHONE, PAGER), {}, ROUTES, LATER.tell)
+    assert follows.delivery is not None
+    made = follows.delivery.delivery
+    assert (made.channel, made.recipient) == (PHONE.channel, PHONE.recipient)
+    assert orjson.loads(follows.delivery.plan)["fallback"] == [
+        {"channel": "pagerduty", "recipient": "night"}
+    ]
+    assert made.text.startswith("Fallback: ")
+    assert "550 no such user" in follows.decision.why
+    assert (follows.decision.delivery_id, follows.exhausted) == (lost().delivery_id, False)
+
+
+def test_where_texts_are_long_they_say_who_was_not_reached_and_why() -> None:
+    follows = fall_back(lost(DESK, first=PHONE), {}, ROUTES, LATER.tell)
+    assert follows.delivery is not None
+    first = follows.delivery.delivery.text.splitlines()[0]
+    assert first == "Fallback: sms to +4917012345678 failed: 550 no such user"
+
+
+@given(st.lists(targets, max_size=5), st.sets(targets), st.integers(0, 3))
+def test_a_chain_of_failures_ends_and_tells_each_once(
+    listed: list[Target], told_by_others: set[Target], repetition: int
+) -> None:
+    known = {_named(each, repetition): False for each in told_by_others}
+    current, reached = lost(*listed, repetition=repetition), []
+    for _ in range(len(listed) + 1):
+        known[current.delivery_id] = True
+        follows = fall_back(current, known, ROUTES, LATER.tell)
+        if follows.delivery is None:
+            break
+        made = follows.delivery.delivery
+        target = Target(made.channel, made.recipient)
+        assert made.delivery_id not in known
+        reached.append(target)
+        plan = {"fallback": []} | orjson.loads(follows.delivery.plan)
+        current = lost(first=target, plan=plan, repetition=repetition)
+    assert follows.delivery is None
+    stopped_at = next((place for place, each in enumerate(listed) if each in told_by_others), None)
+    assert follows.exhausted == (stopped_at is None)
+    assert reached == list(dict.fromkeys(listed[:stopped_at]))
+
+
+def _named(target: Target, repetition: int) -> str:
+    return delivery_id(ALERT.alert_id, target.channel, target.recipient, repetition)
+
+
+def test_an_acknowledged_alert_needs_no_fallback() -> None:
+    follows = fall_back(lost(PHONE, acknowledged=True), {}, ROUTES, LATER.tell)
+    assert (follows.delivery, follows.decision.decided) == (None, "not needed")
+
+
+def test_a_digest_keeps_its_words() -> None:
+    follows = fall_back(lost(PAGER, digest=True), {}, ROUTES, LATER.tell)
+    assert follows.delivery is not None
+    assert follows.delivery.delivery.subject == "two alerts"
+    assert follows.delivery.delivery.text.endswith("first, second")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(1, "1 s"), (90, "1.5 min"), (7200, "2 h"), (86_400 * 3, "3 d")]
+)
+def test_spans_are_said_as_people_do(seconds: float, said: str) -> None:
+    assert spoken(seconds) == said
+
+
+def test_a_turn_says_where_its_step_stands() -> None:
+    assert Turn(again_seconds=1).state == "WAITING"
+    assert Turn().state == "DONE"
+    assert Turn(ended=True).state == "ENDED"
+
+
+def test_all_steps_are_recorded_with_the_alert() -> None:
+    told = (Instruction(DESK, "r"),)
+    begun = begin([Escalation("desk", (Step(60, told), Step(timedelta(hours=1).seconds, told)))])
+    assert [(each.name, each.step, each.after_seconds) for each in begun] == [
+        ("desk", 0, 60),
+        ("desk", 1, 3600),
+    ]
+
+
+def test_words_stay_within_what_a_delivery_holds() -> None:
+    long = Message("s" * 512, "t" * 4096)
+    made: NewDelivery = LATER.tell(ALERT, Instruction(DESK, "r"), 1, "why " * 900, NOW, long)
+    assert len(made.delivery.text) == 4096
+    assert Alert.decode(made.delivery.alert.encode()) == ALERT

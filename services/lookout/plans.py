@@ -16,6 +16,8 @@ def encode_plan(instruction: Instruction) -> bytes:
         plan["template"] = instruction.template
     if instruction.fallback:
         plan["fallback"] = [_target(each) for each in instruction.fallback]
+    if instruction.fallback_on_held:
+        plan["fallback_on"] = "held"
     if (quiet := instruction.quiet) is not None:
         times, unless = quiet.times, sorted(quiet.unless)
         plan["quiet"] = {"times": times.name, "outside": times.inverse, "unless": unless}
@@ -35,6 +37,7 @@ def read_plan(plan: Mapping[str, Any], target: Target, routes: Routes) -> Instru
         route=plan.get("route", ""),
         template=plan.get("template"),
         fallback=tuple(Target(**each) for each in plan.get("fallback", ())),
+        fallback_on_held=plan.get("fallback_on") == "held",
         quiet=_quiet(plan.get("quiet"), routes),
         grouping=_grouping(plan.get("grouping")),
     )

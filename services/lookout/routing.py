@@ -61,13 +61,15 @@ class Instruction:
     """One recipient to tell, in which words, and when not.
 
     `template` None means the channel's own default text. `fallback` are asked in sequence after
-    the target has refused for good.
+    the target has refused for good, and with `fallback_on_held` also after a message that was
+    tried waits for a person.
     """
 
     target: Target
     route: str
     template: str | None = None
     fallback: tuple[Target, ...] = ()
+    fallback_on_held: bool = False
     quiet: Quiet | None = None
     grouping: Grouping | None = None
 
@@ -247,6 +249,7 @@ def _joined(first: Instruction, later: Instruction, severity: Severity) -> Instr
         quiet=first.quiet if held else None,
         grouping=first.grouping if later.grouping else None,
         fallback=first.fallback or later.fallback,
+        fallback_on_held=(first if first.fallback else later).fallback_on_held,
     )
 
 

@@ -57,6 +57,7 @@ def prepared(settings: MachineSettings) -> Machine:
     )
     key = api_key.ApiKey(where)
     api_key.prepare(key)
+    api_key.prepare(api_key.operator_key(where))
     postgres.prepare(server, binaries)
     broker.prepare(node, java, jars_folder(settings.tools, "broker"))
     return Machine(settings, java, binaries, node, server, key)

@@ -1,4 +1,4 @@
-"""The gateway's key on one machine: made once, kept with its hash beside all other state."""
+"""Keys on one machine: made once, kept with their hashes beside all other state."""
 
 import hashlib
 import os
@@ -12,23 +12,33 @@ KEY_BYTES = 32
 
 @dataclass(frozen=True)
 class ApiKey:
-    """Where the key is kept, readable by its owner only, and where its hash is for the gateway."""
+    """Where a key is kept, readable by its owner only, and where its hash is for the program.
+
+    `entry` is what the program's file of keys says beside name and hash.
+    """
 
     folder: Path
+    name: str = "api"
+    entry: str = '    streams: ["*"]\n'
 
     @property
     def key_file(self) -> Path:
         """The file that holds the key."""
-        return self.folder / "api-key"
+        return self.folder / f"{self.name}-key"
 
     @property
     def hashes_file(self) -> Path:
-        """The file of keys as the gateway reads it: names and hashes."""
-        return self.folder / "api-keys.yaml"
+        """The file of keys as the program reads it: names and hashes."""
+        return self.folder / f"{self.name}-keys.yaml"
 
     def read(self) -> str:
         """Return the key; it must have been prepared."""
         return self.key_file.read_text("ascii").strip()
+
+
+def operator_key(folder: Path) -> ApiKey:
+    """Return the key for the lookout's API."""
+    return ApiKey(folder, "operator", "")
 
 
 def prepare(key: ApiKey) -> None:
@@ -37,7 +47,7 @@ def prepare(key: ApiKey) -> None:
     if not key.key_file.is_file():
         write_private(key.key_file, KEY_PREFIX + secrets.token_urlsafe(KEY_BYTES))
     digest = hashlib.sha256(key.read().encode("ascii")).hexdigest()
-    entry = f'keys:\n  - name: this-machine\n    sha256: {digest}\n    streams: ["*"]\n'
+    entry = f"keys:\n  - name: this-machine\n    sha256: {digest}\n{key.entry}"
     key.hashes_file.write_text(entry, "ascii")
 
 

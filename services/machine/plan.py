@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from services.machine import broker, postgres
-from services.machine.api_key import ApiKey
+from services.machine.api_key import ApiKey, operator_key
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
 from services.machine.settings import MachineSettings
@@ -28,6 +28,11 @@ class Machine:
     node: broker.BrokerNode
     server: postgres.PostgresServer
     api_key: ApiKey
+
+    @property
+    def operator_key(self) -> ApiKey:
+        """The key for the lookout's API, beside the gateway's."""
+        return operator_key(self.api_key.folder)
 
     @property
     def tools(self) -> Path:
@@ -69,6 +74,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
     """
     return {
         "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
+        "ALDEBARAN_OPERATOR_KEYS_FILE": str(machine.operator_key.hashes_file),
         "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
         **far_end(machine.settings, inherited),
         **inherited,

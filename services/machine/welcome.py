@@ -7,6 +7,7 @@ from services.machine.readiness import HttpReadiness
 PLACES = (
     ("console", "page", ""),
     ("gateway", "API", "/docs"),
+    ("lookout", "operators' API", "/openapi.json"),
     ("inbox", "deliveries that arrived", "/received"),
 )
 
@@ -31,6 +32,7 @@ def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
             f"127.0.0.1:{machine.server.port} (password in {machine.server.password_file})",
         ),
         ("API key", str(machine.api_key.key_file)),
+        ("operator's key", str(machine.operator_key.key_file)),
         ("logs", str(machine.home / "log")),
     ]
     lines = [f"  {what:<28} {where}" for what, where in (*places, *metrics, *rest)]

@@ -1,6 +1,6 @@
 """Fallbacks: what follows a delivery that failed for good, decided once and with the failure kept.
 
-A delivery that is HELD is offered too where its plan says so.
+A delivery that was tried and is HELD is offered too where its plan says so.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,8 @@ SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.repetition, d.state,
   d.record::text AS record, d.digest_id IS NOT DISTINCT FROM d.delivery_id AS digest,
   a.acknowledged_at IS NOT NULL AS acknowledged, ledger_now() AS now
 FROM deliveries d JOIN alerts a USING (alert_id)
-WHERE (d.state = 'FAILED' OR d.state = 'HELD' AND d.plan ->> 'fallback_on' = 'held')
+WHERE (d.state = 'FAILED'
+    OR d.state = 'HELD' AND d.plan ->> 'fallback_on' = 'held' AND d.attempt > 0)
   AND d.fallback_at IS NULL AND d.plan -> 'fallback' <> '[]'
 ORDER BY d.updated_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
 """

@@ -21,7 +21,7 @@ FINDINGS_SHOWN: Final = 20
 Answer = Callable[[Request, Problem], Response]
 """How a problem is told: as JSON, or as a page where a person looks."""
 
-_REASONS: Final = {404: "no_such_page", 405: "wrong_method"}
+_REASONS: Final = {400: "unreadable", 404: "no_such_page", 405: "wrong_method"}
 
 
 def as_json(_: Request, problem: Problem) -> Response:

@@ -135,6 +135,7 @@ class Building:
                 route=route,
                 template=_own(send.template or options.template),
                 fallback=_without(first, (*others, *later)),
+                fallback_on_held=send.fallback_on == "held",
                 quiet=self._quiet(held),
                 grouping=_grouping(options.group),
             )

@@ -1,7 +1,7 @@
 """The parts `send`, `quiet`, `group` and `escalations`: who is told, when not, and who next."""
 
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -89,6 +89,7 @@ class SendPart(ToPart):
     template: Name | None = None
     quiet: OwnQuiet = None
     fallback: Annotated[tuple[ToPart, ...], Field(max_length=10)] = ()
+    fallback_on: Literal["failed", "held"] = "failed"
 
 
 Sends = Annotated[tuple[SendPart, ...], Field(min_length=1, max_length=RECIPIENTS_LIMIT)]

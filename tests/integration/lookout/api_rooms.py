@@ -96,5 +96,6 @@ class Room:
         transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://lookout") as client:
             if content is not None:
+                given = {"content-type": "application/json"} | given
                 return await client.request(method, path, content=content, headers=given)
             return await client.request(method, path, json=body, headers=given)

@@ -17,9 +17,11 @@ SMS = {"channel": "sms", "recipient": "+491701"}
 PLAN = {"route": "r", "fallback": [SMS]}
 
 
-def lose(url: str, state: str = "FAILED") -> None:
+def lose(url: str, state: str = "FAILED", tries: int = 1) -> None:
     with psycopg.connect(url) as connection:
-        connection.execute("UPDATE deliveries SET state = %s WHERE channel = 'email'", (state,))
+        connection.execute(
+            "UPDATE deliveries SET state = %s, attempt = %s WHERE channel = 'email'", (state, tries)
+        )
 
 
 def follow(lost: Lost, told: Told) -> Next:
@@ -89,3 +91,10 @@ def test_two_failures_of_one_alert_lead_to_one_message(pool: Pool, ledger_url: s
         ("already told",),
         ("next",),
     ]
+
+
+def test_what_is_held_without_a_try_is_old_and_told_to_nobody(pool: Pool, ledger_url: str) -> None:
+    plan = PLAN | {"fallback_on": "held"}
+    record(pool, sample(), message(sample(), "email", "a@example.com", plan=plan))
+    lose(ledger_url, "HELD", tries=0)
+    assert Fallbacks(pool).take(10, follow).failures == 0

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -180,3 +181,23 @@ def test_commands_say_what_to_do(lookouts: Lookouts, key: str) -> None:
     assert (nobody.returncode, "no alert" in nobody.stderr) == (1, True)
     listed = command(lookout, key, "silence", "list")
     assert (listed.returncode, listed.stdout) == (0, "")
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl: apt-get install curl")
+def test_the_documents_examples_work(lookouts: Lookouts, key: str) -> None:
+    readiness = lookouts.start().program.readiness
+    assert isinstance(readiness, HttpReadiness)
+    text = (ROOT / "docs/operating.md").read_text()
+    block = next(each for each in text.split("```")[1::2] if "api() {" in each)
+    told = {
+        "ALDEBARAN_LOOKOUT_URL": f"http://127.0.0.1:{readiness.port}",
+        "ALDEBARAN_OPERATOR_KEY": key,
+    }
+    command = ["bash", "-eu", "-c", block]
+    done = subprocess.run(
+        command, env=os.environ | told, capture_output=True, text=True, check=True, timeout=120
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == block.count("\napi ") == 9
+    problems = {each["title"] for each in answers if "title" in each}
+    assert problems == {"no_such_alert", "no_such_silence"}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from services.backbone.web.keys import ApiKey, key_hash, load_keys
 from services.contracts.ids import digest
 from services.machine import api_key
 from services.machine.broker import BrokerNode
@@ -97,3 +98,11 @@ def test_the_key_is_made_once_is_private_and_its_hash_follows_it(tmp_path: Path)
     (entry,) = yaml.safe_load(key.hashes_file.read_text("ascii"))["keys"]
     assert len(entry["sha256"]) == 2 * len(digest("a"))
     assert first not in key.hashes_file.read_text("ascii")
+
+
+def test_operators_have_a_key_of_their_own_that_the_lookout_can_read(tmp_path: Path) -> None:
+    key = api_key.operator_key(tmp_path)
+    api_key.prepare(key)
+    assert key.key_file.name == "operator-key"
+    (read,) = load_keys(key.hashes_file, ApiKey)
+    assert read.sha256 == key_hash(key.read())

@@ -37,13 +37,8 @@ def test_no_changed_link_opens_anything(delivery: str, data: st.DataObject) -> N
     place = data.draw(st.integers(0, len(token) - 1))
     letter = data.draw(st.characters(codec="ascii", exclude_characters=token[place]))
     changed = token[:place] + letter + token[place + 1 :]
-    try:
-        opened = LINKS.read(changed, NOW_MS)
-    except Forged:
-        return
-    # The last letter of base64 has bits that carry nothing.
-    assert place == len(token) - 1
-    assert opened == LINKS.read(token, NOW_MS)
+    with pytest.raises(Forged):
+        LINKS.read(changed, NOW_MS)
 
 
 @given(st.text(max_size=400))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from services.contracts import topics
 from services.machine import broker, postgres
 from services.machine.api_key import ApiKey, operator_key
 from services.machine.programs import Program
@@ -63,6 +64,8 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *((simulator(machine),) if at.simulator_dials else ()),
         *((archivist(machine),) if at.archivist else ()),
         *((service("services.gateway.amqp", at.port_amqp),) if at.amqp else ()),
+        *((accountant(at),) if at.accountant else ()),
+        *((callbacks(at),) if at.callbacks else ()),
     )
 
 
@@ -153,6 +156,23 @@ def deliverer(channel: str, port: int) -> Program:
     """Return the deliverer of one channel."""
     settings = {"ALDEBARAN_CHANNEL": channel}
     return service("services.deliverer", port, name=f"deliverer-{channel}", settings=settings)
+
+
+def accountant(at: MachineSettings) -> Program:
+    """Return the program that compares what was found with what was delivered."""
+    told = [
+        {"channel": "email", "recipient": "desk@aldebaran.local"},
+        {"channel": "bus", "recipient": topics.NOTIFICATIONS},
+    ]
+    usable = [each for each in told if each["channel"] in at.channels]
+    settings = {"ALDEBARAN_ACCOUNTANT_RECIPIENTS": json.dumps(usable)}
+    return service("services.accountant", at.port_accountant, settings=settings)
+
+
+def callbacks(at: MachineSettings) -> Program:
+    """Return the door for what providers and people tell back."""
+    settings = {"ALDEBARAN_CALLBACKS_PORT": str(at.port_callbacks_public)}
+    return service("services.callbacks", at.port_callbacks, settings=settings)
 
 
 def inbox(at: MachineSettings) -> Program:

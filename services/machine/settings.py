@@ -21,6 +21,10 @@ class MachineSettings(ChannelsSettings):
     """Whether the archivist runs; without it about 500 MiB less are needed."""
     amqp: bool = False
     """Whether events also come in from the RabbitMQ server that `ALDEBARAN_AMQP_URL` names."""
+    accountant: bool = False
+    """Whether the accountant compares what was found with what was delivered."""
+    callbacks: bool = False
+    """Whether the door for providers' callbacks and links to acknowledge is open."""
     simulator_dials: str = "--rate 1 --over-share 0.5 --purchases-per-request 3"
     """Command line of the simulator, empty for none; see `python -m services.simulator --help`."""
 

@@ -42,6 +42,14 @@ def test_the_archivist_can_be_left_out(machine: Machine) -> None:
     assert left_out == {"archivist"}
 
 
+def test_the_accountant_and_the_door_for_callbacks_can_be_added(machine: Machine) -> None:
+    asked = machine.settings.model_copy(update={"accountant": True, "callbacks": True})
+    more = plan(replace(machine, settings=asked))
+    check_plan(more)
+    added = {each.name for each in more} - {program.name for program in plan(machine)}
+    assert added == {"accountant", "callbacks"}
+
+
 def test_every_planned_module_is_there(machine: Machine) -> None:
     commands = [program.command for program in plan(machine) if program.command[1] == "-m"]
     assert len(commands) > 10

@@ -1,0 +1,198 @@
+"""A deliverer as a simulated process: the program's own parts on virtual time."""
+
+import asyncio
+import random
+from dataclasses import dataclass
+from typing import Final
+
+from services.backbone.backoff import Backoff
+from services.backbone.errors import Transient
+from services.backbone.kafka.consumer import Incoming
+from services.backbone.loop import SOON
+from services.contracts.records import Malformed
+from services.deliverer.announcer import Announcer
+from services.deliverer.breaker import Breakers
+from services.deliverer.bucket import TokenBucket
+from services.deliverer.decision import Policy
+from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.inbox import Told
+from services.deliverer.recorder import Recorder
+from services.deliverer.sending import Sender
+from services.deliverer.sweeper import Sweeper
+from tests.simulation.broker import Broker
+from tests.simulation.kafka import GroupConsumer, QuietProducer
+from tests.simulation.kernel import Kernel, Process, ProcessClock, Violation
+from tests.simulation.ledger import LineClaims, LineSweeps
+from tests.simulation.memory.claims import MemoryClaims
+from tests.simulation.memory.sweeps import MemorySweeps
+from tests.simulation.plan import Plan
+from tests.simulation.process_loop import ProcessLoop
+from tests.simulation.provider import Provider, ProviderChannel, traits_of
+from tests.simulation.store import Line, Store
+from tests.simulation.weather import Weather
+
+CHANNEL: Final = "webhook"
+TOPIC: Final = "deliveries.webhook"
+LEASE_SECONDS: Final = 4.0
+DOUBT_SECONDS: Final = 5.0
+SWEEP_SECONDS: Final = 2.5
+AGE_LIMIT_SECONDS: Final = 3600.0
+_PRODUCER: Final = QuietProducer()
+
+
+@dataclass
+class Deliverer:
+    """One run of the program; a restart makes a new one with a new owner's name."""
+
+    kernel: Kernel
+    process: Process
+    loop: ProcessLoop
+    dispatcher: Dispatcher
+    sweeper: Sweeper
+    recorder: Recorder
+    store: Store
+    stop: asyncio.Event
+    news: asyncio.Event
+    rng: random.Random
+    consumer: GroupConsumer | None = None
+
+    def start(self, broker: Broker) -> None:
+        """Begin all tasks."""
+        topic = broker.groups[TOPIC]
+        self.consumer = GroupConsumer(broker, topic, TOPIC, self.process, self.news.set)
+        for work in (
+            self.dispatcher.run(),
+            self.sweeper.run(self.stop),
+            self.recorder.run(),
+            self._read(self.consumer),
+        ):
+            self.loop.spawn(work)
+        self.process.run(lambda: None)
+
+    def drain(self) -> None:
+        """End as the program does when it is told to stop."""
+        self.loop.spawn(self._drain())
+
+    async def _drain(self) -> None:
+        self.stop.set()
+        await self.dispatcher.drain(2.0, 0.5)
+        self.kernel.kill(self.process)
+
+    async def _read(self, consumer: GroupConsumer) -> None:
+        """Do what the inbox does on its thread: hand batches over, and commit them."""
+        while True:
+            batch = consumer.again().batch(200, 0.0)
+            if batch:
+                await self._settle(batch)
+                consumer.commit(batch)
+            else:
+                await self.news.wait()
+                self.news.clear()
+
+    async def _settle(self, batch: list[Incoming]) -> None:
+        told = [each for each in map(_decoded, batch) if each is not None]
+        tries = 0
+        while True:
+            try:
+                unknown = await self.dispatcher.take([each.delivery for each in told])
+            except Transient:
+                tries += 1
+                await asyncio.sleep(SOON.seconds(tries, self.rng))
+            else:
+                if lost := unknown & self.store.tables.rows.keys():
+                    raise Violation(f"I3: thrown away although it has a row: {lost}")
+                return
+
+
+def _decoded(message: Incoming) -> Told | None:
+    try:
+        return Told.decode(message.value)
+    except Malformed:
+        return None
+
+
+@dataclass(frozen=True)
+class DelivererFactory:
+    """Puts deliverers together as the program does (services/deliverer/program.py)."""
+
+    kernel: Kernel
+    store: Store
+    weather: Weather
+    provider: Provider
+    broker: Broker
+    plan: Plan
+
+    def begin(self, process: Process, run: int) -> Deliverer:
+        """Start a deliverer's run."""
+        owner = f"{process.slot}/{run}"
+        rng = random.Random(f"{self.plan.seed}/{owner}")
+        loop = ProcessLoop(self.kernel, process)
+        deliverer = self._assembled(process, loop, owner, rng)
+        deliverer.start(self.broker)
+        return deliverer
+
+    def _assembled(
+        self, process: Process, loop: ProcessLoop, owner: str, rng: random.Random
+    ) -> Deliverer:
+        plan, clock = self.plan, ProcessClock(self.kernel, process)
+        traits = traits_of(plan)
+        policy = policy_of(plan)
+        line = Line(self.kernel, process, self.store, self.weather)
+        tables = self.store.tables
+        claims = LineClaims(
+            line, MemoryClaims(tables, CHANNEL, owner, LEASE_SECONDS, AGE_LIMIT_SECONDS)
+        )
+        sweeps = LineSweeps(line, MemorySweeps(tables, CHANNEL, owner, AGE_LIMIT_SECONDS))
+        recorder = Recorder(claims, clock, rng)
+        announcer = Announcer(_PRODUCER, clock)
+        breakers = Breakers(3, Backoff(0.5, limit_seconds=3.0), rng)
+        channel = ProviderChannel(
+            self.kernel, process, owner, self.provider, self.weather, traits
+        )
+        sender = Sender(channel, traits, policy, recorder, announcer, breakers, clock, rng)
+        dispatcher = Dispatcher(
+            claims=claims,
+            sender=sender,
+            breakers=breakers,
+            bucket=TokenBucket(plan.per_second, 1, clock.monotonic_seconds()),
+            announcer=announcer,
+            clock=clock,
+            traits=traits,
+            concurrency=plan.concurrency,
+            idle_seconds=SWEEP_SECONDS,
+            spawn=loop.spawn,
+        )
+        sweeper = Sweeper(
+            sweeps=sweeps,
+            dispatcher=dispatcher,
+            announcer=announcer,
+            policy=policy,
+            clock=clock,
+            channel=CHANNEL,
+            interval_seconds=SWEEP_SECONDS,
+            doubt_seconds=DOUBT_SECONDS,
+        )
+        return Deliverer(
+            kernel=self.kernel,
+            process=process,
+            loop=loop,
+            dispatcher=dispatcher,
+            sweeper=sweeper,
+            recorder=recorder,
+            store=self.store,
+            stop=asyncio.Event(),
+            news=asyncio.Event(),
+            rng=rng,
+        )
+
+
+def policy_of(plan: Plan) -> Policy:
+    """Return how the simulated channel repeats and doubts."""
+    traits = traits_of(plan)
+    return Policy(
+        dedupes_by_key=traits.dedupes_by_key,
+        repeats=traits.repeats,
+        attempts_limit=plan.attempts_limit,
+        backoff=Backoff(0.5, limit_seconds=3.0),
+        retry_after_limit_seconds=4.0,
+    )

@@ -1,0 +1,110 @@
+"""Claiming and settling, in memory; see services/backbone/ledger/claims.py."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from services.backbone.ledger.claims import Claim, Due, Settlement
+from services.contracts.states import State
+from tests.simulation.memory.tables import SENDABLE, AttemptRow, Row, Tables
+
+
+@dataclass(frozen=True)
+class MemoryClaims:
+    """The statements of Claims, each at one moment."""
+
+    tables: Tables
+    channel: str
+    owner: str
+    lease_seconds: float
+    age_limit_seconds: float
+
+    def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
+        """Claim those of the deliveries that are due, at most `limit`."""
+        wanted = set(delivery_ids)
+        return self._claimed(lambda row: row.delivery_id in wanted, limit)
+
+    def due(self, due: Due) -> list[Claim]:
+        """Claim due deliveries, longest overdue first."""
+        without = set(due.without)
+
+        def fits(row: Row) -> bool:
+            wanted = due.only is None or row.recipient in due.only
+            return wanted and row.recipient not in without
+
+        return self._claimed(fits, due.limit)
+
+    def present(self, delivery_ids: Sequence[str]) -> set[str]:
+        """Return which of the ids are deliveries of this channel."""
+        rows = self.tables.rows
+        return {
+            each for each in delivery_ids if each in rows and rows[each].channel == self.channel
+        }
+
+    def settle(self, settlements: Sequence[Settlement]) -> dict[str, State]:
+        """Record outcomes; return the state before of those rows that moved."""
+        before: dict[str, State] = {}
+        for each in settlements:
+            row = self.tables.rows.get(each.delivery_id)
+            if row is not None and row.fence == each.fence and row.owner == self.owner:
+                self._settle(row, each, before)
+            self._finish(each)
+        return before
+
+    def _claimed(self, fits: Callable[[Row], bool], limit: int) -> list[Claim]:
+        now = self.tables.now()
+        due = [row for row in self.tables.rows.values() if self._is_due(row, now) and fits(row)]
+        due.sort(key=lambda row: row.next_attempt_at)
+        return [self._claim(row, now) for row in due[:limit]]
+
+    def _is_due(self, row: Row, now: float) -> bool:
+        return (
+            row.channel == self.channel
+            and row.state in SENDABLE
+            and row.next_attempt_at <= now
+            and (
+                row.created_at > now - self.age_limit_seconds
+                or row.delivery_id in self.tables.words
+            )
+        )
+
+    def _claim(self, row: Row, now: float) -> Claim:
+        before = row.state
+        self.tables.move(row, State.CLAIMED)
+        row.fence, row.attempt = row.fence + 1, row.attempt + 1
+        row.owner, row.lease_until = self.owner, now + self.lease_seconds
+        tried = AttemptRow(row.fence, self.owner, now)
+        self.tables.attempts[row.delivery_id, row.attempt] = tried
+        return Claim(
+            delivery_id=row.delivery_id,
+            alert_id=row.alert_id,
+            channel=row.channel,
+            recipient=row.recipient,
+            record=row.record,
+            before=before,
+            attempt=row.attempt,
+            fence=row.fence,
+            marked_repeat=row.marked_repeat,
+        )
+
+    def _settle(self, row: Row, told: Settlement, before: dict[str, State]) -> None:
+        if row.state is State.CLAIMED:
+            path: Iterable[State] = dict.fromkeys((told.outcome, told.after))
+        elif row.state is State.IN_DOUBT and told.late_after is not None:
+            path = (told.late_after,)
+        else:
+            return
+        before[row.delivery_id] = row.state
+        self.tables.move(row, *path)
+        row.lease_until, row.reason = None, told.reason
+        row.provider_id = told.provider_id or row.provider_id
+        row.next_attempt_at = self.tables.now() + told.retry_in_seconds
+
+    def _finish(self, told: Settlement) -> None:
+        for (delivery_id, _), tried in self.tables.attempts.items():
+            if (delivery_id, tried.fence, tried.owner) == (
+                told.delivery_id,
+                told.fence,
+                self.owner,
+            ):
+                tried.finished_at, tried.outcome = self.tables.now(), told.outcome
+                tried.reason, tried.provider_id = told.reason, told.provider_id

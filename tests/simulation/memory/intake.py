@@ -1,0 +1,59 @@
+"""Accepting alerts and the outbox, in memory; see services/backbone/ledger/intake.py."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from services.backbone.ledger.intake import WAITING_LIMIT, Accepted, NewAlert, OutboxEntry
+from tests.simulation.memory.tables import Row, Tables
+
+
+@dataclass(frozen=True)
+class MemoryIntake:
+    """The statements of Intake, each at one moment."""
+
+    tables: Tables
+
+    def accept(self, batch: Sequence[NewAlert]) -> Accepted:
+        """Record alerts that are not recorded yet, each together with its deliveries."""
+        accepted = Accepted()
+        repeats = set()
+        for each in batch:
+            alert_id = each.alert.alert_id
+            if alert_id in self.tables.alerts:
+                repeats.add(alert_id)
+                continue
+            self.tables.alerts[alert_id] = each
+            accepted.new.add(alert_id)
+            for new in each.deliveries:
+                self.tables.insert(new)
+        left = [row for row in self._outbox() if row.alert_id in repeats]
+        accepted.left_over = _entries(sorted(left, key=lambda row: (row.created_at, row.delivery_id)))
+        return accepted
+
+    def mark_published(self, delivery_ids: Iterable[str]) -> None:
+        """Take deliveries out of the outbox."""
+        for delivery_id in delivery_ids:
+            row = self.tables.rows.get(delivery_id)
+            if row is not None and row.published_at is None:
+                row.published_at = self.tables.now()
+
+    def unpublished(
+        self, *, after: str, older_than_seconds: float, limit: int
+    ) -> list[OutboxEntry]:
+        """Return a page of the outbox."""
+        before = self.tables.now() - older_than_seconds
+        found = [
+            row for row in self._outbox() if row.delivery_id > after and row.created_at <= before
+        ]
+        return _entries(sorted(found, key=lambda row: row.delivery_id)[:limit])
+
+    def waiting(self) -> int:
+        """Count the outbox."""
+        return min(len(self._outbox()), WAITING_LIMIT)
+
+    def _outbox(self) -> list[Row]:
+        return [row for row in self.tables.rows.values() if row.published_at is None]
+
+
+def _entries(rows: Iterable[Row]) -> list[OutboxEntry]:
+    return [OutboxEntry(row.delivery_id, row.channel, row.record.encode()) for row in rows]

@@ -1,0 +1,127 @@
+"""What time alone changes, in memory; see services/backbone/ledger/sweeps.py."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.backbone.ledger.sweeps import SWEEP_LIMIT, Ruling, Standing, Swept
+from services.contracts.states import State
+from tests.simulation.memory.tables import SENDABLE, Row, Tables
+
+GAVE_NO_ANSWER: Final = "the claim's owner gave no answer within its lease"
+ANSWER_LOST: Final = "claimed, but the claim's answer was lost: not sent"
+TOO_OLD: Final = "too old to be sent without a person's word"
+
+
+@dataclass(frozen=True)
+class MemorySweeps:
+    """The statements of Sweeps, each at one moment."""
+
+    tables: Tables
+    channel: str
+    owner: str
+    age_limit_seconds: float
+
+    def lease_over(self) -> list[Swept]:
+        """Put claims whose lease is over IN_DOUBT."""
+        now = self.tables.now()
+        return self._moved(lambda row: _lease(row) < now, State.IN_DOUBT, GAVE_NO_ANSWER)
+
+    def unsent(self, known: Sequence[tuple[str, int]]) -> list[Swept]:
+        """Give back own claims other than `known`."""
+        now, in_hand = self.tables.now(), set(known)
+
+        def lost(row: Row) -> bool:
+            mine = row.owner == self.owner and _lease(row) >= now
+            return mine and (row.delivery_id, row.fence) not in in_hand
+
+        return self._moved(lost, State.RETRY_WAIT, ANSWER_LOST)
+
+    def too_old(self) -> list[Swept]:
+        """Hold what has waited too long."""
+        before = self.tables.now() - self.age_limit_seconds
+
+        def old(row: Row) -> bool:
+            return row.created_at <= before and row.delivery_id not in self.tables.words
+
+        return self._moved(old, State.HELD, TOO_OLD, SENDABLE)
+
+    def doubtful(self, deadline_seconds: float) -> list[Swept]:
+        """Return rows whose time for evidence is over."""
+        before = self.tables.now() - deadline_seconds
+        found = [
+            row
+            for row in self.tables.rows.values()
+            if row.channel == self.channel
+            and row.state is State.IN_DOUBT
+            and row.updated_at <= before
+        ]
+        found.sort(key=lambda row: row.updated_at)
+        return [_swept(row, row.state) for row in found[:SWEEP_LIMIT]]
+
+    def rule(self, rulings: Sequence[Ruling]) -> set[str]:
+        """Move rows out of doubt."""
+        moved = set()
+        for each in rulings:
+            row = self.tables.rows.get(each.delivery_id)
+            if row is None or row.fence != each.fence or row.state is not State.IN_DOUBT:
+                continue
+            self.tables.move(row, each.after)
+            row.marked_repeat = row.marked_repeat or each.marked_repeat
+            row.reason, row.next_attempt_at = each.reason, self.tables.now()
+            moved.add(each.delivery_id)
+        return moved
+
+    def standing(self) -> Standing:
+        """Count what is open."""
+        now = self.tables.now()
+        rows = [row for row in self.tables.rows.values() if row.channel == self.channel]
+        waits = [row.next_attempt_at for row in rows if row.state in SENDABLE]
+        return Standing(
+            in_doubt=sum(row.state is State.IN_DOUBT for row in rows),
+            held=sum(row.state is State.HELD for row in rows),
+            due=sum(each <= now for each in waits),
+            overdue_seconds=max(0.0, now - min(waits, default=now)),
+        )
+
+    def _moved(
+        self,
+        fits: Callable[[Row], bool],
+        after: State,
+        reason: str,
+        states: Sequence[State] = (State.CLAIMED,),
+    ) -> list[Swept]:
+        found = [
+            row
+            for row in self.tables.rows.values()
+            if row.state in states and row.channel == self.channel and fits(row)
+        ]
+        return [self._move(row, after, reason) for row in found[:SWEEP_LIMIT]]
+
+    def _move(self, row: Row, after: State, reason: str) -> Swept:
+        before, now = row.state, self.tables.now()
+        self.tables.move(row, after)
+        row.reason, row.lease_until, row.next_attempt_at = reason, None, now
+        if before is State.CLAIMED:
+            tried = self.tables.attempts[row.delivery_id, row.attempt]
+            tried.finished_at, tried.outcome, tried.reason = now, after, reason
+        return _swept(row, before)
+
+
+def _lease(row: Row) -> float:
+    assert row.lease_until is not None
+    return row.lease_until
+
+
+def _swept(row: Row, before: State) -> Swept:
+    return Swept(
+        delivery_id=row.delivery_id,
+        alert_id=row.alert_id,
+        channel=row.channel,
+        recipient=row.recipient,
+        severity=row.severity,
+        before=before,
+        attempt=row.attempt,
+        fence=row.fence,
+        marked_repeat=row.marked_repeat,
+    )

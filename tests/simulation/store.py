@@ -1,0 +1,150 @@
+"""Postgres as a server: it carries out statements at one moment each, or is away."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, TypeVar
+
+from services.backbone.errors import Transient
+from tests.simulation.kernel import START_MS, Died, Kernel, Process
+from tests.simulation.memory.tables import Tables
+from tests.simulation.plan import Fault, Kind
+from tests.simulation.weather import Weather
+
+Answer = TypeVar("Answer")
+
+STATEMENT_SECONDS: Final = 10.0
+"""A client waits no longer for an answer; the statement may be carried out even later."""
+UNSYNCED_SECONDS: Final = 0.5
+"""Marks of the outbox so young are undone when Postgres goes away: their disk was not waited for."""
+_DIES: Final = (Kind.CRASH_BEFORE, Kind.CRASH_AFTER)
+
+
+@dataclass
+class Store:
+    """The server and its clock."""
+
+    kernel: Kernel
+    tables: Tables = field(init=False)
+    clock_shift: float = 0.0
+    away_until: float = -1.0
+
+    def __post_init__(self) -> None:
+        self.tables = Tables(self.now)
+
+    def now(self) -> float:
+        """Return seconds since 1970 on Postgres' clock."""
+        return START_MS / 1000 + self.kernel.now + self.clock_shift
+
+    @property
+    def is_away(self) -> bool:
+        """Whether nobody is answered."""
+        return self.kernel.now < self.away_until
+
+    def go_away(self, seconds: float) -> None:
+        """Be away for a while; the youngest marks of the outbox are lost."""
+        self.away_until = max(self.away_until, self.kernel.now + seconds)
+        for row in self.tables.rows.values():
+            if row.published_at is not None and row.published_at > self.now() - UNSYNCED_SECONDS:
+                row.published_at = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One process's way to the store, with all that can happen on it."""
+
+    kernel: Kernel
+    process: Process
+    store: Store
+    weather: Weather
+
+    async def ask(self, name: str, work: Callable[[], Answer]) -> Answer:
+        """Have a statement carried out for an asyncio program.
+
+        Raises:
+            Transient: no answer came; it may have been carried out, now or later.
+        """
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        fault = self.weather.fault(self.process.slot, name)
+        if fault is not None:
+            self.kernel.tell(self.process.slot, f"{name}: {fault.kind}")
+        there, back = self._travel(fault)
+
+        def serve() -> None:
+            try:
+                self._tell_later(back, partial(_give, answer, self._served(fault, work)))
+            except Transient as error:
+                self._tell_later(back, partial(_fail, answer, error))
+
+        if fault is not None and fault.kind is Kind.CRASH_BEFORE:
+            self.kernel.kill(self.process)
+        elif there:
+            if there > STATEMENT_SECONDS:
+                late = Transient(f"{name}: no answer within {STATEMENT_SECONDS:g} s")
+                self._tell_later(STATEMENT_SECONDS, partial(_fail, answer, late))
+            self.kernel.after(there, serve)
+        else:
+            serve()
+        return await answer
+
+    def ask_now(self, name: str, work: Callable[[], Answer]) -> Answer:
+        """Have a statement carried out for a program that blocks meanwhile; everybody else goes on.
+
+        Raises:
+            Transient: as in `ask`.
+            Died: the process was killed meanwhile.
+        """
+        fault = self.weather.fault(self.process.slot, name)
+        if fault is not None:
+            self.kernel.tell(self.process.slot, f"{name}: {fault.kind}")
+            if fault.kind is Kind.CRASH_BEFORE:
+                self.kernel.kill(self.process)
+        there, back = self._travel(fault)
+        self.block(there)
+        result = self._served(fault, work)
+        self.block(back if there or fault else 0.0)
+        return result
+
+    def block(self, seconds: float) -> None:
+        """Let time pass for everybody while this process's thread stands still."""
+        if seconds and self.process.alive:
+            self.kernel.run(self.kernel.now + seconds)
+        while self.process.alive and self.process.stopped:
+            self.kernel.run(self.process.resumed_at)
+        if not self.process.alive:
+            raise Died
+
+    def _travel(self, fault: Fault | None) -> tuple[float, float]:
+        there, back = self.weather.there(), self.weather.back()
+        if fault is not None and fault.kind is Kind.SLOW:
+            there = fault.seconds
+        if fault is not None and fault.kind is Kind.SLOW_ANSWER:
+            back = fault.seconds
+        return there, back
+
+    def _served(self, fault: Fault | None, work: Callable[[], Answer]) -> Answer:
+        kind = fault.kind if fault is not None else None
+        if self.store.is_away or kind is Kind.NOT_DONE:
+            raise Transient("the store is away")
+        result = work()
+        if kind is Kind.CRASH_AFTER:
+            self.kernel.kill(self.process)
+        if fault is not None and kind is Kind.PAUSE_AFTER:
+            self.kernel.stop(self.process, fault.seconds)
+        if kind is Kind.ANSWER_LOST:
+            raise Transient("the answer was lost")
+        return result
+
+    def _tell_later(self, seconds: float, action: Callable[[], None]) -> None:
+        self.kernel.after(seconds, action, self.process)
+
+
+def _give(answer: "asyncio.Future[Answer]", result: Answer) -> None:
+    if not answer.done():
+        answer.set_result(result)
+
+
+def _fail(answer: "asyncio.Future[Answer]", error: Transient) -> None:
+    if not answer.done():
+        answer.set_exception(error)

@@ -1,0 +1,179 @@
+"""One history: everything put together, the faults let loose, and the end judged."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from services.contracts import topics
+from services.contracts.ids import alert_id
+from services.contracts.records import Alert, Severity
+from tests.simulation.broker import Broker
+from tests.simulation.deliverers import TOPIC, Deliverer, DelivererFactory
+from tests.simulation.judge import Judge
+from tests.simulation.kernel import START_MS, Kernel, Process, Violation
+from tests.simulation.lookouts import LookoutFactory, recipients
+from tests.simulation.plan import OF_ALL, OF_PROCESS, Fault, Kind, Plan, PlannedAlert
+from tests.simulation.provider import Provider
+from tests.simulation.store import Store
+from tests.simulation.weather import Weather
+
+RESTART_SECONDS: Final = 0.7
+SETTLED_WITHIN_SECONDS: Final = 150.0
+"""From the end of all faults until nothing is left to be done, at the latest."""
+Trace = Callable[[float, str, str], None]
+
+
+@lru_cache(maxsize=64)
+def _alert(number: int, severity: Severity, crowd: str) -> bytes:
+    labels = {} if crowd == "both" else {"crowd": crowd}
+    return Alert(
+        alert_id=alert_id("simulated", [str(number)]),
+        watch="simulated",
+        severity=severity,
+        summary="more than allowed",
+        key={"number": str(number)},
+        labels=dict(labels),
+        appended_at_ms=START_MS,
+        detected_at_ms=START_MS,
+        auditor="a",
+    ).encode()
+
+
+@dataclass
+class World:
+    """All processes and what they share."""
+
+    plan: Plan
+    trace: Trace | None = None
+    slots: dict[str, Process] = field(default_factory=dict)
+    runs: dict[str, int] = field(default_factory=dict)
+    deliverers: dict[str, Deliverer] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        plan = self.plan
+        self.kernel = Kernel(self.trace)
+        self.weather = Weather(plan, random.Random(f"{plan.seed}/weather"))
+        self.store = Store(self.kernel)
+        self.judge = Judge(self.kernel, self.store.tables, plan.dedupes)
+        self.store.tables.on_move = self.judge.moving
+        self.broker = Broker(self.kernel)
+        self.broker.declare(topics.ALERTS, plan.partitions)
+        self.broker.declare(TOPIC, plan.partitions)
+        self.provider = Provider(self.kernel, self.judge, self.weather)
+        self._lookouts = LookoutFactory(
+            self.kernel, self.store, self.weather, self.broker, plan
+        )
+        self._deliverers = DelivererFactory(
+            self.kernel, self.store, self.weather, self.provider, self.broker, plan
+        )
+
+    def run(self) -> None:
+        """Live through the history.
+
+        Raises:
+            Violation: a promise was broken.
+        """
+        for number in range(self.plan.lookouts):
+            self.begin(f"lookout-{number}")
+        for number in range(self.plan.deliverers):
+            self.begin(f"deliverer-{number}")
+        for alert in self.plan.alerts:
+            self._announce(alert)
+        for fault in self.plan.faults:
+            if not fault.number:
+                self.kernel.at(fault.at_seconds, lambda fault=fault: self._strike(fault))
+        self.kernel.run(self._faults_over_at())
+        self.weather.calm = True
+        self._settle()
+
+    def begin(self, slot: str) -> None:
+        """Start a program, or start it anew after its end."""
+        process = self.slots[slot] = Process(slot)
+        run = self.runs[slot] = self.runs.get(slot, 0) + 1
+        self.kernel.tell(slot, f"starts, run {run}")
+        process.on_missing.append(lambda: self._restart(process))
+        if slot.startswith("lookout"):
+            self._lookouts.begin(process, run)
+        else:
+            self.deliverers[slot] = self._deliverers.begin(process, run)
+
+    def _restart(self, process: Process) -> None:
+        if not process.alive:
+            self.kernel.after(RESTART_SECONDS, lambda: self.begin(process.slot))
+
+    def _announce(self, planned: PlannedAlert) -> None:
+        value = _alert(planned.number, planned.severity, planned.crowd)
+        for copy, at in enumerate(planned.told_at_seconds):
+            key = f"{planned.number}" if copy % 2 else f"{planned.number + copy}"
+            self.kernel.at(at, lambda key=key: self.broker.append(topics.ALERTS, key, value))
+
+    def _faults_over_at(self) -> float:
+        times = [at for alert in self.plan.alerts for at in alert.told_at_seconds]
+        times += [each.at_seconds + abs(each.seconds) for each in self.plan.faults if not each.number]
+        return max(times, default=0.0) + 1.0
+
+    def _settle(self) -> None:
+        """Go on until nothing is left to be done; everything must come to rest by itself."""
+        ends_at = self.kernel.now + SETTLED_WITHIN_SECONDS
+        while left := self._left():
+            if self.kernel.now >= ends_at:
+                raise Violation(f"I2: not settled {SETTLED_WITHIN_SECONDS:g} s after: {left}")
+            self.kernel.run(self.kernel.now + 2.0)
+
+    def _left(self) -> list[str]:
+        expected = {
+            (alert_id("simulated", [str(alert.number)]), recipient)
+            for alert in self.plan.alerts
+            for recipient in recipients(alert.crowd)
+        }
+        return self.judge.missing(expected) + self.judge.unsettled()
+
+    def _strike(self, fault: Fault) -> None:
+        self.kernel.tell("fault", str(fault))
+        if fault.kind in OF_PROCESS:
+            self._strike_process(fault, self.slots[fault.who])
+        elif fault.kind in OF_ALL:
+            self._strike_all(fault)
+
+    def _strike_process(self, fault: Fault, process: Process) -> None:
+        match fault.kind:
+            case Kind.CRASH:
+                self.kernel.kill(process)
+            case Kind.PAUSE:
+                self.kernel.stop(process, fault.seconds)
+            case Kind.WALL_CLOCK:
+                process.wall_shift_seconds += fault.seconds
+            case Kind.DRAIN if fault.who in self.deliverers:
+                process.run(self.deliverers[fault.who].drain)
+            case Kind.DRAIN:
+                self.kernel.kill(process)
+
+    def _strike_all(self, fault: Fault) -> None:
+        until = self.kernel.now + fault.seconds
+        match fault.kind:
+            case Kind.PROVIDER_AWAY:
+                self.provider.away_until = until
+            case Kind.STORE_AWAY:
+                self.store.go_away(fault.seconds)
+            case Kind.STORE_CLOCK:
+                self.store.clock_shift += fault.seconds
+            case Kind.KAFKA_AWAY:
+                self.broker.away_until = until
+                self.kernel.at(until, self.broker.back)
+            case Kind.TOPIC_LOST:
+                self.broker.lose(TOPIC)
+            case Kind.REWIND:
+                for group in self.broker.groups.values():
+                    group.rewind(1 + int(fault.seconds))
+            case Kind.REBALANCE:
+                for group in self.broker.groups.values():
+                    group.rebalance()
+            case Kind.STRAY:
+                self._stray()
+
+    def _stray(self) -> None:
+        """Messages without use: no record at all, and deliveries that nobody has recorded."""
+        for topic in (topics.ALERTS, TOPIC):
+            self.broker.append(topic, "stray", b"\x00no record")

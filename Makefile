@@ -43,6 +43,10 @@ check: $(VENV_STAMP) ## Lint, format, types, import laws, tidy test
 test: setup ## Run all tests, with real Kafka, Postgres and Spark
 	$(VENV)/bin/pytest
 
+.PHONY: fuzz
+fuzz: $(VENV_STAMP) ## Simulate random histories of delivery under faults until Ctrl-C or a broken promise
+	@$(PYTHON) -m tests.simulation fuzz
+
 .PHONY: format
 format: $(VENV_STAMP) ## Rewrite code in the project's format
 	$(VENV)/bin/ruff check --fix .

@@ -1,10 +1,10 @@
-"""`python -m tests.simulation`: `fuzz` without end, `replay SEED`, or `run` some histories."""
+"""`python -m tests.simulation`: `fuzz` without end, `replay SEED`, `run` some, or `report`."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
-from tests.simulation import fuzzing
+from tests.simulation import fuzzing, reporting
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -18,13 +18,19 @@ def main(arguments: Sequence[str]) -> int:
     run = commands.add_parser("run", help="a range of seeds")
     run.add_argument("--base", type=int, default=0)
     run.add_argument("--count", type=int, default=1000)
+    run.add_argument("--mutant", help="a known bug to plant (mutants.py)")
+    report = commands.add_parser("report", help="write docs/reports/simulation.md")
+    report.add_argument("--count", type=int, default=20_000)
     asked = parser.parse_args(arguments)
-    say = sys.stdout.write
+    say = fuzzing.write
     if asked.command == "replay":
         return fuzzing.replay(asked.seed, say)
     if asked.command == "fuzz":
         return fuzzing.fuzz(asked.processes, say)
-    return fuzzing.run(asked.base, asked.count, say)
+    if asked.command == "report":
+        reporting.REPORT.write_text(reporting.report(asked.count))
+        return 0
+    return fuzzing.run(asked.base, asked.count, say, asked.mutant)
 
 
 if __name__ == "__main__":

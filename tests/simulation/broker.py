@@ -11,7 +11,7 @@ SESSION_SECONDS: Final = 2.0
 """A member that gives no sign for so long is put out of its group."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Member:
     """One consumer as its group knows it; `positions` is what it has fetched, by partition."""
 
@@ -27,13 +27,17 @@ class Group:
     kernel: Kernel
     log: list[list[bytes | None]]
     members: list[Member] = field(default_factory=list)
+    readers: list[Member] = field(default_factory=list)
+    """All that ever read: who was put out of the group comes back by reading on."""
     committed: dict[int, int] = field(default_factory=dict)
     turn: int = 0
 
     def join(self, member: Member) -> None:
         """Take a member in."""
         self.members.append(member)
-        member.process.on_missing.append(lambda: self._miss(member))
+        if member not in self.readers:
+            self.readers.append(member)
+            member.process.on_missing.append(lambda: self._miss(member))
         self.rebalance()
 
     def rebalance(self) -> None:
@@ -133,7 +137,7 @@ class Broker:
     def back(self) -> None:
         """Tell every reader that the brokers are there again."""
         for group in self.groups.values():
-            for member in group.members:
+            for member in group.readers:
                 group.wake(member)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from services.backbone.backoff import Backoff
@@ -111,6 +111,11 @@ def _decoded(message: Incoming) -> Told | None:
         return None
 
 
+def owner_name(slot: str, run: int) -> str:
+    """Return a name that no other run has."""
+    return f"{slot}/{run}"
+
+
 @dataclass(frozen=True)
 class DelivererFactory:
     """Puts deliverers together as the program does (services/deliverer/program.py)."""
@@ -121,12 +126,14 @@ class DelivererFactory:
     provider: Provider
     broker: Broker
     plan: Plan
+    loops: list[ProcessLoop] = field(default_factory=list)
 
     def begin(self, process: Process, run: int) -> Deliverer:
         """Start a deliverer's run."""
-        owner = f"{process.slot}/{run}"
+        owner = owner_name(process.slot, run)
         rng = random.Random(f"{self.plan.seed}/{owner}")
-        loop = ProcessLoop(self.kernel, process)
+        loop = ProcessLoop(self.kernel, process)  # type: ignore[abstract] # only what tasks need
+        self.loops.append(loop)
         deliverer = self._assembled(process, loop, owner, rng)
         deliverer.start(self.broker)
         return deliverer
@@ -147,7 +154,7 @@ class DelivererFactory:
         announcer = Announcer(_PRODUCER, clock)
         breakers = Breakers(3, Backoff(0.5, limit_seconds=3.0), rng)
         channel = ProviderChannel(
-            self.kernel, process, owner, self.provider, self.weather, traits
+            self.kernel, process, loop, owner, self.provider, self.weather, traits
         )
         sender = Sender(channel, traits, policy, recorder, announcer, breakers, clock, rng)
         dispatcher = Dispatcher(

@@ -7,10 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Final
 
 from tests.simulation.history import Failure, failure_of, quiet
+from tests.simulation.mutants import planted
 from tests.simulation.plan import draw_plan
 from tests.simulation.shrinking import shrunk
 from tests.simulation.telling import told
@@ -27,6 +29,7 @@ class Shard:
     histories: int
     cpu_seconds: float
     failed_seed: int | None = None
+    reason: str = ""
 
 
 def first_failure(seeds: Iterable[int]) -> tuple[int, Failure | None]:
@@ -58,26 +61,34 @@ def story(failure: Failure, seed: int) -> str:
     return told(traced or failure, seed)
 
 
-def run(base: int, count: int, say: Say) -> int:
+def story_of(seed: int) -> str:
+    """Run a seed that fails, and return its story."""
+    failure = failure_of(draw_plan(seed))
+    return story(failure, seed) if failure else f"seed {seed} failed, and not when run again"
+
+
+def run(base: int, count: int, say: Say, mutant: str | None = None) -> int:
     """Run a range of seeds; say as JSON what came of it (the form of Shard)."""
     quiet()
     gc.freeze()
     begun = time.process_time()
-    ran, failure = first_failure(range(base, base + count))
+    with planted(mutant) if mutant else nullcontext():
+        ran, failure = first_failure(range(base, base + count))
     failed = None if failure is None else failure.plan.seed
     shard = {
         "histories": ran,
         "cpu_seconds": round(time.process_time() - begun, 3),
         "failed_seed": failed,
+        "reason": "" if failure is None else failure.reason,
     }
     say(json.dumps(shard) + "\n")
     return 0 if failed is None else 1
 
 
-def shards(base: int, count: int, processes: int) -> list[Shard]:
-    """Run a range of seeds on several processes."""
+def shards(base: int, count: int, processes: int, mutant: str | None = None) -> list[Shard]:
+    """Run a range of seeds on several processes, each until one fails."""
     each = -(-count // processes)
-    started = [_start(base + index * each, each) for index in range(processes)]
+    started = [_start(base + index * each, each, mutant) for index in range(processes)]
     return [_shard(process) for process in started]
 
 
@@ -100,9 +111,16 @@ def fuzz(processes: int, say: Say) -> int:
         return 0
 
 
-def _start(base: int, count: int) -> "subprocess.Popen[str]":
+def write(text: str) -> None:
+    """Write to standard output at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _start(base: int, count: int, mutant: str | None) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "tests.simulation", "run"]
     command += ["--base", str(base), "--count", str(count)]
+    command += ["--mutant", mutant] if mutant else []
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 

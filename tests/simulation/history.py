@@ -1,6 +1,5 @@
 """Runs plans, one after the other, and says what each came to."""
 
-import warnings
 from dataclasses import dataclass
 
 import structlog
@@ -29,8 +28,6 @@ def quiet() -> None:
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(50), cache_logger_on_first_use=True
     )
-    # A process that is killed leaves tasks behind that never began.
-    warnings.filterwarnings("ignore", message="coroutine .* was never awaited")
 
 
 def failure_of(plan: Plan, *, traced: bool = False) -> Failure | None:
@@ -41,4 +38,8 @@ def failure_of(plan: Plan, *, traced: bool = False) -> Failure | None:
         world.run()
     except Violation as broken:
         return Failure(plan, str(broken), tuple(timeline))
+    except Exception as bug:  # what would have ended a program is a finding like any other
+        return Failure(plan, f"bug: {bug!r}", tuple(timeline))
+    finally:
+        world.close()
     return None

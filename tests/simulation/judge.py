@@ -24,6 +24,8 @@ class Judge:
     marked_takes: Counter[str] = field(default_factory=Counter)
     writes: Counter[tuple[str, int]] = field(default_factory=Counter)
     refused_for_good: set[str] = field(default_factory=set)
+    clock_jumped: bool = False
+    """Postgres' clock has jumped, so that a lease may end before its owner can know."""
     paths: defaultdict[str, list[State]] = field(default_factory=lambda: defaultdict(list))
     """The states that each row has passed."""
 
@@ -50,6 +52,10 @@ class Judge:
         tried = self.tables.attempts.get(key)
         if tried is None or tried.owner != owner:
             raise Violation(f"I4: {_short(key[0])} is sent by {owner}, which has not claimed it")
+        row = self.tables.rows[key[0]]
+        holds = row.state is State.CLAIMED and row.fence == tried.fence
+        if not holds and not self.clock_jumped:
+            raise Violation(f"I4: {_short(key[0])} is sent by {owner}, whose claim is over")
         if self.writes[key] > 1:
             raise Violation(f"I4: try {key[1]} of {_short(key[0])} is sent twice")
 
@@ -81,7 +87,9 @@ class Judge:
     def missing(self, expected: set[tuple[str, str]]) -> list[str]:
         """Return which of the expected (alert, recipient) have no row."""
         have = {(row.alert_id, row.recipient) for row in self.tables.rows.values()}
-        return [f"{_short(alert)} for {recipient} is missing" for alert, recipient in expected - have]
+        return [
+            f"{_short(alert)} for {recipient} is missing" for alert, recipient in expected - have
+        ]
 
 
 def _short(delivery_id: str) -> str:

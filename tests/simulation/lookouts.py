@@ -126,10 +126,11 @@ class LookoutFactory:
         intake = LineIntake(line, MemoryIntake(self.store.tables))
         publisher = Publisher(producer, intake)
         group = self.broker.groups[topics.ALERTS]
-        turns: list[LookoutProcess] = []
-        consumer = GroupConsumer(
-            self.broker, group, topics.ALERTS, process, lambda: turns[0].turn()
-        )
+
+        def wake() -> None:
+            one.turn()
+
+        consumer = GroupConsumer(self.broker, group, topics.ALERTS, process, wake)
         life = Life(clock=clock, stop=consumer.stop)
         lookout = Lookout(routes(), intake, publisher, producer, SettledAlerts(100), clock)
         loop = ConsumerLoop[Arrival](
@@ -144,6 +145,5 @@ class LookoutFactory:
         )
         relay = Relay(intake, publisher, _settings(), life)
         one = LookoutProcess(self.kernel, process, line, consumer, loop, relay, intake)
-        turns.append(one)
         self.kernel.after(0.001, one.sweep, process)
         return one

@@ -62,7 +62,9 @@ OF_STATEMENT: Final = (
     Kind.SLOW_ANSWER,
     Kind.PAUSE_AFTER,
 )
-OF_SEND: Final = tuple(Kind)[tuple(Kind).index(Kind.REFUSED) : tuple(Kind).index(Kind.PROVIDER_AWAY)]
+OF_SEND: Final = tuple(Kind)[
+    tuple(Kind).index(Kind.REFUSED) : tuple(Kind).index(Kind.PROVIDER_AWAY)
+]
 OF_ALL: Final = tuple(Kind)[tuple(Kind).index(Kind.PROVIDER_AWAY) :]
 
 STATEMENTS: Final = {
@@ -125,8 +127,8 @@ def draw_plan(seed: int) -> Plan:
     lookouts, deliverers = rng.choice((1, 1, 2)), rng.choice((1, 2, 2))
     slots = [f"lookout-{n}" for n in range(lookouts)]
     slots += [f"deliverer-{n}" for n in range(deliverers)] * 2
-    kinds = rng.sample(tuple(Kind), rng.randint(1, 6))
-    many = rng.choice((0, 1, 1, 2, 2, 3, 4, 6))
+    kinds = rng.sample(rng.choice((tuple(Kind), tuple(Kind), OF_SEND)), rng.randint(1, 6))
+    many = rng.choice((0, 1, 2, 2, 3, 4, 5, 7))
     return Plan(
         seed=seed,
         alerts=tuple(_alert(rng, number) for number in range(rng.choice((1, 1, 2, 3)))),
@@ -139,7 +141,7 @@ def draw_plan(seed: int) -> Plan:
         per_recipient=rng.random() < 0.4,
         concurrency=rng.choice((1, 2, 8)),
         per_second=rng.choice((None, None, None, 1.0)),
-        attempts_limit=rng.choice((1, 2, 4)),
+        attempts_limit=rng.choice((1, 2, 4, 4)),
     )
 
 
@@ -150,7 +152,10 @@ def _alert(rng: random.Random, number: int) -> PlannedAlert:
         number=number,
         severity=rng.choice((Severity.CRITICAL, Severity.CRITICAL, Severity.WARNING)),
         crowd=rng.choice(("one", "one", "two", "both")),
-        told_at_seconds=(first, *(first + rng.choice((0.0, rng.random() * 8)) for _ in range(copies))),
+        told_at_seconds=(
+            first,
+            *(first + rng.choice((0.0, rng.random() * 8)) for _ in range(copies)),
+        ),
     )
 
 

@@ -2,10 +2,11 @@
 
 import asyncio
 from asyncio.events import _get_running_loop, _set_running_loop
+from asyncio.tasks import _enter_task, _leave_task
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
 
 from tests.simulation.kernel import Kernel, Process, Violation
 
@@ -13,6 +14,7 @@ TURNS_LIMIT: Final = 20_000
 """More callbacks than this at one moment are an endless loop."""
 
 Result = TypeVar("Result")
+Terms = TypeVarTuple("Terms")
 _Ready = tuple[asyncio.Handle, Callable[..., object], tuple[Any, ...], Context | None]
 
 
@@ -27,15 +29,20 @@ class ProcessLoop(asyncio.AbstractEventLoop):
         self._kernel = kernel
         self._process = process
         self._ready: deque[_Ready] = deque()
+        self._turning = False
+        self._open: dict[asyncio.Task[Any], Coroutine[Any, Any, Any]] = {}
         process.drain = self.drain
 
     def drain(self) -> None:
-        """Run what is ready, and what gets ready by that."""
-        before = _get_running_loop()
+        """Run what is ready, and what gets ready by that; a frozen task goes on first."""
+        if self._turning:
+            return
+        before, self._turning = _get_running_loop(), True
         _set_running_loop(self)
         try:
             self._turn()
         finally:
+            self._turning = False
             _set_running_loop(before)
 
     def _turn(self) -> None:
@@ -56,18 +63,45 @@ class ProcessLoop(asyncio.AbstractEventLoop):
     def spawn(self, work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
         """Start a task whose exception, if it ends with one, is a bug of the program."""
         task = self.create_task(work)
+        self._open[task] = work
         task.add_done_callback(self._ended)
         return task
 
+    def close(self) -> None:
+        """Let go of tasks that will never run again."""
+        for work in self._open.values():
+            work.close()
+
+    def freeze(self, seconds: float) -> bool:
+        """Stop the process between two of its instructions, inside the running task.
+
+        Returns:
+            Whether the process is still alive when the time is over.
+        """
+        task = asyncio.current_task(self)
+        assert task is not None
+        _leave_task(self, task)
+        self._kernel.stop(self._process, seconds)
+        while self._process.alive and self._process.stopped:
+            self._kernel.run(self._process.resumed_at)
+        _enter_task(self, task)
+        return self._process.alive
+
     def _ended(self, task: "asyncio.Task[Any]") -> None:
+        self._open.pop(task, None)
         if not task.cancelled() and (error := task.exception()) is not None:
-            raise Violation(f"bug in {self._process.slot}: {error!r}") from error
+            if isinstance(error, Violation):
+                raise error
+            raise Violation(f"bug: in {self._process.slot}: {error!r}") from error
 
     def time(self) -> float:
         return self._kernel.now
 
     def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self,
+        callback: Callable[[Unpack[Terms]], object],
+        *args: *Terms,
+        context: Context | None = None,
     ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append((handle, callback, args, context))
@@ -76,8 +110,8 @@ class ProcessLoop(asyncio.AbstractEventLoop):
     def call_later(
         self,
         delay: float,
-        callback: Callable[..., object],
-        *args: Any,
+        callback: Callable[[Unpack[Terms]], object],
+        *args: *Terms,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         return self.call_at(self._kernel.now + delay, callback, *args, context=context)
@@ -85,8 +119,8 @@ class ProcessLoop(asyncio.AbstractEventLoop):
     def call_at(
         self,
         when: float,
-        callback: Callable[..., object],
-        *args: Any,
+        callback: Callable[[Unpack[Terms]], object],
+        *args: *Terms,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         timer = asyncio.TimerHandle(when, callback, args, self, context)
@@ -118,7 +152,7 @@ class ProcessLoop(asyncio.AbstractEventLoop):
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Ignore tasks that a kill has left behind; everything else is a bug."""
         if "was destroyed but it is pending" not in context["message"]:
-            raise Violation(f"bug in {self._process.slot}: {context}")
+            raise Violation(f"bug: in {self._process.slot}: {context}")
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
         """Leave it on the heap: it does nothing when its time comes."""

@@ -10,6 +10,7 @@ from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, U
 from tests.simulation.judge import Judge
 from tests.simulation.kernel import Kernel, Process
 from tests.simulation.plan import Fault, Kind, Plan
+from tests.simulation.process_loop import ProcessLoop
 from tests.simulation.weather import Weather
 
 SEND_TIMEOUT_SECONDS: Final = 2.0
@@ -59,6 +60,7 @@ class ProviderChannel:
 
     kernel: Kernel
     process: Process
+    loop: ProcessLoop
     owner: str
     provider: Provider
     weather: Weather
@@ -73,10 +75,8 @@ class ProviderChannel:
         await asyncio.sleep(self.weather.back())
         if self.provider.is_away or kind is Kind.DOWN:
             return Refused("no connection", destination_down=True)
-        if fault is not None and kind is Kind.PAUSE_OPEN:
-            self.kernel.stop(self.process, fault.seconds)
-            await asyncio.sleep(0)
-            await asyncio.sleep(0.001)
+        if fault is not None and kind is Kind.PAUSE_OPEN and not self.loop.freeze(fault.seconds):
+            return await self._die()
         window.open()
         self.provider.judge.writing(self.owner, message)
         if fault is None:
@@ -101,17 +101,19 @@ class ProviderChannel:
             case Kind.PERMANENT:
                 self.provider.judge.refused_for_good.add(message.delivery.delivery_id)
                 return Permanent("no such recipient")
-            case Kind.SILENT:
-                await asyncio.sleep(fault.seconds)
-                return Unknown("the connection was lost")
             case Kind.CRASH_OPEN:
                 return await self._die()
-            case Kind.LATE_TAKE:
-                self.kernel.after(fault.seconds, lambda: self.provider.take(message))
-                await asyncio.sleep(fault.seconds + 0.001)
-                return Accepted("late")
+            case Kind.SILENT | Kind.LATE_TAKE:
+                return await self._slow(fault, message)
             case _:
                 return await self._taken(fault, self.provider.take(message))
+
+    async def _slow(self, fault: Fault, message: Message) -> Outcome:
+        if fault.kind is Kind.LATE_TAKE:
+            self.kernel.after(fault.seconds, lambda: self.provider.take(message))
+        await asyncio.sleep(fault.seconds + 0.001)
+        late = fault.kind is Kind.LATE_TAKE
+        return Accepted("late") if late else Unknown("the connection was lost")
 
     async def _taken(self, fault: Fault, answer: Accepted) -> Outcome:
         match fault.kind:

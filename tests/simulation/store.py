@@ -17,8 +17,7 @@ Answer = TypeVar("Answer")
 STATEMENT_SECONDS: Final = 10.0
 """A client waits no longer for an answer; the statement may be carried out even later."""
 UNSYNCED_SECONDS: Final = 0.5
-"""Marks of the outbox so young are undone when Postgres goes away: their disk was not waited for."""
-_DIES: Final = (Kind.CRASH_BEFORE, Kind.CRASH_AFTER)
+"""Marks of the outbox so young are undone when Postgres goes away: no disk was waited for."""
 
 
 @dataclass

@@ -33,6 +33,7 @@ def _world(plan: Plan) -> Iterator[str]:
     yield f"  {plan.concurrency} sends at once, per second {plan.per_second or 'any'}"
     for alert in plan.alerts:
         times = ", ".join(f"{at:.1f}" for at in alert.told_at_seconds)
-        yield f"  alert {alert.number}, {alert.severity.value}, for {alert.crowd}, told at {times} s"
+        who = f"{alert.severity.value}, for {alert.crowd}"
+        yield f"  alert {alert.number}, {who}, told at {times} s"
     for fault in plan.faults:
         yield f"  fault: {fault}"

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.simulation.plan import Fault, Plan
+from tests.simulation.plan import Fault, Kind, Plan
 
 
 @dataclass
@@ -15,6 +15,8 @@ class Weather:
     rng: random.Random
     calm: bool = False
     """Whether the faults are over."""
+    met: set[Kind] = field(default_factory=set)
+    """The kinds that have struck."""
     _waiting: dict[tuple[str, str, int], Fault] = field(default_factory=dict)
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -29,7 +31,10 @@ class Weather:
             return None
         self._counts[who, statement] += 1
         met = self._waiting.get((who, statement, self._counts[who, statement]))
-        return None if self.calm else met
+        if met is None or self.calm:
+            return None
+        self.met.add(met.kind)
+        return met
 
     def there(self) -> float:
         """Return the seconds until a statement is carried out; mostly at once."""

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from services.contracts import topics
@@ -62,9 +62,7 @@ class World:
         self.broker.declare(topics.ALERTS, plan.partitions)
         self.broker.declare(TOPIC, plan.partitions)
         self.provider = Provider(self.kernel, self.judge, self.weather)
-        self._lookouts = LookoutFactory(
-            self.kernel, self.store, self.weather, self.broker, plan
-        )
+        self._lookouts = LookoutFactory(self.kernel, self.store, self.weather, self.broker, plan)
         self._deliverers = DelivererFactory(
             self.kernel, self.store, self.weather, self.provider, self.broker, plan
         )
@@ -83,7 +81,7 @@ class World:
             self._announce(alert)
         for fault in self.plan.faults:
             if not fault.number:
-                self.kernel.at(fault.at_seconds, lambda fault=fault: self._strike(fault))
+                self.kernel.at(fault.at_seconds, partial(self._strike, fault))
         self.kernel.run(self._faults_over_at())
         self.weather.calm = True
         self._settle()
@@ -99,6 +97,16 @@ class World:
         else:
             self.deliverers[slot] = self._deliverers.begin(process, run)
 
+    def close(self) -> None:
+        """Let go of everything that this history has begun."""
+        for loop in self._deliverers.loops:
+            loop.close()
+
+    @property
+    def met(self) -> set[Kind]:
+        """The kinds of faults that have struck."""
+        return self.weather.met
+
     def _restart(self, process: Process) -> None:
         if not process.alive:
             self.kernel.after(RESTART_SECONDS, lambda: self.begin(process.slot))
@@ -107,11 +115,13 @@ class World:
         value = _alert(planned.number, planned.severity, planned.crowd)
         for copy, at in enumerate(planned.told_at_seconds):
             key = f"{planned.number}" if copy % 2 else f"{planned.number + copy}"
-            self.kernel.at(at, lambda key=key: self.broker.append(topics.ALERTS, key, value))
+            self.kernel.at(at, partial(self.broker.append, topics.ALERTS, key, value))
 
     def _faults_over_at(self) -> float:
         times = [at for alert in self.plan.alerts for at in alert.told_at_seconds]
-        times += [each.at_seconds + abs(each.seconds) for each in self.plan.faults if not each.number]
+        times += [
+            each.at_seconds + abs(each.seconds) for each in self.plan.faults if not each.number
+        ]
         return max(times, default=0.0) + 1.0
 
     def _settle(self) -> None:
@@ -132,6 +142,7 @@ class World:
 
     def _strike(self, fault: Fault) -> None:
         self.kernel.tell("fault", str(fault))
+        self.weather.met.add(fault.kind)
         if fault.kind in OF_PROCESS:
             self._strike_process(fault, self.slots[fault.who])
         elif fault.kind in OF_ALL:
@@ -154,24 +165,28 @@ class World:
         until = self.kernel.now + fault.seconds
         match fault.kind:
             case Kind.PROVIDER_AWAY:
-                self.provider.away_until = until
+                self.provider.away_until = max(until, self.provider.away_until)
             case Kind.STORE_AWAY:
                 self.store.go_away(fault.seconds)
             case Kind.STORE_CLOCK:
                 self.store.clock_shift += fault.seconds
+                self.judge.clock_jumped = True
             case Kind.KAFKA_AWAY:
-                self.broker.away_until = until
+                self.broker.away_until = max(until, self.broker.away_until)
                 self.kernel.at(until, self.broker.back)
             case Kind.TOPIC_LOST:
                 self.broker.lose(TOPIC)
-            case Kind.REWIND:
-                for group in self.broker.groups.values():
-                    group.rewind(1 + int(fault.seconds))
-            case Kind.REBALANCE:
-                for group in self.broker.groups.values():
-                    group.rebalance()
             case Kind.STRAY:
                 self._stray()
+            case _:
+                self._strike_groups(fault)
+
+    def _strike_groups(self, fault: Fault) -> None:
+        for group in self.broker.groups.values():
+            if fault.kind is Kind.REWIND:
+                group.rewind(1 + int(fault.seconds))
+            else:
+                group.rebalance()
 
     def _stray(self) -> None:
         """Messages without use: no record at all, and deliveries that nobody has recorded."""

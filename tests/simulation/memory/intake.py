@@ -2,9 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from services.backbone.ledger.intake import WAITING_LIMIT, Accepted, NewAlert, OutboxEntry
+from services.contracts.states import State
 from tests.simulation.memory.tables import Row, Tables
+
+NOT_TOLD: Final = (State.SUPPRESSED, State.CLOSED)
+"""What waits for a rule, or was told in a digest, is not in the outbox."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,9 @@ class MemoryIntake:
             for new in each.deliveries:
                 self.tables.insert(new)
         left = [row for row in self._outbox() if row.alert_id in repeats]
-        accepted.left_over = _entries(sorted(left, key=lambda row: (row.created_at, row.delivery_id)))
+        accepted.left_over = _entries(
+            sorted(left, key=lambda row: (row.created_at, row.delivery_id))
+        )
         return accepted
 
     def mark_published(self, delivery_ids: Iterable[str]) -> None:
@@ -52,7 +59,11 @@ class MemoryIntake:
         return min(len(self._outbox()), WAITING_LIMIT)
 
     def _outbox(self) -> list[Row]:
-        return [row for row in self.tables.rows.values() if row.published_at is None]
+        return [
+            row
+            for row in self.tables.rows.values()
+            if row.published_at is None and row.state not in NOT_TOLD
+        ]
 
 
 def _entries(rows: Iterable[Row]) -> list[OutboxEntry]:

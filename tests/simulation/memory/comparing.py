@@ -1,0 +1,193 @@
+"""The ledger in memory and the real one, side by side: every command is given to both."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import psycopg
+from psycopg.rows import dict_row
+
+from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.database import AsyncPool, Pool
+from services.backbone.ledger.intake import Accepted, Intake, NewAlert
+from services.backbone.ledger.sweeps import Ruling, Sweeps, Swept
+from tests.simulation.memory.claims import MemoryClaims
+from tests.simulation.memory.intake import MemoryIntake
+from tests.simulation.memory.sweeps import MemorySweeps
+from tests.simulation.memory.tables import SENDABLE, Tables
+
+START: Final = 1_795_000_000.0
+LEASE: Final = 30.0
+AGE_LIMIT: Final = 500.0
+
+_DELIVERIES: Final = """
+SELECT delivery_id, alert_id, channel, recipient, repetition, state, attempt, fence, owner,
+  marked_repeat, reason, provider_id, extract(epoch FROM lease_until)::float8 AS lease_until,
+  extract(epoch FROM next_attempt_at)::float8 AS next_attempt_at,
+  extract(epoch FROM published_at)::float8 AS published_at,
+  extract(epoch FROM created_at)::float8 AS created_at,
+  extract(epoch FROM updated_at)::float8 AS updated_at, record::text AS record
+FROM deliveries"""
+_ATTEMPTS: Final = """
+SELECT delivery_id, attempt, fence, owner, extract(epoch FROM claimed_at)::float8 AS claimed_at,
+  extract(epoch FROM finished_at)::float8 AS finished_at, outcome, reason, provider_id
+FROM attempts"""
+
+
+@dataclass
+class Both:
+    """Two ledgers at one time of one clock; each method fails where their answers differ."""
+
+    url: str
+    pool: Pool
+    async_pool: AsyncPool
+    channel: str
+    now: float = START
+    claims: list[Claim] = field(default_factory=list)
+    """All that were ever made."""
+    tables: Tables = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tables = Tables(lambda: self.now)
+
+    async def begin(self) -> None:
+        """Empty the real ledger and set its clock."""
+        with self.pool.connection() as connection:
+            connection.execute("TRUNCATE alerts CASCADE")
+        await self.pass_time(0.0)
+
+    async def pass_time(self, seconds: float) -> None:
+        """Move the clock of both."""
+        self.now += seconds
+        setting = "SELECT set_config('aldebaran.now', to_timestamp(%s)::text, false)"
+        with self.pool.connection() as connection:
+            connection.execute(setting, (self.now,))
+        async with self.async_pool.connection() as other:
+            await other.execute(setting, (self.now,))
+
+    def accept(self, batch: Sequence[NewAlert]) -> None:
+        """Record alerts in both."""
+        real, memory = Intake(self.pool).accept(batch), MemoryIntake(self.tables).accept(batch)
+        assert _plain(real) == _plain(memory)
+
+    def publish(self, delivery_ids: Sequence[str]) -> None:
+        """Take deliveries out of both outboxes."""
+        Intake(self.pool).mark_published(delivery_ids)
+        MemoryIntake(self.tables).mark_published(delivery_ids)
+
+    def outbox(self, after: str, older_than_seconds: float, limit: int) -> None:
+        """Read both outboxes."""
+        terms: dict[str, Any] = {
+            "after": after,
+            "older_than_seconds": older_than_seconds,
+            "limit": limit,
+        }
+        real, memory = Intake(self.pool), MemoryIntake(self.tables)
+        assert [each.delivery_id for each in real.unpublished(**terms)] == [
+            each.delivery_id for each in memory.unpublished(**terms)
+        ]
+        assert real.waiting() == memory.waiting()
+
+    async def by_id(self, owner: str, ids: Sequence[str]) -> None:
+        """Claim by id in both."""
+        real = await self._real_claims(owner).by_id(ids, 100)
+        self._claimed(real, self._memory_claims(owner).by_id(ids, 100))
+
+    async def due(self, owner: str, due: Due) -> None:
+        """Claim what is due; of those that are due equally long either may be taken."""
+        waiting = [row for row in self.tables.rows.values() if row.state in SENDABLE]
+        since = {row.delivery_id: row.next_attempt_at for row in waiting}
+        real = await self._real_claims(owner).due(due)
+        ids = [each.delivery_id for each in real]
+        memory = self._memory_claims(owner)
+        copy = replace(self.tables, rows={row.delivery_id: replace(row) for row in waiting})
+        would = replace(memory, tables=replace(copy, attempts={})).due(due)
+        assert sorted(since[each] for each in ids) == sorted(since[c.delivery_id] for c in would)
+        self._claimed(real, memory.by_id(ids, due.limit))
+
+    async def present(self, owner: str, ids: Sequence[str]) -> None:
+        """Ask both which ids they know."""
+        real = await self._real_claims(owner).present(ids)
+        assert real == self._memory_claims(owner).present(ids)
+
+    async def settle(self, owner: str, settlements: Sequence[Settlement]) -> None:
+        """Record outcomes in both."""
+        real = await self._real_claims(owner).settle(settlements)
+        assert real == self._memory_claims(owner).settle(settlements)
+
+    async def sweep(self, owner: str, known: Sequence[tuple[str, int]]) -> None:
+        """Do the sweeps of time in both."""
+        real, memory = self._real_sweeps(owner), self._memory_sweeps(owner)
+        assert _by_id(await real.unsent(known)) == _by_id(memory.unsent(known))
+        assert _by_id(await real.lease_over()) == _by_id(memory.lease_over())
+        assert _by_id(await real.too_old()) == _by_id(memory.too_old())
+        assert await real.standing() == memory.standing()
+
+    async def doubtful(self, owner: str, deadline_seconds: float) -> list[Swept]:
+        """Return rows whose time for evidence is over, by both."""
+        real = await self._real_sweeps(owner).doubtful(deadline_seconds)
+        assert _by_id(real) == _by_id(self._memory_sweeps(owner).doubtful(deadline_seconds))
+        return real
+
+    async def rule(self, owner: str, rulings: Sequence[Ruling]) -> None:
+        """Move rows out of doubt in both."""
+        real = await self._real_sweeps(owner).rule(rulings)
+        assert real == self._memory_sweeps(owner).rule(rulings)
+
+    def check(self) -> None:
+        """Compare every row of every table."""
+        with psycopg.connect(self.url, row_factory=dict_row) as connection:
+            real = {row["delivery_id"]: row for row in connection.execute(_DELIVERIES)}
+            tried = {
+                (row["delivery_id"], row["attempt"]): row for row in connection.execute(_ATTEMPTS)
+            }
+            alerts = {row["alert_id"] for row in connection.execute("SELECT alert_id FROM alerts")}
+        assert alerts == self.tables.alerts.keys()
+        assert real.keys() == self.tables.rows.keys()
+        for key, row in self.tables.rows.items():
+            assert json.loads(real[key].pop("record")) == json.loads(row.record)
+            assert real[key] == {name: getattr(row, name) for name in real[key]}
+        assert tried.keys() == self.tables.attempts.keys()
+        for (delivery_id, attempt), kept in self.tables.attempts.items():
+            found = tried[delivery_id, attempt]
+            del found["delivery_id"], found["attempt"]
+            assert found == {name: getattr(kept, name) for name in found}
+
+    def _claimed(self, real: Sequence[Claim], memory: Sequence[Claim]) -> None:
+        assert _claims_by_id(real) == _claims_by_id(memory)
+        self.claims += memory
+
+    def _real_claims(self, owner: str) -> Claims:
+        return Claims(
+            self.async_pool,
+            channel=self.channel,
+            owner=owner,
+            lease_seconds=LEASE,
+            age_limit_seconds=AGE_LIMIT,
+        )
+
+    def _memory_claims(self, owner: str) -> MemoryClaims:
+        return MemoryClaims(self.tables, self.channel, owner, LEASE, AGE_LIMIT)
+
+    def _real_sweeps(self, owner: str) -> Sweeps:
+        return Sweeps(
+            self.async_pool, channel=self.channel, owner=owner, age_limit_seconds=AGE_LIMIT
+        )
+
+    def _memory_sweeps(self, owner: str) -> MemorySweeps:
+        return MemorySweeps(self.tables, self.channel, owner, AGE_LIMIT)
+
+
+def _plain(accepted: Accepted) -> tuple[set[str], list[str], dict[str, str]]:
+    left_over = [each.delivery_id for each in accepted.left_over]
+    return accepted.new, left_over, accepted.unstorable
+
+
+def _by_id(rows: Sequence[Swept]) -> list[Swept]:
+    return sorted(rows, key=lambda row: row.delivery_id)
+
+
+def _claims_by_id(claims: Sequence[Claim]) -> list[tuple[Claim, Any]]:
+    plain = [(replace(each, record=""), json.loads(each.record)) for each in claims]
+    return sorted(plain, key=lambda each: each[0].delivery_id)

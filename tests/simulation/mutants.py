@@ -1,0 +1,214 @@
+"""Known bugs, planted one at a time: the simulator must find each of them.
+
+A mutant replaces one piece of the code under test, or of the ledger's statements, by one that has
+a mistake which somebody could make.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any, Final
+from unittest.mock import patch
+
+from services.backbone.errors import Transient
+from services.backbone.kafka.consumer import Incoming
+from services.backbone.ledger.claims import Claim, Due, Settlement
+from services.backbone.ledger.sweeps import Swept
+from services.backbone.loop import ConsumerLoop
+from services.contracts.states import State
+from services.deliverer import dispatcher, recorder, sending, sweeper
+from services.deliverer.channel import SendWindow
+from services.deliverer.decision import Verdict, decide, decide_doubt
+from services.deliverer.outcomes import Permanent, Refused, Unknown
+from services.lookout import pipeline, relay
+from tests.simulation import deliverers
+from tests.simulation.ledger import LineClaims
+from tests.simulation.memory.claims import MemoryClaims
+from tests.simulation.memory.sweeps import MemorySweeps
+from tests.simulation.memory.tables import Row
+
+Planted = AbstractContextManager[Any]
+
+
+def _settles_without_fence() -> Planted:
+    real = MemoryClaims.settle
+
+    def settle(self: MemoryClaims, settlements: Sequence[Settlement]) -> dict[str, State]:
+        before: dict[str, State] = {}
+        for each in settlements:
+            row = self.tables.rows[each.delivery_id]
+            mine = replace(self, owner=row.owner or "")
+            before |= real(mine, [replace(each, fence=row.fence)])
+        return before
+
+    return patch.object(MemoryClaims, "settle", settle)
+
+
+def _lease_over_means_again() -> Planted:
+    real = MemorySweeps._moved  # noqa: SLF001 - the mutant changes one value inside
+
+    def moved(
+        self: MemorySweeps,
+        fits: Callable[[Row], bool],
+        after: State,
+        reason: str,
+        states: Sequence[State] = (State.CLAIMED,),
+    ) -> list[Swept]:
+        after = State.RETRY_WAIT if after is State.IN_DOUBT else after
+        return real(self, fits, after, reason, states)
+
+    return patch.object(MemorySweeps, "_moved", moved)
+
+
+def _sends_before_the_claim_is_committed() -> Planted:
+    async def due(self: LineClaims, due: Due) -> list[Claim]:
+        line, memory = self._line, self._memory
+        tables = memory.tables
+        rows = {key: replace(row) for key, row in tables.rows.items()}
+        copy = replace(tables, rows=rows, attempts={}, on_move=lambda row, path: None)
+        claimed = replace(memory, tables=copy).due(due)
+        line.kernel.after(0.02, lambda: memory.by_id([c.delivery_id for c in claimed], due.limit))
+        return claimed
+
+    return patch.object(LineClaims, "due", due)
+
+
+def _relay_forgets() -> Planted:
+    return patch.object(relay.Relay, "sweep", lambda self, older_than_seconds: 0)
+
+
+def _unknown_means_again() -> Planted:
+    def wrong(outcome: Any, *rest: Any) -> Verdict:
+        if isinstance(outcome, Unknown):
+            outcome = Refused(outcome.reason)
+        return decide(outcome, *rest)
+
+    return patch.object(sending, "decide", wrong)
+
+
+def _refused_counts_as_sent() -> Planted:
+    def wrong(outcome: Any, *rest: Any) -> Verdict:
+        verdict = decide(outcome, *rest)
+        return replace(verdict, path=(State.SENT,)) if isinstance(outcome, Refused) else verdict
+
+    return patch.object(sending, "decide", wrong)
+
+
+def _permanent_counts_as_sent() -> Planted:
+    def wrong(outcome: Any, *rest: Any) -> Verdict:
+        verdict = decide(outcome, *rest)
+        return replace(verdict, path=(State.SENT,)) if isinstance(outcome, Permanent) else verdict
+
+    return patch.object(sending, "decide", wrong)
+
+
+def _window_is_not_checked() -> Planted:
+    def opened(self: SendWindow) -> None:
+        self.opened_at_ms = 1
+
+    return patch.object(SendWindow, "open", opened)
+
+
+def _timeout_means_not_taken() -> Planted:
+    return patch.object(sending, "_cut_off", lambda window, reason: Refused(reason))
+
+
+def _gives_back_what_is_in_flight() -> Planted:
+    real = MemorySweeps.unsent
+    return patch.object(MemorySweeps, "unsent", lambda self, known: real(self, []))
+
+
+def _repeats_without_the_mark() -> Planted:
+    def wrong(*terms: Any) -> Verdict:
+        return replace(decide_doubt(*terms), marked_repeat=False)
+
+    return patch.object(sweeper, "decide_doubt", wrong)
+
+
+def _repeats_again_and_again() -> Planted:
+    def wrong(severity: Any, attempt: int, repeated: bool, policy: Any) -> Verdict:
+        return decide_doubt(severity, attempt, False, policy)
+
+    return patch.object(sweeper, "decide_doubt", wrong)
+
+
+def _commits_before_it_has_settled() -> Planted:
+    def run(self: ConsumerLoop[Any]) -> None:
+        batch: Sequence[Incoming] = self.consumer.batch(self.batch_limit, self.poll_seconds)
+        self.consumer.commit(batch)
+        if batch:
+            self._settled(batch)
+
+    return patch.object(ConsumerLoop, "run", run)
+
+
+def _gives_up_when_the_store_is_away() -> Planted:
+    async def settled(self: recorder.Recorder, batch: list[Settlement]) -> dict[str, State]:
+        try:
+            return await self.claims.settle(batch)
+        except Transient:
+            return {}
+
+    return patch.object(recorder.Recorder, "_settled", settled)
+
+
+def _owner_keeps_its_name() -> Planted:
+    return patch.object(deliverers, "owner_name", lambda slot, run: slot)
+
+
+def _fence_stands_still() -> Planted:
+    real = MemoryClaims._claim  # noqa: SLF001 - the mutant changes one value inside
+
+    def claim(self: MemoryClaims, row: Row, now: float) -> Claim:
+        made = real(self, row, now)
+        row.fence = 1
+        return replace(made, fence=1)
+
+    return patch.object(MemoryClaims, "_claim", claim)
+
+
+def _trusts_the_topic_alone() -> Planted:
+    async def nothing(self: dispatcher.Dispatcher) -> None:
+        return None
+
+    return patch.object(dispatcher.Dispatcher, "_claim_due", nothing)
+
+
+def _forgets_left_overs_of_repeats() -> Planted:
+    def sieve(self: pipeline.Lookout, batch: Sequence[pipeline.Arrival]) -> dict[str, Any]:
+        arrivals = {each.alert.alert_id: each for each in batch}
+        fresh = {key: each for key, each in arrivals.items() if key not in self.settled}
+        self.settled.add(fresh)
+        return fresh
+
+    return patch.object(pipeline.Lookout, "drop_repeats", sieve)
+
+
+MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
+    "settle does not check fence and owner": _settles_without_fence,
+    "a lease that is over means: send again": _lease_over_means_again,
+    "sends before the claim is committed": _sends_before_the_claim_is_committed,
+    "the relay forgets": _relay_forgets,
+    "an unknown outcome means: send again": _unknown_means_again,
+    "a refusal counts as sent": _refused_counts_as_sent,
+    "a refusal for good counts as sent": _permanent_counts_as_sent,
+    "the send window is not checked": _window_is_not_checked,
+    "a timeout counts as not taken": _timeout_means_not_taken,
+    "own claims are given back while in flight": _gives_back_what_is_in_flight,
+    "a doubt is repeated without the mark": _repeats_without_the_mark,
+    "a doubt is repeated again and again": _repeats_again_and_again,
+    "offsets are committed before the step": _commits_before_it_has_settled,
+    "an outcome is dropped while the store is away": _gives_up_when_the_store_is_away,
+    "an owner keeps its name over a restart": _owner_keeps_its_name,
+    "the fence stands still": _fence_stands_still,
+    "the topic alone is trusted": _trusts_the_topic_alone,
+    "an alert counts as settled before it is": _forgets_left_overs_of_repeats,
+}
+"""Each by a sentence that says what is wrong."""
+
+
+@contextmanager
+def planted(name: str) -> Iterator[None]:
+    """Have one of the mutants in the code while this lasts."""
+    with MUTANTS[name]():
+        yield

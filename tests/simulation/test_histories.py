@@ -1,0 +1,89 @@
+"""Ten thousand histories of lookouts and deliverers, under faults, keep every promise.
+
+Goal: whatever crashes, stops, gets lost, comes twice or comes late, I1 to I5 of the design hold at
+every moment, and everything comes to rest. Method: tests/simulation (docs/simulation.md); half of
+the seeds are the same each time, half begin at a random one that is printed.
+"""
+
+import random
+from collections import Counter
+
+import pytest
+
+from services.contracts.states import State
+from tests.simulation import fuzzing
+from tests.simulation.history import failure_of
+from tests.simulation.mutants import planted
+from tests.simulation.plan import Kind, draw_plan
+from tests.simulation.shrinking import shrunk
+from tests.simulation.world import World
+
+HISTORIES = 5_000
+"""From the fixed seeds, and as many from the random ones."""
+SHARDS = 2
+BASES = {"fixed": 0, "random": random.SystemRandom().randrange(fuzzing.SEEDS)}
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seeds", BASES)
+def test_every_history_keeps_the_promises(seeds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    base = BASES[seeds]
+    with capsys.disabled():
+        fuzzing.write(f"\n{HISTORIES} histories from seed {base} on\n")
+    done = fuzzing.shards(base, HISTORIES, SHARDS)
+    for shard in done:
+        if shard.failed_seed is not None:
+            pytest.fail(fuzzing.story_of(shard.failed_seed))
+    assert sum(shard.histories for shard in done) == HISTORIES
+
+
+def test_a_seed_makes_the_same_history_each_time() -> None:
+    for seed in range(30):
+        first, second = _timeline(seed), _timeline(seed)
+        assert first == second
+        assert first
+
+
+def test_histories_reach_every_state_and_meet_every_fault() -> None:
+    passed: Counter[State] = Counter()
+    met: set[Kind] = set()
+    for seed in range(400):
+        world = World(draw_plan(seed))
+        world.run()
+        world.close()
+        passed.update(state for path in world.judge.paths.values() for state in path)
+        met |= world.met
+    assert met == set(Kind)
+    reachable = set(State) - {State.PENDING, State.CONFIRMED, State.SUPPRESSED, State.CLOSED}
+    assert {state for state in reachable if passed[state] >= 10} == reachable
+
+
+def test_a_failure_shrinks_to_what_is_needed() -> None:
+    with planted("a doubt is repeated without the mark"):
+        found = fuzzing.first_failure(range(1000))[1]
+        assert found is not None
+        smallest = shrunk(found)
+        assert failure_of(smallest.plan) is not None
+    assert smallest.kind == found.kind
+    assert len(smallest.plan.alerts) == 1
+    assert len(smallest.plan.faults) == 1
+    assert smallest.plan.lookouts == smallest.plan.deliverers == 1
+    assert failure_of(smallest.plan) is None, "without the mutant nothing is broken"
+
+
+def test_a_failure_is_told_with_its_seed_and_timeline() -> None:
+    with planted("a doubt is repeated without the mark"):
+        found = fuzzing.first_failure(range(1000))[1]
+        assert found is not None
+        text = fuzzing.story(found, found.plan.seed)
+    assert f"tests.simulation replay {found.plan.seed}" in text
+    assert "sent twice without the mark" in text
+    assert text.count("takes") >= 2
+
+
+def _timeline(seed: int) -> list[tuple[float, str, str]]:
+    lines: list[tuple[float, str, str]] = []
+    world = World(draw_plan(seed), lambda *line: lines.append(line))
+    world.run()
+    world.close()
+    return lines

@@ -16,14 +16,17 @@ from services.deliverer.bucket import TokenBucket
 from services.deliverer.decision import Policy
 from services.deliverer.dispatcher import Dispatcher
 from services.deliverer.inbox import Told
+from services.deliverer.reconciler import Reconciler
 from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
 from services.deliverer.sweeper import Sweeper
 from tests.simulation.broker import Broker
 from tests.simulation.kafka import GroupConsumer, QuietProducer
 from tests.simulation.kernel import Kernel, Process, ProcessClock, Violation
-from tests.simulation.ledger import LineClaims, LineSweeps
+from tests.simulation.ledger import LineClaims, LineEvidence, LineLookUps, LineSweeps, LineUntold
 from tests.simulation.memory.claims import MemoryClaims
+from tests.simulation.memory.evidence import MemoryEvidence
+from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.plan import Plan
 from tests.simulation.process_loop import ProcessLoop
@@ -50,6 +53,7 @@ class Deliverer:
     dispatcher: Dispatcher
     sweeper: Sweeper
     recorder: Recorder
+    reconciler: Reconciler | None
     store: Store
     stop: asyncio.Event
     news: asyncio.Event
@@ -67,6 +71,8 @@ class Deliverer:
             self._read(self.consumer),
         ):
             self.loop.spawn(work)
+        if self.reconciler is not None:
+            self.loop.spawn(self.reconciler.run(self.stop))
         self.process.run(lambda: None)
 
     def drain(self) -> None:
@@ -169,8 +175,27 @@ class DelivererFactory:
             idle_seconds=SWEEP_SECONDS,
             spawn=loop.spawn,
         )
+        book = LineEvidence(line, MemoryEvidence(tables))
+        times = () if plan.dedupes else traits.look_up_after_seconds
+        reconciler = None
+        if times:
+            look_ups = LineLookUps(line, MemoryLookUps(tables, CHANNEL, times))
+            reconciler = Reconciler(
+                witness=channel,
+                look_ups=look_ups,
+                book=book,
+                clock=clock,
+                channel=CHANNEL,
+                lease_seconds=LEASE_SECONDS,
+                timeout_seconds=1.0,
+                interval_seconds=SWEEP_SECONDS,
+                share=TokenBucket(plan.per_second and plan.per_second / 2, 1, 0.0),
+                sends=dispatcher.bucket,
+            )
         sweeper = Sweeper(
             sweeps=sweeps,
+            book=book,
+            untold=LineUntold(line, MemoryUntold(tables, CHANNEL)),
             dispatcher=dispatcher,
             announcer=announcer,
             policy=policy,
@@ -178,6 +203,7 @@ class DelivererFactory:
             channel=CHANNEL,
             interval_seconds=SWEEP_SECONDS,
             doubt_seconds=DOUBT_SECONDS,
+            look_up_seconds=times,
         )
         return Deliverer(
             kernel=self.kernel,
@@ -186,6 +212,7 @@ class DelivererFactory:
             dispatcher=dispatcher,
             sweeper=sweeper,
             recorder=recorder,
+            reconciler=reconciler,
             store=self.store,
             stop=asyncio.Event(),
             news=asyncio.Event(),

@@ -24,6 +24,8 @@ class Judge:
     marked_takes: Counter[str] = field(default_factory=Counter)
     writes: Counter[tuple[str, int]] = field(default_factory=Counter)
     refused_for_good: set[str] = field(default_factory=set)
+    confirmed: set[str] = field(default_factory=set)
+    """What the provider has reported, or will, as received or as refused for good."""
     clock_jumped: bool = False
     """Postgres' clock has jumped, so that a lease may end before its owner can know."""
     paths: defaultdict[str, list[State]] = field(default_factory=lambda: defaultdict(list))
@@ -42,6 +44,8 @@ class Judge:
             self.kernel.tell("ledger", f"{_short(row.delivery_id)} {steps}")
         if path[-1] in DELIVERED and not self._was_taken(row.delivery_id):
             raise Violation(f"I5: {_short(row.delivery_id)} is {path[-1]}, but was never taken")
+        if path[-1] is State.CONFIRMED and row.delivery_id not in self.confirmed:
+            raise Violation(f"I5: {_short(row.delivery_id)} CONFIRMED, but nobody confirmed it")
         if path[-1] is State.FAILED and row.delivery_id not in self.refused_for_good:
             raise Violation(f"I5: {_short(row.delivery_id)} FAILED, but nobody refused it for good")
 

@@ -7,11 +7,16 @@ missing pool.
 from collections.abc import Iterable, Sequence
 
 from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert, OutboxEntry
+from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.sweeps import Ruling, Standing, Sweeps, Swept
+from services.backbone.ledger.untold import UntoldMove, UntoldMoves
 from services.contracts.states import State
 from tests.simulation.memory.claims import MemoryClaims
+from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.intake import MemoryIntake
+from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.store import Line
 
@@ -52,14 +57,59 @@ class LineSweeps(Sweeps):
     async def too_old(self) -> list[Swept]:
         return await self._line.ask("too_old", self._memory.too_old)
 
-    async def doubtful(self, deadline_seconds: float) -> list[Swept]:
-        return await self._line.ask("doubtful", lambda: self._memory.doubtful(deadline_seconds))
+    async def doubtful(self, deadline_seconds: float, asked: int = -1) -> list[Swept]:
+        def work() -> list[Swept]:
+            return self._memory.doubtful(deadline_seconds, asked)
+
+        return await self._line.ask("doubtful", work)
 
     async def rule(self, rulings: Sequence[Ruling]) -> set[str]:
         return await self._line.ask("rule", lambda: self._memory.rule(rulings))
 
     async def standing(self) -> Standing:
         return await self._line.ask("standing", self._memory.standing)
+
+
+class LineEvidence(AsyncEvidenceBook):
+    """Evidence over a line."""
+
+    def __init__(self, line: Line, memory: MemoryEvidence) -> None:
+        self._line = line
+        self._memory = memory
+
+    async def give(self, evidence: Sequence[Evidence]) -> list[Applied]:
+        return await self._line.ask("give", lambda: self._memory.give(evidence))
+
+    async def weigh(self, channel: str) -> list[Applied]:
+        return await self._line.ask("weigh", lambda: self._memory.weigh(channel))
+
+
+class LineUntold(UntoldMoves):
+    """Untold moves over a line."""
+
+    def __init__(self, line: Line, memory: MemoryUntold) -> None:
+        self._line = line
+        self._memory = memory
+
+    async def take(self) -> list[UntoldMove]:
+        return await self._line.ask("untold", self._memory.take)
+
+
+class LineLookUps(LookUps):
+    """Look-ups over a line."""
+
+    def __init__(self, line: Line, memory: MemoryLookUps) -> None:
+        self._line = line
+        self._memory = memory
+
+    async def due(self, limit: int, again_after_seconds: float) -> list[Question]:
+        def work() -> list[Question]:
+            return self._memory.due(limit, again_after_seconds)
+
+        return await self._line.ask("look_ups", work)
+
+    async def answered(self, question: Question, finding: str) -> None:
+        await self._line.ask("answered", lambda: self._memory.answered(question, finding))
 
 
 class LineIntake(Intake):

@@ -14,11 +14,12 @@ from services.backbone.errors import Transient
 from services.backbone.loop import ConsumerLoop
 from services.backbone.service import Life
 from services.contracts import topics
+from services.lookout.circumstances import Circumstances
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
 from services.lookout.repeats import SettledAlerts
-from services.lookout.routes_file import read_routes
+from services.lookout.routes.reading import read_routes
 from services.lookout.routing import Routes
 from services.lookout.settings import LookoutSettings
 from tests.simulation.broker import Broker
@@ -132,7 +133,10 @@ class LookoutFactory:
 
         consumer = GroupConsumer(self.broker, group, topics.ALERTS, process, wake)
         life = Life(clock=clock, stop=consumer.stop)
-        lookout = Lookout(routes(), intake, publisher, producer, SettledAlerts(100), clock)
+        circumstances = Circumstances(clock)
+        lookout = Lookout(
+            routes, intake, publisher, producer, SettledAlerts(100), circumstances, clock
+        )
         loop = ConsumerLoop[Arrival](
             "lookout",
             consumer,

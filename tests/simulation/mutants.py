@@ -13,11 +13,13 @@ from unittest.mock import patch
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Incoming
 from services.backbone.ledger.claims import Claim, Due, Settlement
+from services.backbone.ledger.evidence import Evidence
+from services.backbone.ledger.look_ups import Question
 from services.backbone.ledger.sweeps import Swept
 from services.backbone.loop import ConsumerLoop
 from services.contracts.states import State
-from services.deliverer import dispatcher, recorder, sending, sweeper
-from services.deliverer.channel import SendWindow
+from services.deliverer import dispatcher, reconciler, recorder, sending, sweeper
+from services.deliverer.channel import Absent, Finding, SendWindow, Unclear
 from services.deliverer.decision import Verdict, decide, decide_doubt
 from services.deliverer.outcomes import Permanent, Refused, Unknown
 from services.lookout import pipeline, relay
@@ -184,6 +186,16 @@ def _forgets_left_overs_of_repeats() -> Planted:
     return patch.object(pipeline.Lookout, "drop_repeats", sieve)
 
 
+def _unclear_counts_as_absent() -> Planted:
+    real = reconciler.evidence_of
+
+    def wrong(finding: Finding, question: Question) -> Evidence | None:
+        absent = Absent(finding.detail) if isinstance(finding, Unclear) else finding
+        return real(absent, question)
+
+    return patch.object(reconciler, "evidence_of", wrong)
+
+
 MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "settle does not check fence and owner": _settles_without_fence,
     "a lease that is over means: send again": _lease_over_means_again,
@@ -202,6 +214,7 @@ MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "an owner keeps its name over a restart": _owner_keeps_its_name,
     "the fence stands still": _fence_stands_still,
     "the topic alone is trusted": _trusts_the_topic_alone,
+    "a look-up that cannot say counts as absent": _unclear_counts_as_absent,
     "an alert counts as settled before it is": _forgets_left_overs_of_repeats,
 }
 """Each by a sentence that says what is wrong."""

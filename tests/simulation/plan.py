@@ -41,6 +41,14 @@ class Kind(StrEnum):
     CRASH_TAKEN = "taken, then the sender dies"
     PAUSE_OPEN = "sender is paused before it checks its window"
     PAUSE_TAKEN = "taken, then the sender is paused"
+    # What the provider reports, by its number.
+    CONFIRM = "callback: the recipient has it"
+    CONFIRM_AT_ONCE = "the same, before the send's own answer"
+    CONFIRM_TWICE = "the same, twice"
+    UNDELIVERED = "callback: it could not be delivered"
+    # To one look-up, by its number.
+    WITNESS_UNCLEAR = "the provider cannot say"
+    WITNESS_LATE = "the provider does not answer a look-up"
     # To what all share, at a time.
     PROVIDER_AWAY = "provider is away"
     STORE_AWAY = "Postgres is away"
@@ -62,14 +70,27 @@ OF_STATEMENT: Final = (
     Kind.SLOW_ANSWER,
     Kind.PAUSE_AFTER,
 )
-OF_SEND: Final = tuple(Kind)[
-    tuple(Kind).index(Kind.REFUSED) : tuple(Kind).index(Kind.PROVIDER_AWAY)
-]
-OF_ALL: Final = tuple(Kind)[tuple(Kind).index(Kind.PROVIDER_AWAY) :]
+_KINDS: Final = tuple(Kind)
+OF_SEND: Final = _KINDS[_KINDS.index(Kind.REFUSED) : _KINDS.index(Kind.CONFIRM)]
+OF_CALLBACK: Final = _KINDS[_KINDS.index(Kind.CONFIRM) : _KINDS.index(Kind.WITNESS_UNCLEAR)]
+OF_LOOK_UP: Final = (Kind.WITNESS_UNCLEAR, Kind.WITNESS_LATE)
+OF_ALL: Final = _KINDS[_KINDS.index(Kind.PROVIDER_AWAY) :]
+OF_PROVIDER: Final = {"send": OF_SEND, "callback": OF_CALLBACK, "look_up": OF_LOOK_UP}
 
 STATEMENTS: Final = {
     "lookout": ("accept", "mark", "unpublished", "waiting", "produce", "produce"),
-    "deliverer": ("by_id", "due", "present", "settle", "settle", "unsent", "lease_over", "rule"),
+    "deliverer": (
+        "by_id",
+        "due",
+        "settle",
+        "settle",
+        "unsent",
+        "lease_over",
+        "rule",
+        "weigh",
+        "give",
+        "look_ups",
+    ),
 }
 """Names of statements by program; those named twice are hit twice as often."""
 
@@ -118,6 +139,7 @@ class Plan:
     concurrency: int
     per_second: float | None
     attempts_limit: int
+    witness: bool
     jitter: bool = True
 
 
@@ -127,7 +149,9 @@ def draw_plan(seed: int) -> Plan:
     lookouts, deliverers = rng.choice((1, 1, 2)), rng.choice((1, 2, 2))
     slots = [f"lookout-{n}" for n in range(lookouts)]
     slots += [f"deliverer-{n}" for n in range(deliverers)] * 2
-    kinds = rng.sample(rng.choice((tuple(Kind), tuple(Kind), OF_SEND)), rng.randint(1, 6))
+    kinds = rng.sample(
+        rng.choice((_KINDS, _KINDS, OF_SEND + OF_CALLBACK + OF_LOOK_UP)), rng.randint(1, 6)
+    )
     many = rng.choice((0, 1, 2, 2, 3, 4, 5, 7))
     return Plan(
         seed=seed,
@@ -142,6 +166,7 @@ def draw_plan(seed: int) -> Plan:
         concurrency=rng.choice((1, 2, 8)),
         per_second=rng.choice((None, None, None, 1.0)),
         attempts_limit=rng.choice((1, 2, 4, 4)),
+        witness=rng.random() < 0.5,
     )
 
 
@@ -165,8 +190,9 @@ def _fault(rng: random.Random, kind: Kind, slots: Sequence[str]) -> Fault:
     if kind in OF_STATEMENT:
         statement = rng.choice(STATEMENTS[who.partition("-")[0]])
         return Fault(kind, who, statement=statement, number=_small(rng), seconds=seconds)
-    if kind in OF_SEND:
-        return Fault(kind, "provider", statement="send", number=_small(rng), seconds=seconds)
+    for statement, some in OF_PROVIDER.items():
+        if kind in some:
+            return Fault(kind, "provider", 0.0, statement, _small(rng), seconds)
     if kind in OF_PROCESS:
         sign = rng.choice((1, -1)) if kind is Kind.WALL_CLOCK else 1
         return Fault(kind, who, at_seconds=at, seconds=sign * seconds)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from services.backbone.ledger.claims import Due, Settlement
 from services.backbone.ledger.database import async_pool, migrate, open_pool
+from services.backbone.ledger.evidence import Evidence, EvidenceKind
 from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.backbone.ledger.sweeps import Ruling
 from services.backbone.settings import LedgerSettings
@@ -50,6 +51,7 @@ Command = tuple[str, int, int, int]
 """A name and three numbers that choose."""
 NAMES: Final = ("accept", "publish", "outbox", "claim", "claim", "due", "due", "present", "settle")
 MORE_NAMES: Final = ("settle", "settle", "sweep", "rule", "rule", "wait", "wait")
+EVIDENCE_NAMES: Final = ("give", "give", "give", "weigh", "look_up", "tell")
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def migrated(ledger_url: str) -> str:
 @given(
     commands=st.lists(
         st.tuples(
-            st.sampled_from(NAMES + MORE_NAMES),
+            st.sampled_from(NAMES + MORE_NAMES + EVIDENCE_NAMES),
             st.integers(0, 63),
             st.integers(0, 63),
             st.integers(0, 63),
@@ -92,12 +94,8 @@ async def _give(both: Both, name: str, some: int, other: int, third: int) -> Non
     owner = OWNERS[some % 2]
     ids = [each for bit, each in enumerate(IDS) if third >> bit & 1]
     match name:
-        case "accept":
-            both.accept([_new(group) for bit, (_, group) in enumerate(ALERTS) if some >> bit & 1])
-        case "publish":
-            both.publish(ids)
-        case "outbox":
-            both.outbox(IDS[some % len(IDS)], WAITS[other % 3], 1 + third % 4)
+        case "accept" | "publish" | "outbox":
+            _take_in(both, name, some, other, third)
         case "claim":
             await both.by_id(owner, ids)
         case "due":
@@ -111,8 +109,32 @@ async def _give(both: Both, name: str, some: int, other: int, third: int) -> Non
             await both.sweep(owner, known)
         case "rule":
             await _rule(both, owner, other)
-        case _:
+        case "wait":
             await both.pass_time(WAITS[other % len(WAITS)])
+        case _:
+            await _find_out(both, name, some, other, third)
+
+
+async def _find_out(both: Both, name: str, some: int, other: int, third: int) -> None:
+    match name:
+        case "give":
+            await both.give(_evidence(some, other, third))
+        case "weigh":
+            await both.weigh()
+        case "tell":
+            await both.tell()
+        case _:
+            await both.look_up(OWNERS[some % 2], WAITS[other % 3], third % 2 == 0)
+
+
+def _take_in(both: Both, name: str, some: int, other: int, third: int) -> None:
+    match name:
+        case "accept":
+            both.accept([_new(group) for bit, (_, group) in enumerate(ALERTS) if some >> bit & 1])
+        case "publish":
+            both.publish([each for bit, each in enumerate(IDS) if third >> bit & 1])
+        case _:
+            both.outbox(IDS[some % len(IDS)], WAITS[other % 3], 1 + third % 4)
 
 
 def _due(some: int, other: int) -> Due:
@@ -140,11 +162,26 @@ async def _settle(both: Both, owner: str, some: int, other: int) -> None:
 
 async def _rule(both: Both, owner: str, some: int) -> None:
     rulings = []
-    for row in await both.doubtful(owner, WAITS[some % 3]):
+    for row in await both.doubtful(owner, WAITS[some % 3], some % 4 - 1):
         after = (State.SENT, State.RETRY_WAIT, State.HELD)[some % 3]
         fence = row.fence - (some % 5 == 4)
         rulings.append(Ruling(row.delivery_id, fence, after, some % 2 == 0, "ruled"))
     await both.rule(owner, rulings)
+
+
+def _evidence(some: int, other: int, third: int) -> list[Evidence]:
+    """One to three pieces about one or two deliveries, one of them perhaps unknown."""
+    pieces = []
+    for index in range(1 + some % 3):
+        kind = tuple(EvidenceKind)[(other + index) % 4]
+        attempt = (third + index) % 3
+        key = IDS[(some + index * (other % 2)) % len(IDS)] if third % 7 else "unknown"
+        least = 1 if kind is EvidenceKind.ABSENT else 0
+        name = ("", "p", "q")[(some // 3 + index) % 3]
+        source = ("callback", "look-up")[other % 2]
+        detail = f"{kind} {name}" if third % 2 else ""
+        pieces.append(Evidence(key, kind, source, name, detail, max(least, attempt)))
+    return pieces
 
 
 def _new(group: tuple[Delivery, ...]) -> NewAlert:

@@ -61,7 +61,7 @@ class World:
         self.broker = Broker(self.kernel)
         self.broker.declare(topics.ALERTS, plan.partitions)
         self.broker.declare(TOPIC, plan.partitions)
-        self.provider = Provider(self.kernel, self.judge, self.weather)
+        self.provider = Provider(self.kernel, self.judge, self.weather, self.store)
         self._lookouts = LookoutFactory(self.kernel, self.store, self.weather, self.broker, plan)
         self._deliverers = DelivererFactory(
             self.kernel, self.store, self.weather, self.provider, self.broker, plan

@@ -4,8 +4,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from services.backbone.ledger.claims import Claim, Due, Settlement
-from services.contracts.states import State
-from tests.simulation.memory.tables import SENDABLE, AttemptRow, Row, Tables
+from services.backbone.ledger.evidence import EvidenceKind
+from services.contracts.states import TERMINAL, State
+from tests.simulation.memory.tables import (
+    SENDABLE,
+    AttemptRow,
+    PieceKey,
+    PieceRow,
+    Row,
+    Tables,
+)
 
 
 @dataclass(frozen=True)
@@ -45,8 +53,13 @@ class MemoryClaims:
         before: dict[str, State] = {}
         for each in settlements:
             row = self.tables.rows.get(each.delivery_id)
-            if row is not None and row.fence == each.fence and row.owner == self.owner:
+            if row is None:
+                continue
+            state = row.state
+            if row.fence == each.fence and row.owner == self.owner:
                 self._settle(row, each, before)
+            if each.outcome is State.SENT and each.delivery_id not in before:
+                self._keep_late(row, state, each)
             self._finish(each)
         return before
 
@@ -62,9 +75,10 @@ class MemoryClaims:
             and row.state in SENDABLE
             and row.next_attempt_at <= now
             and (
-                row.created_at > now - self.age_limit_seconds
+                row.aged_since > now - self.age_limit_seconds
                 or row.delivery_id in self.tables.words
             )
+            and not self.tables.has_unweighed(row.delivery_id)
         )
 
     def _claim(self, row: Row, now: float) -> Claim:
@@ -99,12 +113,24 @@ class MemoryClaims:
         row.provider_id = told.provider_id or row.provider_id
         row.next_attempt_at = self.tables.now() + told.retry_in_seconds
 
+    def _keep_late(self, row: Row, state: State, told: Settlement) -> None:
+        """Keep an acceptance that comes after its doubt was ruled, to be weighed."""
+        for number, _ in self._tries(told):
+            if state not in TERMINAL:
+                key = PieceKey(
+                    row.delivery_id, EvidenceKind.TAKEN, "answer", told.provider_id, number
+                )
+                self.tables.pieces.setdefault(key, PieceRow("answered late"))
+
+    def _tries(self, told: Settlement) -> list[tuple[int, AttemptRow]]:
+        return [
+            (number, each)
+            for number, each in self.tables.tries(told.delivery_id).items()
+            if each.fence == told.fence and each.owner == self.owner
+        ]
+
     def _finish(self, told: Settlement) -> None:
-        for (delivery_id, _), tried in self.tables.attempts.items():
-            if (delivery_id, tried.fence, tried.owner) == (
-                told.delivery_id,
-                told.fence,
-                self.owner,
-            ):
+        for _, tried in self._tries(told):
+            if tried.outcome in (None, State.IN_DOUBT):
                 tried.finished_at, tried.outcome = self.tables.now(), told.outcome
                 tried.reason, tried.provider_id = told.reason, told.provider_id

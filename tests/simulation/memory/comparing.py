@@ -10,16 +10,22 @@ from psycopg.rows import dict_row
 
 from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.database import AsyncPool, Pool
+from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
+from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.sweeps import Ruling, Sweeps, Swept
+from services.backbone.ledger.untold import UntoldMoves
 from tests.simulation.memory.claims import MemoryClaims
+from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.intake import MemoryIntake
+from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.memory.tables import SENDABLE, Tables
 
 START: Final = 1_795_000_000.0
 LEASE: Final = 30.0
 AGE_LIMIT: Final = 500.0
+LOOK_UP_TIMES: Final = (1.0, 20.0)
 
 _DELIVERIES: Final = """
 SELECT delivery_id, alert_id, channel, recipient, repetition, state, attempt, fence, owner,
@@ -33,6 +39,13 @@ _ATTEMPTS: Final = """
 SELECT delivery_id, attempt, fence, owner, extract(epoch FROM claimed_at)::float8 AS claimed_at,
   extract(epoch FROM finished_at)::float8 AS finished_at, outcome, reason, provider_id
 FROM attempts"""
+
+_EVIDENCE: Final = """
+SELECT delivery_id, kind, source, provider_id, attempt, detail, weighed_at IS NOT NULL AS weighed
+FROM evidence"""
+_LOOK_UPS: Final = """
+SELECT delivery_id, attempt, number, extract(epoch FROM asked_at)::float8 AS asked_at,
+  extract(epoch FROM answered_at)::float8 AS answered_at, finding FROM look_ups"""
 
 
 @dataclass
@@ -124,16 +137,46 @@ class Both:
         assert _by_id(await real.too_old()) == _by_id(memory.too_old())
         assert await real.standing() == memory.standing()
 
-    async def doubtful(self, owner: str, deadline_seconds: float) -> list[Swept]:
+    async def doubtful(self, owner: str, deadline_seconds: float, asked: int) -> list[Swept]:
         """Return rows whose time for evidence is over, by both."""
-        real = await self._real_sweeps(owner).doubtful(deadline_seconds)
-        assert _by_id(real) == _by_id(self._memory_sweeps(owner).doubtful(deadline_seconds))
+        real = await self._real_sweeps(owner).doubtful(deadline_seconds, asked)
+        memory = self._memory_sweeps(owner).doubtful(deadline_seconds, asked)
+        assert _by_id(real) == _by_id(memory)
         return real
 
     async def rule(self, owner: str, rulings: Sequence[Ruling]) -> None:
         """Move rows out of doubt in both."""
         real = await self._real_sweeps(owner).rule(rulings)
         assert real == self._memory_sweeps(owner).rule(rulings)
+
+    async def give(self, evidence: Sequence[Evidence]) -> None:
+        """Give evidence to both."""
+        real = await AsyncEvidenceBook(self.async_pool).give(evidence)
+        assert _sorted(real) == _sorted(MemoryEvidence(self.tables).give(evidence))
+
+    async def weigh(self) -> None:
+        """Weigh what has waited, in both."""
+        real = await AsyncEvidenceBook(self.async_pool).weigh(self.channel)
+        assert _sorted(real) == _sorted(MemoryEvidence(self.tables).weigh(self.channel))
+
+    async def tell(self) -> None:
+        """Take what is untold from both."""
+        real = await UntoldMoves(self.async_pool, self.channel).take()
+        memory = MemoryUntold(self.tables, self.channel).take()
+        assert sorted(real, key=repr) == sorted(memory, key=repr)
+
+    async def look_up(self, owner: str, again_after_seconds: float, answered: bool) -> None:
+        """Take the look-ups that are due from both, and answer them."""
+        real = LookUps(
+            self.async_pool, channel=self.channel, owner=owner, times_seconds=LOOK_UP_TIMES
+        )
+        memory = MemoryLookUps(self.tables, self.channel, LOOK_UP_TIMES)
+        questions = await real.due(100, again_after_seconds)
+        asked = memory.due(100, again_after_seconds)
+        assert _plain_questions(questions) == _plain_questions(asked)
+        for each in questions if answered else ():
+            await real.answered(each, "seen")
+            memory.answered(each, "seen")
 
     def check(self) -> None:
         """Compare every row of every table."""
@@ -142,6 +185,8 @@ class Both:
             tried = {
                 (row["delivery_id"], row["attempt"]): row for row in connection.execute(_ATTEMPTS)
             }
+            pieces = connection.execute(_EVIDENCE).fetchall()
+            asked = connection.execute(_LOOK_UPS).fetchall()
             alerts = {row["alert_id"] for row in connection.execute("SELECT alert_id FROM alerts")}
         assert alerts == self.tables.alerts.keys()
         assert real.keys() == self.tables.rows.keys()
@@ -153,6 +198,17 @@ class Both:
             found = tried[delivery_id, attempt]
             del found["delivery_id"], found["attempt"]
             assert found == {name: getattr(kept, name) for name in found}
+
+        self._check_evidence(pieces, asked)
+
+    def _check_evidence(self, pieces: list[dict[str, Any]], asked: list[dict[str, Any]]) -> None:
+        kept = {(*key, each.detail, each.weighed) for key, each in self.tables.pieces.items()}
+        assert {tuple(row.values()) for row in pieces} == kept
+        look_ups = {
+            (*key, each.asked_at, each.answered_at, each.finding)
+            for key, each in self.tables.look_ups.items()
+        }
+        assert {tuple(row.values()) for row in asked} == look_ups
 
     def _claimed(self, real: Sequence[Claim], memory: Sequence[Claim]) -> None:
         assert _claims_by_id(real) == _claims_by_id(memory)
@@ -182,6 +238,15 @@ class Both:
 def _plain(accepted: Accepted) -> tuple[set[str], list[str], dict[str, str]]:
     left_over = [each.delivery_id for each in accepted.left_over]
     return accepted.new, left_over, accepted.unstorable
+
+
+def _sorted(applied: Sequence[Applied]) -> list[Applied]:
+    return sorted(applied, key=lambda each: each.delivery_id)
+
+
+def _plain_questions(questions: Sequence[Question]) -> list[Question]:
+    plain = [replace(each, record="") for each in questions]
+    return sorted(plain, key=lambda each: each.delivery_id)
 
 
 def _by_id(rows: Sequence[Swept]) -> list[Swept]:

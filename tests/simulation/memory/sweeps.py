@@ -42,22 +42,32 @@ class MemorySweeps:
         before = self.tables.now() - self.age_limit_seconds
 
         def old(row: Row) -> bool:
-            return row.created_at <= before and row.delivery_id not in self.tables.words
+            return row.aged_since <= before and row.delivery_id not in self.tables.words
 
         return self._moved(old, State.HELD, TOO_OLD, SENDABLE)
 
-    def doubtful(self, deadline_seconds: float) -> list[Swept]:
+    def doubtful(self, deadline_seconds: float, asked: int = -1) -> list[Swept]:
         """Return rows whose time for evidence is over."""
         before = self.tables.now() - deadline_seconds
+        long_before = self.tables.now() - 2 * deadline_seconds
         found = [
             row
             for row in self.tables.rows.values()
             if row.channel == self.channel
             and row.state is State.IN_DOUBT
             and row.updated_at <= before
+            and (row.updated_at <= long_before or asked < 0 or self._was_answered(row, asked))
         ]
         found.sort(key=lambda row: row.updated_at)
         return [_swept(row, row.state) for row in found[:SWEEP_LIMIT]]
+
+    def _was_answered(self, row: Row, asked: int) -> bool:
+        return any(
+            (delivery_id, attempt) == (row.delivery_id, row.attempt)
+            and number >= asked
+            and each.answered_at is not None
+            for (delivery_id, attempt, number), each in self.tables.look_ups.items()
+        )
 
     def rule(self, rulings: Sequence[Ruling]) -> set[str]:
         """Move rows out of doubt."""

@@ -175,26 +175,10 @@ class DelivererFactory:
             idle_seconds=SWEEP_SECONDS,
             spawn=loop.spawn,
         )
-        book = LineEvidence(line, MemoryEvidence(tables))
-        times = () if plan.dedupes else traits.look_up_after_seconds
-        reconciler = None
-        if times:
-            look_ups = LineLookUps(line, MemoryLookUps(tables, CHANNEL, times))
-            reconciler = Reconciler(
-                witness=channel,
-                look_ups=look_ups,
-                book=book,
-                clock=clock,
-                channel=CHANNEL,
-                lease_seconds=LEASE_SECONDS,
-                timeout_seconds=1.0,
-                interval_seconds=SWEEP_SECONDS,
-                share=TokenBucket(plan.per_second and plan.per_second / 2, 1, 0.0),
-                sends=dispatcher.bucket,
-            )
+        reconciler = self._reconciler(line, channel, dispatcher.bucket, clock)
         sweeper = Sweeper(
             sweeps=sweeps,
-            book=book,
+            book=LineEvidence(line, MemoryEvidence(tables)),
             untold=LineUntold(line, MemoryUntold(tables, CHANNEL)),
             dispatcher=dispatcher,
             announcer=announcer,
@@ -203,7 +187,7 @@ class DelivererFactory:
             channel=CHANNEL,
             interval_seconds=SWEEP_SECONDS,
             doubt_seconds=DOUBT_SECONDS,
-            look_up_seconds=times,
+            look_up_seconds=look_up_times(plan),
         )
         return Deliverer(
             kernel=self.kernel,
@@ -218,6 +202,31 @@ class DelivererFactory:
             news=asyncio.Event(),
             rng=rng,
         )
+
+    def _reconciler(
+        self, line: Line, channel: ProviderChannel, sends: TokenBucket, clock: ProcessClock
+    ) -> Reconciler | None:
+        tables, times = self.store.tables, look_up_times(self.plan)
+        if not times:
+            return None
+        per_second = self.plan.per_second and self.plan.per_second / 2
+        return Reconciler(
+            witness=channel,
+            look_ups=LineLookUps(line, MemoryLookUps(tables, CHANNEL, times)),
+            book=LineEvidence(line, MemoryEvidence(tables)),
+            clock=clock,
+            channel=CHANNEL,
+            lease_seconds=LEASE_SECONDS,
+            timeout_seconds=1.0,
+            interval_seconds=SWEEP_SECONDS,
+            share=TokenBucket(per_second, 1, 0.0),
+            sends=sends,
+        )
+
+
+def look_up_times(plan: Plan) -> tuple[float, ...]:
+    """Return when the provider is asked, as the program decides it."""
+    return () if plan.dedupes else traits_of(plan).look_up_after_seconds
 
 
 def policy_of(plan: Plan) -> Policy:

@@ -12,6 +12,7 @@ from services.backbone.ledger.database import Pool, migrate, open_pool
 from services.backbone.ledger.intake import Intake
 from services.backbone.settings import LedgerSettings
 from services.contracts.topics import core_topics, deliveries
+from tests.integration.lookout.keeping import Desk, open_desk
 from tests.integration.lookout.processes import Lookouts, Reader
 
 CHANNELS = ("bus", "webhook", "email")
@@ -28,6 +29,13 @@ def pool(ledger_url: str) -> Iterator[Pool]:
 @pytest.fixture
 def intake(pool: Pool) -> Intake:
     return Intake(pool)
+
+
+@pytest.fixture
+def desk(pool: Pool, ledger_url: str) -> Iterator[Desk]:
+    assert not pool.closed, "only a migrated ledger serves"
+    with open_desk(ledger_url) as desk:
+        yield desk
 
 
 @pytest.fixture

@@ -2,9 +2,11 @@
 
 import asyncio
 import itertools
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -113,38 +115,74 @@ class Program:
                 pass
 
 
+@dataclass(frozen=True)
+class Desk:
+    """Connections to one ledger, one per pool, so that each follows the moved clock.
+
+    Histories share them, each after it has wiped the ledger: to connect costs more than a history.
+    """
+
+    runner: asyncio.Runner
+    pool: Pool
+    async_pool: AsyncPool
+
+    def wipe(self) -> None:
+        """Forget all alerts and silences."""
+        with self.pool.connection() as connection:
+            connection.execute("DELETE FROM alerts")
+            connection.execute("DELETE FROM silences")
+
+    def set_clock(self, now: datetime) -> None:
+        """Make it now for every connection."""
+        statement, terms = "SELECT set_config('aldebaran.now', %s, false)", (now.isoformat(),)
+        with self.pool.connection() as connection:
+            connection.execute(statement, terms)
+
+        async def move() -> None:
+            async with self.async_pool.connection() as connection:
+                await connection.execute(statement, terms)
+
+        self.runner.run(move())
+
+
+@contextmanager
+def open_desk(url: str) -> Iterator[Desk]:
+    """Open connections to a migrated ledger."""
+    one = LedgerSettings(postgres_url=SecretStr(url), postgres_pool_size=1)
+    with asyncio.Runner() as runner, open_pool(one) as pool:
+        over_there = async_pool(one)
+        runner.run(over_there.open())
+        try:
+            yield Desk(runner, pool, over_there)
+        finally:
+            runner.run(over_there.close())
+
+
 @dataclass
 class World:
-    """The ledger, two lookouts, a deliverer, and what a plain model knows."""
+    """The ledger, two lookouts, a deliverer, and what a plain model knows.
 
-    url: str
-    runner: asyncio.Runner
+    `told` counts what people have read: channel, recipient and alert, alone or in a digest.
+    """
+
+    desk: Desk
     now: datetime = START
-    namespace: int = 0
     alerts: dict[int, Alert] = field(default_factory=dict)
     acknowledged: set[str] = field(default_factory=set)
     model: Model = field(default_factory=lambda: Model([], list(ROUTES.silences),
                                                        list(ROUTES.inhibitions), []))  # fmt: skip
     sent: Counter[str] = field(default_factory=Counter)
-    texts: list[str] = field(default_factory=list)
+    told: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     written: Topics = field(default_factory=Topics)
     names: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    def open(self) -> None:
-        """Open connections, one per pool, so that each follows the moved clock."""
-        one = LedgerSettings(postgres_url=SecretStr(self.url), postgres_pool_size=1)
-        self.pool: Pool = open_pool(one)
-        self.async_pool: AsyncPool = async_pool(one)
-        self.runner.run(self.async_pool.open())
-        with self.pool.connection() as connection:
-            connection.execute("TRUNCATE alerts, silences CASCADE")
+    def __post_init__(self) -> None:
+        """Begin with an empty ledger and two lookouts."""
+        self.pool = self.desk.pool
+        self.desk.wipe()
         self.clock = ManualClock(int(START.timestamp() * 1000))
-        self.programs = [self.start(), self.start()]
         self.pass_time(0)
-
-    def close(self) -> None:
-        self.pool.close()
-        self.runner.run(self.async_pool.close())
+        self.programs = [self.start(), self.start()]
 
     def start(self) -> Program:
         """Start a lookout that remembers nothing."""
@@ -168,15 +206,7 @@ class World:
     def pass_time(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
         self.clock.move(seconds)
-        statement = "SELECT set_config('aldebaran.now', %s, false)"
-        with self.pool.connection() as connection:
-            connection.execute(statement, (self.now.isoformat(),))
-
-        async def move() -> None:
-            async with self.async_pool.connection() as connection:
-                await connection.execute(statement, (self.now.isoformat(),))
-
-        self.runner.run(move())
+        self.desk.set_clock(self.now)
 
     def alert(self, number: int) -> Alert:
         """Return the alert of a number; what it is about follows from the number."""
@@ -229,17 +259,22 @@ class World:
 
     def deliver(self) -> list[Claim]:
         """Claim and send all that is due; return what was sent."""
-        return [claim for channel in CHANNELS for claim in self.runner.run(self._deliver(channel))]
+        run = self.desk.runner.run
+        return [claim for channel in CHANNELS for claim in run(self._deliver(channel))]
 
     async def _deliver(self, channel: str) -> list[Claim]:
         claims = Claims(
-            self.async_pool, channel=channel, owner="o", lease_seconds=30, age_limit_seconds=1e9
+            self.desk.async_pool,
+            channel=channel,
+            owner="o",
+            lease_seconds=30,
+            age_limit_seconds=1e9,
         )
         claimed = await claims.due(Due(1000))
         for claim in claimed:
             self.sent[claim.delivery_id] += 1
-            delivery = Delivery.decode(claim.record.encode())
-            self.texts.append(f"{channel} {claim.recipient} {delivery.text}")
+            for each in read_in(Delivery.decode(claim.record.encode())):
+                self.told[channel, claim.recipient, each] += 1
         sent = [Settlement(each.delivery_id, each.fence, State.SENT, State.SENT, None)
                 for each in claimed]  # fmt: skip
         if sent:
@@ -258,3 +293,9 @@ class World:
     @staticmethod
     def id_of(alert: Alert, told: Instruction) -> str:
         return delivery_id(alert.alert_id, told.target.channel, told.target.recipient)
+
+
+def read_in(delivery: Delivery) -> set[str]:
+    """Return the ids of the alerts that a message tells: a digest's lines, or its own alert."""
+    in_lines = set(re.findall(r"\(([0-9a-f]{32})\)$", delivery.text, re.MULTILINE))
+    return in_lines or {delivery.alert.alert_id}

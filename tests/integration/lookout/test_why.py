@@ -1,8 +1,6 @@
 """Any alert id is answered: what was decided, when, why, and what came of it."""
 
-import asyncio
 import io
-from collections.abc import Iterator
 
 import orjson
 import pytest
@@ -12,7 +10,7 @@ from services.backbone.ledger.answers import Answer, Answers
 from services.lookout.__main__ import main
 from services.lookout.asking import tell
 from services.lookout.routing import decide
-from tests.integration.lookout.keeping import ROUTES, START, World
+from tests.integration.lookout.keeping import ROUTES, START, Desk, World
 
 pytestmark = pytest.mark.postgres
 
@@ -21,12 +19,8 @@ HOT, MILD = 0, 2
 
 
 @pytest.fixture
-def world(ledger_url: str, pool: object) -> Iterator[World]:
-    with asyncio.Runner() as runner:
-        world = World(ledger_url, runner)
-        world.open()
-        yield world
-        world.close()
+def world(desk: Desk) -> World:
+    return World(desk)
 
 
 def why(world: World, number: int) -> Answer:

@@ -1,75 +1,63 @@
-"""The auditor under test as a process of its own, and what it used."""
+"""What the bench asks of everything it measures: a row is an engine behind this small protocol."""
 
-import os
-import sys
-import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 
-from services.machine import child, setup
-from services.machine.ports import free_ports
-from services.machine.programs import Program
-from services.machine.waiting import wait_until
-
 ROOT = Path(__file__).parents[2]
-START_TIMEOUT_SECONDS = 120
+SHIPPED = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 
 
-@dataclass(frozen=True)
-class Engine:
-    """A running auditor."""
-
-    process: psutil.Process
-    http_port: int
-    log_file: Path
-
-    def cpu_seconds(self) -> float:
-        """Return the processor time of the auditor and its children so far."""
-        family = [self.process, *self.process.children(recursive=True)]
-        times = [each.cpu_times() for each in family]
-        return sum(each.user + each.system for each in times)
-
-    def memory_mebibytes(self) -> int:
-        """Return the resident memory of the auditor and its children."""
-        family = [self.process, *self.process.children(recursive=True)]
-        return sum(each.memory_info().rss for each in family) // 2**20
-
-    def is_ready(self) -> bool:
-        """Tell whether the auditor says that it is ready."""
-        url = f"http://127.0.0.1:{self.http_port}/healthz/ready"
-        try:
-            with urllib.request.urlopen(url, timeout=2) as answer:
-                return bool(answer.status == 200)
-        except OSError:
-            return False
+class Unavailable(Exception):
+    """This machine lacks what an engine needs; the message says what, and how to get it."""
 
 
-@contextmanager
-def engine(
-    bootstrap: str, home: Path, name: str, settings: Mapping[str, str], module: str = "auditor"
-) -> Iterator[Engine]:
-    """Run `python -m module` with these settings, from ready until the end of the block."""
-    port = free_ports(1)[0]
-    tools = ROOT / os.environ.get("ALDEBARAN_TOOLS", ".tools")
-    environment = {
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}",
-        "JAVA_HOME": str(setup.required_java(os.environ).resolve().parents[1]),
-        "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": bootstrap,
-        "ALDEBARAN_HTTP_PORT": str(port),
-        "ALDEBARAN_AUDITOR_CHECKPOINTS": str(home / "checkpoints" / name),
-        "ALDEBARAN_AUDITOR_JARS": str(setup.jars_folder(tools, "spark")),
-        **settings,
-    }
-    log_file = home / "log" / f"{name}.log"
-    program = Program(name=name, command=(sys.executable, "-m", module), environment=environment)
-    running = child.start(program, log_file, os.environ)
-    try:
-        engine = Engine(psutil.Process(running.process.pid), port, log_file)
-        wait_until(engine.is_ready, START_TIMEOUT_SECONDS, f"{name} to be ready; see {log_file}")
-        yield engine
-    finally:
-        running.stop()
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where an engine runs.
+
+    `home` is a folder of the engine's own, `watch` the rule, `batch_seconds` how long batches last
+    or how far checkpoints are apart, `partitions` how many the stream has.
+    """
+
+    bootstrap: str
+    home: Path
+    watch: Path = SHIPPED
+    batch_seconds: float = 10.0
+    partitions: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a component has used so far."""
+
+    cpu_seconds: float
+    memory_mebibytes: int
+
+
+class Engine(Protocol):
+    """A running engine: reads the stream, writes alerts."""
+
+    def usage(self) -> Usage:
+        """Return the processor time so far and the memory now, of all its processes."""
+
+    def boundaries_ns(self) -> list[int]:
+        """Return when its batches or checkpoints ended, on the monotonic clock; none if unknown."""
+
+
+Start = Callable[[Scene], AbstractContextManager[Engine]]
+"""Starts an engine, yields it once it is ready, stops it at the end of the block.
+
+Raises Unavailable where the machine lacks something.
+"""
+
+
+def usage_of(processes: Sequence[psutil.Process]) -> Usage:
+    """Return what these processes and their children have used."""
+    family = [each for one in processes for each in (one, *one.children(recursive=True))]
+    cpu = sum(sum(each.cpu_times()[:2]) for each in family)
+    return Usage(cpu, sum(each.memory_info().rss for each in family) // 2**20)

@@ -42,7 +42,12 @@ def offer(bootstrap: str, topic: str, run: str, rate: float, seconds: float) -> 
         producer.poll(0)
         time.sleep(TICK_SECONDS)
     unsent = producer.flush(30)
-    return {"sent": sent - unsent, "unsent": unsent, "worst_lag_seconds": round(worst_lag, 4)}
+    return {
+        "sent": sent - unsent,
+        "unsent": unsent,
+        "worst_lag_seconds": round(worst_lag, 4),
+        "cpu_seconds": time.process_time(),
+    }
 
 
 def main() -> None:

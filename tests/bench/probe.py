@@ -25,6 +25,8 @@ class Found:
     intended_ns: dict[int, int] = field(default_factory=dict)
     alert_ns: dict[int, int] = field(default_factory=dict)
     echo_ns: dict[int, int] = field(default_factory=dict)
+    again: int = 0
+    strange: int = 0
 
     def complete(self) -> bool:
         """Tell whether every probe has come back."""
@@ -107,8 +109,10 @@ class Prober:
             found.echo_ns.setdefault(int(value), now_ns)
             return
         order = json.loads(value)["key"]["order_id"]
-        if order.startswith(self.run + "-probe-"):
-            found.alert_ns.setdefault(probe_index(order), now_ns)
+        if not order.startswith(self.run + "-probe-"):
+            found.strange += 1
+        elif found.alert_ns.setdefault(probe_index(order), now_ns) != now_ns:
+            found.again += 1
 
 
 def _producer(bootstrap: str) -> Producer:

@@ -4,19 +4,35 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
 from services.machine import broker, child, postgres, setup
 from services.machine.ports import free_ports
-from tests.bench.engine import ROOT
+from tests.bench.engine import ROOT, Usage, usage_of
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A running broker: its address, its process, and the run's folder."""
+
+    bootstrap: str
+    process: psutil.Process
+    home: Path
+
+    def usage(self) -> Usage:
+        """Return what the broker has used."""
+        return usage_of([self.process])
 
 
 @contextmanager
-def fresh_broker(topics: Iterable[Topic]) -> Iterator[tuple[str, Path]]:
-    """Run a broker with these topics; yield its address and the run's folder."""
+def running_broker(topics: Iterable[Topic]) -> Iterator[Broker]:
+    """Run a broker with these topics in a folder that goes away with it."""
     tools = ROOT / os.environ.get("ALDEBARAN_TOOLS", ".tools")
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -29,9 +45,16 @@ def fresh_broker(topics: Iterable[Topic]) -> Iterator[tuple[str, Path]]:
         try:
             settings = KafkaSettings(kafka_bootstrap_servers=node.bootstrap)
             TopicAdmin(settings, "bench").declare(list(topics))
-            yield node.bootstrap, home
+            yield Broker(node.bootstrap, psutil.Process(running.process.pid), home)
         finally:
             running.stop()
+
+
+@contextmanager
+def fresh_broker(topics: Iterable[Topic]) -> Iterator[tuple[str, Path]]:
+    """Run a broker with these topics; yield its address and the run's folder."""
+    with running_broker(topics) as running:
+        yield running.bootstrap, running.home
 
 
 @contextmanager

@@ -52,3 +52,8 @@ def opening(order: str) -> list[bytes]:
 def crossing(order: str) -> bytes:
     """Return the purchase that makes a probe's order alert."""
     return purchase(order, 1, 60)
+
+
+def is_crossing(value: bytes) -> bool:
+    """Tell by its text alone whether an event is the crossing purchase of a probe."""
+    return b"-probe-" in value and b'-p1","' in value

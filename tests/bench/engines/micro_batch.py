@@ -1,4 +1,4 @@
-"""`python -m tests.bench.micro_batch`: the auditor's query with Spark's micro-batch trigger."""
+"""The auditor's query with Spark's micro-batch trigger, as a program."""
 
 import sys
 

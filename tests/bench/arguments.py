@@ -1,0 +1,53 @@
+"""What `make bench BENCH="..."` can be told."""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from tests.bench.engine import ROOT
+from tests.bench.engines import ENGINES
+
+SECTIONS = ("latency", "drain", "claims", "first_bytes", "storm")
+LATENCY_ROWS = ("pair", "single")
+DRAIN_ROWS = ("single", "consumer", "pass-through")
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measures.")
+    parser.add_argument("--sections", nargs="*", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--rows", nargs="*", choices=ENGINES, default=None, help="engines")
+    parser.add_argument("--quick", action="store_true", help="short and rough: to try the bench")
+    parser.add_argument("--report", type=Path, default=ROOT / "docs" / "reports")
+    _watching(parser)
+    _delivering(parser)
+    told = parser.parse_args()
+    if told.quick:
+        told.seconds, told.warm_up, told.visits, told.backlog = 10.0, 5.0, 1, 200_000
+        told.waiting, told.first_byte_seconds, told.storm = 20_000, 10.0, 20_000
+    told.latency_rows = told.rows or list(LATENCY_ROWS)
+    told.drain_rows = told.rows or list(DRAIN_ROWS)
+    return told
+
+
+def _watching(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rates", type=int, nargs="*", default=[1000, 10_000])
+    parser.add_argument("--seconds", type=float, default=60, help="measured at each rate")
+    parser.add_argument("--warm-up", type=float, default=30, help="at the highest rate")
+    parser.add_argument("--probes", type=float, default=100, help="probes per second")
+    parser.add_argument("--visits", type=int, default=2, help="to each engine, there and back")
+    parser.add_argument("--batch-seconds", type=float, default=10)
+    parser.add_argument("--backlog", type=int, default=1_000_000)
+    parser.add_argument("--steps", action="store_true", help="also drain by parts of the rule")
+
+
+def _delivering(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--waiting", type=int, default=200_000, help="deliveries to claim from")
+    parser.add_argument("--first-byte-seconds", type=float, default=60)
+    parser.add_argument("--storm", type=int, default=60_000, help="alerts of the storm")
+
+
+def command() -> str:
+    """Return the command that makes this run again."""
+    return f'make bench BENCH="{shlex.join(sys.argv[1:])}"' if sys.argv[1:] else "make bench"

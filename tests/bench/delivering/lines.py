@@ -1,0 +1,53 @@
+"""The delivering part of the report, as Markdown."""
+
+from collections.abc import Iterator
+
+from tests.bench.delivering.claims import ClaimsRow
+from tests.bench.delivering.first_byte import FirstByteRow
+from tests.bench.delivering.storm import StormRow
+
+
+def claims_lines(rows: list[ClaimsRow]) -> Iterator[str]:
+    """Yield the table of claims."""
+    yield "## Claims: claimed and settled per second, two owners, nothing sent in between"
+    yield ""
+    first = rows[0]
+    yield f"{first.waiting} deliveries waited, recorded at {first.intake_per_second} a second."
+    yield ""
+    yield "| claimed at once | claimed and settled/s | one claim: p50 ms | p99 ms |"
+    yield "|---" * 4 + "|"
+    for row in rows:
+        claim = row.claim
+        yield f"| {row.batch} | {row.per_second} | {claim.p50_ms} | {claim.p99_ms} |"
+
+
+def first_byte_lines(rows: list[FirstByteRow]) -> Iterator[str]:
+    """Yield the table of first bytes."""
+    yield "## From an alert on topic `alerts` to its first byte at the provider"
+    yield ""
+    yield "Open loop, in ms, from the intended send time; lookout and deliverer as processes."
+    yield ""
+    yield "| channel | alerts/s | alerts (missing, repeats) | p50 | p99 | p99.9 | max | cores |"
+    yield "|---" * 8 + "|"
+    for row in rows:
+        first, cores = row.first_byte, ", ".join(f"{k} {v}" for k, v in row.cores.items())
+        yield (
+            f"| {row.channel} | {row.rate} | {row.alerts} ({row.missing}, {row.repeats}) "
+            f"| {first.p50_ms} | {first.p99_ms} | {first.p999_ms} | {first.max_ms} | {cores} |"
+        )
+
+
+def storm_lines(storm: StormRow) -> Iterator[str]:
+    """Yield the table of the storm."""
+    yield "## A storm to one channel whose provider takes much less"
+    yield ""
+    yield (
+        "| alerts | offered/s | recorded | recorded/s | provider's limit/s | sent/s: median "
+        "| least | repeats |"
+    )
+    yield "|---" * 8 + "|"
+    yield (
+        f"| {storm.alerts} | {storm.offered_per_second} | {storm.recorded} "
+        f"| {storm.recorded_per_second} | {storm.provider_limit_per_second} "
+        f"| {storm.sent_median_per_second} | {storm.sent_least_per_second} | {storm.repeats} |"
+    )

@@ -1,0 +1,20 @@
+"""The rows of `make bench`: each name starts one engine; add an engine by adding a line."""
+
+from types import MappingProxyType
+from typing import Final
+
+from tests.bench.engine import Start
+from tests.bench.engines import auditors, plain
+
+ENGINES: Final = MappingProxyType[str, Start](
+    {
+        "pair": auditors.pair,
+        "single": auditors.single,
+        "micro-batch": auditors.micro_batch,
+        "consumer": plain.rule,
+        "pass-through": plain.pass_through,
+    }
+)
+
+NO_RULE: Final = frozenset({"pass-through"})
+"""Engines that do not judge by the rule: ceilings."""

@@ -1,0 +1,140 @@
+"""Our own engines: one auditor, a staggered pair of them, and the same query in micro-batches."""
+
+import json
+import os
+import shutil
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from services.machine import child, setup
+from services.machine.ports import free_ports
+from services.machine.programs import Program
+from services.machine.waiting import wait_until
+from tests.bench.engine import ROOT, Engine, Scene, Usage, usage_of
+
+START_TIMEOUT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Auditor:
+    """A running auditor."""
+
+    process: psutil.Process
+    http_port: int
+    log_file: Path
+
+    def usage(self) -> Usage:
+        """Return what the auditor and its children have used."""
+        return usage_of([self.process])
+
+    def boundaries_ns(self) -> list[int]:
+        """Return when batches ended, from the auditor's log."""
+        offset_ns = time.time_ns() - time.monotonic_ns()
+        lines = self.log_file.read_text().splitlines()
+        said = [json.loads(line) for line in lines if line.startswith("{")]
+        ended = [one["ended_at_ms"] for one in said if one.get("event") == "batch"]
+        return [int(at_ms) * 1_000_000 - offset_ns for at_ms in ended]
+
+    def is_ready(self) -> bool:
+        """Tell whether the auditor says that it is ready."""
+        url = f"http://127.0.0.1:{self.http_port}/healthz/ready"
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several auditors that watch the same."""
+
+    auditors: Sequence[Auditor]
+
+    def usage(self) -> Usage:
+        """Return what all of them have used."""
+        return usage_of([each.process for each in self.auditors])
+
+    def boundaries_ns(self) -> list[int]:
+        """Return when any of them ended a batch."""
+        return sorted(end for each in self.auditors for end in each.boundaries_ns())
+
+
+@contextmanager
+def single(scene: Scene) -> Iterator[Engine]:
+    """Run one auditor."""
+    with running(scene, [settings(scene, "a")]) as auditors:
+        yield Together(auditors)
+
+
+@contextmanager
+def pair(scene: Scene) -> Iterator[Engine]:
+    """Run two auditors whose batches end half a batch apart."""
+    half = {"ALDEBARAN_AUDITOR_BOUNDARY_OFFSET_SECONDS": str(scene.batch_seconds / 2)}
+    with running(scene, [settings(scene, "a"), settings(scene, "b") | half]) as auditors:
+        yield Together(auditors)
+
+
+@contextmanager
+def micro_batch(scene: Scene) -> Iterator[Engine]:
+    """Run the auditor's query with Spark's micro-batch trigger, one after the other."""
+    with running(scene, [settings(scene, "a")], "tests.bench.engines.micro_batch") as auditors:
+        yield Together(auditors)
+
+
+def settings(scene: Scene, auditor_id: str) -> dict[str, str]:
+    """Return the settings of one auditor that runs the scene's watch alone."""
+    return {
+        "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": scene.bootstrap,
+        "ALDEBARAN_AUDITOR_ID": auditor_id,
+        "ALDEBARAN_AUDITOR_WATCHES": str(_watches(scene)),
+        "ALDEBARAN_AUDITOR_CHECKPOINTS": str(scene.home / "checkpoints"),
+        "ALDEBARAN_AUDITOR_BATCH_SECONDS": str(scene.batch_seconds),
+    }
+
+
+def _watches(scene: Scene) -> Path:
+    folder = scene.home / "watches"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(scene.watch, folder)
+    return folder
+
+
+@contextmanager
+def running(
+    scene: Scene, auditors: Sequence[Mapping[str, str]], module: str = "auditor"
+) -> Iterator[list[Auditor]]:
+    """Run `python -m module` once per settings, from ready until the end of the block."""
+    with ExitStack() as closing:
+        started = [closing.enter_context(_started(scene, told, module)) for told in auditors]
+        for each in started:
+            told = f"the auditor to be ready; see {each.log_file}"
+            wait_until(each.is_ready, START_TIMEOUT_SECONDS, told)
+        yield started
+
+
+@contextmanager
+def _started(scene: Scene, told: Mapping[str, str], module: str) -> Iterator[Auditor]:
+    port = free_ports(1)[0]
+    tools = ROOT / os.environ.get("ALDEBARAN_TOOLS", ".tools")
+    environment = {
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}",
+        "JAVA_HOME": str(setup.required_java(os.environ).resolve().parents[1]),
+        "ALDEBARAN_HTTP_PORT": str(port),
+        "ALDEBARAN_AUDITOR_JARS": str(setup.jars_folder(tools, "spark")),
+        **told,
+    }
+    log_file = scene.home / "log" / f"auditor-{told['ALDEBARAN_AUDITOR_ID']}.log"
+    program = Program("auditor", (sys.executable, "-m", module), environment=environment)
+    started = child.start(program, log_file, os.environ)
+    try:
+        yield Auditor(psutil.Process(started.process.pid), port, log_file)
+    finally:
+        started.stop()

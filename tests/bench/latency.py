@@ -1,0 +1,152 @@
+"""How soon an engine alerts under an open-loop load, beside an echo of the same probes.
+
+One visit: the engine starts on a broker of its own, is warmed up at the highest rate, and is then
+measured at each rate. Visits go through the engines in turn and back again (A-B-B-A), so that a
+machine that grows slower or faster harms all of them alike.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from services.contracts.topics import ALERTS
+from services.machine.child import leashed
+from tests.bench.drain import STREAM, write_markers
+from tests.bench.engine import ROOT, Engine, Scene, Start, Usage, usage_of
+from tests.bench.load import client
+from tests.bench.markers import Markers
+from tests.bench.percentiles import Latency, summary
+from tests.bench.probe import Found, Prober
+from tests.bench.stores import Broker
+from tests.bench.traffic import probe_order
+
+ECHO = "echo"
+BOUNDARY_MARGIN_NS = 1_000_000_000
+FIRST_ALERT_TIMEOUT_SECONDS = 180
+SETTLE_SECONDS = 3.0
+"""Between the start of a load and its first probe that counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What is offered: events per second, one after the other, with probes on top."""
+
+    rates: tuple[int, ...]
+    seconds: float
+    warm_up_seconds: float
+    probes_per_second: float
+
+
+@dataclass(frozen=True)
+class LatencyRow:
+    """One engine at one rate in one visit; processor time is in cores, by component.
+
+    `missing` probes had no alert, `again` counts alerts beyond a probe's first (dropped downstream
+    by their id), `strange` alerts of orders that must not alert.
+    """
+
+    engine: str
+    visit: int
+    rate: int
+    probes: int
+    missing: int
+    again: int
+    strange: int
+    alert: Latency
+    between_boundaries: Latency
+    echo: Latency
+    boundaries: int
+    cores: dict[str, float]
+    engine_memory_mebibytes: int
+    load: dict[str, float]
+    load_average: float
+
+
+def visit(
+    name: str, number: int, start: Start, scene: Scene, broker: Broker, pace: Pace
+) -> list[LatencyRow]:
+    """Run the engine once, and measure it at each rate."""
+    with start(scene) as engine:
+        with Markers(broker.bootstrap, ALERTS) as markers:
+            write_markers(client(broker.bootstrap), 0, 1)
+            markers.wait({probe_order("m", 0)}, FIRST_ALERT_TIMEOUT_SECONDS)
+        warm = _start_load(broker.bootstrap, "warm", max(pace.rates), pace.warm_up_seconds)
+        warm.communicate(timeout=pace.warm_up_seconds + 60)
+        return [_measured(name, number, engine, broker, pace, rate) for rate in pace.rates]
+
+
+def _measured(
+    name: str, number: int, engine: Engine, broker: Broker, pace: Pace, rate: int
+) -> LatencyRow:
+    seconds = pace.seconds + SETTLE_SECONDS
+    load = _start_load(broker.bootstrap, f"load{rate}", rate, seconds + 6)
+    time.sleep(SETTLE_SECONDS)
+    meters: dict[str, Callable[[], Usage]] = {
+        "engine": engine.usage,
+        "broker": broker.usage,
+        "probes": lambda: usage_of([psutil.Process()]),
+    }
+    before, started = {each: use() for each, use in meters.items()}, time.monotonic()
+    prober = Prober(
+        broker.bootstrap, STREAM, ALERTS, ECHO, f"r{rate}", pace.probes_per_second, pace.seconds
+    )
+    found = prober.measure()
+    elapsed = time.monotonic() - started
+    after = {each: use() for each, use in meters.items()}
+    average = float(Path("/proc/loadavg").read_text().split()[0])
+    said = json.loads(load.communicate(timeout=300)[0])
+    cores = {each: _cores(before[each], after[each], elapsed) for each in meters}
+    cores["load"] = round(said.pop("cpu_seconds") / seconds, 2)
+    inside = inside_run(found, engine.boundaries_ns())
+    return LatencyRow(
+        engine=name,
+        visit=number,
+        rate=rate,
+        probes=len(found.intended_ns),
+        missing=len(found.intended_ns) - len(found.alert_ns),
+        again=found.again,
+        strange=found.strange,
+        alert=summary(list(found.alert_latencies().values())),
+        between_boundaries=summary(between(found, inside)),
+        echo=summary(list(found.echo_latencies().values())),
+        boundaries=len(inside),
+        cores=cores,
+        engine_memory_mebibytes=after["engine"].memory_mebibytes,
+        load=said,
+        load_average=average,
+    )
+
+
+def _cores(before: Usage, after: Usage, seconds: float) -> float:
+    return round((after.cpu_seconds - before.cpu_seconds) / seconds, 2)
+
+
+def inside_run(found: Found, ends_ns: Sequence[int]) -> list[int]:
+    """Return the boundaries between the first and the last probe."""
+    first, last = min(found.intended_ns.values()), max(found.intended_ns.values())
+    return [end for end in ends_ns if first <= end <= last]
+
+
+def between(found: Found, inside_ns: Sequence[int]) -> list[int]:
+    """Return the latencies of probes that were sent a second or more from every boundary."""
+    return [
+        taken
+        for index, taken in found.alert_latencies().items()
+        if all(abs(found.intended_ns[index] - end) > BOUNDARY_MARGIN_NS for end in inside_ns)
+    ]
+
+
+def _start_load(bootstrap: str, run: str, rate: int, seconds: float) -> "subprocess.Popen[str]":
+    """Start the background load as a process of its own, which ends with ours."""
+    command = [sys.executable, "-m", "tests.bench.load", "--bootstrap", bootstrap]
+    command += ["--topic", STREAM, "--run", run, "--rate", str(rate)]
+    command += ["--seconds", str(seconds)]
+    command = leashed(command, signal.SIGKILL)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)

@@ -1,0 +1,73 @@
+"""The watching part of the report, as Markdown."""
+
+from collections.abc import Iterator, Sequence
+
+from tests.bench.drain import DrainRow
+from tests.bench.latency import LatencyRow
+from tests.bench.rounds import Ratio
+
+
+def latency_lines(rows: Sequence[LatencyRow]) -> Iterator[str]:
+    """Yield the table of latencies, one row a visit."""
+    yield "## Latency: intended send time of a crossing purchase to its alert at the reader"
+    yield ""
+    yield (
+        "Open loop, in ms; percentiles of the reader's own samples, warm-up left out. *Between* "
+        "leaves out probes within a second of a batch boundary or checkpoint. *Echo* is the same "
+        "probe sent at the same instant straight through the broker. Missing, again, strange: "
+        "probes without alert, alerts beyond a probe's first, alerts of orders that must not alert."
+    )
+    yield ""
+    yield (
+        "| engine (visit) | load/s | probes (missing, again, strange) | p50 | p99 | p99.9 | max "
+        "| between: p50 | p99 | max | echo: p50 | p99 | max | boundaries "
+        "| cores: engine, broker, load, probes | MiB | load average |"
+    )
+    yield "|---" * 17 + "|"
+    for row in rows:
+        alert, between, echo = row.alert, row.between_boundaries, row.echo
+        cores = ", ".join(str(row.cores[each]) for each in ("engine", "broker", "load", "probes"))
+        yield (
+            f"| {row.engine} ({row.visit}) | {row.rate} "
+            f"| {row.probes} ({row.missing}, {row.again}, {row.strange}) "
+            f"| {alert.p50_ms} | {alert.p99_ms} | {alert.p999_ms} | {alert.max_ms} "
+            f"| {between.p50_ms} | {between.p99_ms} | {between.max_ms} "
+            f"| {echo.p50_ms} | {echo.p99_ms} | {echo.max_ms} | {row.boundaries} | {cores} "
+            f"| {row.engine_memory_mebibytes} | {row.load_average} |"
+        )
+
+
+def drain_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
+    """Yield the table of drained backlogs."""
+    yield "## Sustained rate: draining a backlog"
+    yield ""
+    yield (
+        "All engines read the same topic from its start, each alone; *warm* is the second half of "
+        "the backlog. *Right* tells whether exactly the orders that the rule names were found "
+        "among 2,000 orders in disorder with copies at the topic's start."
+    )
+    yield ""
+    yield (
+        "| engine | rule | events | events/s | warm events/s | CPU µs per event: engine | broker "
+        "| MiB | right | load average |"
+    )
+    yield "|---" * 10 + "|"
+    for row in rows:
+        right = {True: "yes", False: f"**no: {row.disagreement}**", None: "another rule"}
+        yield (
+            f"| {row.engine} | {row.watch} | {row.events} | {row.events_per_second} "
+            f"| {row.warm_events_per_second} | {row.cpu_us_per_event} "
+            f"| {row.broker_cpu_us_per_event} | {row.memory_mebibytes} | {right[row.agrees]} "
+            f"| {row.load_average} |"
+        )
+
+
+def ratio_lines(ratios: Sequence[Ratio]) -> Iterator[str]:
+    """Yield the table of ratios within this run."""
+    yield "| ratio | engine / peer | pairs | median | least | largest |"
+    yield "|---" * 6 + "|"
+    for each in ratios:
+        yield (
+            f"| {each.what} | {each.engine} / {each.peer} | {each.pairs} | {each.median} "
+            f"| {each.least} | {each.largest} |"
+        )

@@ -1,0 +1,45 @@
+"""What was written is read again: sections that are not measured anew stay."""
+
+from pathlib import Path
+
+from tests.bench.drain import DrainRow
+from tests.bench.latency import LatencyRow
+from tests.bench.percentiles import summary
+from tests.bench.report import Report, Skipped, kept
+from tests.bench.rounds import Ratio
+
+LATENCY = LatencyRow(
+    engine="single",
+    visit=0,
+    rate=1000,
+    probes=3,
+    missing=0,
+    again=1,
+    strange=0,
+    alert=summary([10**6]),
+    between_boundaries=summary([]),
+    echo=summary([10**6]),
+    boundaries=5,
+    cores={"engine": 0.5, "broker": 0.1, "load": 0.1, "probes": 0.1},
+    engine_memory_mebibytes=800,
+    load={"sent": 1.0},
+    load_average=0.5,
+)
+DRAIN = DrainRow("single", "over-purchase", 9, 1.0, 9, 9, 1.0, 1.0, 800, False, "missed 1", 0.5)
+
+
+def test_report_is_kept(tmp_path: Path) -> None:
+    report = Report(latency=[LATENCY], drain=[DRAIN])
+    report.ratios["drain"] = [Ratio("warm rate", "single", "pass-through", 2, 0.5, 0.4, 0.6)]
+    report.skipped["drain"] = [Skipped("flink-heap", "no JDK")]
+    report.note("drain", "make bench")
+    text = report.write(tmp_path).read_text()
+    assert kept(tmp_path) == report
+    for said in ("single (0)", "**no: missed 1**", "single / pass-through", "flink-heap: no JDK"):
+        assert said in text
+
+
+def test_unreadable_report_is_begun_anew(tmp_path: Path) -> None:
+    assert kept(tmp_path).latency == []
+    (tmp_path / "bench.json").write_text('{"latency": 5}')
+    assert kept(tmp_path).latency == []

@@ -24,13 +24,18 @@ def jars_folder(tools: Path, jar_set: str) -> Path:
 
 def install_jars(tools: Path, environment: Mapping[str, str]) -> int:
     """Make every set of jars complete and verified; return how many jars had to be fetched."""
+    return install_locked(jars.LOCK_FILE, tools, environment)
+
+
+def install_locked(lock_file: Path, tools: Path, environment: Mapping[str, str]) -> int:
+    """Make every set of jars of one lock file complete; return how many had to be fetched."""
     fetch = ivy.IvyFetch(
         java=required_java(environment),
         ivy_jar=ivy.find_ivy_jar(),
         mirror=ivy.maven_mirror(environment, Path.home() / ".m2" / "settings.xml"),
         java_flags=ivy.proxy_flags(environment),
     )
-    locked = jars.parse_lock(jars.LOCK_FILE.read_text("utf-8"))
+    locked = jars.parse_lock(lock_file.read_text("utf-8"))
     return sum(
         jars.install(jars_folder(tools, name), listed, fetch) for name, listed in locked.items()
     )

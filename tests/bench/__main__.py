@@ -19,6 +19,7 @@ from tests.bench.drain import STREAM, DrainRow, drain, write_backlog
 from tests.bench.engine import SHIPPED, Scene, Unavailable
 from tests.bench.engines import ENGINES, NO_RULE
 from tests.bench.latency import ECHO, LatencyRow, Pace, visit
+from tests.bench.loops import measure_loop
 from tests.bench.report import Report, Skipped
 from tests.bench.rounds import Ratio, ratio, there_and_back
 from tests.bench.stores import running_broker
@@ -36,6 +37,7 @@ def main() -> int:
     measures = {
         "latency": measure_latency,
         "drain": measure_drain,
+        "loops": loops,
         "claims": claims,
         "first_bytes": first_bytes,
         "storm": storm,
@@ -133,6 +135,17 @@ def drain_ratios(rows: list[tuple[int, DrainRow]]) -> list[Ratio]:
 
 def _drained(row: tuple[int, DrainRow]) -> tuple[str, int]:
     return row[1].engine, row[0]
+
+
+def loops(report: Report, told: argparse.Namespace) -> None:
+    """Measure the rule by itself, in Java and in Python."""
+    report.loops, report.skipped["loops"] = [], []
+    for language in ("java", "python"):
+        say(f"bare loop in {language}")
+        try:
+            report.loops.append(measure_loop(language, told.backlog // 2))
+        except Unavailable as missing:
+            _skip(report, "loops", language, missing)
 
 
 def _skip(report: Report, section: str, name: str, missing: Unavailable) -> None:

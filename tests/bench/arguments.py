@@ -8,9 +8,9 @@ from pathlib import Path
 from tests.bench.engine import ROOT
 from tests.bench.engines import ENGINES
 
-SECTIONS = ("latency", "drain", "claims", "first_bytes", "storm")
-LATENCY_ROWS = ("pair", "single")
-DRAIN_ROWS = ("single", "consumer", "pass-through")
+SECTIONS = ("latency", "drain", "loops", "claims", "first_bytes", "storm")
+LATENCY_ROWS = ("pair", "single", "flink-heap")
+DRAIN_ROWS = ("single", "flink-heap", "flink-rocksdb", "consumer", "pass-through")
 
 
 def arguments() -> argparse.Namespace:

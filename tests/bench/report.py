@@ -18,8 +18,9 @@ from tests.bench.delivering.lines import claims_lines, first_byte_lines, storm_l
 from tests.bench.delivering.storm import StormRow
 from tests.bench.drain import DrainRow
 from tests.bench.latency import LatencyRow
+from tests.bench.loops import LoopRow
 from tests.bench.rounds import Ratio
-from tests.bench.watching_lines import drain_lines, latency_lines, ratio_lines
+from tests.bench.watching_lines import drain_lines, latency_lines, loop_lines, ratio_lines
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Report:
 
     latency: list[LatencyRow] = field(default_factory=list)
     drain: list[DrainRow] = field(default_factory=list)
+    loops: list[LoopRow] = field(default_factory=list)
     ratios: dict[str, list[Ratio]] = field(default_factory=dict)
     skipped: dict[str, list[Skipped]] = field(default_factory=dict)
     claims: list[ClaimsRow] = field(default_factory=list)
@@ -71,6 +73,7 @@ class Report:
         return (
             ("latency", self.latency, latency_lines(self.latency)),
             ("drain", self.drain, drain_lines(self.drain)),
+            ("loops", self.loops, loop_lines(self.loops)),
             ("claims", self.claims, claims_lines(self.claims)),
             ("first_bytes", self.first_bytes, first_byte_lines(self.first_bytes)),
             ("storm", self.storm, storm_lines(self.storm) if self.storm else ()),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.bench.drain import DrainRow
 from tests.bench.latency import LatencyRow
+from tests.bench.loops import LoopRow
 from tests.bench.rounds import Ratio
 
 
@@ -60,6 +61,17 @@ def drain_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
             f"| {row.broker_cpu_us_per_event} | {row.memory_mebibytes} | {right[row.agrees]} "
             f"| {row.load_average} |"
         )
+
+
+def loop_lines(rows: Sequence[LoopRow]) -> Iterator[str]:
+    """Yield the table of bare loops."""
+    yield "## The rule over events in memory: one thread on one core, no broker, no engine"
+    yield ""
+    yield "| language | events | events/s, best of five rounds | right |"
+    yield "|---" * 4 + "|"
+    for row in rows:
+        right = "yes" if row.agrees else "**no**"
+        yield f"| {row.language} | {row.events} | {row.events_per_second} | {right} |"
 
 
 def ratio_lines(ratios: Sequence[Ratio]) -> Iterator[str]:

@@ -4,13 +4,15 @@ from types import MappingProxyType
 from typing import Final
 
 from tests.bench.engine import Start
-from tests.bench.engines import auditors, plain
+from tests.bench.engines import auditors, flink, plain
 
 ENGINES: Final = MappingProxyType[str, Start](
     {
         "pair": auditors.pair,
         "single": auditors.single,
         "micro-batch": auditors.micro_batch,
+        "flink-heap": flink.heap,
+        "flink-rocksdb": flink.rocksdb,
         "consumer": plain.rule,
         "pass-through": plain.pass_through,
     }

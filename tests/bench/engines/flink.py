@@ -1,0 +1,68 @@
+"""Apache Flink as a peer: the same rule in its DataStream API, one process, as our auditor is."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import psutil
+
+from services.machine import child
+from services.machine.programs import Program
+from services.machine.waiting import wait_until
+from tests.bench.engine import SHIPPED, Engine, Scene, Unavailable, Usage, usage_of
+from tests.bench.engines.java import compiled
+
+START_TIMEOUT_SECONDS = 120
+HEAP = "1g"
+# Flink's own launch scripts open these packages to its serializers.
+OPENED = ("java.base/java.util", "java.base/java.lang", "java.base/java.nio")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A running Flink job in a process of its own."""
+
+    process: psutil.Process
+    log_file: Path
+
+    def usage(self) -> Usage:
+        """Return what the process has used."""
+        return usage_of([self.process])
+
+    def boundaries_ns(self) -> list[int]:
+        """Return when checkpoints were complete, from the job's output."""
+        offset_ns = time.time_ns() - time.monotonic_ns()
+        lines = self.log_file.read_text().splitlines()
+        ended = [line.split()[1] for line in lines if line.startswith("checkpoint ")]
+        return [int(at_ms) * 1_000_000 - offset_ns for at_ms in ended]
+
+
+@contextmanager
+def flink(scene: Scene, state: str) -> Iterator[Engine]:
+    """Run the job with state `hashmap` or `rocksdb`, until the end of the block."""
+    if scene.watch != SHIPPED:
+        raise Unavailable(f"the Flink job runs the shipped rule only, not {scene.watch.stem}")
+    built, log_file = compiled(), scene.home / "log" / "flink.log"
+    command = (
+        str(built.java),
+        f"-Xmx{HEAP}",
+        *(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED),
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        *("-cp", built.class_path, "bench.OverPurchase", scene.bootstrap, state),
+        *(str(scene.home), str(int(scene.batch_seconds)), str(scene.partitions)),
+    )
+    running = child.start(Program("flink", command), log_file, os.environ)
+    try:
+        told = f"Flink to run its job; see {log_file}"
+        wait_until(lambda: "running" in log_file.read_text(), START_TIMEOUT_SECONDS, told)
+        yield Job(psutil.Process(running.process.pid), log_file)
+    finally:
+        running.stop()
+
+
+heap = partial(flink, state="hashmap")
+rocksdb = partial(flink, state="rocksdb")

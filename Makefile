@@ -88,5 +88,5 @@ matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md
 ##@ Measure
 
 .PHONY: bench
-bench: setup ## Measure watching and delivering; writes docs/reports/bench.md (about 25 minutes)
+bench: setup ## Measure watching (beside Apache Flink) and delivering; writes docs/reports/bench.md (about 25 minutes)
 	PYTHONPATH=.:spark-apps $(PYTHON) -m tests.bench $(BENCH)

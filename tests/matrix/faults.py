@@ -6,11 +6,13 @@ A fault that a far end cannot play returns False.
 import signal
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Final
 
 import psutil
 
 from tests.integration.deliverer.waiting import until
 from tests.matrix.crashing import Point
+from tests.matrix.peers import Refusal
 from tests.matrix.stage import SEND_TIMEOUT_SECONDS, Stage
 
 Fault = Callable[[Stage], bool]
@@ -66,14 +68,18 @@ def late_answer(stage: Stage) -> bool:
     return True
 
 
-def refused(status: int, stage: Stage) -> bool:
+def refused(kind: Refusal, stage: Stage) -> bool:
     """The provider refuses everything for a while, and keeps nothing of it."""
-    if not stage.peer.dial(refuse_share=1, refuse_status=status):
+    words = stage.peer.refusals.get(kind)
+    if words is None:
         return False
+    stage.peer.dial(refuse_share=1, **words)
     stage.begin()
     stage.deliverer()
     tries = "SELECT DISTINCT delivery_id FROM attempts WHERE finished_at IS NOT NULL"
     stage.wait(lambda: len(stage.ledger.rows(tries)) > 0, "tried")
+    if kind is Refusal.FOR_GOOD:
+        stage.wait(stage.at_rest, "given up")
     stage.peer.dial(refuse_share=0)
     return True
 
@@ -129,7 +135,10 @@ FAULTS: Mapping[str, Fault] = {
     "paused beyond the lease, then woken": zombie,
     "two owners at once": two_owners,
     "Postgres stopped and started": store_down,
-    "told to wait (429)": partial(refused, 429),
-    "server error (500)": partial(refused, 500),
+    "told to wait": partial(refused, Refusal.FOR_NOW),
+    "server error": partial(refused, Refusal.IN_TROUBLE),
+    "refused for good": partial(refused, Refusal.FOR_GOOD),
 }
 """By the words that the report has for them."""
+GIVEN_UP: Final = "refused for good"
+"""The one fault after which a delivery has failed; a fallback would begin there."""

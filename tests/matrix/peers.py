@@ -2,12 +2,13 @@
 
 import json
 import uuid
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 from urllib.parse import unquote_plus
 
 import pytest
@@ -33,6 +34,29 @@ from tests.integration.rabbitmq import RabbitMq
 MARK = REPEAT_MARK.strip()
 
 
+class Refusal(Enum):
+    """What a provider may say instead of taking a message."""
+
+    FOR_NOW = "come again later"
+    IN_TROUBLE = "an error of its own"
+    FOR_GOOD = "never"
+
+
+Refusals = Mapping[Refusal, Mapping[str, object]]
+"""The dials by which a provider words each refusal that it can be made to say."""
+OVER_HTTP: Final[Refusals] = {
+    Refusal.FOR_NOW: {"refuse_status": 429},
+    Refusal.IN_TROUBLE: {"refuse_status": 500},
+    Refusal.FOR_GOOD: {"refuse_status": 400},
+}
+BY_SMTP: Final[Refusals] = {
+    Refusal.FOR_NOW: {"refuse_status": 450},
+    Refusal.IN_TROUBLE: {"refuse_status": 421},
+    Refusal.FOR_GOOD: {"refuse_status": 550},
+}
+"""An SMTP server says its own trouble by 4xx; 5xx is for good."""
+
+
 @dataclass(frozen=True)
 class Taken:
     """What the provider has: per delivery id, for each message in sequence whether it is marked."""
@@ -50,6 +74,7 @@ class Peer(Protocol):
     channel: str
     recipient: str
     settings: Mapping[str, str]
+    refusals: Refusals
     silent_after_first: bool
     """Whether, told not to answer, it takes one message and then no other."""
 
@@ -83,6 +108,7 @@ class Played:
     inbox: Inbox
     way: str
     name: Callable[[Delivery], str] = lambda each: each.delivery_id
+    refusals: Refusals = field(default_factory=lambda: OVER_HTTP)
     silent_after_first: bool = False
 
     def taken(self, sent: list[Delivery]) -> Taken:
@@ -140,6 +166,7 @@ def email(around: Surroundings) -> Iterator[Peer]:
                 settings,
                 inbox,
                 "mail",
+                refusals=BY_SMTP,
                 maildir=around.folder / "mail",
             )
         finally:
@@ -180,6 +207,7 @@ class Bus:
     recipient: str
     settings: Mapping[str, str]
     kafka: KafkaSettings
+    refusals: Refusals = field(default_factory=dict)
     silent_after_first: bool = False
 
     def taken(self, sent: list[Delivery]) -> Taken:
@@ -219,6 +247,7 @@ class LogFile:
     recipient: str
     settings: Mapping[str, str]
     file: Path
+    refusals: Refusals = field(default_factory=dict)
     silent_after_first: bool = False
 
     def taken(self, sent: list[Delivery]) -> Taken:
@@ -249,7 +278,8 @@ def nrdp(around: Surroundings) -> Iterator[Peer]:
             "ALDEBARAN_NRDP_URL": f"{inbox.url}/nrdp/",
             "ALDEBARAN_NRDP_TOKEN": NRDP_TOKEN,
         }
-        yield Played("nrdp", "aldebaran/over-purchase", settings, inbox, "nrdp")
+        dials = {**OVER_HTTP, Refusal.FOR_GOOD: {"refuse_word": "BAD JSON"}}
+        yield Played("nrdp", "aldebaran/over-purchase", settings, inbox, "nrdp", refusals=dials)
 
 
 @contextmanager
@@ -262,7 +292,8 @@ def slack(around: Surroundings) -> Iterator[Peer]:
             "ALDEBARAN_SLACK_SECONDS_BETWEEN": "0",
             "ALDEBARAN_SLACK_LOOK_UP_AFTER_SECONDS": "[0.2, 0.5, 1, 2]",
         }
-        yield Played("slack", "C0123456789", settings, inbox, "slack")
+        dials = {**OVER_HTTP, Refusal.FOR_GOOD: {"refuse_error": "is_archived"}}
+        yield Played("slack", "C0123456789", settings, inbox, "slack", refusals=dials)
 
 
 @contextmanager
@@ -292,6 +323,7 @@ class RealNagios:
     recipient: str
     settings: Mapping[str, str]
     nagios: Nagios
+    refusals: Refusals = field(default_factory=dict)
     silent_after_first: bool = False
 
     def taken(self, sent: list[Delivery]) -> Taken:
@@ -334,6 +366,7 @@ class RabbitQueue:
     settings: Mapping[str, str]
     queue: Queue
     passage: Passage
+    refusals: Refusals = field(default_factory=dict)
     silent_after_first: bool = True
 
     def taken(self, sent: list[Delivery]) -> Taken:
@@ -345,8 +378,6 @@ class RabbitQueue:
 
     def dial(self, **faults: object) -> bool:
         """Swallow the confirms of what is published, or hang up and pass everything on again."""
-        if "refuse_share" in faults:
-            return False
         if any(faults.values()):
             self.passage.armed = b"delivery-id"
         else:
@@ -378,12 +409,3 @@ PEERS: dict[str, OpenPeer] = {
     "webhook": webhook,
 }
 """By channel; one that is missing here fails the matrix."""
-
-
-def repeats(taken: Taken) -> Counter[str]:
-    """Count what came more than once: marked, and unmarked."""
-    counts: Counter[str] = Counter()
-    for marks in taken.marks.values():
-        counts["marked"] += sum(marks[1:])
-        counts["unmarked"] += sum(not each for each in marks[1:])
-    return counts

@@ -31,7 +31,7 @@ class Cell:
     deliveries: int
     sent: int
     in_doubt: int
-    """Deliveries of which a try was in doubt."""
+    """Deliveries that were in doubt at some time."""
     held: int
     failed: int
     repeats_marked: int
@@ -40,6 +40,8 @@ class Cell:
     repeats_unmarked: int
     missing: int
     """Deliveries that count as sent and were never taken; forbidden."""
+    failed_though_taken: int
+    """Deliveries that count as failed and were taken; forbidden."""
 
 
 @dataclass
@@ -130,17 +132,13 @@ class Stage:
         states = self.ledger.states()
         taken = self.taken()
         marks = {each.delivery_id: taken.of(each.delivery_id) for each in self.sent}
-        doubted = {
-            row["delivery_id"]
-            for row in self.ledger.rows("SELECT * FROM attempts WHERE outcome = 'IN_DOUBT'")
-        }
         unmarked = sum(not mark for each in marks.values() for mark in each[1:])
         return Cell(
             channel=self.peer.channel,
             fault=fault,
             deliveries=len(self.sent),
             sent=sum(State(state) in DELIVERED for state in states.values()),
-            in_doubt=len(doubted),
+            in_doubt=len(self._doubted()),
             held=sum(state == State.HELD for state in states.values()),
             failed=sum(state == State.FAILED for state in states.values()),
             repeats_marked=sum(sum(each[1:]) for each in marks.values()),
@@ -149,4 +147,14 @@ class Stage:
             missing=sum(
                 State(states[name]) in DELIVERED and not each for name, each in marks.items()
             ),
+            failed_though_taken=sum(
+                states[name] == State.FAILED and bool(each) for name, each in marks.items()
+            ),
         )
+
+    def _doubted(self) -> set[str]:
+        """Return who was in doubt: as recorded, or as told where a late answer has replaced it."""
+        rows = self.ledger.rows("SELECT delivery_id FROM attempts WHERE outcome = 'IN_DOUBT'")
+        swept = [each for one in self.started for each in one.logged("delivery_swept")]
+        told = {str(each["delivery_id"]) for each in swept if each["after"] == State.IN_DOUBT}
+        return told | {row["delivery_id"] for row in rows}

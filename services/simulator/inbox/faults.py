@@ -3,12 +3,14 @@
 import random
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Refusal = Annotated[int, Field(ge=400, le=599)]
+NOISE: Final = b"\x16\x03 what was that?\r\n\r\n"
+"""No answer in any protocol that is spoken here."""
 
 
 class Verdict(StrEnum):
@@ -19,13 +21,22 @@ class Verdict(StrEnum):
     REFUSED = "refused"
 
 
+class Strange(StrEnum):
+    """An answer that no such provider gives."""
+
+    NOISE = "noise"
+    """Bytes that are not of the protocol."""
+    PAGE = "page"
+    """HTTP 200 and a page for people, as a proxy in between would answer; noise elsewhere."""
+
+
 class Faults(BaseModel):
     """The dials of one way in; a provider with more dials has a subclass.
 
     A share of messages is refused with `refuse_status` and not kept; 429 and 503 ask to come
     again. Of the others a share is kept and then the connection closes without an answer:
     `accept_then_drop_share`. Every answer comes after `delay_seconds`. `retry_after_seconds` goes
-    with an HTTP refusal.
+    with an HTTP refusal. What is kept can be answered by nonsense: `strange_answers`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -35,6 +46,7 @@ class Faults(BaseModel):
     retry_after_seconds: Annotated[int, Field(ge=0, le=86_400)] | None = None
     accept_then_drop_share: Share = 0.0
     delay_seconds: Annotated[float, Field(ge=0, le=600)] = 0.0
+    strange_answers: Strange | None = None
 
     def decide(self, rng: random.Random) -> Verdict:
         """Draw what happens to the next message."""

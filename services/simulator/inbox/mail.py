@@ -38,6 +38,8 @@ class MailHandler:
             server.transport.close()
         if verdict is Verdict.REFUSED:
             return f"{faults.refuse_status} refused, because a dial says so"
+        if faults.strange_answers is not None:
+            return "what was that?"
         return "250 kept"
 
     def _take(self, raw: bytes, recipients: list[str], verdict: Verdict) -> None:

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from services.simulator.inbox.faults import Faults, Verdict
+from services.simulator.inbox.faults import NOISE, Faults, Strange, Verdict
 from services.simulator.inbox.provider import (
     Closing,
     Desk,
@@ -24,6 +24,7 @@ from services.simulator.inbox.switchboard import Switchboard
 
 BODY_LIMIT_BYTES: Final = 1024 * 1024
 HEADERS_KEPT: Final = 50
+PAGE: Final = ProviderAnswer(200, b"<html><p>Please sign in.</p></html>\n", media_type="text/html")
 
 
 class WebServer(ThreadingHTTPServer):
@@ -120,11 +121,19 @@ class WebHandler(BaseHTTPRequestHandler):
         else:
             answer = provider.take(request, sending)
         board.clock.wait(self.server.stopping, faults.delay_seconds)
-        if verdict is Verdict.DROPPED:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-        else:
+        if verdict is Verdict.REFUSED or (
+            verdict is Verdict.ACCEPTED and not faults.strange_answers
+        ):
             self._answer(answer, faults)
+        elif verdict is Verdict.ACCEPTED and faults.strange_answers is Strange.PAGE:
+            self._answer(PAGE)
+        else:
+            self._leave(b"" if verdict is Verdict.DROPPED else NOISE)
+
+    def _leave(self, last_bytes: bytes) -> None:
+        self.wfile.write(last_bytes)
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
 
     def _body(self) -> bytes | None:
         said = self.headers.get("content-length", "")

@@ -15,6 +15,7 @@ from h2.events import DataReceived, Event, RequestReceived, StreamEnded, StreamR
 from h2.exceptions import ProtocolError
 
 from services.simulator.inbox.apns.account import Account
+from services.simulator.inbox.faults import NOISE
 
 BODY_LIMIT_BYTES: Final = 64 * 1024
 
@@ -26,6 +27,8 @@ class Act(StrEnum):
 
     ANSWER = "answer"
     SILENCE = "silence"
+    NOISE = "noise"
+    """Say what is no HTTP/2, and end the connection."""
     DROP = "drop"
     """End the connection without a word."""
     GOAWAY_TAKEN = "goaway taken"
@@ -214,6 +217,10 @@ class Talk(asyncio.Protocol):
                 self._say(stream, reply)
             case Act.DROP:
                 self.end()
+            case Act.NOISE:
+                self._over = True
+                self._transport.write(NOISE)
+                self._transport.close()
             case Act.GOAWAY_TAKEN | Act.GOAWAY_UNSEEN:
                 self.leave()
             case Act.REFUSE_STREAM:

@@ -126,6 +126,8 @@ class Apns:
         return Reply(Act.REFUSE_STREAM) if self._drawn(dials.refuse_stream_share) else None
 
     def _act(self, dials: ApnsFaults) -> Act:
+        if dials.strange_answers is not None:
+            return Act.NOISE
         if self._drawn(dials.goaway_taken_share):
             return Act.GOAWAY_TAKEN
         return Act.SILENCE if self._drawn(dials.silence_share) else Act.ANSWER

@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 
 import orjson
 
+from services.simulator.inbox.faults import Faults
 from services.simulator.inbox.provider import Desk, ProviderAnswer, ProviderRequest, Sending
 
 PREFIX: Final = "/nrdp"
@@ -20,10 +21,21 @@ _ID: Final = re.compile(r"\[delivery ([0-9a-f]{32})\]")
 _XML_FIELD: Final = re.compile(r"<(hostname|servicename|state|output)>([^<]*)</")
 
 
+class NrdpFaults(Faults):
+    """NRDP's dials."""
+
+    refuse_word: str | None = None
+    """Refusals answer 200 with status -1 and this word, as NRDP does, and not by the status."""
+
+
+DIALS: Final = NrdpFaults()
+
+
 class Nrdp:
     """Takes check results."""
 
-    def __init__(self) -> None:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._lock = threading.Lock()
         self._results: list[dict[str, Any]] = []
 
@@ -50,7 +62,10 @@ class Nrdp:
         return _said(form, 0, "OK", f"{len(results)} checks processed")
 
     def refuse(self, status: int) -> ProviderAnswer:
-        """Answer as the web server before NRDP would."""
+        """Say NRDP's word for it, or answer as the web server before NRDP would."""
+        dials = self._desk.faults()
+        if isinstance(dials, NrdpFaults) and dials.refuse_word is not None:
+            return _said({"json": ""}, -1, dials.refuse_word)
         return ProviderAnswer(status, b"refused, because a dial says so\n", media_type="text/plain")
 
 
@@ -97,6 +112,6 @@ def _said(form: dict[str, str], status: int, word: str, output: str = "") -> Pro
     return ProviderAnswer(200, whole.encode(), media_type="text/xml")
 
 
-def open_provider(_: Desk) -> Nrdp:
+def open_provider(desk: Desk) -> Nrdp:
     """Make the provider."""
-    return Nrdp()
+    return Nrdp(desk)

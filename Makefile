@@ -47,6 +47,10 @@ test: setup ## Run all tests, with real Kafka, Postgres and Spark
 fuzz: $(VENV_STAMP) ## Simulate random histories of delivery under faults until Ctrl-C or a broken promise
 	@$(PYTHON) -m tests.simulation fuzz
 
+.PHONY: docs
+docs: $(VENV_STAMP) ## Write what is made of the code into docs (the channels' promises)
+	@$(PYTHON) -m tests.promises
+
 .PHONY: format
 format: $(VENV_STAMP) ## Rewrite code in the project's format
 	$(VENV)/bin/ruff check --fix .

@@ -14,6 +14,7 @@ from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from services.machine import broker, child, postgres, setup
 from services.machine.ports import free_ports
+from tests.integration.rabbitmq import RABBITMQ_SERVER, RabbitMq
 
 ROOT = Path(__file__).parents[1]
 
@@ -81,3 +82,14 @@ def spark(aldebaran_tools: Path) -> Iterator[SparkSession]:
     session = open_session(settings)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def rabbitmq(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RabbitMq]:
+    """A RabbitMQ that can be stopped and started again; use queues with names of your own."""
+    if not RABBITMQ_SERVER.exists():
+        pytest.skip("no RabbitMQ here: apt-get install rabbitmq-server")
+    server = RabbitMq(tmp_path_factory.mktemp("rabbitmq"))
+    server.start()
+    yield server
+    server.close()

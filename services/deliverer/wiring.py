@@ -1,10 +1,14 @@
-"""Finds channels: each is one module, or one package, in `channels/`; its name is the channel's."""
+"""Finds channels: each is one module, or one package, in `channels/`; its name is the channel's.
+
+It has `open_channel`, and `PROMISE`, from which docs/channels.md is made.
+"""
 
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 
 from services.deliverer import channels
-from services.deliverer.channel import OpenChannel
+from services.deliverer.channel import OpenChannel, Promise
 
 
 def channel_names() -> tuple[str, ...]:
@@ -19,5 +23,15 @@ def opener(name: str) -> OpenChannel | None:
     """
     if name not in channel_names():
         return None
-    opens: OpenChannel = import_module(f"{channels.__name__}.{name}").open_channel
+    opens: OpenChannel = _module(name).open_channel
     return opens
+
+
+def promise_of(name: str) -> Promise:
+    """Return what a channel promises; it needs no settings for that."""
+    promise: Promise = _module(name).PROMISE
+    return promise
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"{channels.__name__}.{name}")

@@ -67,6 +67,8 @@ def peer(request: pytest.FixtureRequest, kafka_bootstrap: str, tmp_path: Path) -
         yield peer
 
 
+@pytest.mark.promise("without_faults", "every")
+@pytest.mark.promise("after_doubt", "every")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_nothing_is_missing_and_no_repeat_is_unmarked(
     fault: str,

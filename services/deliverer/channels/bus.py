@@ -23,7 +23,7 @@ _TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _OWN_TOPICS: Final = frozenset({topics.ALERTS, topics.HEARTBEATS, topics.DELIVERY_EVENTS})
 _OWN_PREFIX: Final = topics.deliveries("")
 
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="a Kafka topic; empty means the default topic",
     our_id="record key, header `delivery-id`",
     taken_when="all in-sync replicas have it",
@@ -91,7 +91,7 @@ class BusChannel:
         self._producer = Producer(settings.target(), "deliverer-bus", settings.security())
         self.traits = Traits(
             name="bus",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=True,
             send_timeout_seconds=settings.send_timeout_seconds,
         )

@@ -32,7 +32,7 @@ _CLOSING: Final = 421
 
 Address = Annotated[str, StringConstraints(pattern=f"^{_PLAIN_ADDRESS}$")]
 
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="one mail address",
     our_id="`Message-ID`, header `X-Aldebaran-Delivery`",
     taken_when="the relay answers 2xx to the final dot",
@@ -75,7 +75,7 @@ class EmailChannel:
         self._tls = None if plain else ssl.create_default_context(cafile=settings.email_ca_file)
         self.traits = Traits(
             name="email",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=False,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=60.0,

@@ -24,7 +24,7 @@ from services.deliverer.channel import (
 )
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="any text",
     our_id="field `delivery_id`",
     taken_when="the line is on the disk (file), or the reader's pipe has it (standard output)",
@@ -54,7 +54,7 @@ class LogChannel:
         self._one_at_a_time = asyncio.Lock()
         self.traits = Traits(
             name="log",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=False,
             repeats=frozenset(Severity),
             send_timeout_seconds=10.0,

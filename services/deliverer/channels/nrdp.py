@@ -34,7 +34,7 @@ _OF_THE_MESSAGE: Final = frozenset({"BAD JSON", "BAD XML", "NO DATA"})
 _XML_STATUS: Final = re.compile(r"<status>\s*(-?\d+)\s*</status>")
 _XML_MESSAGE: Final = re.compile(r"<message>([^<]*)</message>")
 
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="`host/service`, or `host`",
     our_id="at the end of the output's first line",
     taken_when="answered 200 with status 0",
@@ -91,7 +91,7 @@ class NrdpChannel:
         )
         self.traits = Traits(
             name="nrdp",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=settings.nrdp_dedupes,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=15.0,

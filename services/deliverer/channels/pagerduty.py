@@ -37,13 +37,14 @@ _SEVERITIES: Final[Mapping[Severity, str]] = {
     Severity.WARNING: "warning",
     Severity.INFO: "info",
 }
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="the name of a routing key in `pagerduty_routing_keys`",
     our_id="`dedup_key`, and `delivery_id` in the details",
     taken_when="answered 202",
     not_taken="nothing left yet (DNS, refused, TLS, connect timeout); 429, 503",
     permanent="400 with its errors, other 4xx, an unknown name",
-    in_doubt="408, other 5xx, timeout or reset after the first byte",
+    in_doubt="408, other 5xx, any other 2xx (a proxy's page), "
+    "timeout or reset after the first byte",
     evidence="none needed: the same key again joins the open incident",
     without_faults="once",
     after_doubt="one incident, as long as it is open",
@@ -82,7 +83,7 @@ class PagerDutyChannel:
         )
         self.traits = Traits(
             name="pagerduty",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=True,
             breaker_per_recipient=True,
             send_timeout_seconds=15.0,
@@ -168,11 +169,11 @@ def _event(delivery: Delivery, routing_key: str, link: str | None) -> dict[str, 
 def answered(status: int, said: Mapping[str, Any], retry_after: float | None) -> Outcome:
     """Sort PagerDuty's answer; `said` is its JSON body, or empty."""
     reason = f"PagerDuty answered {status}{_told(said)}"[:REASON_LIMIT]
-    if 200 <= status < 300:
+    if status == 202:
         return Accepted(str(said.get("dedup_key", ""))[:REASON_LIMIT])
     if status in (429, 503):
         return Refused(reason, retry_after, destination_down=status == 503)
-    if status >= 500 or status == 408 or status < 200:
+    if status >= 500 or status == 408 or status < 300:
         return Unknown(reason)
     return Permanent(reason)
 

@@ -31,7 +31,7 @@ _NOT_PROCESSED: Final = frozenset({425, 429, 503})
 _MAYBE_PROCESSED: Final = frozenset({408, 409})
 """408 comes from gateways for slow servers too; 409 tells of a first try still under way."""
 
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="an http(s) address, or a name from `webhook_targets`",
     our_id="headers `Idempotency-Key` and `webhook-id`",
     taken_when="answered 2xx",
@@ -89,7 +89,7 @@ class WebhookChannel:
         )
         self.traits = Traits(
             name="webhook",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=settings.webhook_dedupes,
             repeats=frozenset({Severity.CRITICAL}),
             breaker_per_recipient=True,

@@ -16,6 +16,7 @@ from tests.unit.deliverer.builders import delivery
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 
+@pytest.mark.promise("permanent", "bus")
 def test_each_delivery_is_one_record_of_the_topic_named_by_its_recipient(
     start: Start, bus: Bus, ledger: Ledger
 ) -> None:

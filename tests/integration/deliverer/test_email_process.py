@@ -26,6 +26,7 @@ def rests_in(ledger: Ledger, *states: State) -> Callable[[], bool]:
     return lambda: set(ledger.states().values()) <= set(states)
 
 
+@pytest.mark.promise("our_id", "email")
 def test_a_mail_is_sent_once_with_its_id_and_every_dot(
     start: Start, ledger: Ledger, relay: Relay
 ) -> None:
@@ -44,6 +45,7 @@ def test_a_mail_is_sent_once_with_its_id_and_every_dot(
     assert "4711" in ledger.row(one)["provider_id"]
 
 
+@pytest.mark.promise("in_doubt", "email")
 def test_lost_after_the_final_dot_is_held_and_never_sent_again(
     start: Start, ledger: Ledger, relay: Relay
 ) -> None:
@@ -56,6 +58,7 @@ def test_lost_after_the_final_dot_is_held_and_never_sent_again(
     assert "final dot" in ledger.attempts(one)[0]["reason"]
 
 
+@pytest.mark.promise("not_taken", "email")
 @pytest.mark.parametrize("step", ["on_recipient", "on_content"])
 def test_what_the_relay_does_not_take_yet_is_tried_again(
     start: Start, ledger: Ledger, relay: Relay, step: str
@@ -70,6 +73,7 @@ def test_what_the_relay_does_not_take_yet_is_tried_again(
     assert relay.mailbox.taken() == Counter([one.delivery_id])
 
 
+@pytest.mark.promise("permanent", "email")
 @pytest.mark.parametrize("step", ["on_recipient", "on_content"])
 def test_what_the_relay_refuses_for_good_fails(
     start: Start, ledger: Ledger, relay: Relay, step: str

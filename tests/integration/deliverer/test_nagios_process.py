@@ -86,6 +86,7 @@ def test_each_delivery_is_one_check_result(
     assert len(notified) == len(sent)
 
 
+@pytest.mark.promise("without_faults", "nagios")
 def test_a_result_survives_an_outage_of_nagios_longer_than_its_limit_of_age(
     start: Start, ledger: Ledger, nagios: Nagios
 ) -> None:
@@ -111,6 +112,7 @@ def _now(nagios: Nagios) -> float:
     return probe.stat().st_mtime
 
 
+@pytest.mark.promise("not_taken", "nagios")
 def test_without_a_reader_a_command_waits_in_the_ledger(
     start: Start, ledger: Ledger, nagios: Nagios
 ) -> None:
@@ -128,6 +130,7 @@ def test_without_a_reader_a_command_waits_in_the_ledger(
     assert len(alerts(nagios, one)) == 1
 
 
+@pytest.mark.promise("evidence", "nagios")
 @pytest.mark.parametrize(
     ("way", "read_meanwhile"), [("spool", True), ("spool", False), ("command", True)]
 )
@@ -158,6 +161,8 @@ def test_taken_and_never_recorded_is_found_again(
     assert len(ledger.attempts(one)) == 1
 
 
+@pytest.mark.promise("after_doubt", "nagios")
+@pytest.mark.promise("in_doubt", "nagios")
 def test_killed_deliverers_leave_at_most_one_result(
     start: Start, ledger: Ledger, nagios: Nagios
 ) -> None:

@@ -50,6 +50,7 @@ def test_each_delivery_is_one_check_result(start: Start, ledger: Ledger, inbox: 
     assert TOKEN not in deliverer.log_file.read_text() + str(ledger.rows())
 
 
+@pytest.mark.promise("after_doubt", "nrdp")
 def test_taken_but_not_answered_is_held_or_repeated_with_a_mark(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
@@ -99,6 +100,7 @@ def test_a_server_error_is_a_doubt(start: Start, ledger: Ledger, inbox: Inbox) -
     assert len(ledger.attempts(one)) == 1
 
 
+@pytest.mark.promise("not_taken", "nrdp")
 def test_a_wrong_token_waits_and_is_told(start: Start, ledger: Ledger, inbox: Inbox) -> None:
     one = delivery(1, "nrdp", WATCH)
     ledger.add(one)

@@ -60,6 +60,7 @@ def test_each_opens_one_incident_and_the_key_is_told_nowhere(
     assert KEY not in deliverer.log_file.read_text() + str(ledger.rows())
 
 
+@pytest.mark.promise("after_doubt", "pagerduty")
 def test_taken_but_not_answered_it_joins_the_open_incident(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
@@ -90,6 +91,7 @@ def test_refused_for_now_it_is_sent_later_and_once(
     assert inbox.taken("pagerduty") == Counter([one.delivery_id])
 
 
+@pytest.mark.promise("permanent", "pagerduty")
 def test_what_is_invalid_fails_with_what_pagerduty_said(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:

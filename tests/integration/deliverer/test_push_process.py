@@ -89,6 +89,7 @@ def test_each_is_pushed_once_over_one_connection_and_no_secret_is_told(
     assert "bearer" not in told
 
 
+@pytest.mark.promise("after_doubt", "push")
 @pytest.mark.parametrize("fault", ["accept_then_drop_share", "silence_share", "goaway_taken_share"])
 def test_taken_but_not_answered_it_goes_again_as_the_same_item(
     start: Start, ledger: Ledger, apple: Apple, fault: str
@@ -106,6 +107,7 @@ def test_taken_but_not_answered_it_goes_again_as_the_same_item(
     assert not ledger.row(one)["marked_repeat"]
 
 
+@pytest.mark.promise("not_taken", "push")
 @pytest.mark.parametrize("fault", ["goaway_unseen_share", "refuse_stream_share"])
 def test_a_stream_that_was_never_looked_at_is_sent_again_and_taken_once(
     start: Start, ledger: Ledger, apple: Apple, fault: str
@@ -148,6 +150,7 @@ def test_refused_for_good_it_fails_with_apples_reason(
     assert len(apple.inbox.arrivals("apns")) == 1
 
 
+@pytest.mark.promise("not_taken", "push")
 def test_a_refused_credential_is_signed_anew_then_told_and_nothing_is_lost(
     start: Start, ledger: Ledger, apple: Apple
 ) -> None:
@@ -164,6 +167,7 @@ def test_a_refused_credential_is_signed_anew_then_told_and_nothing_is_lost(
     assert apple.taken() == Counter([one.delivery_id])
 
 
+@pytest.mark.promise("permanent", "push")
 def test_a_dead_token_is_dropped_also_after_a_restart_until_a_new_one_is_set(
     start: Start, ledger: Ledger, apple: Apple
 ) -> None:
@@ -189,6 +193,7 @@ def test_a_dead_token_is_dropped_also_after_a_restart_until_a_new_one_is_set(
     assert PHONE not in str(ledger.rows("SELECT * FROM dropped_addresses"))
 
 
+@pytest.mark.promise("after_doubt", "push")
 def test_a_phone_that_is_off_gets_only_the_newest(
     start: Start, ledger: Ledger, apple: Apple
 ) -> None:

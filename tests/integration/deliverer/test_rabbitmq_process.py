@@ -53,6 +53,7 @@ def test_each_delivery_is_one_message_by_exchange_and_by_queue(
     assert {Delivery.decode(each.body).delivery_id for each in messages} == set(wanted)
 
 
+@pytest.mark.promise("not_taken", "rabbitmq")
 def test_returned_and_unknown_exchanges_wait_and_others_go_on(
     start: Start, ledger: Ledger, rabbitmq: RabbitMq, queue: Queue
 ) -> None:
@@ -70,6 +71,7 @@ def test_returned_and_unknown_exchanges_wait_and_others_go_on(
     assert len(ledger.attempts(nobody)) == len(ledger.attempts(missing)) == 3
 
 
+@pytest.mark.promise("not_taken", "rabbitmq")
 def test_a_full_queue_that_says_no_is_tried_again(
     start: Start, ledger: Ledger, rabbitmq: RabbitMq
 ) -> None:
@@ -84,6 +86,7 @@ def test_a_full_queue_that_says_no_is_tried_again(
     assert "nack" in ledger.by_id()[held]["reason"]
 
 
+@pytest.mark.promise("after_doubt", "rabbitmq")
 def test_taken_and_the_confirm_lost_it_comes_again_with_the_same_id(
     start: Start, ledger: Ledger, queue: Queue, rabbitmq: RabbitMq, passage: Passage
 ) -> None:
@@ -181,6 +184,7 @@ def test_killed_before_the_confirm_another_publishes_the_same_id(
     assert queue.count() == Counter({one.delivery_id: 2})
 
 
+@pytest.mark.promise("not_taken", "rabbitmq")
 def test_while_an_alarm_blocks_publishers_deliveries_wait(
     start: Start, ledger: Ledger, rabbitmq: RabbitMq, queue: Queue
 ) -> None:

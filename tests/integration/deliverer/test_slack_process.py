@@ -62,6 +62,7 @@ def test_each_is_posted_once_and_the_token_is_told_nowhere(
     assert TOKEN not in deliverer.log_file.read_text() + str(ledger.rows())
 
 
+@pytest.mark.promise("evidence", "slack")
 def test_taken_but_not_answered_the_history_proves_it(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
@@ -73,6 +74,7 @@ def test_taken_but_not_answered_the_history_proves_it(
     assert inbox.taken("slack") == Counter(each.delivery_id for each in sent)
 
 
+@pytest.mark.promise("evidence", "slack")
 @pytest.mark.parametrize("error", ["internal_error", None])
 def test_what_the_history_lacks_after_the_lease_is_sent_again(
     start: Start, ledger: Ledger, inbox: Inbox, error: str | None
@@ -88,6 +90,7 @@ def test_what_the_history_lacks_after_the_lease_is_sent_again(
     assert not ledger.row(one)["marked_repeat"]
 
 
+@pytest.mark.promise("after_doubt", "slack")
 def test_where_the_history_cannot_be_read_it_is_held_or_marked(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
@@ -102,6 +105,7 @@ def test_where_the_history_cannot_be_read_it_is_held_or_marked(
     assert Counter(marks) == {False: 2, True: 1}
 
 
+@pytest.mark.promise("not_taken", "slack")
 def test_refused_for_now_it_is_sent_later_and_once(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
@@ -118,6 +122,7 @@ def test_refused_for_now_it_is_sent_later_and_once(
     assert inbox.taken("slack") == Counter([one.delivery_id, other.delivery_id])
 
 
+@pytest.mark.promise("permanent", "slack")
 def test_refused_for_good_it_fails_with_advice(start: Start, ledger: Ledger, inbox: Inbox) -> None:
     inbox.dial("slack", archived=[OTHER], refuse_share=1, refuse_error="not_in_channel")
     archived, uninvited, unknown = (

@@ -43,6 +43,7 @@ def evidence(ledger: Ledger, one: Delivery) -> Counter[str]:
     return Counter(row["kind"] for row in rows if row["delivery_id"] == one.delivery_id)
 
 
+@pytest.mark.promise("evidence", "sms")
 def test_after_a_lost_answer_the_callback_alone_proves_that_it_was_taken(
     start: Start, ledger: Ledger, inbox: Inbox, door: Door
 ) -> None:
@@ -108,6 +109,7 @@ def test_forged_callbacks_change_nothing(
     assert inbox.taken("twilio") == Counter([one.delivery_id])
 
 
+@pytest.mark.promise("after_doubt", "sms")
 def test_without_any_evidence_it_is_held_until_a_late_callback_comes(
     start: Start, ledger: Ledger, inbox: Inbox, door: Door
 ) -> None:
@@ -140,6 +142,7 @@ def test_killed_mid_request_the_callback_proves_it_and_nobody_sends_again(
     assert inbox.taken("twilio") == Counter([one.delivery_id])
 
 
+@pytest.mark.promise("evidence", "sms")
 def test_without_callbacks_the_list_ends_the_doubt(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:

@@ -50,6 +50,7 @@ def test_each_is_sent_once_and_the_token_is_told_nowhere(
     assert TOKEN not in deliverer.log_file.read_text() + str(ledger.rows())
 
 
+@pytest.mark.promise("in_doubt", "sms")
 @pytest.mark.parametrize("status", [500, 503])
 def test_a_server_error_or_a_lost_answer_is_held_and_never_sent_again(
     start: Start, ledger: Ledger, inbox: Inbox, status: int
@@ -68,6 +69,7 @@ def test_a_server_error_or_a_lost_answer_is_held_and_never_sent_again(
     assert [row["outcome"] for row in ledger.attempts(dropped)] == ["IN_DOUBT"]
 
 
+@pytest.mark.promise("not_taken", "sms")
 def test_too_many_requests_wait_as_long_as_twilio_asks(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
@@ -84,6 +86,7 @@ def test_too_many_requests_wait_as_long_as_twilio_asks(
     assert (last["claimed_at"] - first["finished_at"]).total_seconds() >= 1
 
 
+@pytest.mark.promise("permanent", "sms")
 def test_numbers_that_can_never_get_a_text_fail_and_others_do_not(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
@@ -96,6 +99,7 @@ def test_numbers_that_can_never_get_a_text_fail_and_others_do_not(
     assert "21614" in ledger.row(landline)["reason"]
 
 
+@pytest.mark.promise("not_taken", "sms")
 def test_refused_credentials_wait_until_they_are_put_right(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
@@ -150,6 +154,7 @@ def test_a_slow_answer_is_a_doubt(start: Start, ledger: Ledger, inbox: Inbox) ->
     assert inbox.taken("twilio") == codes(one)
 
 
+@pytest.mark.promise("our_id", "sms")
 def test_the_request_is_as_promised(start: Start, ledger: Ledger, inbox: Inbox) -> None:
     one = text(1)
     ledger.add(one)

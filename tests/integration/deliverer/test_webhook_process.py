@@ -69,6 +69,7 @@ def test_a_message_without_a_row_is_kept_aside_and_not_sent(
     assert receiver.came() == Counter([known.delivery_id])
 
 
+@pytest.mark.promise("after_doubt", "webhook")
 def test_taken_but_not_answered_is_held_and_never_sent_again(
     start: Start, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:
@@ -81,6 +82,7 @@ def test_taken_but_not_answered_is_held_and_never_sent_again(
     assert [row["outcome"] for row in ledger.attempts(one)] == ["IN_DOUBT"]
 
 
+@pytest.mark.promise("after_doubt", "webhook")
 def test_a_critical_doubt_is_repeated_once_with_a_mark(
     start: Start, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:
@@ -95,6 +97,7 @@ def test_a_critical_doubt_is_repeated_once_with_a_mark(
     assert first.key == repeat.key == one.delivery_id
 
 
+@pytest.mark.promise("evidence", "webhook")
 def test_a_receiver_that_drops_repeats_gets_the_same_key_unmarked(
     start: Start, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:
@@ -123,6 +126,7 @@ def test_what_is_not_taken_is_tried_again_until_it_is(
     assert outcomes == ["RETRY_WAIT", "RETRY_WAIT", "SENT"]
 
 
+@pytest.mark.promise("permanent", "webhook")
 def test_what_is_refused_for_good_fails_and_what_is_unclear_is_held(
     start: Start, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:

@@ -37,6 +37,7 @@ def test_a_plain_file_is_no_command_file(tmp_path: Path) -> None:
     assert not file.read_bytes()
 
 
+@pytest.mark.promise("not_taken", "nagios")
 def test_a_line_comes_whole_or_not_at_all(fifo: Path) -> None:
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     line = b"x" * (LINE_LIMIT_BYTES - 1) + b"\n"

@@ -37,6 +37,7 @@ def window(seconds: float = 60) -> SendWindow:
     return SendWindow(clock, clock.monotonic_seconds() + seconds)
 
 
+@pytest.mark.promise("our_id", "nagios")
 @given(IDS)
 def test_names_are_as_nagios_wants_them(delivery_id: str) -> None:
     name = file_name(delivery_id)
@@ -78,6 +79,7 @@ async def test_another_result_of_the_same_name_is_left_alone(tmp_path: Path) -> 
     assert (tmp_path / file_name(ID)).read_text() == "host_name=other\n"
 
 
+@pytest.mark.promise("not_taken", "nagios")
 async def test_nothing_is_put_beside_what_nobody_reads(tmp_path: Path) -> None:
     sign = tmp_path / "cAAAAAA.ok"
     sign.touch()

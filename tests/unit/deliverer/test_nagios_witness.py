@@ -85,6 +85,7 @@ def test_an_unknown_service_proves_nothing() -> None:
     assert isinstance(judged(Status(10**9, 1), Doubt(ONE, 1, 0, 0)), Unclear)
 
 
+@pytest.mark.promise("evidence", "nagios")
 @given(
     claimed=st.integers(1000, 1100),
     lease=st.integers(1, 100),
@@ -123,11 +124,13 @@ def test_absent_is_never_said_of_what_was_taken(
         assert taken_after is not None
 
 
+@pytest.mark.promise("evidence", "nagios")
 def test_absence_is_proven_at_last() -> None:
     status = Status(10_000, 100, {PLACE: Shown(400, "older")})
     assert isinstance(judged(status, Doubt(ONE, 1, 5_000_000, 5_030_000)), Absent)
 
 
+@pytest.mark.promise("permanent", "nagios")
 async def test_an_unknown_service_is_refused_for_good(tmp_path: Path) -> None:
     file = tmp_path / "status.dat"
     file.write_text(WRITTEN)

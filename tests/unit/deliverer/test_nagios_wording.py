@@ -58,6 +58,7 @@ def test_a_cut_text_is_the_beginning_of_the_whole(words: str, limit: int) -> Non
     assert as_nagios_reads(escaped).startswith(as_nagios_reads(short))
 
 
+@pytest.mark.promise("our_id", "nagios")
 def test_the_longest_message_keeps_its_id_in_either_way() -> None:
     long = delivery(1, recipient="h" * 100 + "/" + "s" * 154).model_copy(
         update={"subject": "\\" * 512, "text": "中" * 4096}

@@ -55,6 +55,7 @@ def test_any_answer_is_read_or_none(body: bytes) -> None:
     assert found is None or isinstance(found.status, int)
 
 
+@pytest.mark.promise("permanent", "nrdp")
 @pytest.mark.parametrize(
     ("status", "said", "kind"),
     [

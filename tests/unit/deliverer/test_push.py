@@ -110,6 +110,7 @@ def test_a_text_is_cut_as_little_as_possible(text: str, limit: int) -> None:
     assert found == text or not fits(text[: len(found)] + "…")
 
 
+@pytest.mark.promise("our_id", "push")
 @given(Ids)
 def test_ids_are_stable_and_what_apple_takes(delivery_id: str) -> None:
     made = apns_id(delivery_id)
@@ -154,6 +155,7 @@ def test_the_stand_in_takes_what_we_make_and_refuses_what_apple_would(
     assert late == Wrong(403, "ExpiredProviderToken")
 
 
+@pytest.mark.promise("permanent", "push")
 @pytest.mark.parametrize(
     ("status", "kind"),
     [

@@ -40,6 +40,7 @@ def test_what_is_no_complaint_fits_into_the_protocol(recipient: str) -> None:
         assert max(len(exchange.encode()), len(key.encode())) <= AMQP_NAME_LIMIT_BYTES
 
 
+@pytest.mark.promise("our_id", "rabbitmq")
 @pytest.mark.parametrize("marked", [False, True])
 def test_a_message_is_persistent_and_carries_ids_and_the_mark(marked: bool) -> None:
     one = delivery(1, channel="rabbitmq", recipient="q")
@@ -53,6 +54,7 @@ def test_a_message_is_persistent_and_carries_ids_and_the_mark(marked: bool) -> N
     assert (read == one) == (not marked)
 
 
+@pytest.mark.promise("permanent", "rabbitmq")
 def test_refusals_mean_what_the_protocol_says() -> None:
     assert isinstance(refused(ChannelNotFoundEntity("no exchange 'x'")), Refused)
     assert isinstance(refused(ChannelAccessRefused("not for you")), Permanent)

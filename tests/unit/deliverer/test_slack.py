@@ -22,6 +22,7 @@ Json = st.recursive(
 )
 
 
+@pytest.mark.promise("permanent", "slack")
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
@@ -62,6 +63,7 @@ def test_statuses_without_slacks_words_prove_little(status: int, kind: type) -> 
     assert isinstance(answered(status, {}, None), kind)
 
 
+@pytest.mark.promise("taken_when", "slack")
 @given(st.integers(100, 599), st.dictionaries(st.sampled_from(["ok", "error", "ts"]), Json))
 def test_only_slacks_ok_is_an_acceptance(status: int, said: dict[str, object]) -> None:
     outcome = answered(status, said, None)
@@ -78,6 +80,7 @@ def test_what_can_be_put_right_is_told() -> None:
     assert "slack_bot_token" in refused.reason
 
 
+@pytest.mark.promise("our_id", "slack")
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4096))
 def test_any_text_is_found_again_by_text_and_by_metadata(text: str) -> None:
     one, other = (delivery(n, "slack", CONVERSATION, text=text) for n in range(2))

@@ -1,5 +1,6 @@
 """How long a text message is, and how it is cut."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def test_no_more_is_cut_than_must_be(text: str) -> None:
         assert segments(text[: kept + 1] + "..." + TAIL) > 1
 
 
+@pytest.mark.promise("our_id", "sms")
 @given(st.text(max_size=512), st.text(max_size=4096), st.integers(1, 10))
 def test_any_delivery_has_its_code_at_the_end(subject: str, text: str, limit: int) -> None:
     one = delivery(1).model_copy(update={"subject": subject, "text": text})

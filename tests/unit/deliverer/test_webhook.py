@@ -14,6 +14,7 @@ from services.deliverer.posting import retry_after_seconds
 NOW_MS = 1_795_253_400_000
 
 
+@pytest.mark.promise("in_doubt", "webhook")
 @pytest.mark.parametrize(
     ("status", "kind"),
     [

@@ -26,7 +26,7 @@ _LOOK_UPS_SECONDS: Final = (0.0, 15.0, 90.0)
 """The spool can be seen at once; Nagios reads it, and writes its status, some ten seconds later."""
 _DRAFT_LIFE_SECONDS: Final = 3600.0
 
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="`host/service`, or `host`",
     our_id="at the end of the output's first line; spool: the file's name is made of it",
     taken_when="spool: file and go-ahead are on the disk; command file: the FIFO has the line",
@@ -69,7 +69,7 @@ class NagiosChannel(NagiosWitness):
                 self._spool.forget_drafts(clock.now_ms() / 1000 - _DRAFT_LIFE_SECONDS)
         self.traits = Traits(
             name="nagios",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=settings.nagios_dedupes,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=10.0,

@@ -23,7 +23,7 @@ from services.deliverer.posting import answer_object, retry_after_seconds
 
 _TALKATIVE: Final = ("httpx2", "httpcore2", "h2", "hpack")
 """Libraries that log device tokens and the credential."""
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="a device token in hex, or a name from `push_devices`",
     our_id="`apns-collapse-id`, `apns-id` (as a UUID), `delivery_id` in the payload",
     taken_when="APNs answers 200",
@@ -53,7 +53,7 @@ class PushChannel:
         self._lines = Lines(settings)
         self.traits = Traits(
             name="push",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=True,
             breaker_per_recipient=True,
             send_timeout_seconds=15.0,

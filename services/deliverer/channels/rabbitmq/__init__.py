@@ -30,7 +30,7 @@ from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, U
 
 _REASON_LIMIT: Final = 300
 
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="`exchange/routing.key`, or a queue's name",
     our_id="message id, header `delivery-id`",
     taken_when="RabbitMQ confirms it and has not returned it",
@@ -55,7 +55,7 @@ class RabbitmqChannel:
         self._links = Links(settings)
         self.traits = Traits(
             name="rabbitmq",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=settings.rabbitmq_dedupes,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=10.0,

@@ -7,8 +7,10 @@ answer, takes proxies from the environment and answers of any size, and fails on
 
 from services.backbone.clock import Clock
 from services.backbone.settings import read_settings
-from services.deliverer.channels.slack.channel import SlackChannel
+from services.deliverer.channels.slack.channel import PROMISE, SlackChannel
 from services.deliverer.channels.slack.settings import SlackSettings
+
+__all__ = ["PROMISE", "open_channel"]
 
 
 def open_channel(clock: Clock) -> SlackChannel:

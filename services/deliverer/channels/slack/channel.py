@@ -42,7 +42,7 @@ _SKEW_MS: Final = 300_000
 """The history is read from so long before the claim, since clocks differ."""
 _PATIENCE_SHARE: Final = 0.6
 """Of the window, that a send may wait for its turn."""
-_PROMISE: Final = Promise(
+PROMISE: Final = Promise(
     recipient="a conversation id (`C…`, `G…`, `D…`), or a name from `slack_channels`",
     our_id="at the end of the text, and in the message's metadata",
     taken_when="answered `ok: true`",
@@ -81,7 +81,7 @@ class SlackChannel:
         )
         self.traits = Traits(
             name="slack",
-            promise=_PROMISE,
+            promise=PROMISE,
             dedupes_by_key=False,
             repeats=frozenset({Severity.CRITICAL}),
             breaker_per_recipient=True,

@@ -8,7 +8,10 @@ a short code in the text is looked for, says that the message was taken.
 from services.backbone.clock import Clock
 from services.backbone.settings import read_settings
 from services.deliverer.channels.sms.channel import SmsChannel
+from services.deliverer.channels.sms.promise import PROMISE
 from services.deliverer.channels.sms.settings import SmsSettings
+
+__all__ = ["PROMISE", "open_channel"]
 
 
 def open_channel(clock: Clock) -> SmsChannel:

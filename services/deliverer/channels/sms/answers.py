@@ -56,7 +56,7 @@ def answered(answer: Answer, now_ms: int) -> Outcome:
     """Sort the answer to the creation of a message."""
     body = _body(answer.text)
     if 200 <= answer.status < 300:
-        return _created(body)
+        return _created(answer.status, body)
     code = _number(body.get("code"))
     reason = _reason(answer.status, code, body)
     if answer.status in _MAYBE_PROCESSED or not 400 <= answer.status < 500:
@@ -72,11 +72,14 @@ def answered(answer: Answer, now_ms: int) -> Outcome:
     return Permanent(reason)
 
 
-def _created(body: Mapping[str, Any]) -> Outcome:
+def _created(http_status: int, body: Mapping[str, Any]) -> Outcome:
+    sid = str(body.get("sid") or "")[:64]
+    if not sid:
+        return Unknown(f"answered HTTP {http_status} without a message SID: is it Twilio?")
     status = str(body.get("status") or "")
     if fate(status) is Fate.LOST:
         return Permanent(told(status, str(body.get("error_code") or "")))
-    return Accepted(str(body.get("sid") or "")[:64])
+    return Accepted(sid)
 
 
 def _body(text: str) -> Mapping[str, Any]:

@@ -11,7 +11,8 @@ PROMISE: Final = Promise(
     not_taken="nothing left yet (refused, DNS, TLS, connect timeout); 429; Twilio's queue is full;"
     " credentials, account, sender or callback address refused: put right, then it goes out",
     permanent="other 4xx: no number, opted out, no text messages there, region not allowed",
-    in_doubt="5xx, 408, 409, timeout or reset after the first byte",
+    in_doubt="5xx, 408, 409, a 2xx without a SID (a proxy's page),"
+    " timeout or reset after the first byte",
     evidence="signed status callback; the recipient's list of messages, searched for the code."
     " Absence from the list only with `sms_absence_seconds`",
     without_faults="once accepted",

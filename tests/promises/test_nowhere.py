@@ -1,4 +1,4 @@
-"""What every channel promises, whatever it talks to."""
+"""What every channel promises where nobody listens, and of recipients that make no sense."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ import pytest
 from services.backbone.clock import ManualClock
 from services.deliverer.channel import Channel, Message, SendWindow, TooLate
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
-from services.deliverer.wiring import channel_names, opener
+from services.deliverer.wiring import opener
 from services.machine.ports import free_ports
 from services.simulator.inbox.apns.account import made_up
 from tests.unit.deliverer.builders import delivery
@@ -42,14 +42,8 @@ NONSENSE = {
 }
 
 
-@pytest.fixture(params=channel_names())
-def name(request: pytest.FixtureRequest) -> str:
-    assert isinstance(request.param, str)
-    return request.param
-
-
 @pytest.fixture
-async def channel(name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Channel]:
+async def channel(channel_name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Channel]:
     """Each channel, told to talk to a port on which nobody listens."""
     (port,) = free_ports(1)
     target = f'{{"the-desk": {{"url": "http://127.0.0.1:{port}/{SECRET}"}}}}'
@@ -84,7 +78,7 @@ async def channel(name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[C
         "WEBHOOK_SIGNING_SECRET": SECRET,
     }.items():
         monkeypatch.setenv("ALDEBARAN_" + setting, value)
-    open_channel = opener(name)
+    open_channel = opener(channel_name)
     assert open_channel is not None
     opened = open_channel(ManualClock())
     yield opened
@@ -100,12 +94,14 @@ async def sent(channel: Channel, message: Message, window: SendWindow) -> Outcom
         return await channel.send(message, window)
 
 
+@pytest.mark.promise("in_doubt", "bus")
+@pytest.mark.promise("not_taken", "email log nagios nrdp pagerduty push rabbitmq slack sms webhook")
 async def test_where_nobody_listens_nothing_is_taken_and_no_secret_is_told(
-    name: str, channel: Channel
+    channel_name: str, channel: Channel
 ) -> None:
     clock = ManualClock()
     window = SendWindow(clock, clock.monotonic_seconds() + 60)
-    outcome = await sent(channel, message(name, RECIPIENTS[name]), window)
+    outcome = await sent(channel, message(channel_name, RECIPIENTS[channel_name]), window)
     if isinstance(outcome, Unknown):
         assert channel.traits.dedupes_by_key
     else:
@@ -115,18 +111,20 @@ async def test_where_nobody_listens_nothing_is_taken_and_no_secret_is_told(
     assert SECRET not in repr(outcome)
 
 
+@pytest.mark.promise("recipient", "every")
+@pytest.mark.promise("permanent", "every")
 async def test_a_recipient_that_makes_no_sense_is_refused_for_good(
-    name: str, channel: Channel
+    channel_name: str, channel: Channel
 ) -> None:
     clock = ManualClock()
     window = SendWindow(clock, clock.monotonic_seconds() + 60)
-    outcome = await sent(channel, message(name, NONSENSE[name]), window)
+    outcome = await sent(channel, message(channel_name, NONSENSE[channel_name]), window)
     assert isinstance(outcome, Permanent)
     assert not window.opened
 
 
-def test_it_declares_its_own_name(name: str, channel: Channel) -> None:
-    assert channel.traits.name == name
+def test_it_declares_its_own_name(channel_name: str, channel: Channel) -> None:
+    assert channel.traits.name == channel_name
     assert channel.unusable() is None
 
 

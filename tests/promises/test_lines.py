@@ -1,0 +1,40 @@
+"""Every line of every promise has a test, and the document says what the channels say."""
+
+import pytest
+
+from services.deliverer.wiring import channel_names, promise_of
+from tests.promises.document import DOCUMENT, WORDS, renewed
+from tests.promises.lines import LINES, UNPROVABLE, named, proofs
+
+
+def test_every_line_of_every_channel_is_proven_by_a_test() -> None:
+    names = channel_names()
+    proven = {(each.channel, each.line) for each in proofs(names)}
+    wanted = {(name, line) for name in names for line in LINES if line not in UNPROVABLE}
+    unproven = sorted(wanted - proven)
+    assert not unproven, f'mark a test with @pytest.mark.promise("line", "channel"): {unproven}'
+
+
+def test_the_document_is_up_to_date() -> None:
+    text = DOCUMENT.read_text()
+    assert text == renewed(text), "docs/channels.md is stale: run `make docs`"
+
+
+@pytest.mark.parametrize("name", channel_names())
+def test_every_line_says_something(name: str) -> None:
+    promise = promise_of(name)
+    assert all(getattr(promise, line).strip() for line in LINES)
+    assert set(WORDS) == set(LINES)
+
+
+@pytest.mark.parametrize(
+    "mark", [("in_doubt", "fax"), ("in-doubt", "sms"), ("not_promised", "sms"), ("in_doubt", "")]
+)
+def test_a_mark_that_names_nothing_is_refused(mark: tuple[str, str]) -> None:
+    with pytest.raises(ValueError, match="no line"):
+        named(mark, channel_names())
+
+
+def test_a_document_without_its_place_is_refused() -> None:
+    with pytest.raises(ValueError, match="must have the lines"):
+        renewed("# Channels\n")

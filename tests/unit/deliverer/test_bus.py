@@ -1,0 +1,38 @@
+"""The bus channel without a broker."""
+
+import asyncio
+
+import pytest
+
+from services.backbone.clock import SystemClock
+from services.deliverer.channel import Message, SendWindow
+from services.deliverer.channels.bus import BusChannel, BusSettings
+from services.deliverer.outcomes import Outcome, Refused, Unknown
+from services.machine.ports import free_ports
+from tests.unit.deliverer.builders import delivery
+
+QUEUE_MESSAGES = 100
+
+
+@pytest.mark.promise("not_taken", "bus")
+@pytest.mark.promise("in_doubt", "bus")
+async def test_what_finds_the_queue_full_was_not_taken_and_what_waits_in_it_is_in_doubt() -> None:
+    clock = SystemClock()
+    channel = BusChannel(
+        BusSettings(
+            kafka_bootstrap_servers=f"127.0.0.1:{free_ports(1)[0]}",
+            producer_queue_messages=QUEUE_MESSAGES,
+            send_timeout_seconds=1.0,
+        )
+    )
+
+    async def sent(number: int) -> Outcome:
+        window = SendWindow(clock, clock.monotonic_seconds() + 60)
+        return await channel.send(Message(delivery(number, "bus", "desk"), 1), window)
+
+    outcomes = await asyncio.gather(*map(sent, range(QUEUE_MESSAGES + 5)))
+    await channel.close()
+    full = [each for each in outcomes if isinstance(each, Refused)]
+    assert len(full) == 5
+    assert all(each.destination_down for each in full)
+    assert sum(isinstance(each, Unknown) for each in outcomes) == QUEUE_MESSAGES

@@ -12,7 +12,7 @@ import psutil
 
 from tests.integration.deliverer.waiting import until
 from tests.matrix.crashing import Point
-from tests.matrix.peers import Refusal
+from tests.matrix.peer import Refusal
 from tests.matrix.stage import SEND_TIMEOUT_SECONDS, Stage
 
 Fault = Callable[[Stage], bool]

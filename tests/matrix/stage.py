@@ -13,7 +13,7 @@ from tests.integration.deliverer.ledgers import Ledger, OwnPostgres
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.waiting import until
 from tests.matrix.crashing import Point
-from tests.matrix.peers import Peer, Taken
+from tests.matrix.peer import Peer, Taken
 from tests.unit.deliverer.builders import delivery
 
 SEND_TIMEOUT_SECONDS = 3

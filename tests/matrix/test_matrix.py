@@ -21,7 +21,8 @@ from services.deliverer.wiring import channel_names, opener
 from tests.integration.deliverer.conftest import Bus
 from tests.integration.deliverer.ledgers import Ledger, OwnPostgres, prepared
 from tests.matrix.faults import FAULTS, GIVEN_UP
-from tests.matrix.peers import PEERS, Peer, Surroundings
+from tests.matrix.peer import Peer, Surroundings
+from tests.matrix.peers import PEERS
 from tests.matrix.report import Report
 from tests.matrix.stage import Stage
 

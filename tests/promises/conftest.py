@@ -10,7 +10,8 @@ import pytest
 from services.backbone.clock import SystemClock
 from services.deliverer.wiring import channel_names, opener
 from tests.integration.deliverer.ledgers import Ledger
-from tests.matrix.peers import PEERS, Peer, Surroundings
+from tests.matrix.peer import Peer, Surroundings
+from tests.matrix.peers import PEERS
 from tests.promises.lines import named
 from tests.promises.senders import Sender
 

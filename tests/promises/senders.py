@@ -9,7 +9,7 @@ from services.contracts.records import Severity
 from services.deliverer.channel import Channel, Doubt, Message, SendWindow
 from services.deliverer.outcomes import Outcome
 from tests.integration.deliverer.waiting import until
-from tests.matrix.peers import Peer, Refusal
+from tests.matrix.peer import Peer, Refusal
 from tests.unit.deliverer.builders import delivery
 
 WINDOW_SECONDS = 60.0

@@ -12,7 +12,7 @@ import pytest
 from services.deliverer.channel import SendWindow, Taken, TooLate, Witness
 from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
 from services.deliverer.wiring import promise_of
-from tests.matrix.peers import Refusal
+from tests.matrix.peer import Refusal
 from tests.promises.senders import WINDOW_SECONDS, Sender
 
 OWN_TROUBLE_IS_A_REFUSAL = frozenset({"email", "push"})

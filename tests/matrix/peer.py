@@ -1,0 +1,71 @@
+"""What the far end of a channel is to the matrix: it counts exactly, and misbehaves when told."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Protocol
+
+from services.contracts.records import Delivery
+from services.deliverer.channel import REPEAT_MARK
+from tests.integration.rabbitmq import RabbitMq
+
+MARK = REPEAT_MARK.strip()
+
+
+class Refusal(Enum):
+    """What a provider may say instead of taking a message."""
+
+    FOR_NOW = "come again later"
+    IN_TROUBLE = "an error of its own"
+    FOR_GOOD = "never"
+
+
+Refusals = Mapping[Refusal, Mapping[str, object]]
+"""The dials by which a provider words each refusal that it can be made to say."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What the provider has: per delivery id, for each message in sequence whether it is marked."""
+
+    marks: Mapping[str, tuple[bool, ...]]
+
+    def of(self, delivery_id: str) -> tuple[bool, ...]:
+        """Return the marks of one delivery's messages."""
+        return self.marks.get(delivery_id, ())
+
+
+class Peer(Protocol):
+    """One channel's provider."""
+
+    channel: str
+    recipient: str
+    settings: Mapping[str, str]
+    refusals: Refusals
+    silent_after_first: bool
+    """Whether, told not to answer, it takes one message and then no other."""
+
+    def taken(self, sent: list[Delivery]) -> Taken:
+        """Return what it has of these."""
+
+    def dial(self, **faults: object) -> bool:
+        """Misbehave so from now on; False if this provider cannot be made to."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a peer may need."""
+
+    folder: Path
+    kafka_bootstrap: str
+    rabbitmq: Callable[[], RabbitMq]
+    """Starts the one that all cells share, or skips where none is installed."""
+
+
+OpenPeer = Callable[[Surroundings], AbstractContextManager[Peer]]
+
+
+def marks_of(bodies: list[str]) -> tuple[bool, ...]:
+    return tuple(MARK in body for body in bodies)

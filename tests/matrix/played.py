@@ -1,0 +1,174 @@
+"""The far ends that the inbox plays."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote_plus
+
+from services.contracts.records import Delivery
+from services.contracts.twilio import body_code
+from services.machine.ports import free_ports
+from services.simulator.inbox.mail import mail_server
+from services.simulator.inbox.providers.nrdp import TOKEN as NRDP_TOKEN
+from services.simulator.inbox.providers.slack import TOKEN as SLACK_TOKEN
+from services.simulator.inbox.received import Arrival
+from tests.integration.deliverer.inboxes import Inbox, playing
+from tests.matrix.peer import Peer, Refusal, Refusals, Surroundings, Taken, marks_of
+
+OVER_HTTP: Final[Refusals] = {
+    Refusal.FOR_NOW: {"refuse_status": 429},
+    Refusal.IN_TROUBLE: {"refuse_status": 500},
+    Refusal.FOR_GOOD: {"refuse_status": 400},
+}
+BY_SMTP: Final[Refusals] = {
+    Refusal.FOR_NOW: {"refuse_status": 450},
+    Refusal.IN_TROUBLE: {"refuse_status": 421},
+    Refusal.FOR_GOOD: {"refuse_status": 550},
+}
+"""An SMTP server says its own trouble by 4xx; 5xx is for good."""
+
+
+@dataclass
+class Played:
+    """A provider that the inbox plays."""
+
+    channel: str
+    recipient: str
+    settings: Mapping[str, str]
+    inbox: Inbox
+    way: str
+    name: Callable[[Delivery], str] = lambda each: each.delivery_id
+    refusals: Refusals = field(default_factory=lambda: OVER_HTTP)
+    silent_after_first: bool = False
+
+    def taken(self, sent: list[Delivery]) -> Taken:
+        """Read the inbox's journal."""
+        bodies: dict[str, list[str]] = defaultdict(list)
+        for arrival in self.inbox.arrivals(self.way):
+            if arrival.verdict != "refused":
+                bodies[arrival.delivery_id].append(self.text(arrival))
+        return Taken({each.delivery_id: marks_of(bodies[self.name(each)]) for each in sent})
+
+    def text(self, arrival: Arrival) -> str:
+        """Return the text in which the mark would stand."""
+        return unquote_plus(arrival.body)
+
+    def dial(self, **faults: object) -> bool:
+        """Turn the dials of its way in."""
+        self.inbox.dial(self.way, **faults)
+        return True
+
+
+@dataclass
+class Mailed(Played):
+    """The inbox's mail server; messages are files."""
+
+    maildir: Path = field(default_factory=Path)
+
+    def text(self, arrival: Arrival) -> str:
+        """Read the mail."""
+        return (self.maildir / "new" / arrival.place).read_text()
+
+
+@contextmanager
+def webhook(around: Surroundings) -> Iterator[Peer]:
+    """Any webhook receiver."""
+    with playing(around.folder) as inbox:
+        yield Played("webhook", f"{inbox.url}/hook", {}, inbox, "hook")
+
+
+@contextmanager
+def email(around: Surroundings) -> Iterator[Peer]:
+    """A mail relay."""
+    port = free_ports(1)[0]
+    with playing(around.folder) as inbox:
+        server = mail_server(inbox.board, around.folder / "mail", "127.0.0.1", port)
+        server.start()
+        settings = {"ALDEBARAN_EMAIL_PORT": str(port)}
+        try:
+            yield Mailed(
+                "email",
+                "desk@example.com",
+                settings,
+                inbox,
+                "mail",
+                refusals=BY_SMTP,
+                maildir=around.folder / "mail",
+            )
+        finally:
+            server.stop()
+
+
+@contextmanager
+def pagerduty(around: Surroundings) -> Iterator[Peer]:
+    """PagerDuty's events."""
+    with playing(around.folder) as inbox:
+        settings = {
+            "ALDEBARAN_PAGERDUTY_ROUTING_KEYS": json.dumps({"on-call": "0123456789abcdef" * 2}),
+            "ALDEBARAN_PAGERDUTY_URL": f"{inbox.url}/pagerduty",
+        }
+        yield Played("pagerduty", "on-call", settings, inbox, "pagerduty")
+
+
+@contextmanager
+def sms(around: Surroundings) -> Iterator[Peer]:
+    """Twilio without a way to call back: its list is the evidence."""
+    with playing(around.folder) as inbox:
+        settings = {
+            "ALDEBARAN_SMS_ACCOUNT_SID": "AC" + "0" * 31 + "1",
+            "ALDEBARAN_SMS_AUTH_TOKEN": "inbox-token",
+            "ALDEBARAN_SMS_SENDER": "+15005550006",
+            "ALDEBARAN_SMS_API_URL": inbox.url,
+            "ALDEBARAN_SMS_LOOK_UP_AFTER_SECONDS": "[0.2, 0.5, 1, 2]",
+        }
+        name: Callable[[Delivery], str] = lambda each: body_code(each.delivery_id)[1:]  # noqa: E731 - passed on as a value
+        yield Played("sms", "+41791234567", settings, inbox, "twilio", name)
+
+
+@contextmanager
+def nrdp(around: Surroundings) -> Iterator[Peer]:
+    """NRDP in front of some Nagios."""
+    with playing(around.folder) as inbox:
+        settings = {
+            "ALDEBARAN_NRDP_URL": f"{inbox.url}/nrdp/",
+            "ALDEBARAN_NRDP_TOKEN": NRDP_TOKEN,
+        }
+        dials = {**OVER_HTTP, Refusal.FOR_GOOD: {"refuse_word": "BAD JSON"}}
+        yield Played("nrdp", "aldebaran/over-purchase", settings, inbox, "nrdp", refusals=dials)
+
+
+@contextmanager
+def slack(around: Surroundings) -> Iterator[Peer]:
+    """One room of Slack, with its history as evidence."""
+    with playing(around.folder) as inbox:
+        settings = {
+            "ALDEBARAN_SLACK_URL": f"{inbox.url}/slack",
+            "ALDEBARAN_SLACK_BOT_TOKEN": SLACK_TOKEN,
+            "ALDEBARAN_SLACK_SECONDS_BETWEEN": "0",
+            "ALDEBARAN_SLACK_LOOK_UP_AFTER_SECONDS": "[0.2, 0.5, 1, 2]",
+        }
+        dials = {**OVER_HTTP, Refusal.FOR_GOOD: {"refuse_error": "is_archived"}}
+        yield Played("slack", "C0123456789", settings, inbox, "slack", refusals=dials)
+
+
+@contextmanager
+def push(around: Surroundings) -> Iterator[Peer]:
+    """Apple's push service."""
+    with playing(around.folder) as inbox:
+        account = inbox.get("/apns")
+        assert isinstance(account, dict)
+        certificate = around.folder / "apple.pem"
+        certificate.write_text(account["certificate"])
+        settings = {
+            "ALDEBARAN_PUSH_URL": account["url"],
+            "ALDEBARAN_PUSH_CA_FILE": str(certificate),
+            "ALDEBARAN_PUSH_KEY": account["key"],
+            "ALDEBARAN_PUSH_KEY_ID": account["key_id"],
+            "ALDEBARAN_PUSH_TEAM_ID": account["team_id"],
+            "ALDEBARAN_PUSH_TOPIC": account["topic"],
+        }
+        yield Played("push", "ab" * 32, settings, inbox, "apns")

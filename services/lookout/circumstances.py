@@ -31,16 +31,30 @@ class Circumstances:
         self._spoken: tuple[Silence, ...] = ()
         self._fired: Sources = {}
         self._own: deque[tuple[float, Firing]] = deque(maxlen=INHIBITORS_LIMIT)
+        self._acknowledged: frozenset[str] = frozenset()
+        self._loosened = 0
 
     def standing(self, routes: Routes) -> Standing:
         """Return what stands now under these routes."""
         return Standing(self._spoken, routes.silences, routes.inhibitions, self._fired)
 
-    def refresh(self, spoken: tuple[Silence, ...], rows: Iterable[InhibitorRow]) -> None:
+    @property
+    def loosened(self) -> int:
+        """How often something that holds alerts back was seen to have ended.
+
+        A silence that is over, or an inhibiting alert that somebody has acknowledged.
+        """
+        return self._loosened
+
+    def refresh(self, spoken: tuple[Silence, ...], rows: Sequence[InhibitorRow]) -> None:
         """Take over what the ledger shows; what was fired here moments ago is kept beside it."""
+        acknowledged = frozenset(row.alert_id for row in rows if row.acknowledged)
         with self._lock:
-            self._spoken = spoken
-            self._fired = _sources(list(rows), self._recent())
+            silences = {each.silence_id for each in spoken}
+            over = any(each.silence_id not in silences for each in self._spoken)
+            self._loosened += over or not acknowledged <= self._acknowledged
+            self._spoken, self._acknowledged = spoken, acknowledged
+            self._fired = _sources(rows, self._recent())
 
     def fire(self, routes: Routes, alerts: Iterable[Alert], at: datetime) -> None:
         """Add those of the alerts that inhibit others; they do so from now on."""

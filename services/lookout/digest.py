@@ -2,16 +2,25 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from services.contracts.records import Alert, Severity
-from services.lookout.rendering import SUBJECT_LIMIT_CHARACTERS, cut, iso, one_line
+from services.lookout.rendering import SUBJECT_LIMIT_CHARACTERS, Message, cut, iso, one_line
 from services.lookout.templates.gsm import fitted
 from services.lookout.templates.messages import SHORT_CHANNELS
 
 TEXT_LIMIT_CHARACTERS: Final = 4096
 LINE_LIMIT_CHARACTERS: Final = 200
 _SEVERITIES: Final = tuple(Severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """A message that was made for several alerts, and which they are."""
+
+    message: Message
+    alerts: tuple[Alert, ...]
 
 
 def digest_message(told: Sequence[tuple[str, Alert]], channel: str) -> tuple[str, str]:

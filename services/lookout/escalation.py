@@ -14,8 +14,8 @@ from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Numbers
 from services.backbone.ledger.steps import NewStep
 from services.contracts.records import Alert
+from services.lookout.digest import Digest
 from services.lookout.plans import encode_plan, read_plan
-from services.lookout.rendering import Message
 from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
 
 STAGE: Final = "escalation"
@@ -35,9 +35,9 @@ class Tell(Protocol):
         number: int,
         opening: str,
         at: datetime,
-        words: Message | None = None,
+        digest: Digest | None = None,
     ) -> NewDelivery:
-        """Return a message with a repetition number and a first line; `words` are kept if given."""
+        """Return a message with a repetition number and a first line; a digest keeps its words."""
 
 
 def begin(escalations: Iterable[Escalation]) -> tuple[NewStep, ...]:

@@ -6,7 +6,8 @@ from typing import Final
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.fallbacks import Lost, Next, Told
 from services.contracts.ids import delivery_id
-from services.contracts.records import Delivery
+from services.contracts.records import Alert, Delivery
+from services.lookout.digest import Digest
 from services.lookout.escalation import Tell
 from services.lookout.plans import read_plan
 from services.lookout.rendering import Message
@@ -35,12 +36,20 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
         rest = instruction.fallback[place + 1 :]
         instead = replace(instruction, target=target, fallback=rest, grouping=None)
         sent = Delivery.decode(lost.record.encode())
-        words = Message(sent.subject, sent.text) if lost.digest else None
-        message = tell(sent.alert, instead, lost.repetition, _opening(lost), lost.now, words)
+        message = tell(
+            sent.alert, instead, lost.repetition, _opening(lost), lost.now, _digest(lost, sent)
+        )
         why = f"{target.channel} to {target.recipient} is told instead, after: {_reason(lost)}"
         return Next(_decision(lost, "next", why), message)
     why = f"no fallback is left, after: {_reason(lost)}"
     return Next(_decision(lost, "exhausted", why), exhausted=True)
+
+
+def _digest(lost: Lost, sent: Delivery) -> Digest | None:
+    if not lost.members:
+        return None
+    alerts = tuple(Alert.decode(each.encode()) for each in lost.members)
+    return Digest(Message(sent.subject, sent.text), alerts)
 
 
 def _opening(lost: Lost) -> str:

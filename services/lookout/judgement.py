@@ -10,7 +10,8 @@ The first of these that holds a message back is its reason; when that ends, it i
 Grouping is last so that a digest never holds what somebody asked not to hear of.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from services.backbone.ledger.suppressions import Kind, Suppression
@@ -51,6 +52,22 @@ def judge_one(
     """
     held = for_everybody(alert, standing, at)
     return held or for_recipient(instruction, alert, at, grouped=grouped)
+
+
+def hold_together(verdicts: Iterable[Suppression | None]) -> Suppression | None:
+    """Return what holds back a message that tells several alerts, by the verdict on each.
+
+    It goes as soon as any of them may be told, so it waits for the first of the waits to end.
+    """
+    waits: list[Suppression] = []
+    for each in verdicts:
+        if each is None:
+            return None
+        waits.append(each)
+    first = min(waits, key=lambda each: (each.until, each.by))
+    if len(waits) == 1:
+        return first
+    return replace(first, why=f"none of its {len(waits)} alerts may be told now, first {first.why}")
 
 
 def for_everybody(alert: Alert, standing: Standing, at: datetime) -> Suppression | None:

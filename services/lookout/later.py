@@ -6,10 +6,10 @@ from datetime import datetime
 
 from services.backbone.ledger.intake import NewDelivery
 from services.contracts.records import Alert
+from services.lookout.digest import Digest
 from services.lookout.fanout import new_delivery
-from services.lookout.judgement import Judged, judge_one
+from services.lookout.judgement import Judged, hold_together, judge_one
 from services.lookout.publishing import Publisher, Writer, event_of, goes_now
-from services.lookout.rendering import Message
 from services.lookout.routing import Instruction, Routes
 from services.lookout.standing import Standing
 from services.lookout.words import Words, opened
@@ -30,12 +30,18 @@ class Later:
         number: int,
         opening: str,
         at: datetime,
-        words: Message | None = None,
+        digest: Digest | None = None,
     ) -> NewDelivery:
         """Return a message; silences and quiet hours may hold it back, groups never do."""
-        held = judge_one(told, alert, self.standing, at, grouped=False)
         now_ms = int(at.timestamp() * 1000)
-        message = words or self.words.of(alert, self.routes, now_ms)(told, number)
+        if digest is None:
+            message = self.words.of(alert, self.routes, now_ms)(told, number)
+        else:
+            message = digest.message
+        held = hold_together(
+            judge_one(told, each, self.standing, at, grouped=False)
+            for each in (digest.alerts if digest else (alert,))
+        )
         read = opened(message, opening, told.target.channel)
         return new_delivery(alert, Judged(told, held), read, now_ms, number)
 

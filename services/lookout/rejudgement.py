@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from services.backbone.ledger.suppressions import Ruling, Suppression, Waiting
+from services.backbone.ledger.suppressions import Member, Ruling, Suppression, Waiting
 from services.contracts.records import Alert
 from services.contracts.states import State
 from services.lookout.digest import digest_message
-from services.lookout.judgement import judge_one
+from services.lookout.judgement import hold_together, judge_one
 from services.lookout.plans import read_plan
 from services.lookout.routing import Routes, Target
 from services.lookout.standing import Standing
@@ -52,7 +52,7 @@ class Rejudgement:
         if ended := self._ended(row, now):
             return ended
         # A row that was tried keeps its own text: who got it must get the same again.
-        held = self._held(row, now, grouped=row.attempt == 0)
+        held = self._held(row, now, grouped=row.attempt == 0 and not row.members)
         if held is None:
             return Ruling(row, State.PENDING, RELEASE, f"released: {row.suppressed_by} is over")
         if (held.by, held.until) == (row.suppressed_by, row.next_attempt_at):
@@ -61,7 +61,7 @@ class Rejudgement:
 
     def _ended(self, row: Waiting, now: datetime) -> Ruling | None:
         """Rule on a row that is not to be sent by itself any more."""
-        if row.acknowledged:
+        if all(each.acknowledged for each in row.members or (row,)):
             why = "acknowledged before it was sent"
             return Ruling(row, State.CLOSED, RELEASE, why)
         if now - row.created_at >= self.age_limit:
@@ -70,8 +70,16 @@ class Rejudgement:
         return None
 
     def _held(self, row: Waiting, now: datetime, *, grouped: bool) -> Suppression | None:
-        instruction = read_plan(row.plan, Target(row.channel, row.recipient), self.routes)
-        alert = Alert.decode(row.alert.encode())
+        """A digest is one message: what holds back only some of its alerts does not hold it."""
+        return hold_together(
+            self._held_one(row, each, now, grouped) for each in row.members or (row,)
+        )
+
+    def _held_one(
+        self, row: Waiting, told: Waiting | Member, now: datetime, grouped: bool
+    ) -> Suppression | None:
+        instruction = read_plan(told.plan, Target(row.channel, row.recipient), self.routes)
+        alert = Alert.decode(told.alert.encode())
         return judge_one(instruction, alert, self.standing, now, grouped=grouped)
 
 

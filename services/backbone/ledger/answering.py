@@ -26,7 +26,8 @@ FROM deliveries WHERE alert_id = %(id)s ORDER BY created_at, delivery_id LIMIT %
 # A digest's carrier may be another alert's: its way is this alert's too.
 CARRIERS: Final = """
 SELECT c.delivery_id, c.state, c.attempt, c.marked_repeat, c.reason, c.alert_id,
-  (extract(epoch FROM c.updated_at) * 1000)::bigint AS updated_at_ms
+  (extract(epoch FROM c.updated_at) * 1000)::bigint AS updated_at_ms,
+  (extract(epoch FROM c.next_attempt_at) * 1000)::bigint AS next_attempt_at_ms
 FROM deliveries d JOIN deliveries c ON c.delivery_id = d.digest_id
 WHERE d.alert_id = %(id)s AND d.digest_id <> d.delivery_id LIMIT %(limit)s
 """

@@ -18,15 +18,26 @@ from services.backbone.ledger.intake import NewDelivery
 # The conditions stand as in the index deliveries_fallback: only then can it be used.
 _LOST: Final = """
 SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.repetition, d.state, d.reason, d.plan,
-  d.record::text AS record, d.digest_id IS NOT DISTINCT FROM d.delivery_id AS digest,
-  a.acknowledged_at IS NOT NULL AS acknowledged, ledger_now() AS now
-FROM deliveries d JOIN alerts a USING (alert_id)
+  d.record::text AS record, coalesce(digest.alerts, '{}') AS members,
+  coalesce(digest.acknowledged, a.acknowledged_at IS NOT NULL) AS acknowledged, ledger_now() AS now
+FROM deliveries d JOIN alerts a USING (alert_id) LEFT JOIN LATERAL (
+  SELECT array_agg(x.record::text ORDER BY m.created_at, m.delivery_id) AS alerts,
+    bool_and(x.acknowledged_at IS NOT NULL) AS acknowledged
+  FROM deliveries m JOIN alerts x USING (alert_id)
+  WHERE d.digest_id = d.delivery_id AND m.digest_id = d.digest_id
+) AS digest ON true
 WHERE (d.state = 'FAILED'
     OR d.state = 'HELD' AND d.plan ->> 'fallback_on' = 'held' AND d.attempt > 0)
   AND d.fallback_at IS NULL AND d.plan -> 'fallback' <> '[]'
 ORDER BY d.updated_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
 """
 _DECIDED: Final = "UPDATE deliveries SET fallback_at = ledger_now() WHERE delivery_id = ANY(%s)"
+# Who was to be told by a digest that failed is told by the message that follows it.
+_HAND_OVER: Final = """
+UPDATE deliveries SET digest_id = %(after)s
+WHERE digest_id = %(before)s AND delivery_id <> %(before)s
+"""
+_CARRY: Final = "UPDATE deliveries SET digest_id = delivery_id WHERE delivery_id = %(after)s"
 _KNOWN: Final = """
 SELECT delivery_id, state = 'FAILED' FROM deliveries WHERE alert_id = ANY(%s)
 """
@@ -45,9 +56,10 @@ class Lost:
     reason: str
     plan: dict[str, Any]
     record: str
-    digest: bool
-    """Whether its text tells several alerts."""
+    members: list[str]
+    """The alerts that a digest tells, as JSON; empty for a message about one alert."""
     acknowledged: bool
+    """Whether somebody has acknowledged all that it tells."""
     now: datetime
 
 
@@ -113,4 +125,13 @@ def _do(connection: Connection, lost: Sequence[Lost], follows: Sequence[Next]) -
     connection.execute(_DECIDED, ([each.delivery_id for each in lost],))
     exhausted = sum(each.exhausted for each in follows)
     kept = [each for each in made if each.delivery.delivery_id in new]
+    for failed, after in zip(lost, follows, strict=True):
+        if failed.members and after.delivery is not None:
+            _hand_over(connection, failed.delivery_id, after.delivery.delivery.delivery_id)
     return Followed(len(lost), exhausted, kept)
+
+
+def _hand_over(connection: Connection, before: str, after: str) -> None:
+    terms = {"before": before, "after": after}
+    connection.execute(_HAND_OVER, terms)
+    connection.execute(_CARRY, terms)

@@ -5,7 +5,13 @@ from typing import Final
 _ROWS: Final = """
 SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.state, d.attempt, d.fence, d.plan,
   (a.record - 'values' - 'event_ids')::text AS alert, d.record ->> 'subject' AS subject,
-  d.suppressed_by, d.next_attempt_at, d.created_at, a.acknowledged_at IS NOT NULL AS acknowledged
+  d.suppressed_by, d.next_attempt_at, d.created_at, a.acknowledged_at IS NOT NULL AS acknowledged,
+  CASE WHEN d.digest_id = d.delivery_id THEN (
+    SELECT jsonb_agg(jsonb_build_object('plan', m.plan, 'acknowledged',
+      x.acknowledged_at IS NOT NULL, 'alert', (x.record - 'values' - 'event_ids')::text)
+      ORDER BY m.created_at, m.delivery_id)
+    FROM deliveries m JOIN alerts x USING (alert_id) WHERE m.digest_id = d.delivery_id
+  ) END AS members
 FROM deliveries d JOIN alerts a USING (alert_id)
 {which}"""
 
@@ -27,9 +33,8 @@ PAGE: Final = _ROWS.format(
 ORDER BY d.delivery_id LIMIT %(limit)s FOR UPDATE OF d SKIP LOCKED"""
 )
 
-# Not locked: a claim skips locked rows, and most of these may be sent. A digest tells several
-# alerts, each of which was judged just now: holding it back for one would hold back the others.
-_UNCLAIMED: Final = """w.state IN ('PENDING', 'RETRY_WAIT') AND w.digest_id IS NULL
+# Not locked: a claim skips locked rows, and most of these may be sent.
+_UNCLAIMED: Final = """w.state IN ('PENDING', 'RETRY_WAIT')
   AND NOT EXISTS (SELECT FROM words p WHERE p.delivery_id = w.delivery_id)"""
 
 NEXT_TO_SEND: Final = _ROWS.format(

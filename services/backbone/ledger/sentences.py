@@ -24,7 +24,7 @@ class Told:
 def sentence(told: Told, carrier: Told | None = None) -> str:
     """Return how a delivery stands; `carrier` is the other delivery that told its alert."""
     if carrier is not None:
-        return f"told in a digest, which is: {sentence(carrier)}"
+        return f"part of a digest: {sentence(carrier)}"
     words = _SENTENCES[State(told.state)](told)
     return f"{words}; it may be a repeat, and says so" if _repeats(told) else words
 

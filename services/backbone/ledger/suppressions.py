@@ -48,8 +48,20 @@ class Suppression:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """One of the alerts that a digest tells, with the plan that led to it."""
+
+    plan: dict[str, Any]
+    alert: str
+    acknowledged: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
-    """One row to judge; `alert` is the alert's JSON without values and event ids."""
+    """One row to judge; `alert` is the alert's JSON without values and event ids.
+
+    `members` are the alerts of a digest that is made already, its own among them; else empty.
+    """
 
     delivery_id: str
     alert_id: str
@@ -65,6 +77,7 @@ class Waiting:
     next_attempt_at: datetime
     created_at: datetime
     acknowledged: bool
+    members: tuple[Member, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +200,8 @@ def _ask(connection: Connection, question: LiteralString, terms: dict[str, Any])
 
 
 def _waiting(**row: Any) -> Waiting:
-    return Waiting(**row | {"state": State(row["state"])})
+    members = tuple(Member(**each) for each in row["members"] or ())
+    return Waiting(**row | {"state": State(row["state"]), "members": members})
 
 
 def _ruled(connection: Connection, rows: Sequence[Waiting], judge: Judge) -> list[Moved]:

@@ -33,12 +33,17 @@ class Bench:
 
 @dataclass
 class Releasing:
-    """Judges what waits: when its time comes, when its silence was ended, when routes change."""
+    """Judges what waits: when its time comes, when its silence was ended, when routes change.
+
+    All that waits is walked through, page by page, after a start and whenever it may be free before
+    its time: the routes are others, a silence is over, an inhibiting alert was acknowledged.
+    """
 
     bench: Bench
     name: str = "releasing"
-    _judged_under: str | None = None
+    _judged_under: tuple[str, int] | None = None
     _page_after: str | None = None
+    _walk_again: bool = False
 
     def do(self) -> int:
         """Judge one page of each; return how many rows moved.
@@ -53,15 +58,19 @@ class Releasing:
         return done + self.bench.teller.tell(moved) + self._page(judge)
 
     def _page(self, judge: Rejudgement) -> int:
-        """Go once through all that waits after each change of the routes, and after a start."""
-        if judge.routes.version_id != self._judged_under:
-            self._judged_under, self._page_after = judge.routes.version_id, ""
+        """Judge the next page of a walk; a change during it leads to one more, after its end."""
+        under = (judge.routes.version_id, self.bench.circumstances.loosened)
+        if under != self._judged_under:
+            self._judged_under, self._walk_again = under, True
+        if self._page_after is None and self._walk_again:
+            self._page_after, self._walk_again = "", False
         if self._page_after is None:
             return 0
         self._page_after, moved = self.bench.suppressions.judge_page(
             self._page_after, judge.released
         )
-        return max(self.bench.teller.tell(moved), 0 if self._page_after is None else 1)
+        more = self._page_after is not None or self._walk_again
+        return max(self.bench.teller.tell(moved), int(more))
 
 
 @dataclass

@@ -70,7 +70,10 @@ ROUTES: Final = Routes(
             (
                 Instruction(Target("sms", "a"), "hot", quiet=Quiet(NIGHTS, CRITICAL)),
                 Instruction(
-                    Target("email", "b"), "hot", grouping=Grouping(("labels.zone",), 60.0, 3)
+                    Target("email", "b"),
+                    "hot",
+                    quiet=Quiet(NIGHTS, CRITICAL),
+                    grouping=Grouping(("labels.zone",), 60.0, 3),
                 ),
             ),
         ),
@@ -282,7 +285,12 @@ class World:
         return claimed
 
     def held(self, sent_id: str) -> bool:
-        """Tell whether the model says that a silence, inhibition or quiet hours hold it back."""
+        """Tell whether the model holds a message back: a digest, while it does so for all of it."""
+        told = self.rows("SELECT delivery_id FROM deliveries WHERE digest_id = %s", sent_id)
+        return all(self._held(each) for (each,) in told or [(sent_id,)])
+
+    def _held(self, sent_id: str) -> bool:
+        """Tell whether a silence, inhibition or quiet hours hold back one alert's message."""
         for alert in self.alerts.values():
             for told in decide(ROUTES, alert, self.now).instructions:
                 if sent_id == self.id_of(alert, told):

@@ -63,7 +63,7 @@ def test_a_digest_is_named_in_each_alert_that_it_tells(world: World) -> None:
     keep_and_deliver(world)
     words = {sentences(why(world, number))["email b"] for number in (HOT, HOT + 4)}
     assert len(words) == 2
-    assert any(each.startswith("told in a digest, which is: sent once at ") for each in words)
+    assert any(each.startswith("part of a digest: sent once at ") for each in words)
     assert any(each.endswith("as a digest with others") for each in words)
 
 

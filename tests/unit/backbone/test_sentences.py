@@ -54,5 +54,5 @@ def test_every_state_has_one(state: State) -> None:
 def test_an_alert_of_a_digest_stands_as_the_digest_does() -> None:
     member = replace(TOLD, state="CLOSED", attempt=0)
     carrier = replace(TOLD, state="IN_DOUBT", reason="timeout", in_digest=True)
-    told = f"told in a digest, which is: in doubt since {WHEN}: timeout"
+    told = f"part of a digest: in doubt since {WHEN}: timeout"
     assert sentence(member, carrier) == told

@@ -16,6 +16,7 @@ from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Numbers
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
+from services.lookout.digest import Digest
 from services.lookout.escalation import (
     AGAIN_LIMIT_SECONDS,
     REPETITION_LIMIT,
@@ -136,7 +137,7 @@ def lost(*fallback: Target, first: Target = DESK, **changes: Any) -> Lost:
         "reason": "550 no such user",
         "plan": {"fallback": []} | plan,
         "record": delivery.encode().decode(),
-        "digest": False,
+        "members": [],
         "acknowledged": False,
         "now": NOW,
     }
@@ -196,7 +197,7 @@ def test_an_acknowledged_alert_needs_no_fallback() -> None:
 
 
 def test_a_digest_keeps_its_words() -> None:
-    follows = fall_back(lost(PAGER, digest=True), {}, ROUTES, LATER.tell)
+    follows = fall_back(lost(PAGER, members=[ALERT.encode().decode()]), {}, ROUTES, LATER.tell)
     assert follows.delivery is not None
     assert follows.delivery.delivery.subject == "two alerts"
     assert follows.delivery.delivery.text.endswith("first, second")
@@ -226,6 +227,8 @@ def test_all_steps_are_recorded_with_the_alert() -> None:
 
 def test_words_stay_within_what_a_delivery_holds() -> None:
     long = Message("s" * 512, "t" * 4096)
-    made: NewDelivery = LATER.tell(ALERT, Instruction(DESK, "r"), 1, "why " * 900, NOW, long)
+    made: NewDelivery = LATER.tell(
+        ALERT, Instruction(DESK, "r"), 1, "why " * 900, NOW, Digest(long, (ALERT,))
+    )
     assert len(made.delivery.text) == 4096
     assert Alert.decode(made.delivery.alert.encode()) == ALERT

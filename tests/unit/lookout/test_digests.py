@@ -24,7 +24,10 @@ ROUTES: Final = Routes((), (), times=TIMES)
 Told = tuple[Alert, bool]
 """An alert, and whether somebody has acknowledged it."""
 TOLD: Final = st.lists(
-    st.tuples(alerts(), st.booleans()), min_size=1, max_size=4, unique_by=lambda each: each[0].alert_id
+    st.tuples(alerts(), st.booleans()),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda each: each[0].alert_id,
 )
 CREATED: Final = st.sampled_from((timedelta(hours=1), AGE_LIMIT))
 

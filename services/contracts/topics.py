@@ -56,6 +56,10 @@ class Topic:
     append_time: bool = False
     message_limit_bytes: int = 1024 * 1024
 
+    def with_copies(self, least: int) -> "Topic":
+        """Return the topic with at least so many copies."""
+        return replace(self, replication=max(self.replication, least))
+
     def config(self) -> dict[str, str]:
         """Return the topic's settings as Kafka spells them."""
         stamp = "LogAppendTime" if self.append_time else "CreateTime"
@@ -87,11 +91,10 @@ def stream_topics(stream: StreamDeclaration) -> tuple[Topic, ...]:
     return events, replace(events, name=heartbeat(stream.stream), partitions=1), kept_aside
 
 
-def core_topics(channels: Iterable[str], replication: int = 1) -> tuple[Topic, ...]:
+def core_topics(channels: Iterable[str]) -> tuple[Topic, ...]:
     """Return the topics between the programs, for these channels."""
     inputs = [ALERTS, *(deliveries(channel) for channel in channels)]
     plain = [*inputs, HEARTBEATS, DELIVERY_EVENTS, NOTIFICATIONS, ACCOUNTS]
-    return tuple(Topic(name, replication=replication) for name in plain) + tuple(
-        Topic(rejected(name), replication=replication, message_limit_bytes=REJECTED_LIMIT_BYTES)
-        for name in inputs
+    return tuple(Topic(name) for name in plain) + tuple(
+        Topic(rejected(name), message_limit_bytes=REJECTED_LIMIT_BYTES) for name in inputs
     )

@@ -2,9 +2,10 @@
 
 import os
 import sys
+from collections.abc import Mapping
 
 from services.backbone.settings import read_settings
-from services.machine import api_key, broker, home, postgres
+from services.machine import api_key, cluster, home, postgres
 from services.machine.interrupts import Interrupts
 from services.machine.plan import Machine, environment, plan
 from services.machine.ports import check_ports
@@ -25,42 +26,49 @@ def run() -> int:
     settings = read_settings(MachineSettings)
     with home.occupied(settings.home), Interrupts() as interrupts:
         check_ports(settings.ports())
-        say("starting Aldebaran; Ctrl-C stops everything")
-        machine = prepared(settings)
-        surroundings = Surroundings(
-            environment=environment(machine, os.environ),
-            logs=machine.home / "log",
-            say=say,
-            wait=interrupts.wait,
-            now_seconds=now_seconds,
-        )
-        programs = plan(machine)
-        supervisor = Supervisor(
-            programs, surroundings, RestartPolicy(), lambda: say(welcome(programs, machine))
-        )
-        code = supervisor.run()
+        machine = declared(settings)
+        prepare(machine)
+        code = kept_running(machine, environment(machine, os.environ), interrupts)
     say("stopped; nothing is left running")
     return code
 
 
-def prepared(settings: MachineSettings) -> Machine:
-    """Find Java and the stores' programs, and make both stores ready to start."""
+def declared(settings: MachineSettings) -> Machine:
+    """Find Java and the stores' programs, and say where everything of this machine is."""
     where = settings.home.resolve()
-    java = required_java(os.environ)
-    binaries = postgres.find_binaries()
-    server = postgres.PostgresServer(where / "postgres", settings.port_postgres)
-    node = broker.BrokerNode(
-        where / "kafka",
-        settings.port_kafka,
-        settings.port_kafka_controller,
-        heap_mebibytes=settings.kafka_heap_mebibytes,
+    return Machine(
+        settings,
+        java=required_java(os.environ),
+        binaries=postgres.find_binaries(),
+        brokers=cluster.of_settings(settings, where),
+        server=postgres.PostgresServer(where / "postgres", settings.port_postgres),
+        api_key=api_key.ApiKey(where),
     )
-    key = api_key.ApiKey(where)
-    api_key.prepare(key)
-    api_key.prepare(api_key.operator_key(where))
-    postgres.prepare(server, binaries)
-    broker.prepare(node, java, jars_folder(settings.tools, "broker"))
-    return Machine(settings, java, binaries, node, server, key)
+
+
+def prepare(machine: Machine) -> None:
+    """Make keys, and make the stores ready to start."""
+    say("starting Aldebaran; Ctrl-C stops everything")
+    api_key.prepare(machine.api_key)
+    api_key.prepare(machine.operator_key)
+    postgres.prepare(machine.server, machine.binaries)
+    cluster.prepare(machine.brokers, machine.java, jars_folder(machine.tools, "broker"))
+
+
+def kept_running(machine: Machine, inherited: Mapping[str, str], interrupts: Interrupts) -> int:
+    """Run the prepared machine's programs over a base environment; return the exit code."""
+    surroundings = Surroundings(
+        environment=inherited,
+        logs=machine.home / "log",
+        say=say,
+        wait=interrupts.wait,
+        now_seconds=now_seconds,
+    )
+    programs = plan(machine)
+    supervisor = Supervisor(
+        programs, surroundings, RestartPolicy(), lambda: say(welcome(programs, machine))
+    )
+    return supervisor.run()
 
 
 def jars() -> int:

@@ -5,7 +5,7 @@ import json
 import shutil
 import subprocess
 import uuid
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from services.machine.child import leashed
@@ -36,7 +36,8 @@ class Voter:
 class BrokerNode:
     """One node: where it listens, where it keeps its data, who votes, how much heap it may use.
 
-    With no `voters` the node is a cluster of its own.
+    With no `voters` the node is a cluster of its own. Where clients and the other nodes reach it
+    by other ports than those it listens on, `told_port` and `told_controller_port` name them.
     """
 
     folder: Path
@@ -46,16 +47,33 @@ class BrokerNode:
     node_id: int = 1
     voters: tuple[Voter, ...] = ()
     heap_mebibytes: int = 384
+    told_port: int | None = None
+    told_controller_port: int | None = None
 
     @property
     def quorum(self) -> tuple[Voter, ...]:
         """All voters; the node itself where none were given."""
-        return self.voters or (Voter(self.node_id, self.host, self.controller_port),)
+        return self.voters or (
+            Voter(self.node_id, self.host, self.told_controller_port or self.controller_port),
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the node's program."""
+        return "kafka" if self.node_id == 1 else f"kafka-{self.node_id}"
 
     @property
     def bootstrap(self) -> str:
         """The address clients connect to."""
-        return f"{self.host}:{self.port}"
+        return f"{self.host}:{self.told_port or self.port}"
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What a storage was formatted for: which cluster, of how many nodes."""
+
+    cluster_id: str
+    nodes: int = 1
 
 
 def server_properties(node: BrokerNode) -> str:
@@ -67,10 +85,12 @@ def server_properties(node: BrokerNode) -> str:
         "process.roles": "broker,controller",
         "node.id": node.node_id,
         "controller.quorum.voters": ",".join(str(voter) for voter in node.quorum),
-        "listeners": (
-            f"CLIENTS://{node.bootstrap},CONTROLLERS://{node.host}:{node.controller_port}"
+        "listeners": _listeners(node.host, node.port, node.controller_port),
+        "advertised.listeners": _listeners(
+            node.host,
+            node.told_port or node.port,
+            node.told_controller_port or node.controller_port,
         ),
-        "advertised.listeners": f"CLIENTS://{node.bootstrap}",
         "listener.security.protocol.map": "CLIENTS:PLAINTEXT,CONTROLLERS:PLAINTEXT",
         "inter.broker.listener.name": "CLIENTS",
         "controller.listener.names": "CONTROLLERS",
@@ -104,6 +124,10 @@ def server_properties(node: BrokerNode) -> str:
     return "".join(f"{name}={value}\n" for name, value in properties.items())
 
 
+def _listeners(host: str, port: int, controller_port: int) -> str:
+    return f"CLIENTS://{host}:{port},CONTROLLERS://{host}:{controller_port}"
+
+
 LOGGING_PROPERTIES = """\
 status = warn
 appender.out.type = Console
@@ -125,15 +149,21 @@ def prepare(node: BrokerNode, java: Path, jars: Path, cluster_id: str | None = N
     node.folder.mkdir(parents=True, exist_ok=True)
     (node.folder / "server.properties").write_text(server_properties(node), "utf-8")
     (node.folder / "log4j2.properties").write_text(LOGGING_PROPERTIES, "utf-8")
-    stamp = node.folder / "formatted.json"
-    if stamp.is_file():
+    if formatted(node) is not None:
         return
     shutil.rmtree(node.folder / "data", ignore_errors=True)
     identity = cluster_id or new_cluster_id()
     _format(node, java, jars, identity)
-    unfinished = stamp.with_suffix(".new")
-    unfinished.write_text(json.dumps({"cluster_id": identity}), "utf-8")
-    unfinished.replace(stamp)
+    stamp = Stamp(identity, len(node.quorum))
+    unfinished = node.folder / "formatted.new"
+    unfinished.write_text(json.dumps(asdict(stamp)), "utf-8")
+    unfinished.replace(node.folder / "formatted.json")
+
+
+def formatted(node: BrokerNode) -> Stamp | None:
+    """Return for which cluster the node's storage was formatted, or None."""
+    stamp = node.folder / "formatted.json"
+    return Stamp(**json.loads(stamp.read_text("utf-8"))) if stamp.is_file() else None
 
 
 def new_cluster_id() -> str:
@@ -146,7 +176,7 @@ def program(node: BrokerNode, java: Path, jars: Path) -> Program:
     heap = ("-Xms96m", f"-Xmx{node.heap_mebibytes}m")
     collector = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError")
     return Program(
-        name="kafka",
+        name=node.name,
         command=(
             str(java),
             *heap,

@@ -87,19 +87,27 @@ def start_and_wait(program: Program, log_file: Path, inherited: Mapping[str, str
     Raises MachineProblem, with the program ended, where it ends first or is not ready in time.
     """
     child = start(program, log_file, inherited)
-    readiness = program.readiness
     try:
-        wait_until(
-            lambda: child.exit_code is not None or readiness is None or readiness.is_ready(),
-            program.ready_timeout_seconds,
-            f"{program.name} is not ready; read {log_file}",
-        )
-        if child.exit_code is not None:
-            raise MachineProblem(f"{program.name} ended at once; read {log_file}")
+        wait_ready(child, log_file)
     except BaseException:
         child.end(0)
         raise
     return child
+
+
+def wait_ready(child: Child, log_file: Path) -> None:
+    """Return once a started program is ready.
+
+    Raises MachineProblem where it ends first or is not ready in time.
+    """
+    program, readiness = child.program, child.program.readiness
+    wait_until(
+        lambda: child.exit_code is not None or readiness is None or readiness.is_ready(),
+        program.ready_timeout_seconds,
+        f"{program.name} is not ready; read {log_file}",
+    )
+    if child.exit_code is not None:
+        raise MachineProblem(f"{program.name} ended at once; read {log_file}")
 
 
 def _kill_group(group: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from services.contracts import topics
-from services.machine import broker, postgres
+from services.machine import cluster, postgres
 from services.machine.api_key import ApiKey, operator_key
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
@@ -26,7 +26,7 @@ class Machine:
     settings: MachineSettings
     java: Path
     binaries: Path
-    node: broker.BrokerNode
+    brokers: cluster.BrokerCluster
     server: postgres.PostgresServer
     api_key: ApiKey
 
@@ -49,10 +49,10 @@ class Machine:
 def plan(machine: Machine) -> tuple[Program, ...]:
     """Return every program, each after those it needs; add a service by adding a line."""
     at = machine.settings
-    return (
+    programs = (
         postgres.program(machine.server, machine.binaries),
-        broker.program(machine.node, machine.java, jars_folder(machine.tools, "broker")),
-        Program("topics", python("services.topics"), after=("kafka",), once=True),
+        *cluster.programs(machine.brokers, machine.java, jars_folder(machine.tools, "broker")),
+        topics_program(machine.brokers),
         terminal(),
         inbox(at),
         service("services.gateway", at.port_gateway),
@@ -67,6 +67,7 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *((accountant(at),) if at.accountant else ()),
         *((callbacks(at),) if at.callbacks else ()),
     )
+    return programs if len(machine.brokers.nodes) == 1 else waiting_for_no_node(programs)
 
 
 def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -83,7 +84,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         **inherited,
         "ALDEBARAN_HOME": str(machine.home),
         "ALDEBARAN_TOOLS": str(machine.tools),
-        "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": machine.node.bootstrap,
+        "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": machine.brokers.bootstrap,
         "ALDEBARAN_POSTGRES_URL": machine.server.url(),
         "JAVA_HOME": str(machine.java.resolve().parents[1]),
         "PYSPARK_PYTHON": sys.executable,
@@ -194,6 +195,25 @@ def simulator(machine: Machine) -> Program:
         *shlex.split(at.simulator_dials),
         after=("gateway", "auditor", "lookout"),
         settings=settings,
+    )
+
+
+def topics_program(brokers: cluster.BrokerCluster) -> Program:
+    """Return the program that declares the topics, with as many copies as the nodes can keep."""
+    settings = {"ALDEBARAN_TOPIC_COPIES": str(brokers.copies)}
+    return Program("topics", python("services.topics"), settings, after=brokers.names, once=True)
+
+
+def waiting_for_no_node(programs: tuple[Program, ...]) -> tuple[Program, ...]:
+    """Return programs of which none that starts again waits for a dead broker: others serve.
+
+    At the start all wait for the topics, which wait for every broker.
+    """
+    return tuple(
+        each
+        if each.name == "topics"
+        else replace(each, after=tuple(name for name in each.after if name != "kafka"))
+        for each in programs
     )
 
 

@@ -3,12 +3,20 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from services.backbone.settings import PREFIX, ChannelsSettings, Port
 
 PORT_PREFIX = "port_"
 DELIVERER_PREFIX = "port_deliverer_"
+FURTHER_NODES_PREFIXES = ("port_kafka_2", "port_kafka_3")
+
+
+def odd(nodes: int) -> int:
+    """Refuse two nodes: they are lost with either of them."""
+    if nodes == 2:
+        raise ValueError("one or three nodes: of two, none could be missing")
+    return nodes
 
 
 class MachineSettings(ChannelsSettings):
@@ -16,7 +24,10 @@ class MachineSettings(ChannelsSettings):
 
     home: Path = Path(".aldebaran")
     tools: Path = Path(".tools")
+    kafka_nodes: Annotated[int, Field(ge=1, le=3), AfterValidator(odd)] = 1
+    """Brokers; with three, every topic has three copies and any one of them may die."""
     kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384
+    """Heap of each broker."""
     archivist: bool = True
     """Whether the archivist runs; without it about 500 MiB less are needed."""
     amqp: bool = False
@@ -30,6 +41,10 @@ class MachineSettings(ChannelsSettings):
 
     port_kafka: Port = 19092
     port_kafka_controller: Port = 19093
+    port_kafka_2: Port = 19094
+    port_kafka_2_controller: Port = 19095
+    port_kafka_3: Port = 19096
+    port_kafka_3_controller: Port = 19097
     port_postgres: Port = 15432
     port_amqp: Port = 18092
     port_console: Port = 18080
@@ -72,4 +87,6 @@ class MachineSettings(ChannelsSettings):
     def _is_used(self, name: str) -> bool:
         if name.startswith(DELIVERER_PREFIX):
             return name.removeprefix(DELIVERER_PREFIX) in self.channels
+        if name.startswith(FURTHER_NODES_PREFIXES):
+            return self.kafka_nodes > 1
         return name.startswith(PORT_PREFIX)

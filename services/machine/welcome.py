@@ -26,7 +26,7 @@ def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
     ]
     metrics = [(f"metrics, {name}", f"http://127.0.0.1:{ports[name]}/metrics") for name in ports]
     rest = [
-        ("Kafka", machine.node.bootstrap),
+        ("Kafka", machine.brokers.bootstrap),
         (
             "Postgres",
             f"127.0.0.1:{machine.server.port} (password in {machine.server.password_file})",

@@ -2,6 +2,9 @@
 
 import sys
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from services.backbone.errors import Trouble
 from services.backbone.kafka.admin import TopicAdmin
@@ -15,14 +18,16 @@ class TopicsSettings(KafkaSettings, ChannelsSettings):
     """Which topics to declare."""
 
     streams_dir: Path = SHIPPED_STREAMS
-    core_replication: int = 1
+    topic_copies: Annotated[int, Field(ge=1, le=5)] = 1
+    """Copies of every topic; a stream may declare more (`replication`)."""
 
 
 def declared_topics(settings: TopicsSettings) -> list[Topic]:
     """Return every topic that the settings ask for."""
     streams = load_streams(settings.streams_dir).values()
     own = [topic for stream in streams for topic in stream_topics(stream)]
-    return own + list(core_topics(settings.channels, settings.core_replication))
+    core = core_topics(settings.channels)
+    return [topic.with_copies(settings.topic_copies) for topic in (*own, *core)]
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from services.contracts.declarations import BadDeclaration
 from services.contracts.events import EVENT_LIMIT_BYTES, Event, EventReader, Invalid
 from services.contracts.streams import load_stream, load_streams
-from services.contracts.topics import core_topics, stream_topics
+from services.contracts.topics import Topic, core_topics, stream_topics
 
 GOOD = {
     "stream": "readings",
@@ -71,6 +71,12 @@ def test_core_topics_have_one_of_each_per_channel() -> None:
     names = [topic.name for topic in core_topics(["bus", "email"])]
     assert len(names) == len(set(names))
     assert {"deliveries.bus", "deliveries.email", "alerts.rejected"} <= set(names)
+
+
+def test_a_topic_has_as_many_copies_as_it_or_the_machine_asks_for() -> None:
+    topic = Topic("readings", replication=2)
+    assert [topic.with_copies(least).replication for least in (1, 3)] == [2, 3]
+    assert topic.with_copies(3).config()["min.insync.replicas"] == "2"
 
 
 @given(st.binary(max_size=200))

@@ -6,7 +6,9 @@ from services.machine.settings import DELIVERER_PREFIX, MachineSettings
 PAGE = Path(__file__).parents[3] / "docs" / "one-machine.md"
 
 CHANNELS = [name for name in MachineSettings.model_fields if name.startswith(DELIVERER_PREFIX)]
-EVERYTHING = MachineSettings(channels=tuple(n.removeprefix(DELIVERER_PREFIX) for n in CHANNELS))
+EVERYTHING = MachineSettings(
+    channels=tuple(name.removeprefix(DELIVERER_PREFIX) for name in CHANNELS), kafka_nodes=3
+)
 
 
 def test_the_page_tells_every_port_and_its_default() -> None:

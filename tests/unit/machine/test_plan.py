@@ -8,8 +8,7 @@ import yaml
 
 from services.backbone.web.keys import ApiKey, key_hash, load_keys
 from services.contracts.ids import digest
-from services.machine import api_key
-from services.machine.broker import BrokerNode
+from services.machine import api_key, cluster
 from services.machine.plan import Machine, environment, plan
 from services.machine.postgres import PostgresServer
 from services.machine.programs import check_plan
@@ -25,9 +24,9 @@ def machine(tmp_path: Path) -> Machine:
     server.password_file.write_text("p@ss/word\n", "ascii")
     key = api_key.ApiKey(tmp_path)
     api_key.prepare(key)
-    node = BrokerNode(tmp_path / "kafka", settings.port_kafka, settings.port_kafka_controller)
+    brokers = cluster.of_settings(settings, tmp_path)
     java = tmp_path / "jdk" / "bin" / "java"
-    return Machine(settings, java, tmp_path / "bin", node, server, key)
+    return Machine(settings, java, tmp_path / "bin", brokers, server, key)
 
 
 def test_the_plan_holds_together(machine: Machine) -> None:
@@ -48,6 +47,21 @@ def test_the_accountant_and_the_door_for_callbacks_can_be_added(machine: Machine
     check_plan(more)
     added = {each.name for each in more} - {program.name for program in plan(machine)}
     assert added == {"accountant", "callbacks"}
+
+
+def test_with_three_nodes_only_the_topics_wait_for_all_and_nothing_that_restarts(
+    machine: Machine,
+) -> None:
+    asked = machine.settings.model_copy(update={"kafka_nodes": 3})
+    brokers = cluster.of_settings(asked, machine.home)
+    more = plan(replace(machine, settings=asked, brokers=brokers))
+    check_plan(more)
+    added = {each.name for each in more} - {program.name for program in plan(machine)}
+    assert added == {"kafka-2", "kafka-3"}
+    waiting = {each.name: each.after for each in more if set(each.after) & set(brokers.names)}
+    assert waiting == {"topics": ("kafka", "kafka-2", "kafka-3")}
+    (topics,) = (each for each in more if each.name == "topics")
+    assert topics.environment == {"ALDEBARAN_TOPIC_COPIES": "3"}
 
 
 def test_every_planned_module_is_there(machine: Machine) -> None:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RestartPolicy:
-    """Start again after a growing pause; give up after too many crashes in a row.
+    """Start again after a growing pause; give up on what crashed too often and never served.
 
-    A run of at least `stable_seconds` is a success and starts the count anew. The pause doubles
-    from `first_pause_seconds` up to `longest_pause_seconds`.
+    What has served once is worth trying for ever: a store whose disk is full serves again when
+    there is room, and meanwhile the rest goes on without it. A run of at least `stable_seconds` is
+    a success and starts the count anew. The pause doubles from `first_pause_seconds` up to
+    `longest_pause_seconds`.
     """
 
     crashes_in_a_row_limit: int = 5
@@ -20,9 +22,10 @@ class RestartPolicy:
         """Return the new count after a crash, given the count before and how long it had run."""
         return 1 if ran_seconds >= self.stable_seconds else before + 1
 
-    def pause_seconds(self, crashes_in_a_row: int) -> float | None:
+    def pause_seconds(self, crashes_in_a_row: int, has_served: bool) -> float | None:
         """Return how long to wait before the next start; None means to give up."""
-        if crashes_in_a_row >= self.crashes_in_a_row_limit:
+        if crashes_in_a_row >= self.crashes_in_a_row_limit and not has_served:
             return None
-        doubled: float = self.first_pause_seconds * 2.0 ** (crashes_in_a_row - 1)
+        doublings = min(crashes_in_a_row, self.crashes_in_a_row_limit) - 1
+        doubled: float = self.first_pause_seconds * 2.0**doublings
         return min(doubled, self.longest_pause_seconds)

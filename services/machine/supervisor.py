@@ -37,6 +37,7 @@ class Watched:
     started_at_seconds: float = 0.0
     not_before_seconds: float = 0.0
     crashes_in_a_row: int = 0
+    has_served: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class Supervisor:
         program = watched.program
         if not program.once and (program.readiness is None or program.readiness.is_ready()):
             watched.phase = Phase.READY
+            watched.has_served = True
         elif self._ran_seconds(watched) > program.ready_timeout_seconds:
             self._crashed(watched, f"was not ready within {program.ready_timeout_seconds:g} s")
 
@@ -143,7 +145,7 @@ class Supervisor:
         self._bury(watched)
         watched.phase = Phase.WAITING
         watched.crashes_in_a_row = self._policy.crashes_in_a_row(watched.crashes_in_a_row, ran)
-        pause = self._policy.pause_seconds(watched.crashes_in_a_row)
+        pause = self._policy.pause_seconds(watched.crashes_in_a_row, watched.has_served)
         log_file = self.log_file(name)
         if pause is None:
             times = watched.crashes_in_a_row

@@ -118,6 +118,27 @@ def test_after_crashes_in_a_row_it_says_which_log_to_read_and_ends_all(
     assert marked(mark) == []
 
 
+def test_what_has_served_once_is_started_again_however_often_it_crashes(
+    tmp_path: Path, mark: str
+) -> None:
+    """A broker with a full disk must not end those that serve without it."""
+    tries = tmp_path / "tries"
+    enough = threading.Event()
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        if len(said) > 6:
+            enough.set()
+
+    around = Surroundings(os.environ, tmp_path, say, enough.wait, now_seconds)
+    policy = RestartPolicy(crashes_in_a_row_limit=3, first_pause_seconds=0.01)
+    script = f"test -f {tries} && exit 1; touch {tries}; sleep 0.5; exit 1"
+    programs = (Program("fine", ("sleep", mark)), Program("full", ("sh", "-c", script)))
+    assert Supervisor(programs, around, policy, lambda: None).run() == 0
+    assert all("full ended with exit code 1; it starts again in" in line for line in said[:6])
+
+
 def test_a_program_that_refuses_its_settings_is_not_tried_again(tmp_path: Path) -> None:
     programs = (Program("strict", ("sh", "-c", "exit 78"), readiness=never()),)
     outcome = supervise(programs, tmp_path, threading.Event())

@@ -8,8 +8,16 @@ POLICY = RestartPolicy(
 )
 
 
+def pauses(*counts: int, has_served: bool) -> list[float | None]:
+    return [POLICY.pause_seconds(count, has_served) for count in counts]
+
+
 def test_pauses_double_up_to_a_limit_and_then_it_gives_up() -> None:
-    assert [POLICY.pause_seconds(count) for count in (1, 2, 3, 4)] == [1, 2, 3, None]
+    assert pauses(1, 2, 3, 4, has_served=False) == [1, 2, 3, None]
+
+
+def test_what_has_served_is_tried_for_ever() -> None:
+    assert pauses(1, 2, 3, 4, 100_000, has_served=True) == [1, 2, 3, 3, 3]
 
 
 def test_a_long_run_starts_the_count_anew() -> None:
@@ -22,4 +30,4 @@ def test_short_runs_always_end_in_giving_up(runs: list[float]) -> None:
     count = 0
     for ran_seconds in runs:
         count = POLICY.crashes_in_a_row(count, ran_seconds)
-    assert POLICY.pause_seconds(count) is None
+    assert POLICY.pause_seconds(count, has_served=False) is None

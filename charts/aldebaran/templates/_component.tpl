@@ -1,0 +1,255 @@
+{{/* All objects of one component: a dict of root, name (of the part) and spec (merged). */}}
+{{- define "aldebaran.component" -}}
+{{- $root := .root -}}
+{{- $name := .name -}}
+{{- $spec := .spec -}}
+{{- $full := include "aldebaran.part" (list $root $name) -}}
+{{- $keeps := eq $spec.kind "StatefulSet" -}}
+{{- $scaled := ne $spec.autoscaling.type "none" -}}
+---
+apiVersion: apps/v1
+kind: {{ $spec.kind }}
+metadata:
+  name: {{ $full }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{ include "aldebaran.labels" (list $root $name) | nindent 4 }}
+spec:
+  {{- if not $scaled }}
+  replicas: {{ $spec.replicas }}
+  {{- end }}
+  revisionHistoryLimit: 3
+  {{- if $keeps }}
+  serviceName: {{ $full }}
+  podManagementPolicy: Parallel
+  {{- else }}
+  strategy: {rollingUpdate: {maxUnavailable: 0, maxSurge: 1}}
+  {{- end }}
+  selector:
+    matchLabels: {{ include "aldebaran.selector" (list $root $name) | nindent 6 }}
+  template:
+    metadata:
+      labels:
+        {{- include "aldebaran.labels" (list $root $name) | nindent 8 }}
+        {{- with $spec.podLabels }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      {{- with $spec.podAnnotations }}
+      annotations: {{ toYaml . | nindent 8 }}
+      {{- end }}
+    spec:
+      {{- include "aldebaran.componentPod" . | nindent 6 }}
+{{ include "aldebaran.componentService" . }}
+{{ include "aldebaran.componentLimits" . }}
+{{- if $root.Values.networkPolicy.enabled }}
+{{- $public := default $spec.port $spec.publicPort }}
+{{ include "aldebaran.policy" (dict "root" $root "name" $name "ports" (ternary (concat (list $spec.port) (values (default dict $spec.ports))) list (default false $spec.service)) "metrics" (ternary "" $spec.port (default false $spec.loopback)) "public" (ternary $public "" (eq (default "" $spec.ingressFrom) "anywhere")) "egressTo" (default list $spec.egressTo)) }}
+{{- end }}
+{{ include "aldebaran.componentMonitor" . }}
+{{- end -}}
+
+{{- define "aldebaran.componentPod" -}}
+{{- $root := .root -}}
+{{- $name := .name -}}
+{{- $spec := .spec -}}
+{{- $secrets := without (list $root.Values.existingSecret (ternary (include "aldebaran.postgresSecret" $root) "" (has "postgres" (default list $spec.egressTo))) $spec.existingSecret (ternary (include "aldebaran.part" (list $root $name)) "" (not (empty $spec.externalSecret)))) "" -}}
+{{- if eq (default "" $spec.keys) "simulator" }}{{ $secrets = append $secrets (include "aldebaran.keysSecret" $root) }}{{ end -}}
+serviceAccountName: {{ include "aldebaran.serviceAccount" $root }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+terminationGracePeriodSeconds: {{ $spec.terminationGracePeriodSeconds }}
+securityContext: {{ include "aldebaran.podSecurity" 10001 | nindent 2 }}
+{{- with $root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- include "aldebaran.placement" (list $root $name $spec) }}
+containers:
+  - name: {{ $name }}
+    image: {{ include "aldebaran.image" (list $root $root.Values.image.service) }}
+    imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+    args: {{ concat (list $spec.module) (default list $spec.arguments) | toJson }}
+    securityContext: {{ include "aldebaran.containerSecurity" . | nindent 6 }}
+    env:
+      {{- $own := dict "http_port" $spec.port "http_host" (ternary "127.0.0.1" "0.0.0.0" (default false $spec.loopback)) }}
+      {{- if $secrets }}{{ $_ := set $own "secrets_dir" "/etc/aldebaran/secrets" }}{{ end }}
+      {{- if eq (default "" $spec.keys) "api" }}{{ $_ := set $own "api_keys_file" "/etc/aldebaran/keys/api-keys.yaml" }}{{ end }}
+      {{- if eq (default "" $spec.keys) "operator" }}{{ $_ := set $own "operator_keys_file" "/etc/aldebaran/keys/operator-keys.yaml" }}{{ end }}
+      {{- include "aldebaran.environment" (mergeOverwrite (include "aldebaran.sharedSettings" (list $root) | fromJson) $own (deepCopy (default dict $spec.wired)) (deepCopy $spec.settings)) | nindent 6 }}
+      {{- if eq $spec.kind "StatefulSet" }}
+      - name: ALDEBARAN_KAFKA_GROUP_INSTANCE_ID
+        valueFrom: {fieldRef: {fieldPath: metadata.name}}
+      {{- end }}
+      {{- with $spec.extraEnv }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+    ports:
+      {{- if not $spec.loopback }}
+      - {name: http, containerPort: {{ $spec.port }}}
+      {{- end }}
+      {{- with $spec.publicPort }}
+      - {name: public, containerPort: {{ . }}}
+      {{- end }}
+      {{- range $port, $number := (default dict $spec.ports) }}
+      - {name: {{ $port }}, containerPort: {{ $number }}}
+      {{- end }}
+    {{- include "aldebaran.probes" $spec | nindent 4 }}
+    {{- if gt (int $spec.preStopSeconds) 0 }}
+    lifecycle:
+      preStop: {exec: {command: [sleep, {{ $spec.preStopSeconds | toString | quote }}]}}
+    {{- end }}
+    resources: {{ toYaml $spec.resources | nindent 6 }}
+    volumeMounts:
+      - {name: tmp, mountPath: /tmp}
+      {{- if $secrets }}
+      - {name: secrets, mountPath: /etc/aldebaran/secrets, readOnly: true}
+      {{- end }}
+      {{- if has (default "" $spec.keys) (list "api" "operator") }}
+      - {name: keys, mountPath: /etc/aldebaran/keys, readOnly: true}
+      {{- end }}
+      {{- include "aldebaran.declarationMounts" (list $root (list "streams" "watches" "routes")) | nindent 6 }}
+      {{- with $spec.extraVolumeMounts }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+volumes:
+  - {name: tmp, emptyDir: {}}
+  {{- if $secrets }}
+  - name: secrets
+    projected:
+      defaultMode: 0440
+      sources: {{ include "aldebaran.secretSources" $secrets | nindent 8 }}
+  {{- end }}
+  {{- if has (default "" $spec.keys) (list "api" "operator") }}
+  - name: keys
+    secret:
+      secretName: {{ include "aldebaran.keysSecret" $root }}
+      defaultMode: 0440
+      items: [{key: {{ $spec.keys }}-keys.yaml, path: {{ $spec.keys }}-keys.yaml}]
+  {{- end }}
+  {{- include "aldebaran.declarationVolumes" (list $root (list "streams" "watches" "routes")) | nindent 2 }}
+  {{- with $spec.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/* A page inside the pod only is asked from inside the pod. */}}
+{{- define "aldebaran.probes" -}}
+{{- $port := .port -}}
+{{- $loopback := default false .loopback -}}
+{{- range $probe := list (list "startupProbe" "live" 2 60) (list "livenessProbe" "live" 10 3) (list "readinessProbe" "ready" 5 2) }}
+{{ index $probe 0 }}:
+  {{- if $loopback }}
+  exec:
+    command: [/opt/aldebaran/venv/bin/python, -c, "import urllib.request as u; u.urlopen('http://127.0.0.1:{{ $port }}/healthz/{{ index $probe 1 }}', timeout=3)"]
+  {{- else }}
+  httpGet: {path: /healthz/{{ index $probe 1 }}, port: http}
+  {{- end }}
+  periodSeconds: {{ index $probe 2 }}
+  failureThreshold: {{ index $probe 3 }}
+  timeoutSeconds: 5
+{{- end }}
+{{- end -}}
+
+{{/* Readers of topics get a Service too: a StatefulSet asks for one, and monitors find it. */}}
+{{- define "aldebaran.componentService" -}}
+{{- $root := .root -}}
+{{- $name := .name -}}
+{{- $spec := .spec -}}
+{{- if not $spec.loopback }}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ include "aldebaran.part" (list $root $name) }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{ include "aldebaran.labels" (list $root $name) | nindent 4 }}
+spec:
+  {{- if not $spec.service }}
+  clusterIP: None
+  {{- end }}
+  selector: {{ include "aldebaran.selector" (list $root $name) | nindent 4 }}
+  ports:
+    - {name: http, port: {{ ternary 80 $spec.port (default false $spec.service) }}, targetPort: http}
+    {{- with $spec.publicPort }}
+    - {name: public, port: {{ . }}, targetPort: public}
+    {{- end }}
+    {{- range $port, $number := (default dict $spec.ports) }}
+    - {name: {{ $port }}, port: {{ $number }}, targetPort: {{ $port }}}
+    {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* What bounds a component: drains, load, network, and what watches it. */}}
+{{- define "aldebaran.componentLimits" -}}
+{{- $root := .root -}}
+{{- $name := .name -}}
+{{- $spec := .spec -}}
+{{- $full := include "aldebaran.part" (list $root $name) -}}
+{{- $scaling := $spec.autoscaling -}}
+{{- if or (gt (int $spec.replicas) 1) (and (ne $scaling.type "none") (gt (int $scaling.minReplicas) 1)) }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ $full }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{ include "aldebaran.labels" (list $root $name) | nindent 4 }}
+spec:
+  maxUnavailable: {{ $spec.maxUnavailable }}
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels: {{ include "aldebaran.selector" (list $root $name) | nindent 6 }}
+{{- end }}
+{{- if eq $scaling.type "hpa" }}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: {{ $full }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{ include "aldebaran.labels" (list $root $name) | nindent 4 }}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: {{ $spec.kind }}, name: {{ $full }}}
+  minReplicas: {{ $scaling.minReplicas }}
+  maxReplicas: {{ $scaling.maxReplicas }}
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        target: {type: Utilization, averageUtilization: {{ $scaling.targetCpuPercent }}}
+{{- else if eq $scaling.type "keda" }}
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: {{ $full }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{ include "aldebaran.labels" (list $root $name) | nindent 4 }}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: {{ $spec.kind }}, name: {{ $full }}}
+  minReplicaCount: {{ $scaling.minReplicas }}
+  maxReplicaCount: {{ $scaling.maxReplicas }}
+  triggers:
+    - type: kafka
+      metadata:
+        bootstrapServers: {{ include "aldebaran.bootstrap" $root | quote }}
+        consumerGroup: {{ $spec.group }}
+        topic: {{ $spec.topic }}
+        lagThreshold: {{ $scaling.lagThreshold | quote }}
+        activationLagThreshold: {{ $scaling.activationLagThreshold | quote }}
+{{- end }}
+{{- with $spec.externalSecret }}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata:
+  name: {{ $full }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{ include "aldebaran.labels" (list $root $name) | nindent 4 }}
+spec:
+  secretStoreRef: {name: {{ .store }}, kind: {{ default "SecretStore" .kind }}}
+  target: {name: {{ $full }}}
+  dataFrom: [{extract: {key: {{ .remoteKey }}}}]
+{{- end }}
+{{- end -}}

@@ -1,0 +1,48 @@
+{{/* Names and labels: each stands here once. */}}
+{{- define "aldebaran.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "aldebaran.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := include "aldebaran.name" . -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The part's name: [root, "gateway"] -> "release-aldebaran-gateway". */}}
+{{- define "aldebaran.part" -}}
+{{- printf "%s-%s" (include "aldebaran.fullname" (index . 0)) (index . 1) -}}
+{{- end -}}
+
+{{/* What selects a part's pods, and never changes: [root, part]. */}}
+{{- define "aldebaran.selector" -}}
+app.kubernetes.io/name: {{ include "aldebaran.name" (index . 0) }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{- define "aldebaran.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "aldebaran.selector" . }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: aldebaran
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* An image's whole name: [root, {repository, tag}]. */}}
+{{- define "aldebaran.image" -}}
+{{- $root := index . 0 -}}
+{{- $image := index . 1 -}}
+{{- printf "%s%s:%s" $root.Values.image.registry $image.repository (default $root.Chart.AppVersion $image.tag) -}}
+{{- end -}}
+
+{{- define "aldebaran.serviceAccount" -}}
+{{- include "aldebaran.fullname" . -}}
+{{- end -}}

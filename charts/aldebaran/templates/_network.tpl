@@ -1,0 +1,71 @@
+{{/* All pods of this release, as a selector. */}}
+{{- define "aldebaran.releasePods" -}}
+{matchLabels: {app.kubernetes.io/name: {{ include "aldebaran.name" . }}, app.kubernetes.io/instance: {{ .Release.Name }}}}
+{{- end -}}
+
+{{/* One part's policy: a dict of root, name, ports (from this release), egressTo, and where they
+apply metrics (a port), public (a port for everybody), anyPort (all ports from this release). */}}
+{{- define "aldebaran.policy" -}}
+{{- $root := .root -}}
+{{- $part := . -}}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ include "aldebaran.part" (list $root .name) }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{ include "aldebaran.labels" (list $root .name) | nindent 4 }}
+spec:
+  podSelector:
+    matchLabels: {{ include "aldebaran.selector" (list $root .name) | nindent 6 }}
+  policyTypes: [Ingress, Egress]
+  ingress:
+    {{- if or .ports .anyPort }}
+    - from: [{podSelector: {{ include "aldebaran.releasePods" $root }}}]
+      {{- if not .anyPort }}
+      ports:
+        {{- range .ports }}
+        - {port: {{ . }}, protocol: TCP}
+        {{- end }}
+      {{- end }}
+    {{- end }}
+    {{- with .metrics }}
+    - from: {{ toYaml $root.Values.networkPolicy.metricsFrom | nindent 8 }}
+      ports: [{port: {{ . }}, protocol: TCP}]
+    {{- end }}
+    {{- with .public }}
+    - ports: [{port: {{ . }}, protocol: TCP}]
+    {{- end }}
+  egress:
+    - to: [{namespaceSelector: {}}]
+      ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]
+    {{- if has "release" .egressTo }}
+    - to: [{podSelector: {{ include "aldebaran.releasePods" $root }}}]
+    {{- end }}
+    {{- if has "outside" .egressTo }}
+    - to: {{ toYaml $root.Values.networkPolicy.outside | nindent 8 }}
+      ports:
+        {{- range $root.Values.networkPolicy.outsidePorts }}
+        - {port: {{ . }}, protocol: TCP}
+        {{- end }}
+    {{- end }}
+    {{- range $store, $ports := dict "kafka" (list 9092 9093) "postgres" (list 5432) }}
+    {{- if has $store $part.egressTo }}
+    {{- if eq (index $root.Values $store).mode "embedded" }}
+    - to:
+        - podSelector:
+            matchLabels: {{ include "aldebaran.selector" (list $root $store) | nindent 14 }}
+      ports:
+        {{- range $ports }}
+        - {port: {{ . }}, protocol: TCP}
+        {{- end }}
+    {{- else }}
+    - to: {{ toYaml $root.Values.networkPolicy.outside | nindent 8 }}
+      ports:
+        {{- range (index $root.Values $store).ports }}
+        - {port: {{ . }}, protocol: TCP}
+        {{- end }}
+    {{- end }}
+    {{- end }}
+    {{- end }}
+{{- end -}}

@@ -1,0 +1,87 @@
+{{/* Parts of pods that all have. */}}
+{{- define "aldebaran.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: {{ . }}
+runAsGroup: {{ . }}
+fsGroup: {{ . }}
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{- define "aldebaran.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{/* Settings as environment: a map of names without prefix; lists and maps become JSON. */}}
+{{- define "aldebaran.environment" -}}
+{{- range $name, $value := . }}
+- name: ALDEBARAN_{{ upper $name }}
+  value: {{ if or (kindIs "map" $value) (kindIs "slice" $value) }}{{ toJson $value | quote }}{{ else if kindIs "float64" $value }}{{ $value | toString | quote }}{{ else }}{{ $value | toString | quote }}{{ end }}
+{{- end }}
+{{- end -}}
+
+{{/* Settings that every program of the release has: [root]. */}}
+{{- define "aldebaran.sharedSettings" -}}
+{{- $root := index . 0 -}}
+{{- $shared := dict "kafka_bootstrap_servers" (include "aldebaran.bootstrap" $root) "channels" (include "aldebaran.channels" $root | fromJsonArray) -}}
+{{- if $root.Values.streams }}{{ $_ := set $shared "streams_dir" "/etc/aldebaran/streams" }}{{ end -}}
+{{- if $root.Values.watches }}{{ $_ := set $shared "watches_dir" "/etc/aldebaran/watches" }}{{ end -}}
+{{- mergeOverwrite $shared (deepCopy $root.Values.settings) | toJson -}}
+{{- end -}}
+
+{{/* Secrets whose keys are settings, as sources of one folder: [root, names...]. */}}
+{{- define "aldebaran.secretSources" -}}
+{{- range $name := . }}
+- secret: {name: {{ $name }}}
+{{- end }}
+{{- end -}}
+
+{{/* Volumes of declarations: [root, wantsRoutes]. */}}
+{{- define "aldebaran.declarationVolumes" -}}
+{{- $root := index . 0 -}}
+{{- range $kind := (index . 1) }}
+{{- if index $root.Values $kind }}
+- name: {{ $kind }}
+  configMap: {name: {{ include "aldebaran.part" (list $root $kind) }}}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "aldebaran.declarationMounts" -}}
+{{- $root := index . 0 -}}
+{{- range $kind := (index . 1) }}
+{{- if index $root.Values $kind }}
+- {name: {{ $kind }}, mountPath: /etc/aldebaran/{{ $kind }}, readOnly: true}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "aldebaran.placement" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $of := index . 2 -}}
+{{- with $of.nodeSelector }}
+nodeSelector: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with $of.tolerations }}
+tolerations: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with $of.affinity }}
+affinity: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with $of.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- if $of.topologySpread }}
+topologySpreadConstraints:
+  {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{ include "aldebaran.selector" (list $root $name) | nindent 8 }}
+  {{- end }}
+{{- end }}
+{{- end -}}

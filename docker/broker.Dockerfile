@@ -1,0 +1,29 @@
+# Kafka from the same checksummed jars as on one machine, for clusters that cannot pull the
+# official image; the chart starts both in the same way.
+# Build it in the project's folder: docker build -f docker/broker.Dockerfile -t aldebaran/broker .
+ARG BASE=debian:bookworm-slim
+
+FROM ${BASE} AS packages
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      python3 python3-venv openjdk-17-jre-headless \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /build
+COPY requirements-spark.lock ./
+RUN python3 -m venv venv \
+ && venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes \
+      -r requirements-spark.lock
+COPY services ./services
+RUN ALDEBARAN_TOOLS=tools PYTHONPATH=. venv/bin/python -m services.machine jars \
+ && mkdir -p /opt/kafka \
+ && mv tools/jars/broker /opt/kafka/libs
+
+FROM ${BASE}
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      openjdk-17-jre-headless \
+ && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /usr/share/doc /usr/share/man \
+ && useradd --uid 1000 --user-group --home-dir /opt/kafka --shell /usr/sbin/nologin appuser
+COPY --from=packages /opt/kafka /opt/kafka
+COPY docker/broker /opt/kafka/bin
+USER 1000:1000

@@ -1,0 +1,95 @@
+"""What the chart names must exist: modules, channels, settings' users, metrics in rules and boards."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+CHART = ROOT / "charts" / "aldebaran"
+METRIC = re.compile(r"\baldebaran_[a-z_]+")
+SUFFIXES = ("_bucket", "_count", "_sum")
+
+
+def values() -> dict[str, Any]:
+    """Return the chart's default values."""
+    read: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
+    return read
+
+
+def metrics_in_code() -> set[str]:
+    """Return every metric's name as it stands in the programs."""
+    sources = [*ROOT.glob("services/**/*.py"), *ROOT.glob("spark-apps/**/*.py")]
+    return {name for path in sources for name in METRIC.findall(path.read_text("utf-8"))}
+
+
+def metrics_named(text: str) -> set[str]:
+    """Return the metrics that an expression's text names, without a histogram's endings."""
+    return {_without_suffix(name) for name in METRIC.findall(text)}
+
+
+def _without_suffix(name: str) -> str:
+    for suffix in SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name
+
+
+def board_files() -> list[Path]:
+    """Return the boards."""
+    return sorted((CHART / "files" / "dashboards").glob("*.json"))
+
+
+def rules() -> list[dict[str, Any]]:
+    """Return all alerting rules."""
+    groups = [
+        group
+        for path in sorted((CHART / "files" / "rules").glob("*.yaml"))
+        for group in yaml.safe_load(path.read_text("utf-8"))["groups"]
+    ]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def test_every_component_is_a_module_of_ours() -> None:
+    components = {**values()["components"], "channels": values()["channelDefault"]}
+    missing = {
+        name: entry["module"]
+        for name, entry in components.items()
+        if importlib.util.find_spec(entry["module"]) is None
+    }
+    assert not missing
+
+
+def test_every_channel_has_an_entry_and_every_entry_a_channel() -> None:
+    found = {
+        path.stem
+        for path in (ROOT / "services" / "deliverer" / "channels").iterdir()
+        if not path.stem.startswith("_")
+    }
+    assert set(values()["channels"]) == found
+
+
+def test_there_are_rules_and_boards() -> None:
+    assert len(rules()) >= 10
+    assert len(board_files()) >= 5
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule["alert"])
+def test_a_rule_names_metrics_that_exist_and_says_what_to_do(rule: dict[str, Any]) -> None:
+    assert metrics_named(rule["expr"])
+    assert metrics_named(rule["expr"]) <= metrics_in_code()
+    assert rule["annotations"]["summary"]
+    assert rule["annotations"]["do"]
+
+
+@pytest.mark.parametrize("path", board_files(), ids=lambda path: path.stem)
+def test_a_board_names_metrics_that_exist(path: Path) -> None:
+    board = json.loads(path.read_text("utf-8"))
+    named = metrics_named(
+        " ".join(target["expr"] for panel in board["panels"] for target in panel["targets"])
+    )
+    assert named
+    assert named <= metrics_in_code()

@@ -70,7 +70,7 @@ prerequisites: ## Say what is missing on this machine, and the command that inst
 
 .PHONY: lock
 lock: $(VENV_STAMP) ## Pin Python packages again (versions and hashes) after a change of *.in
-	for name in requirements requirements-dev; do \
+	for name in requirements requirements-spark requirements-service requirements-dev docker/sbom; do \
 	  $(VENV)/bin/uv pip compile -q --generate-hashes --no-emit-index-url --no-emit-find-links \
 	    --no-header --universal --python-version 3.11 $$name.in -o $$name.lock; \
 	done

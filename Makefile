@@ -94,3 +94,15 @@ matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md
 .PHONY: bench
 bench: setup ## Measure watching (beside Apache Flink) and delivering; writes docs/reports/bench.md (about 25 minutes)
 	PYTHONPATH=.:spark-apps $(PYTHON) -m tests.bench $(BENCH)
+
+##@ Kubernetes
+
+.PHONY: chart-tools
+chart-tools: ## Install Helm into ALDEBARAN_TOOLS, by Go's package manager
+	@command -v go > /dev/null || { echo "chart-tools: Go is needed: https://go.dev/doc/install" >&2; exit 1; }
+	GOBIN=$(abspath $(ALDEBARAN_TOOLS))/bin go install helm.sh/helm/v3/cmd/helm@v3.21.4
+
+.PHONY: chart-check
+chart-check: $(VENV_STAMP) ## Lint and render the chart, and check what it makes
+	$(ALDEBARAN_TOOLS)/bin/helm lint --strict charts/aldebaran
+	$(VENV)/bin/pytest -q tests/chart

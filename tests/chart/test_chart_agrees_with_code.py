@@ -1,4 +1,4 @@
-"""What the chart names must exist: modules, channels, settings' users, metrics in rules and boards."""
+"""What the chart names must exist: modules, channels, and metrics in rules and boards."""
 
 import importlib.util
 import json

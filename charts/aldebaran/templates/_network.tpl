@@ -48,6 +48,11 @@ spec:
         {{- range $root.Values.networkPolicy.outsidePorts }}
         - {port: {{ . }}, protocol: TCP}
         {{- end }}
+    {{- if $root.Values.components.inbox.enabled }}
+    - to:
+        - podSelector:
+            matchLabels: {{ include "aldebaran.selector" (list $root "inbox") | nindent 14 }}
+    {{- end }}
     {{- end }}
     {{- range $store, $ports := dict "kafka" (list 9092 9093) "postgres" (list 5432) }}
     {{- if has $store $part.egressTo }}

@@ -14,11 +14,12 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end -}}
 
-{{/* Settings as environment: a map of names without prefix; lists and maps become JSON. */}}
+{{/* Settings as environment: a map of names without prefix; lists and maps become JSON.
+Numbers too: as text, Go would write a million as 1e+06. */}}
 {{- define "aldebaran.environment" -}}
 {{- range $name, $value := . }}
 - name: ALDEBARAN_{{ upper $name }}
-  value: {{ if or (kindIs "map" $value) (kindIs "slice" $value) }}{{ toJson $value | quote }}{{ else if kindIs "float64" $value }}{{ $value | toString | quote }}{{ else }}{{ $value | toString | quote }}{{ end }}
+  value: {{ ternary $value (toJson $value) (kindIs "string" $value) | quote }}
 {{- end }}
 {{- end -}}
 

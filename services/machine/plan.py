@@ -56,9 +56,9 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         terminal(),
         inbox(at),
         service("services.gateway", at.port_gateway),
-        auditor(machine),
+        *auditors(machine),
         service("services.lookout", at.port_lookout),
-        service("services.heartbeat", at.port_heartbeat, after=(*STORES, "auditor")),
+        service("services.heartbeat", at.port_heartbeat, after=(*STORES, "auditor-a")),
         service("services.console", at.port_console),
         *(deliverer(channel, at.deliverer_port(channel)) for channel in at.channels),
         *((simulator(machine),) if at.simulator_dials else ()),
@@ -130,13 +130,28 @@ def service(
     )
 
 
-def auditor(machine: Machine) -> Program:
-    """Return the Spark application that runs the watches; Spark takes its time to start."""
+def auditors(machine: Machine) -> tuple[Program, ...]:
+    """Return one auditor, or two whose batches end half a batch apart.
+
+    The second starts when the first is ready: two at once would both be late on two cores.
+    """
+    at = machine.settings
+    first = auditor(machine, "a", at.port_auditor, phase=0.0)
+    if at.auditors == 1:
+        return (first,)
+    second = auditor(machine, "b", at.port_auditor_b, phase=0.5)
+    return first, replace(second, after=(*second.after, first.name))
+
+
+def auditor(machine: Machine, ident: str, port: int, phase: float) -> Program:
+    """Return a Spark application that runs the watches; Spark takes its time to start."""
     settings = {
+        "ALDEBARAN_AUDITOR_ID": ident,
+        "ALDEBARAN_AUDITOR_PHASE": str(phase),
         "ALDEBARAN_AUDITOR_JARS": str(jars_folder(machine.tools, "spark")),
         "ALDEBARAN_AUDITOR_CHECKPOINTS": str(machine.home / "auditor"),
     }
-    started = service("auditor", machine.settings.port_auditor, settings=settings)
+    started = service("auditor", port, name=f"auditor-{ident}", settings=settings)
     return replace(started, ready_timeout_seconds=180.0)
 
 
@@ -147,7 +162,7 @@ def archivist(machine: Machine) -> Program:
         "ALDEBARAN_ARCHIVIST_ARCHIVE": str(machine.home / "archive"),
         "ALDEBARAN_ARCHIVIST_STATE": str(machine.home / "archivist"),
     }
-    port, after = machine.settings.port_archivist, (*STORES, "auditor")
+    port, after = machine.settings.port_archivist, (*STORES, "auditor-a")
     return replace(
         service("archivist", port, after=after, settings=settings), ready_timeout_seconds=180.0
     )
@@ -193,7 +208,7 @@ def simulator(machine: Machine) -> Program:
         "services.simulator",
         at.port_simulator,
         *shlex.split(at.simulator_dials),
-        after=("gateway", "auditor", "lookout"),
+        after=("gateway", "auditor-a", "lookout"),
         settings=settings,
     )
 

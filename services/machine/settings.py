@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from services.backbone.settings import PREFIX, ChannelsSettings, Port
+from services.machine.memory import AUDITORS_MAX, auditors_that_fit
 
 PORT_PREFIX = "port_"
 DELIVERER_PREFIX = "port_deliverer_"
@@ -28,6 +29,10 @@ class MachineSettings(ChannelsSettings):
     """Brokers; with three, every topic has three copies and any one of them may die."""
     kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384
     """Heap of each broker."""
+    auditors: Annotated[int, Field(ge=1, le=AUDITORS_MAX)] = Field(
+        default_factory=auditors_that_fit
+    )
+    """How many auditors watch side by side; two where the machine has memory for them."""
     archivist: bool = True
     """Whether the archivist runs; without it about 500 MiB less are needed."""
     amqp: bool = False
@@ -50,6 +55,7 @@ class MachineSettings(ChannelsSettings):
     port_console: Port = 18080
     port_gateway: Port = 18081
     port_auditor: Port = 18082
+    port_auditor_b: Port = 18096
     port_lookout: Port = 18083
     port_heartbeat: Port = 18084
     port_deliverer_bus: Port = 18085
@@ -89,4 +95,6 @@ class MachineSettings(ChannelsSettings):
             return name.removeprefix(DELIVERER_PREFIX) in self.channels
         if name.startswith(FURTHER_NODES_PREFIXES):
             return self.kafka_nodes > 1
+        if name == "port_auditor_b":
+            return self.auditors == AUDITORS_MAX
         return name.startswith(PORT_PREFIX)

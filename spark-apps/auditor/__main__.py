@@ -11,6 +11,7 @@ from auditor.job import Prepared, prepare_all, supervise
 from auditor.progress import Pulse
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
+from auditor.stagger import Phase, phase_of
 from auditor.supervision import Supervised
 from engine.session import quieten
 from services.backbone.errors import Refused
@@ -44,8 +45,6 @@ def audit(settings: AuditorSettings, life: Life) -> None:
     spark = open_session(settings)
     try:
         prepared = prepare_all(spark, settings, streams, watches)
-        if life.clock.wait(life.stop, settings.auditor_boundary_offset_seconds):
-            return
         _run(spark, settings, life, prepared, starting)
     finally:
         spark.stop()
@@ -88,7 +87,14 @@ def _run(
     prepared: list[Prepared],
     starting: Starting,
 ) -> None:
-    supervised = [_supervised(item, settings, life) for item in prepared]
+    phases = [
+        phase_of(settings.auditor_batch_seconds, settings.auditor_phase, number, len(prepared))
+        for number in range(len(prepared))
+    ]
+    supervised = [
+        _supervised(spark, item, settings, phase, life)
+        for item, phase in zip(prepared, phases, strict=True)
+    ]
     starting.over = True
     try:
         _look_until(life, [item.look for item in supervised])
@@ -99,13 +105,15 @@ def _run(
     log.info("drained", watches=len(supervised), spark=spark.version)
 
 
-def _supervised(item: Prepared, settings: AuditorSettings, life: Life) -> Supervised:
+def _supervised(
+    spark: SparkSession, item: Prepared, settings: AuditorSettings, phase: Phase, life: Life
+) -> Supervised:
     name, clock = item.watch.watch, life.clock
-    limit = 3 * settings.auditor_batch_seconds + settings.auditor_progress_grace_seconds
+    limit = 2 * settings.auditor_batch_seconds + settings.auditor_progress_grace_seconds
     pulse = Pulse(name, limit, clock.monotonic_seconds())
     life.health.add_live(name, lambda: pulse.dead(clock.monotonic_seconds()))
     life.health.add_ready(name, pulse.not_ready)
-    return supervise(item, settings, pulse, clock)
+    return supervise(spark, item, settings, phase, pulse, clock)
 
 
 def _look_until(life: Life, looks: list[Callable[[], None]]) -> None:

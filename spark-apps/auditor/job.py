@@ -1,5 +1,6 @@
 """The auditor's job: session, sources, sinks; one Real-time Mode query per watch."""
 
+import math
 import random
 from dataclasses import dataclass
 from functools import partial
@@ -11,12 +12,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from auditor import guards
+from auditor.boundaries import Boundaries, set_length
 from auditor.checkpoint import claim, fingerprint
 from auditor.formatting import alert_messages
 from auditor.logic import findings, valid_events
 from auditor.plan import shuffles
 from auditor.progress import Pulse
 from auditor.settings import AuditorSettings
+from auditor.stagger import Phase
 from auditor.supervision import Supervised
 from engine.brokers import partition_counts
 from engine.restarts import Failures, RestartLimit
@@ -111,14 +114,14 @@ def sink(prepared: Prepared, settings: AuditorSettings) -> DataStreamWriter:
     )
 
 
-def start(prepared: Prepared, settings: AuditorSettings) -> StreamingQuery:
-    """Start a watch's query, or continue it from its checkpoint.
+def start(prepared: Prepared, settings: AuditorSettings, batch_seconds: float) -> StreamingQuery:
+    """Start a watch's query, or continue it from its checkpoint; its first batch reads so long.
 
     Raises:
         Refused: Spark does not take this query in Real-time Mode.
     """
     writer = sink(prepared, settings)
-    every = f"{int(settings.auditor_batch_seconds * 1000)} milliseconds"
+    every = f"{math.ceil(batch_seconds * 1000)} milliseconds"
     try:
         query: StreamingQuery = writer.trigger(realTime=every).start()  # type: ignore[call-overload] # PySpark's overloads lack it
         return query
@@ -127,14 +130,20 @@ def start(prepared: Prepared, settings: AuditorSettings) -> StreamingQuery:
 
 
 def supervise(
-    prepared: Prepared, settings: AuditorSettings, pulse: Pulse, clock: Clock
+    spark: SparkSession,
+    prepared: Prepared,
+    settings: AuditorSettings,
+    phase: Phase,
+    pulse: Pulse,
+    clock: Clock,
 ) -> Supervised:
     """Return a prepared watch under supervision, not yet started."""
+    watch = prepared.watch.watch
     limit = RestartLimit(settings.auditor_restarts_max, settings.auditor_restarts_window_seconds)
     return Supervised(
-        prepared.watch.watch,
+        watch,
         partial(start, prepared, settings),
-        settings.auditor_batch_seconds,
+        Boundaries(watch, phase, partial(set_length, spark), clock),
         pulse,
         Failures(limit, random.Random()),  # noqa: S311 - jitter, not secrecy
         clock,

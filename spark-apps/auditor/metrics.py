@@ -28,6 +28,11 @@ WATERMARK = Gauge(
 PROGRESS_AGE = Gauge(
     "aldebaran_auditor_progress_age_seconds", "Time since the last batch was committed.", WATCH
 )
+PHASE_ERROR = Gauge(
+    "aldebaran_auditor_phase_error_seconds",
+    "How far the last boundary lay behind the moment that is this auditor's; negative is before.",
+    WATCH,
+)
 BOUNDARY = Histogram(
     "aldebaran_auditor_boundary_seconds",
     "Time between batches in which the watch stands still.",

@@ -22,11 +22,11 @@ class Progress:
     state_bytes: int
     state_updates: int
     watermark_seconds: float
-    boundary_seconds: float
+    took_seconds: float
     ended_at_ms: int
 
 
-def read(progress: StreamingQueryProgress, batch_seconds: float) -> Progress:
+def read(progress: StreamingQueryProgress) -> Progress:
     """Pick what we use from Spark's report."""
     states = progress.stateOperators
     observed = progress.observedMetrics.values()
@@ -39,7 +39,7 @@ def read(progress: StreamingQueryProgress, batch_seconds: float) -> Progress:
         state_bytes=sum(state.memoryUsedBytes for state in states),
         state_updates=sum(state.numRowsUpdated for state in states),
         watermark_seconds=_watermark(progress),
-        boundary_seconds=max(0.0, progress.batchDuration / 1000 - batch_seconds),
+        took_seconds=progress.batchDuration / 1000,
         ended_at_ms=_started_at_ms(progress) + progress.batchDuration,
     )
 
@@ -63,7 +63,6 @@ def count(watch: str, progress: Progress) -> None:
     metrics.STATE_BYTES.labels(watch).set(progress.state_bytes)
     metrics.STATE_UPDATES.labels(watch).inc(progress.state_updates)
     metrics.WATERMARK.labels(watch).set(progress.watermark_seconds)
-    metrics.BOUNDARY.labels(watch).observe(progress.boundary_seconds)
 
 
 class Pulse:

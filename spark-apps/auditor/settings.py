@@ -17,7 +17,7 @@ Count = Annotated[int, Field(ge=1, le=4096)]
 
 
 class AuditorSettings(KafkaSettings):
-    """Settings of one auditor; two auditors differ in id, port, offset and nothing else."""
+    """Settings of one auditor; two auditors differ in id, port, phase and nothing else."""
 
     http_port: Port = 8082
     auditor_id: Name = "a"
@@ -37,8 +37,9 @@ class AuditorSettings(KafkaSettings):
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
     auditor_fail_on_data_loss: bool = True
 
-    auditor_batch_seconds: Annotated[float, Field(ge=5, le=3600)] = 20.0
-    auditor_boundary_offset_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    auditor_batch_seconds: Annotated[float, Field(ge=5, le=3600)] = 120.0
+    auditor_phase: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Where in a batch length, counted by the wall clock, batches end; a partner's is half more."""
     auditor_progress_grace_seconds: Seconds = 30.0
     auditor_restarts_max: Annotated[int, Field(ge=0, le=1000)] = 8
     auditor_restarts_window_seconds: Seconds = 600.0

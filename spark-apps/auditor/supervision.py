@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
+from auditor.boundaries import Boundaries
 from auditor.guards import is_permanent, refusal
 from auditor.progress import Progress, Pulse, count, read
 from engine.restarts import Failures, first_line
@@ -21,15 +22,15 @@ class Supervised:
     def __init__(
         self,
         watch: str,
-        start: Callable[[], StreamingQuery],
-        batch_seconds: float,
+        start: Callable[[float], StreamingQuery],
+        boundaries: Boundaries,
         pulse: Pulse,
         failures: Failures,
         clock: Clock,
     ) -> None:
         self._watch = watch
         self._start = start
-        self._batch_seconds = batch_seconds
+        self._boundaries = boundaries
         self._pulse = pulse
         self._failures = failures
         self._clock = clock
@@ -59,17 +60,21 @@ class Supervised:
     def _start_if_due(self) -> None:
         if self._clock.monotonic_seconds() < self._start_at_seconds:
             return
-        self._query = self._start()
+        self._query = self._start(self._boundaries.begin())
         self._pulse.started(self._clock.monotonic_seconds())
         log.info("watch_started", watch=self._watch, run_id=str(self._query.runId))
 
     def _note_progress(self, query: StreamingQuery) -> None:
-        batches = [read(progress, self._batch_seconds) for progress in query.recentProgress]
+        batches = [read(progress) for progress in query.recentProgress]
         now = self._clock.monotonic_seconds()
         working = bool(query.status["isTriggerActive"] and query.status["isDataAvailable"])
-        for batch in self._pulse.take(batches, working or bool(batches), now):
+        fresh = self._pulse.take(batches, working or bool(batches), now)
+        for batch in fresh:
             count(self._watch, batch)
             _tell(self._watch, batch)
+        self._boundaries.note(fresh)
+        if working:
+            self._boundaries.steer(query)
         metrics.PROGRESS_AGE.labels(self._watch).set(self._pulse.age_seconds(now))
 
     def _plan_restart(self, query: StreamingQuery) -> None:

@@ -1,0 +1,105 @@
+"""Holds one watch's batch boundaries at their phase, by setting the length of every batch."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from auditor import metrics
+from auditor.progress import Progress
+from auditor.stagger import Phase, after_batch, begun
+from services.backbone.clock import Clock
+from services.backbone.log import logger
+
+_FIELD: Final = "realTimeModeDuration"
+"""Where Spark keeps the length of a batch: an Option of milliseconds in each source's relation."""
+
+SetLength = Callable[[StreamingQuery, float], None]
+"""Sets how many seconds the batches of a running query read, from the next batch on."""
+
+log = logger(__name__)
+
+
+class Boundaries:
+    """The course of one watch's batches; used by one thread."""
+
+    def __init__(self, watch: str, phase: Phase, set_length: SetLength, clock: Clock) -> None:
+        self._watch = watch
+        self._phase = phase
+        self._set_length = set_length
+        self._clock = clock
+        self._course = begun(phase, self._now())
+        self._told_seconds = self._course.running_seconds
+        self._given_up = False
+
+    def begin(self) -> float:
+        """Note that the query starts now; return the length of its first batch in seconds."""
+        self._course = begun(self._phase, self._now())
+        self._told_seconds = self._course.running_seconds
+        return self._told_seconds
+
+    def note(self, batches: Iterable[Progress]) -> None:
+        """Follow the batches that have ended since the last call."""
+        for batch in batches:
+            self._follow(batch)
+
+    def steer(self, query: StreamingQuery) -> None:
+        """Set the next batch's length, once the running batch has surely begun with its own.
+
+        Spark has no call for it; without it batches end where chance puts them, which is no fault.
+        """
+        course = self._course
+        begun_surely = self._now() > course.ended_seconds + course.running_seconds / 2
+        if self._given_up or self._told_seconds == course.next_seconds or not begun_surely:
+            return
+        try:
+            self._set_length(query, course.next_seconds)
+        except Py4JError as error:
+            self._given_up = True
+            reason = str(error).split("\n", 1)[0]
+            log.warning("boundaries_not_held", watch=self._watch, reason=reason)
+        else:
+            self._told_seconds = course.next_seconds
+
+    def _follow(self, batch: Progress) -> None:
+        ended = batch.ended_at_ms / 1000
+        length = self._course.running_seconds
+        self._course = after_batch(
+            self._phase, self._course, batch.took_seconds, ended, self._told_seconds
+        )
+        pause = self._course.pauses_seconds[-1]
+        error = self._phase.error_seconds(ended)
+        metrics.BOUNDARY.labels(self._watch).observe(pause)
+        metrics.PHASE_ERROR.labels(self._watch).set(error)
+        log.info(
+            "boundary",
+            watch=self._watch,
+            batch=batch.batch,
+            length_seconds=round(length, 3),
+            pause_seconds=round(pause, 3),
+            phase_error_seconds=round(error, 3),
+        )
+
+    def _now(self) -> float:
+        return self._clock.now_ms() / 1000
+
+
+def set_length(spark: SparkSession, query: StreamingQuery, seconds: float) -> None:
+    """Set how long the batches of a running query read, from the next batch on.
+
+    Raises:
+        Py4JError: this Spark keeps the length elsewhere.
+    """
+    jvm: Any = spark._jvm  # noqa: SLF001 - Spark has no public way
+    execution: Any = query._jsq.streamingQuery()  # noqa: SLF001 - likewise
+    trigger = jvm.org.apache.spark.sql.execution.streaming.RealTimeTrigger
+    # A detour that makes an Option of a long: Py4J itself would make it of an int.
+    wanted = trigger.unapply(trigger.apply(f"{round(seconds * 1000)} milliseconds"))
+    leaves = execution.logicalPlan().collectLeaves()
+    for number in range(leaves.size()):
+        relation = leaves.apply(number).relation()
+        field = relation.getClass().getDeclaredField(_FIELD)
+        field.setAccessible(True)
+        field.set(relation, wanted)

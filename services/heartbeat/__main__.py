@@ -13,10 +13,14 @@ from services.backbone.service import Life
 from services.backbone.settings import read_settings
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import StreamDeclaration, load_streams
-from services.contracts.topics import HEARTBEATS
+from services.contracts.topics import ALERTS, HEARTBEATS
 from services.contracts.watches import WatchDeclaration, load_watches
+from services.heartbeat import listener
+from services.heartbeat.agreement import Agreement, Shown
 from services.heartbeat.beat_ids import run_name
 from services.heartbeat.beats import Beats
+from services.heartbeat.listener import Listener
+from services.heartbeat.pages import create_app
 from services.heartbeat.pulse import Pulse
 from services.heartbeat.settings import HeartbeatSettings
 
@@ -24,7 +28,8 @@ _HELP: Final = """Sends the heartbeat events that each watch declares to <stream
 measures how long each auditor's answer takes. Settings: ALDEBARAN_WATCHES_DIR,
 ALDEBARAN_STREAMS_DIR, ALDEBARAN_HEARTBEAT_INTERVAL_SECONDS (2),
 ALDEBARAN_HEARTBEAT_IN_TIME_SECONDS (10), ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, ALDEBARAN_HTTP_PORT
-(/healthz/live, /healthz/ready: every watch is answered in time, /metrics)."""
+(/healthz/live, /healthz/ready: every watch is answered in time, /metrics, /v1/disagreements: what
+not all ALDEBARAN_HEARTBEAT_AUDITORS raise within ALDEBARAN_HEARTBEAT_AGREE_SECONDS (60))."""
 
 
 def declarations(
@@ -48,21 +53,18 @@ def declarations(
     return beating, streams
 
 
-def body(settings: HeartbeatSettings, life: Life) -> None:
-    """Beat until the stop."""
+def body(settings: HeartbeatSettings, life: Life, shown: Shown) -> None:
+    """Beat, and compare what the auditors raise, until the stop."""
     watches, streams = declarations(settings)
-    # Nothing is committed: each run starts with the newest answers, older ones are not its own.
-    group = f"heartbeat-{settings.instance}"
-    consumer = Consumer(
-        settings, "heartbeat", group=group, topics=[HEARTBEATS], from_beginning=False
-    )
+    beats = beats_of(settings)
+    consumer = newest(settings, HEARTBEATS)
     producer = Producer(settings, "heartbeat")
     pulse = Pulse(
         run=run_name(settings.instance, life.clock.now_ms()),
         watches=watches,
         streams=streams,
         interval_seconds=settings.heartbeat_interval_seconds,
-        beats=Beats(settings.heartbeat_in_time_seconds),
+        beats=beats,
         consumer=consumer,
         producer=producer,
         life=life,
@@ -70,18 +72,61 @@ def body(settings: HeartbeatSettings, life: Life) -> None:
     life.health.add_live("loop", pulse.stuck)
     life.health.add_live("producer", producer.unusable)
     life.health.add_ready("answers", pulse.silent)
+    life.health.add_note("auditors", pulse.one_is_missing)
+    comparing = listener.start(listener_of(settings, beats, life, shown))
     try:
         pulse.beat_until_stopped()
     finally:
+        life.stop.set()
+        comparing.join()
         consumer.close()
         producer.close()
+
+
+def newest(settings: HeartbeatSettings, topic: str) -> Consumer:
+    """Return a reader of what comes from now on.
+
+    Nothing is committed: each run starts with the newest, older answers are not its own.
+    """
+    group = f"heartbeat-{settings.instance}-{topic}"
+    return Consumer(settings, "heartbeat", group=group, topics=[topic], from_beginning=False)
+
+
+def beats_of(settings: HeartbeatSettings) -> Beats:
+    """Return the memory of beats; whoever lets two of them pass by is out of step."""
+    in_time = settings.heartbeat_in_time_seconds
+    gap = in_time + 2 * settings.heartbeat_interval_seconds
+    return Beats(in_time, gap, frozenset(settings.heartbeat_auditors))
+
+
+def listener_of(settings: HeartbeatSettings, beats: Beats, life: Life, shown: Shown) -> Listener:
+    """Return what compares the auditors that should answer."""
+    agreement = Agreement(
+        agree_seconds=settings.heartbeat_agree_seconds,
+        late_seconds=settings.heartbeat_in_time_seconds,
+        auditors=frozenset(settings.heartbeat_auditors),
+    )
+    clock = life.clock
+    return Listener(
+        agreement,
+        newest(settings, ALERTS),
+        lambda: beats.steps(clock.monotonic_seconds()),
+        life,
+        shown,
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run until SIGTERM; return the exit code."""
     argparse.ArgumentParser("python -m services.heartbeat", description=_HELP).parse_args(arguments)
     settings = read_settings(HeartbeatSettings)
-    return service.run("heartbeat", settings, lambda life: body(settings, life))
+    shown = Shown()
+    return service.run(
+        "heartbeat",
+        settings,
+        lambda life: body(settings, life, shown),
+        app=lambda life: create_app(life, shown),
+    )
 
 
 if __name__ == "__main__":

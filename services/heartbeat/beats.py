@@ -38,8 +38,13 @@ class Beats:
     """All beats that still matter; times are seconds of one monotonic clock."""
 
     in_time_seconds: float
+    gap_seconds: float = 30.0
+    """An auditor is in step while no more than this lies between its answers in time."""
+    expected: frozenset[str] = frozenset()
+    """Auditors that should answer, also if they never did."""
     _open: dict[str, OpenBeat] = field(default_factory=dict)
     _seen: dict[tuple[str, str], float] = field(default_factory=dict)
+    _since: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def sent(self, beat: str, watch: str, now: float) -> None:
         """Remember a beat; the oldest is forgotten if there are too many."""
@@ -57,7 +62,7 @@ class Beats:
         opened.answered.add(auditor)
         latency = now - opened.sent_seconds
         if latency <= self.in_time_seconds:
-            self._seen[watch, auditor] = now
+            self._note_in_time((watch, auditor), now)
         return latency
 
     def missed(self, now: float) -> list[Missed]:
@@ -75,11 +80,28 @@ class Beats:
 
     def auditors(self) -> set[str]:
         """Return every auditor that has answered."""
-        return {auditor for _, auditor in self._seen}
+        return {auditor for _, auditor in dict(self._seen)}
 
     def ages(self, now: float) -> dict[tuple[str, str], float]:
         """Return the seconds since the last answer in time, by watch and auditor."""
         return {pair: now - seen for pair, seen in dict(self._seen).items()}
+
+    def steps(self, now: float) -> dict[tuple[str, str], float]:
+        """Return the seconds for which each auditor in step has answered without a gap."""
+        ages = self.ages(now)
+        since = dict(self._since)
+        return {
+            pair: now - since[pair]
+            for pair, age in ages.items()
+            if age <= self.gap_seconds and pair in since
+        }
+
+    def out_of_step(self, watches: Sequence[str], now: float) -> list[tuple[str, str]]:
+        """Return each watch and auditor that should answer and does not."""
+        steps = self.steps(now)
+        auditors = sorted(self.auditors() | self.expected)
+        wanted = [(watch, auditor) for watch in watches for auditor in auditors]
+        return [pair for pair in wanted if pair not in steps]
 
     def silent(self, watches: Sequence[str], now: float, limit_seconds: float) -> list[str]:
         """Return the watches that no auditor has answered for within the limit."""
@@ -91,9 +113,15 @@ class Beats:
         """Return how many beats are remembered."""
         return len(self._open)
 
+    def _note_in_time(self, pair: tuple[str, str], now: float) -> None:
+        before = self._seen.get(pair)
+        if before is None or now - before > self.gap_seconds:
+            self._since[pair] = now
+        self._seen[pair] = now
+
     def _missed_by(self, beat: str, opened: OpenBeat) -> list[Missed]:
-        expected = {auditor for watch, auditor in self._seen if watch == opened.watch}
-        silent = sorted((expected or {NOBODY}) - opened.answered)
+        seen = {auditor for watch, auditor in self._seen if watch == opened.watch}
+        silent = sorted((seen | self.expected or {NOBODY}) - opened.answered)
         return [Missed(opened.watch, auditor, beat) for auditor in silent]
 
     def _forget(self, now: float) -> None:

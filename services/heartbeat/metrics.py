@@ -15,6 +15,23 @@ ANSWER_AGE = Gauge(
     "Seconds since the auditor last answered in time.",
     ["watch", "auditor"],
 )
+IN_STEP = Gauge(
+    "aldebaran_heartbeat_auditor_in_step",
+    "1 while the auditor answers in time, 0 while it is dead, starting, or catching up.",
+    ["watch", "auditor"],
+)
+DISAGREEMENTS = Counter(
+    "aldebaran_heartbeat_disagreements_total",
+    "Alerts that another auditor raised and this one did not in its time.",
+    ["watch", "auditor"],
+)
+DISAGREEMENTS_OPEN = Gauge(
+    "aldebaran_heartbeat_disagreements_open", "Disagreements that last, since this program started."
+)
+UNCOMPARED = Gauge(
+    "aldebaran_heartbeat_uncompared_alerts",
+    "Alerts whose comparison was given up for lack of room, since this program started.",
+)
 SENT = Counter("aldebaran_heartbeat_sent_total", "Beats sent.", ["watch"])
 MISSED = Counter(
     "aldebaran_heartbeat_missed_total",

@@ -18,7 +18,15 @@ from services.contracts.topics import heartbeat
 from services.contracts.watches import WatchDeclaration
 from services.heartbeat.beat_ids import answered_beat, beat_id
 from services.heartbeat.beats import Beats
-from services.heartbeat.metrics import ANSWER_AGE, LATENCY, MALFORMED, MISSED, SENT, UNSENT
+from services.heartbeat.metrics import (
+    ANSWER_AGE,
+    IN_STEP,
+    LATENCY,
+    MALFORMED,
+    MISSED,
+    SENT,
+    UNSENT,
+)
 from services.heartbeat.rhythm import Rhythm
 
 BATCH_LIMIT: Final = 500
@@ -53,6 +61,7 @@ class Pulse:
     life: Life
     _number: int = 0
     _turned: float = field(init=False)
+    _in_step: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._turned = self._now()
@@ -72,6 +81,12 @@ class Pulse:
         limit = SILENCE_LIMIT_SECONDS + self.interval_seconds
         silent = self.beats.silent(tuple(self.watches), self._now(), limit)
         return f"no answer in time for {', '.join(silent)}" if silent else None
+
+    def one_is_missing(self) -> str | None:
+        """Name the auditors that do not answer, though nothing is late while another does."""
+        missing = self.beats.out_of_step(tuple(self.watches), self._now())
+        named = ", ".join(f"{auditor} ({watch})" for watch, auditor in missing)
+        return f"auditors that do not answer in time: {named}" if missing else None
 
     def stuck(self) -> str | None:
         """Say so if the loop does not turn."""
@@ -119,6 +134,21 @@ class Pulse:
             )
         for (watch, auditor), age in self.beats.ages(now).items():
             ANSWER_AGE.labels(watch=watch, auditor=auditor).set(age)
+        self._show_who_is_in_step(now)
+
+    def _show_who_is_in_step(self, now: float) -> None:
+        """Log each change only; which is the first sight of everybody too."""
+        missing = set(self.beats.out_of_step(tuple(self.watches), now))
+        auditors = self.beats.auditors() | self.beats.expected
+        in_step = {(w, a) for w in self.watches for a in auditors} - missing
+        for pairs, value in ((missing, 0), (in_step, 1)):
+            for watch, auditor in pairs:
+                IN_STEP.labels(watch=watch, auditor=auditor).set(value)
+        for watch, auditor in sorted(in_step - self._in_step):
+            log.info("auditor_in_step", watch=watch, auditor=auditor)
+        for watch, auditor in sorted(self._in_step - in_step):
+            log.error("auditor_out_of_step", watch=watch, auditor=auditor)
+        self._in_step = in_step
 
     def _now(self) -> float:
         return self.life.clock.monotonic_seconds()

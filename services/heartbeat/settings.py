@@ -6,7 +6,9 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from services.backbone.kafka.producer import ProducerSettings
+from services.contracts.records import Name
 from services.contracts.streams import SHIPPED_STREAMS
+from services.heartbeat.beats import AUDITORS_LIMIT
 
 SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
 """Folder of the watches that come with Aldebaran."""
@@ -19,4 +21,8 @@ class HeartbeatSettings(ProducerSettings):
     streams_dir: Path = SHIPPED_STREAMS
     heartbeat_interval_seconds: Annotated[float, Field(ge=0.05, le=3600)] = 2.0
     heartbeat_in_time_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
+    heartbeat_auditors: Annotated[tuple[Name, ...], Field(max_length=AUDITORS_LIMIT)] = ()
+    """Ids of the auditors that should answer; others count too, once they have answered."""
+    heartbeat_agree_seconds: Annotated[float, Field(ge=1, le=3600)] = 60.0
+    """How long an auditor in step may take to raise what another has raised."""
     producer_timeout_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0

@@ -17,6 +17,7 @@ from services.machine.setup import jars_folder
 
 ROOT = Path(__file__).parents[2]
 STORES = ("postgres", "kafka", "topics")
+AUDITORS = ("a", "b")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         service("services.gateway", at.port_gateway),
         *auditors(machine),
         service("services.lookout", at.port_lookout),
-        service("services.heartbeat", at.port_heartbeat, after=(*STORES, "auditor-a")),
+        heartbeat(at),
         service("services.console", at.port_console),
         *(deliverer(channel, at.deliverer_port(channel)) for channel in at.channels),
         *((simulator(machine),) if at.simulator_dials else ()),
@@ -135,11 +136,11 @@ def auditors(machine: Machine) -> tuple[Program, ...]:
 
     The second starts when the first is ready: two at once would both be late on two cores.
     """
-    at = machine.settings
-    first = auditor(machine, "a", at.port_auditor, phase=0.0)
+    at, (a, b) = machine.settings, AUDITORS
+    first = auditor(machine, a, at.port_auditor, phase=0.0)
     if at.auditors == 1:
         return (first,)
-    second = auditor(machine, "b", at.port_auditor_b, phase=0.5)
+    second = auditor(machine, b, at.port_auditor_b, phase=0.5)
     return first, replace(second, after=(*second.after, first.name))
 
 
@@ -153,6 +154,17 @@ def auditor(machine: Machine, ident: str, port: int, phase: float) -> Program:
     }
     started = service("auditor", port, name=f"auditor-{ident}", settings=settings)
     return replace(started, ready_timeout_seconds=180.0)
+
+
+def heartbeat(at: MachineSettings) -> Program:
+    """Return the program that measures the auditors, and compares what they raise."""
+    names = json.dumps(AUDITORS[: at.auditors])
+    return service(
+        "services.heartbeat",
+        at.port_heartbeat,
+        after=(*STORES, "auditor-a"),
+        settings={"ALDEBARAN_HEARTBEAT_AUDITORS": names},
+    )
 
 
 def archivist(machine: Machine) -> Program:

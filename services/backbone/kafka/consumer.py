@@ -115,6 +115,23 @@ class Consumer:
         """Tell whether the group has taken this member in; a spare one may read no partition."""
         return bool(self._client.memberid())
 
+    def caught_up(self, timeout_seconds: float) -> bool:
+        """Tell whether everything that the brokers hold now has been given out.
+
+        Raises:
+            Transient, Refused: the brokers do not say.
+        """
+        try:
+            places = self._client.position(self._client.assignment())
+            return bool(places) and all(self._at_end(each, timeout_seconds) for each in places)
+        except KafkaException as error:
+            raise trouble(error) from None
+
+    def _at_end(self, place: TopicPartition, timeout_seconds: float) -> bool:
+        """Where nothing was read yet, nothing came since this member was given the partition."""
+        ends = self._client.get_watermark_offsets(place, timeout=timeout_seconds, cached=False)
+        return ends is not None and (place.offset < 0 or place.offset >= ends[1])
+
     def close(self) -> None:
         """Leave the group."""
         self._client.close()

@@ -2,7 +2,7 @@
 
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import orjson
@@ -16,8 +16,9 @@ from services.backbone.kafka.producer import Outgoing, Producer
 from services.backbone.service import Life
 from services.contracts.ids import alert_id
 from services.contracts.records import Alert, Severity
-from services.contracts.topics import HEARTBEATS, Topic, heartbeat
+from services.contracts.topics import ALERTS, HEARTBEATS, Topic, heartbeat
 from services.heartbeat.__main__ import body
+from services.heartbeat.agreement import Shown
 from services.heartbeat.settings import HeartbeatSettings
 from services.machine.waiting import wait_until
 
@@ -56,6 +57,11 @@ def name() -> str:
     return f"t-{uuid.uuid4().hex}"
 
 
+def pair(name: str) -> tuple[str, str]:
+    """Name two auditors: topic `alerts` of the tests' broker is everybody's."""
+    return f"a-{name}", f"b-{name}"
+
+
 def settings_of(folder: Path, kafka_bootstrap: str, name: str, watch: str) -> HeartbeatSettings:
     for kind, text in (("streams", STREAM), ("watches", watch)):
         (folder / kind).mkdir()
@@ -67,21 +73,28 @@ def settings_of(folder: Path, kafka_bootstrap: str, name: str, watch: str) -> He
         watches_dir=folder / "watches",
         heartbeat_interval_seconds=0.1,
         heartbeat_in_time_seconds=5,
+        heartbeat_auditors=pair(name),
+        heartbeat_agree_seconds=3,
     )
 
 
 @pytest.fixture
 def settings(tmp_path: Path, kafka_bootstrap: str, name: str) -> HeartbeatSettings:
     made = settings_of(tmp_path, kafka_bootstrap, name, WATCH + BEATING)
-    TopicAdmin(made, "test").declare([Topic(HEARTBEATS), Topic(heartbeat(name))])
+    TopicAdmin(made, "test").declare([Topic(HEARTBEATS), Topic(ALERTS), Topic(heartbeat(name))])
     return made
 
 
 @pytest.fixture
-def life(settings: HeartbeatSettings) -> Iterator[Life]:
+def shown() -> Shown:
+    return Shown()
+
+
+@pytest.fixture
+def life(settings: HeartbeatSettings, shown: Shown) -> Iterator[Life]:
     """A heartbeat at work; its end must be clean."""
     life = Life()
-    thread = threading.Thread(target=lambda: body(settings, life))
+    thread = threading.Thread(target=lambda: body(settings, life, shown))
     thread.start()
     yield life
     life.stop.set()
@@ -93,21 +106,23 @@ def life(settings: HeartbeatSettings) -> Iterator[Life]:
 def auditors(settings: HeartbeatSettings, name: str) -> Iterator[None]:
     """Stand-ins of two auditors: each answers each beat, and repeats itself."""
     stop = threading.Event()
-    thread = threading.Thread(target=lambda: answer_until(stop, settings, name))
+    thread = threading.Thread(target=lambda: answer_until(stop, settings, name, pair(name) * 2))
     thread.start()
     yield
     stop.set()
     thread.join(30)
 
 
-def answer_until(stop: threading.Event, settings: HeartbeatSettings, name: str) -> None:
+def answer_until(
+    stop: threading.Event, settings: HeartbeatSettings, name: str, auditors: Sequence[str]
+) -> None:
     consumer = Consumer(settings, "test", group=name, topics=[heartbeat(name)])
     producer = Producer(settings, "test")
     while not stop.is_set():
         for each in consumer.batch(100, 0.1):
             event = orjson.loads(each.value)
             if event["number"] > 10:
-                records = [answer(name, event["sensor"], auditor) for auditor in "aabb"]
+                records = [answer(name, event["sensor"], auditor) for auditor in auditors]
                 producer.write([Outgoing(HEARTBEATS, r.alert_id, r.encode()) for r in records])
     consumer.close()
     producer.close()
@@ -131,7 +146,7 @@ def sample(metric: str, **labels: str) -> float:
 
 
 def answers(name: str) -> list[float]:
-    return [sample("latency_seconds_count", watch=name, auditor=each) for each in "ab"]
+    return [sample("latency_seconds_count", watch=name, auditor=each) for each in pair(name)]
 
 
 @pytest.mark.usefixtures("auditors")
@@ -143,14 +158,65 @@ def test_beats_come_back_measured_once_per_auditor(life: Life, name: str) -> Non
 
 
 def test_without_an_auditor_the_program_lives_and_is_not_ready(life: Life, name: str) -> None:
-    by_nobody = {"watch": name, "auditor": "none"}
-    wait_until(lambda: sample("missed_total", **by_nobody) >= 1, 60, "no beat was missed")
+    by_one = {"watch": name, "auditor": pair(name)[0]}
+    wait_until(lambda: sample("missed_total", **by_one) >= 1, 60, "no beat was missed")
     assert life.health.live() == {}
     assert life.health.ready() == {"answers": f"no answer in time for {name}"}
+
+
+@pytest.mark.usefixtures("auditors")
+def test_an_alert_of_only_one_auditor_is_found(
+    life: Life, settings: HeartbeatSettings, shown: Shown, name: str
+) -> None:
+    one, two = pair(name)
+    wait_until(lambda: min(answers(name)) >= 1, 60, "no beat came back")
+    producer = Producer(settings, "test")
+
+    def raise_alert(key: str, auditor: str) -> None:
+        now = life.clock.now_ms()
+        alert = answer(name, key, auditor).model_copy(update={"appended_at_ms": now})
+        producer.write([Outgoing(ALERTS, alert.alert_id, alert.encode())])
+
+    def planted_is_found() -> bool:
+        # Until the program has listened for a while, what is raised begins no comparison.
+        for number, auditor in ((1, one), (1, two), (2, one)):
+            raise_alert(f"{number}-{life.clock.now_ms() // 1000}", auditor)
+        return bool(shown.disagreements)
+
+    wait_until(planted_is_found, 60, "the planted disagreement was not found")
+    assert {(each.raised_by, each.missing) for each in shown.disagreements} == {((one,), two)}
+    assert sample("disagreements_total", watch=name, auditor=two) >= 1
+    assert sample("disagreements_total", watch=name, auditor=one) == 0
+    only = {alert_id(name, [f"2-{n}"]) for n in seconds_until(life)}
+    assert {each.alert_id for each in shown.disagreements} <= only
+    producer.close()
+
+
+def seconds_until(life: Life) -> range:
+    """Return the seconds of the last minutes, of which keys were made."""
+    now = life.clock.now_ms() // 1000
+    return range(now - 300, now + 1)
+
+
+def test_one_dead_auditor_is_noted_while_the_other_answers(
+    life: Life, settings: HeartbeatSettings, name: str
+) -> None:
+    one, two = pair(name)
+    stop = threading.Event()
+    thread = threading.Thread(target=lambda: answer_until(stop, settings, name, (one,)))
+    thread.start()
+    wait_until(lambda: sample("auditor_in_step", watch=name, auditor=one) == 1, 60, "no answer")
+    assert life.health.ready() == {}
+    assert sample("auditor_in_step", watch=name, auditor=two) == 0
+    noted = life.health.notes()["auditors"]
+    assert two in noted
+    assert one not in noted
+    stop.set()
+    thread.join(30)
 
 
 def test_watches_without_a_heartbeat_are_refused(
     tmp_path: Path, kafka_bootstrap: str, name: str
 ) -> None:
     with pytest.raises(Refused, match="declares a heartbeat"):
-        body(settings_of(tmp_path, kafka_bootstrap, name, WATCH), Life())
+        body(settings_of(tmp_path, kafka_bootstrap, name, WATCH), Life(), Shown())

@@ -1,0 +1,125 @@
+"""Reads the alerts beside everybody else and compares what the auditors raise."""
+
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from services.backbone.errors import Transient
+from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.log import logger
+from services.backbone.loop import SOON
+from services.backbone.progress import Progress
+from services.backbone.service import Life
+from services.contracts.records import Alert, Malformed
+from services.heartbeat import metrics
+from services.heartbeat.agreement import Agreement, Disagreement, Shown, Steps
+
+BATCH_LIMIT: Final = 1000
+POLL_SECONDS: Final = 0.5
+STUCK_LIMIT_SECONDS: Final = 120.0
+ASK_TIMEOUT_SECONDS: Final = 3.0
+
+log = logger(__name__)
+
+
+@dataclass
+class Listener:
+    """Works on a thread of its own, so that the heartbeats' latency is not touched by it."""
+
+    agreement: Agreement
+    alerts: Consumer
+    steps: Callable[[], Steps]
+    life: Life
+    shown: Shown
+    _listening_since: float | None = None
+
+    def listen_until_stopped(self) -> None:
+        """Compare until the life's stop."""
+        progress = Progress(self.life.clock, STUCK_LIMIT_SECONDS)
+        self.life.health.add_live("agreement", progress.stalled)
+        try:
+            self._turn_until_stopped(progress)
+        finally:
+            self.alerts.close()
+
+    def _turn_until_stopped(self, progress: Progress) -> None:
+        failures = 0
+        while not self.life.stop.is_set():
+            progress.beat()
+            try:
+                self.step()
+                failures = 0
+            except Transient as error:
+                failures += 1
+                log.warning("cannot_compare", reason=str(error))
+                wait = SOON.seconds(failures, random.SystemRandom())
+                self.life.clock.wait(self.life.stop, wait)
+
+    def step(self) -> None:
+        """Read what is there; judge what is due, if nothing is left to read.
+
+        Raises:
+            Transient: the brokers are away; nothing is judged without all that was raised.
+        """
+        batch = self.alerts.batch(BATCH_LIMIT, POLL_SECONDS)
+        for incoming in batch:
+            self._take(incoming)
+        now = self._now()
+        if self._listening_since is None and self.alerts.assigned():
+            self._listening_since = now
+        if self.agreement.due(now) and not batch and self.alerts.caught_up(ASK_TIMEOUT_SECONDS):
+            for found in self.agreement.judge(now, self.steps()):
+                _tell(found)
+        self.shown.disagreements = tuple(self.agreement.disagreements())
+        metrics.DISAGREEMENTS_OPEN.set(len(self.shown.disagreements))
+        metrics.UNCOMPARED.set(self.agreement.given_up)
+
+    def _take(self, incoming: Incoming) -> None:
+        """What is no record is set aside by the lookout; here it is passed over."""
+        try:
+            alert = Alert.decode(incoming.value)
+        except Malformed:
+            return
+        age_seconds = (incoming.timestamp_ms - alert.appended_at_ms) / 1000
+        if self._came_before_all_were_heard():
+            return
+        ended = self.agreement.raised(
+            alert.alert_id, alert.watch, alert.auditor, age_seconds, self._now()
+        )
+        for each in ended:
+            late = round(self._now() - each.since_seconds, 1)
+            log.warning(
+                "agreed_late",
+                alert_id=each.alert_id,
+                watch=each.watch,
+                auditor=each.missing,
+                after_seconds=late,
+            )
+
+    def _came_before_all_were_heard(self) -> bool:
+        """Tell whether another auditor may have raised the same before this program listened."""
+        since = self._listening_since
+        return since is None or self._now() - since < self.agreement.late_seconds
+
+    def _now(self) -> float:
+        return self.life.clock.monotonic_seconds()
+
+
+def start(listener: Listener) -> threading.Thread:
+    """Start listening on a thread of its own; it ends at the life's stop."""
+    thread = threading.Thread(target=listener.listen_until_stopped, name="agreement")
+    thread.start()
+    return thread
+
+
+def _tell(found: Disagreement) -> None:
+    metrics.DISAGREEMENTS.labels(watch=found.watch, auditor=found.missing).inc()
+    log.error(
+        "auditors_disagree",
+        alert_id=found.alert_id,
+        watch=found.watch,
+        auditor=found.missing,
+        raised_by=list(found.raised_by),
+    )

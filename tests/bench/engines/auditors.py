@@ -77,7 +77,7 @@ def single(scene: Scene) -> Iterator[Engine]:
 @contextmanager
 def pair(scene: Scene) -> Iterator[Engine]:
     """Run two auditors whose batches end half a batch apart."""
-    half = {"ALDEBARAN_AUDITOR_BOUNDARY_OFFSET_SECONDS": str(scene.batch_seconds / 2)}
+    half = {"ALDEBARAN_AUDITOR_PHASE": "0.5"}
     with running(scene, [settings(scene, "a"), settings(scene, "b") | half]) as auditors:
         yield Together(auditors)
 

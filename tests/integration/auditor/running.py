@@ -209,14 +209,17 @@ class Findings:
 
     def found(self) -> set[str]:
         """Return the findings' keys so far, joined by a slash."""
+        self.alerts += [alert for alert in self.fresh() if alert.auditor == self._place.name]
+        return {"/".join(alert.key.values()) for alert in self.alerts}
+
+    def fresh(self) -> Iterator[Alert]:
+        """Yield what has come since the last call, of any auditor."""
         while message := self._client.poll(0.05):
             value, key = message.value(), message.key()
             assert message.error() is None
             alert = Alert.decode(value)
             assert key == alert.alert_id.encode()
-            if alert.auditor == self._place.name:
-                self.alerts.append(alert)
-        return {"/".join(alert.key.values()) for alert in self.alerts}
+            yield alert
 
     def wait_for(self, *keys: str) -> None:
         wait_for(f"findings {keys}", lambda: set(keys) <= self.found())

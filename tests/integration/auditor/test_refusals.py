@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from auditor.job import prepare_all, supervise
 from auditor.progress import Pulse
 from auditor.settings import AuditorSettings
+from auditor.stagger import Phase
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import load_streams
@@ -63,7 +64,8 @@ def start(spark: SparkSession, settings: AuditorSettings) -> None:
     streams = load_streams(settings.auditor_streams)
     prepared = prepare_all(spark, settings, streams, load_watches(settings.auditor_watches))
     pulse = Pulse("w", 60, 0)
-    supervised = [supervise(item, settings, pulse, SystemClock()) for item in prepared]
+    phase, clock = Phase(settings.auditor_batch_seconds, 0.0), SystemClock()
+    supervised = [supervise(spark, each, settings, phase, pulse, clock) for each in prepared]
     try:
         wait_for("the refusal", looking(supervised[0].look))
     finally:

@@ -7,7 +7,9 @@ PAGE = Path(__file__).parents[3] / "docs" / "one-machine.md"
 
 CHANNELS = [name for name in MachineSettings.model_fields if name.startswith(DELIVERER_PREFIX)]
 EVERYTHING = MachineSettings(
-    channels=tuple(name.removeprefix(DELIVERER_PREFIX) for name in CHANNELS), kafka_nodes=3
+    channels=tuple(name.removeprefix(DELIVERER_PREFIX) for name in CHANNELS),
+    kafka_nodes=3,
+    auditors=2,
 )
 
 

@@ -64,6 +64,24 @@ def test_with_three_nodes_only_the_topics_wait_for_all_and_nothing_that_restarts
     assert topics.environment == {"ALDEBARAN_TOPIC_COPIES": "3"}
 
 
+def test_two_auditors_share_nothing_but_the_folder_above_their_checkpoints(
+    machine: Machine,
+) -> None:
+    two, one = (
+        plan(replace(machine, settings=machine.settings.model_copy(update={"auditors": count})))
+        for count in (2, 1)
+    )
+    check_plan(two)
+    assert {each.name for each in two} - {each.name for each in one} == {"auditor-b"}
+    a, b = (each.environment for each in two if each.name.startswith("auditor-"))
+    same = {name for name in a if a[name] == b[name]}
+    assert same == {"ALDEBARAN_AUDITOR_JARS", "ALDEBARAN_AUDITOR_CHECKPOINTS"}
+    assert (a["ALDEBARAN_AUDITOR_PHASE"], b["ALDEBARAN_AUDITOR_PHASE"]) == ("0.0", "0.5")
+    for programs, expected in ((two, '["a", "b"]'), (one, '["a"]')):
+        (heartbeat,) = (each for each in programs if each.name == "heartbeat")
+        assert heartbeat.environment["ALDEBARAN_HEARTBEAT_AUDITORS"] == expected
+
+
 def test_every_planned_module_is_there(machine: Machine) -> None:
     commands = [program.command for program in plan(machine) if program.command[1] == "-m"]
     assert len(commands) > 10

@@ -158,7 +158,7 @@ def test_malformed_is_counted(spark: SparkSession, tmp_path: Path) -> None:
     try:
         bad = [(value, EPOCH, "trades") for value in BAD_VALUES]
         steps.take(request("good", 5), raw=bad)
-        batches = [read(progress, 0) for progress in steps.query.recentProgress]
+        batches = [read(progress) for progress in steps.query.recentProgress]
     finally:
         steps.query.stop()
     assert sum(batch.rows for batch in batches) == len(BAD_VALUES) + 1

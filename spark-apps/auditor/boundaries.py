@@ -66,10 +66,10 @@ class Boundaries:
     def _follow(self, batch: Progress) -> None:
         ended = batch.ended_at_ms / 1000
         length = self._course.running_seconds
+        pause = max(0.0, batch.took_seconds - length)
         self._course = after_batch(
             self._phase, self._course, batch.took_seconds, ended, self._told_seconds
         )
-        pause = self._course.pauses_seconds[-1]
         error = self._phase.error_seconds(ended)
         metrics.BOUNDARY.labels(self._watch).observe(pause)
         metrics.PHASE_ERROR.labels(self._watch).set(error)

@@ -76,11 +76,13 @@ class Course:
 
     `ended_seconds` is when the last finished batch ended, or when the query was started;
     `running_seconds` is the length of the batch that runs, `next_seconds` of the one after it.
+    The first pause is not kept, since it holds the start too.
     """
 
     ended_seconds: float
     running_seconds: float
     next_seconds: float
+    first: bool = True
     pauses_seconds: tuple[float, ...] = ()
 
 
@@ -100,9 +102,9 @@ def after_batch(
 
     That length is what Spark was told last; it is not the planned one if nobody came to tell it.
     """
-    pause = max(0.0, took_seconds - course.running_seconds)
-    pauses = (*course.pauses_seconds, pause)[-PAUSES_KEPT:]
+    kept = () if course.first else (*course.pauses_seconds, took_seconds - course.running_seconds)
+    pauses = kept[-PAUSES_KEPT:]
     expected = expected_pause_seconds(phase, pauses)
     begin = ended_seconds + running_seconds + expected
     following = length_seconds(phase, begin, expected)
-    return Course(ended_seconds, running_seconds, following, pauses)
+    return Course(ended_seconds, running_seconds, following, False, pauses)

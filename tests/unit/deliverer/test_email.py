@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from services.contracts.records import Delivery
 from services.deliverer.channel import REPEAT_MARK, Message
-from services.deliverer.channels.email import EmailSettings, answered, composed, refused
+from services.deliverer.channels.email.channel import answered, refused
+from services.deliverer.channels.email.mail import composed
+from services.deliverer.channels.email.settings import EmailSettings
 from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
 from tests.unit.deliverer.builders import delivery
 

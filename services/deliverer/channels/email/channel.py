@@ -1,75 +1,27 @@
-"""E-mail: one message for one recipient through an SMTP relay, each step driven by ourselves.
-
-A relay takes a message with the dot that ends it. So the send window is checked, and opened, right
-before the content with its dot is written: all that fails earlier is provably not taken. The
-Message-ID is made of the delivery id, so that a relay's log can be searched for it.
-"""
+"""Hands mails over, each step driven by ourselves."""
 
 import re
 import ssl
-from datetime import UTC, datetime
-from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import formataddr
-from typing import Annotated, Final, Literal
+from typing import Final
 
 import aiosmtplib
-from pydantic import SecretStr, StringConstraints
 
-from services.backbone.clock import Clock
-from services.backbone.settings import Port, Seconds, Settings, read_settings
 from services.contracts.records import Severity
-from services.deliverer.channel import Message, Promise, SendWindow, Traits
+from services.deliverer.channel import Message, SendWindow, Traits
+from services.deliverer.channels.email.mail import composed
+from services.deliverer.channels.email.promise import PROMISE
+from services.deliverer.channels.email.settings import PLAIN_ADDRESS, EmailSettings
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
-_PLAIN_ADDRESS: Final = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,255}"
-_POLICY: Final = SMTP.clone(cte_type="7bit")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_DOT_LINE: Final = re.compile(rb"(?m)^\.")
 _REASON_LIMIT: Final = 300
 _GO_AHEAD: Final = 354
 _CLOSING: Final = 421
-
-Address = Annotated[str, StringConstraints(pattern=f"^{_PLAIN_ADDRESS}$")]
-
-PROMISE: Final = Promise(
-    recipient="one mail address",
-    our_id="`Message-ID`, header `X-Aldebaran-Delivery`",
-    taken_when="the relay answers 2xx to the final dot",
-    not_taken="anything before the content and its dot; any 4xx",
-    permanent="5xx to sender, recipient, DATA or content; no plain address",
-    in_doubt="connection lost or silence after the dot",
-    evidence="none",
-    without_faults="once into the relay",
-    after_doubt="at most one repeat, marked; or held",
-    not_promised="what relays behind the first one do",
-)
-
-
-class EmailSettings(Settings):
-    """Which relay, and as whom."""
-
-    email_host: str = "127.0.0.1"
-    email_port: Port = 25
-    email_tls: Literal["none", "starttls", "tls"] = "none"
-    email_ca_file: str | None = None
-    email_username: str | None = None
-    email_password: SecretStr | None = None
-    email_sender: Address = "aldebaran@localhost.localdomain"
-    email_sender_name: str = "Aldebaran"
-    email_step_timeout_seconds: Seconds = 20.0
-    """For each step before the content; the answer to the content has the whole send timeout."""
-
-    @property
-    def domain(self) -> str:
-        """The sender's domain; also our name in the greeting and in message ids."""
-        return self.email_sender.rpartition("@")[2]
 
 
 class EmailChannel:
     """Sends each delivery in an SMTP session of its own."""
 
-    def __init__(self, settings: EmailSettings) -> None:
+    def __init__(self, settings: EmailSettings, look_up_after: tuple[float, ...] = ()) -> None:
         self._settings = settings
         plain = settings.email_tls == "none"
         self._tls = None if plain else ssl.create_default_context(cafile=settings.email_ca_file)
@@ -79,12 +31,13 @@ class EmailChannel:
             dedupes_by_key=False,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=60.0,
+            look_up_after_seconds=look_up_after,
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
         """Send one mail."""
         recipient = message.delivery.recipient
-        if not re.fullmatch(_PLAIN_ADDRESS, recipient):
+        if not re.fullmatch(PLAIN_ADDRESS, recipient):
             return Permanent("the recipient is no plain mail address")
         client = self._client()
         try:
@@ -102,6 +55,18 @@ class EmailChannel:
 
     async def close(self) -> None:
         """Nothing is kept open."""
+
+    async def _greeted(self) -> None:
+        """Open a session and leave it.
+
+        Raises:
+            SMTPException, OSError: the relay cannot be reached.
+        """
+        client = self._client()
+        try:
+            await client.connect()
+        finally:
+            _leave(client)
 
     def _client(self) -> aiosmtplib.SMTP:
         settings = self._settings
@@ -152,25 +117,6 @@ async def _handed_over(client: aiosmtplib.SMTP, content: bytes, window: SendWind
     return answered(response.code, response.message)
 
 
-def composed(message: Message, settings: EmailSettings) -> bytes:
-    """Return the mail as it goes over the wire, dots doubled, final dot included.
-
-    The same bytes at every unmarked try: even the date is that of the delivery.
-    """
-    delivery = message.worded
-    mail = EmailMessage(policy=_POLICY)
-    mail["From"] = formataddr((_one_line(settings.email_sender_name), settings.email_sender))
-    mail["To"] = delivery.recipient
-    mail["Subject"] = _one_line(delivery.subject)
-    mail["Date"] = datetime.fromtimestamp(delivery.created_at_ms / 1000, UTC)
-    mail["Message-ID"] = f"<{delivery.delivery_id}@{settings.domain}>"
-    mail["Auto-Submitted"] = "auto-generated"
-    mail["X-Aldebaran-Delivery"] = delivery.delivery_id
-    mail["X-Aldebaran-Alert"] = delivery.alert.alert_id
-    mail.set_content(delivery.text + "\n")
-    return _DOT_LINE.sub(b"..", mail.as_bytes()) + b".\r\n"
-
-
 def refused(code: int, text: str) -> Outcome:
     """Sort a relay's answer that stopped us before the content."""
     reason = f"the relay answered {code} {text}"[:_REASON_LIMIT]
@@ -195,14 +141,5 @@ def _leave(client: aiosmtplib.SMTP) -> None:
     client.close()
 
 
-def _one_line(text: str) -> str:
-    return _CONTROL.sub(" ", text)
-
-
 def _told(what: str, error: Exception) -> str:
     return f"{what}: {type(error).__name__}: {error}"[:_REASON_LIMIT]
-
-
-def open_channel(_: Clock) -> EmailChannel:
-    """Read the settings and make the channel."""
-    return EmailChannel(read_settings(EmailSettings))

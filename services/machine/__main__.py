@@ -3,11 +3,14 @@
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from services.backbone.settings import read_settings
-from services.machine import api_key, cluster, home, postgres
+from services.machine import api_key, cluster, home, postgres, rabbitmq, routes
+from services.machine.environment import environment
+from services.machine.far_ends import Inbox, named_settings, taken_over_by
 from services.machine.interrupts import Interrupts
-from services.machine.plan import Machine, environment, plan
+from services.machine.plan import Machine, plan, rabbitmq_node
 from services.machine.ports import check_ports
 from services.machine.problems import MachineProblem
 from services.machine.restarts import RestartPolicy
@@ -36,6 +39,7 @@ def run() -> int:
 def declared(settings: MachineSettings) -> Machine:
     """Find Java and the stores' programs, and say where everything of this machine is."""
     where = settings.home.resolve()
+    named = named_settings(os.environ)
     return Machine(
         settings,
         java=required_java(os.environ),
@@ -43,6 +47,8 @@ def declared(settings: MachineSettings) -> Machine:
         brokers=cluster.of_settings(settings, where),
         server=postgres.PostgresServer(where / "postgres", settings.port_postgres),
         api_key=api_key.ApiKey(where),
+        rabbitmq_server=rabbitmq_server(Inbox(settings), named),
+        named=named,
     )
 
 
@@ -53,6 +59,7 @@ def prepare(machine: Machine) -> None:
     api_key.prepare(machine.operator_key)
     postgres.prepare(machine.server, machine.binaries)
     cluster.prepare(machine.brokers, machine.java, jars_folder(machine.tools, "broker"))
+    prepare_far_ends(machine)
 
 
 def kept_running(machine: Machine, inherited: Mapping[str, str], interrupts: Interrupts) -> int:
@@ -69,6 +76,21 @@ def kept_running(machine: Machine, inherited: Mapping[str, str], interrupts: Int
         programs, surroundings, RestartPolicy(), lambda: say(welcome(programs, machine))
     )
     return supervisor.run()
+
+
+def rabbitmq_server(inbox: Inbox, named: frozenset[str]) -> Path | None:
+    """Return RabbitMQ's program, where one is to run; raises MachineProblem where it is missing."""
+    used = "rabbitmq" in inbox.settings.channels and "rabbitmq" not in taken_over_by(inbox, named)
+    return rabbitmq.find_server() if used else None
+
+
+def prepare_far_ends(machine: Machine) -> None:
+    """Make ready what deliveries go to."""
+    routes.prepare(machine.settings)
+    if "nagios" in machine.settings.channels:
+        Inbox(machine.settings).spool.mkdir(parents=True, exist_ok=True)
+    if machine.rabbitmq_server is not None:
+        rabbitmq_node(machine.settings).folder.mkdir(parents=True, exist_ok=True)
 
 
 def jars() -> int:

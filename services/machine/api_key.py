@@ -1,4 +1,4 @@
-"""Keys on one machine: made once, kept with their hashes beside all other state."""
+"""Keys and secrets on one machine: made once, kept with their hashes beside all other state."""
 
 import hashlib
 import os
@@ -49,6 +49,15 @@ def prepare(key: ApiKey) -> None:
     digest = hashlib.sha256(key.read().encode("ascii")).hexdigest()
     entry = f"keys:\n  - name: this-machine\n    sha256: {digest}\n{key.entry}"
     key.hashes_file.write_text(entry, "ascii")
+
+
+def link_secret(folder: Path) -> str:
+    """Return what signs links that acknowledge; made once, readable by its owner only."""
+    file = folder / "link-secret"
+    if not file.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_private(file, secrets.token_urlsafe(KEY_BYTES))
+    return file.read_text("ascii").strip()
 
 
 def write_private(path: Path, secret: str) -> None:

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from services.contracts import topics
-from services.machine import cluster, postgres
+from services.machine import cluster, postgres, rabbitmq
 from services.machine.api_key import ApiKey, operator_key
+from services.machine.far_ends import Inbox, taken_over_by
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
+from services.machine.routes import told_of_findings
 from services.machine.settings import MachineSettings
 from services.machine.setup import jars_folder
 
-ROOT = Path(__file__).parents[2]
 STORES = ("postgres", "kafka", "topics")
 AUDITORS = ("a", "b")
 
@@ -30,6 +30,10 @@ class Machine:
     brokers: cluster.BrokerCluster
     server: postgres.PostgresServer
     api_key: ApiKey
+    rabbitmq_server: Path | None = None
+    """RabbitMQ's program, where channel rabbitmq is in use and the user names no other server."""
+    named: frozenset[str] = frozenset()
+    """The settings that the user names."""
 
     @property
     def operator_key(self) -> ApiKey:
@@ -55,7 +59,8 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *cluster.programs(machine.brokers, machine.java, jars_folder(machine.tools, "broker")),
         topics_program(machine.brokers),
         terminal(),
-        inbox(at),
+        *own_rabbitmq(machine),
+        inbox(machine),
         service("services.gateway", at.port_gateway),
         *auditors(machine),
         service("services.lookout", at.port_lookout),
@@ -65,45 +70,10 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *((simulator(machine),) if at.simulator_dials else ()),
         *((archivist(machine),) if at.archivist else ()),
         *((service("services.gateway.amqp", at.port_amqp),) if at.amqp else ()),
-        *((accountant(at),) if at.accountant else ()),
+        *((accountant(machine),) if at.accountant else ()),
         *((callbacks(at),) if at.callbacks else ()),
     )
     return programs if len(machine.brokers.nodes) == 1 else waiting_for_no_node(programs)
-
-
-def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return what every program finds in its environment.
-
-    Keys are asked for on one machine too, as any page open in a browser may post to its ports; the
-    user may name other keys.
-    """
-    return {
-        "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
-        "ALDEBARAN_OPERATOR_KEYS_FILE": str(machine.operator_key.hashes_file),
-        "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
-        **far_end(machine.settings, inherited),
-        **inherited,
-        "ALDEBARAN_HOME": str(machine.home),
-        "ALDEBARAN_TOOLS": str(machine.tools),
-        "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": machine.brokers.bootstrap,
-        "ALDEBARAN_POSTGRES_URL": machine.server.url(),
-        "JAVA_HOME": str(machine.java.resolve().parents[1]),
-        "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}",
-        "PYTHONUNBUFFERED": "1",
-    }
-
-
-def far_end(at: MachineSettings, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return where deliveries go: to the inbox, unless the user names other places."""
-    hook = {"inbox_url": f"http://127.0.0.1:{at.port_inbox_hook}/hook"}
-    places = {"ALDEBARAN_ROUTES_VARIABLES": json.dumps(hook)}
-    if "ALDEBARAN_EMAIL_HOST" not in inherited:
-        places |= {
-            "ALDEBARAN_EMAIL_HOST": "127.0.0.1",
-            "ALDEBARAN_EMAIL_PORT": str(at.port_inbox_smtp),
-        }
-    return places
 
 
 def python(module: str) -> tuple[str, ...]:
@@ -181,19 +151,24 @@ def archivist(machine: Machine) -> Program:
 
 
 def deliverer(channel: str, port: int) -> Program:
-    """Return the deliverer of one channel."""
+    """Return the deliverer of one channel; Apple's account is made by the inbox."""
     settings = {"ALDEBARAN_CHANNEL": channel}
-    return service("services.deliverer", port, name=f"deliverer-{channel}", settings=settings)
+    after = (*STORES, "inbox") if channel == "push" else STORES
+    name = f"deliverer-{channel}"
+    return service("services.deliverer", port, name=name, after=after, settings=settings)
 
 
-def accountant(at: MachineSettings) -> Program:
-    """Return the program that compares what was found with what was delivered."""
-    told = [
-        {"channel": "email", "recipient": "desk@aldebaran.local"},
-        {"channel": "bus", "recipient": topics.NOTIFICATIONS},
-    ]
-    usable = [each for each in told if each["channel"] in at.channels]
-    settings = {"ALDEBARAN_ACCOUNTANT_RECIPIENTS": json.dumps(usable)}
+def accountant(machine: Machine) -> Program:
+    """Return the program that compares what was found with what was delivered.
+
+    It tells on two channels, so that it can tell of trouble on one, and beats at the inbox.
+    """
+    at = machine.settings
+    told = {
+        "ALDEBARAN_ACCOUNTANT_RECIPIENTS": json.dumps(told_of_findings(at)),
+        "ALDEBARAN_ACCOUNTANT_HEARTBEAT_URL": f"{Inbox(at).web}/beats/accountant",
+    }
+    settings = {name: value for name, value in told.items() if name not in machine.named}
     return service("services.accountant", at.port_accountant, settings=settings)
 
 
@@ -203,13 +178,31 @@ def callbacks(at: MachineSettings) -> Program:
     return service("services.callbacks", at.port_callbacks, settings=settings)
 
 
-def inbox(at: MachineSettings) -> Program:
-    """Return the mailbox and webhook receiver in which a person sees deliveries arrive."""
+def own_rabbitmq(machine: Machine) -> tuple[Program, ...]:
+    """Return RabbitMQ's programs, where this machine is to run one."""
+    if machine.rabbitmq_server is None:
+        return ()
+    return rabbitmq.programs(rabbitmq_node(machine.settings), machine.rabbitmq_server)
+
+
+def rabbitmq_node(at: MachineSettings) -> rabbitmq.RabbitmqNode:
+    """Return the node of RabbitMQ that this machine runs."""
+    folder = at.home.resolve() / "rabbitmq"
+    return rabbitmq.RabbitmqNode(
+        folder, at.port_rabbitmq, at.port_rabbitmq_nodes, at.port_rabbitmq_names
+    )
+
+
+def inbox(machine: Machine) -> Program:
+    """Return the far end of every channel in which a person sees deliveries arrive."""
+    at = machine.settings
     settings = {
         "ALDEBARAN_INBOX_SMTP_PORT": str(at.port_inbox_smtp),
         "ALDEBARAN_INBOX_HOOK_PORT": str(at.port_inbox_hook),
+        **Inbox(at).told(taken_over_by(Inbox(at), machine.named)),
     }
-    return service("services.simulator.inbox", at.port_inbox, after=(), settings=settings)
+    after = ("rabbitmq",) if machine.rabbitmq_server else ()
+    return service("services.simulator.inbox", at.port_inbox, after=after, settings=settings)
 
 
 def simulator(machine: Machine) -> Program:

@@ -11,6 +11,7 @@ from services.machine.memory import AUDITORS_MAX, auditors_that_fit
 PORT_PREFIX = "port_"
 DELIVERER_PREFIX = "port_deliverer_"
 FURTHER_NODES_PREFIXES = ("port_kafka_2", "port_kafka_3")
+RABBITMQ_PREFIX = "port_rabbitmq"
 
 
 def odd(nodes: int) -> int:
@@ -37,9 +38,9 @@ class MachineSettings(ChannelsSettings):
     """Whether the archivist runs; without it about 500 MiB less are needed."""
     amqp: bool = False
     """Whether events also come in from the RabbitMQ server that `ALDEBARAN_AMQP_URL` names."""
-    accountant: bool = False
+    accountant: bool = True
     """Whether the accountant compares what was found with what was delivered."""
-    callbacks: bool = False
+    callbacks: bool = True
     """Whether the door for providers' callbacks and links to acknowledge is open."""
     simulator_dials: str = "--rate 1 --over-share 0.5 --purchases-per-request 3"
     """Command line of the simulator, empty for none; see `python -m services.simulator --help`."""
@@ -79,6 +80,10 @@ class MachineSettings(ChannelsSettings):
     port_inbox_hook: Port = 18090
     port_archivist: Port = 18091
     port_inbox_smtp: Port = 18025
+    port_inbox_apns: Port = 18096
+    port_rabbitmq: Port = 18097
+    port_rabbitmq_nodes: Port = 18098
+    port_rabbitmq_names: Port = 18099
 
     def deliverer_port(self, channel: str) -> int:
         """Return the port of a channel's deliverer."""
@@ -97,4 +102,6 @@ class MachineSettings(ChannelsSettings):
             return self.kafka_nodes > 1
         if name == "port_auditor_b":
             return self.auditors == AUDITORS_MAX
+        if name.startswith(RABBITMQ_PREFIX):
+            return "rabbitmq" in self.channels
         return name.startswith(PORT_PREFIX)

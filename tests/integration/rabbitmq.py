@@ -1,7 +1,6 @@
 """A real RabbitMQ, started by tests and killed at will."""
 
 import os
-import socket
 import subprocess
 import uuid
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from services.machine.child import Child, start_and_wait
 from services.machine.ports import free_ports, is_free
 from services.machine.programs import Program
+from services.machine.rabbitmq import AmqpReadiness, RabbitmqNode
 from tests.integration.deliverer.waiting import until
 
 RABBITMQ_SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
@@ -23,21 +23,6 @@ ssl_options.keyfile = {certificate}
 """
 
 
-class AmqpReadiness:
-    """Ready when the server answers the first bytes of the protocol."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-
-    def is_ready(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=2) as connection:
-                connection.sendall(b"AMQP\x00\x00\x09\x01")
-                return bool(connection.recv(1))
-        except OSError:
-            return False
-
-
 class RabbitMq:
     """One node with its own name, ports, cookie and data."""
 
@@ -46,23 +31,9 @@ class RabbitMq:
         self.port, self.tls_port, distribution, self._names_port = free_ports(4)
         settings_file = folder / "rabbitmq.conf"
         settings_file.write_text(_TLS.format(port=self.tls_port, certificate=CERTIFICATE))
-        self._settings = {
-            "HOME": str(folder),
-            "RABBITMQ_NODENAME": f"t{uuid.uuid4().hex}@localhost",
-            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
-            "RABBITMQ_NODE_PORT": str(self.port),
-            "RABBITMQ_DIST_PORT": str(distribution),
-            "ERL_EPMD_PORT": str(self._names_port),
-            "ERL_EPMD_ADDRESS": "127.0.0.1",
-            "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
-            "RABBITMQ_LOG_BASE": str(folder / "log"),
-            "RABBITMQ_LOGS": "-",
-            "RABBITMQ_PID_FILE": str(folder / "pid"),
-            "RABBITMQ_CONF_ENV_FILE": os.devnull,
-            "RABBITMQ_CONFIG_FILE": str(settings_file),
-            "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
-            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 1:1 +sbwt none",
-        }
+        self._settings = RabbitmqNode(
+            folder, self.port, distribution, self._names_port, f"t{uuid.uuid4().hex}", settings_file
+        ).environment()
         self._running: Child | None = None
 
     @property

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from psycopg.rows import class_row, kwargs_row, scalar_row
@@ -58,6 +59,17 @@ class Finding:
     channel: str
     detail: str
     number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Forgiven:
+    """Something missing that a person has said will stay so."""
+
+    kind: str
+    subject: str
+    person: str
+    reason: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +150,21 @@ class AccountBook:
         }
         with self._connection() as connection:
             connection.execute(bookkeeping.KEEP, columns)
+
+    def forgive(
+        self, kinds: Sequence[str], subjects: Sequence[str], *, person: str, reason: str
+    ) -> set[str]:
+        """End the open findings of these kinds and subjects for good, and note who said so and
+        why, in one transaction; return the subjects of those that were open.
+        """
+        terms = {"kinds": list(kinds), "subjects": list(subjects)}
+        return set(
+            self._ask(scalar_row, bookkeeping.FORGIVE, **terms, person=person, reason=reason)
+        )
+
+    def forgiven(self, limit: int) -> list[Forgiven]:
+        """Return what was forgiven, the newest first."""
+        return self._ask(class_row(Forgiven), bookkeeping.FORGIVEN, limit=limit)
 
     def raise_new(
         self,

@@ -8,19 +8,24 @@ INSERT INTO set_aside (key) SELECT unnest(%(keys)s::text[]) ON CONFLICT DO NOTHI
 MISSING: Final = """
 SELECT key FROM unnest(%(keys)s::text[]) AS given (key)
 WHERE NOT EXISTS (SELECT FROM alerts WHERE alert_id = key)
-  AND NOT EXISTS (SELECT FROM set_aside s WHERE s.key = given.key)"""
+  AND NOT EXISTS (SELECT FROM set_aside s WHERE s.key = given.key)
+  AND NOT EXISTS (SELECT FROM forgiven f
+    WHERE f.kind = 'missing_alert' AND f.subject = given.key)"""
 
 ABSENCES: Final = """
 SELECT a.alert_id, told ->> 'delivery_id' AS delivery_id, told ->> 'channel' AS channel,
   told ->> 'recipient' AS recipient
 FROM alerts a, jsonb_array_elements(coalesce(a.decision -> 'told', '[]')) AS told
 WHERE a.alert_id = ANY(%(ids)s)
-  AND NOT EXISTS (SELECT FROM deliveries d WHERE d.delivery_id = told ->> 'delivery_id')"""
+  AND NOT EXISTS (SELECT FROM deliveries d WHERE d.delivery_id = told ->> 'delivery_id')
+  AND NOT EXISTS (SELECT FROM forgiven f
+    WHERE f.kind = 'missing_recipient' AND f.subject = told ->> 'delivery_id')"""
 
 STILL_ABSENT: Final = """
 SELECT subject FROM findings f
 WHERE kind = 'missing_recipient' AND ended_at IS NULL AND subject = ANY(%(ids)s)
-  AND NOT EXISTS (SELECT FROM deliveries d WHERE d.delivery_id = f.subject)"""
+  AND NOT EXISTS (SELECT FROM deliveries d WHERE d.delivery_id = f.subject)
+  AND NOT EXISTS (SELECT FROM forgiven g WHERE (g.kind, g.subject) = (f.kind, f.subject))"""
 
 # The first condition lets the index begin at the right place; the second is exact.
 PAGE: Final = """
@@ -71,9 +76,24 @@ SELECT * FROM unnest(%(kinds)s::text[], %(subjects)s::text[], %(channels)s::text
   %(details)s::text[])
 ON CONFLICT DO NOTHING"""
 
+FORGIVE: Final = """
+WITH ended AS (
+  UPDATE findings SET ended_at = ledger_now()
+  WHERE ended_at IS NULL AND kind = ANY(%(kinds)s) AND subject = ANY(%(subjects)s)
+  RETURNING kind, subject
+), noted AS (
+  INSERT INTO forgiven (kind, subject, person, reason)
+  SELECT kind, subject, %(person)s, %(reason)s FROM ended ON CONFLICT DO NOTHING
+)
+SELECT subject FROM ended"""
+
+FORGIVEN: Final = """
+SELECT kind, subject, person, reason, at FROM forgiven ORDER BY at DESC, subject LIMIT %(limit)s"""
+
 UNRAISED: Final = """
 SELECT kind, subject, channel, detail, finding_id AS number FROM findings f
 WHERE raised_at IS NULL AND ended_at IS NULL
+  AND NOT EXISTS (SELECT FROM forgiven g WHERE (g.kind, g.subject) = (f.kind, f.subject))
   AND found_at <= ledger_now() - make_interval(secs => %(settle)s)
   AND NOT EXISTS (SELECT FROM findings o WHERE o.kind = f.kind
     AND o.raised_at > ledger_now() - make_interval(secs => %(every)s))
@@ -107,6 +127,9 @@ WITH findings_gone AS (
   DELETE FROM findings WHERE finding_id IN (SELECT finding_id FROM findings
     WHERE coalesce(ended_at, found_at) < ledger_now() - make_interval(secs => %(retention)s)
     LIMIT %(limit)s)
+), forgiven_gone AS (
+  DELETE FROM forgiven WHERE (kind, subject) IN (SELECT kind, subject FROM forgiven
+    WHERE at < ledger_now() - make_interval(secs => %(retention)s) LIMIT %(limit)s)
 )
 DELETE FROM set_aside WHERE key IN (SELECT key FROM set_aside
   WHERE at < ledger_now() - make_interval(secs => %(retention)s) LIMIT %(limit)s)"""

@@ -5,6 +5,7 @@ import logging
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Final
 
 from services.backbone import service
@@ -15,8 +16,10 @@ from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
 from services.simulator.inbox.dials import turned, untouched
 from services.simulator.inbox.mail import mail_server
 from services.simulator.inbox.pages import inbox_app
+from services.simulator.inbox.queue import QueueReader
 from services.simulator.inbox.received import Received
 from services.simulator.inbox.settings import InboxSettings
+from services.simulator.inbox.spool import read_until
 from services.simulator.inbox.switchboard import Switchboard
 from services.simulator.inbox.web import WebServer
 
@@ -34,25 +37,45 @@ def body(settings: InboxSettings, switchboard: Switchboard, life: Life) -> None:
     Raises:
         Refused: a port is taken.
     """
+    listening = threading.Event()
+    life.health.add_ready("ports", lambda: None if listening.is_set() else "not listening yet")
+    with ExitStack() as closing:
+        closing.callback(switchboard.received.close)
+        _open(settings, switchboard, closing)
+        _begin_reading(settings, switchboard, life, closing)
+        listening.set()
+        life.stop.wait()
+
+
+def _open(settings: InboxSettings, switchboard: Switchboard, closing: ExitStack) -> None:
     host = settings.inbox_host
     try:
         hook = WebServer(switchboard, host, settings.inbox_hook_port)
     except OSError as error:
         raise Refused(f"cannot listen on port {settings.inbox_hook_port}: {error}") from None
-    mail = mail_server(switchboard, settings.home / "mail", host, settings.inbox_smtp_port)
-    listening = threading.Event()
-    life.health.add_ready("ports", lambda: None if listening.is_set() else "not listening yet")
     hook.start()
+    closing.callback(hook.stop)
+    mail = mail_server(switchboard, settings.home / "mail", host, settings.inbox_smtp_port)
     try:
         mail.start()
-        listening.set()
-        life.stop.wait()
-        mail.stop()
     except OSError as error:
         raise Refused(f"cannot listen on port {settings.inbox_smtp_port}: {error}") from None
-    finally:
-        hook.stop()
-        switchboard.received.close()
+    closing.callback(mail.stop)
+
+
+def _begin_reading(
+    settings: InboxSettings, switchboard: Switchboard, life: Life, closing: ExitStack
+) -> None:
+    if (folder := settings.inbox_nagios_spool) is not None:
+        arguments = (life.stop, folder, switchboard)
+        reading = threading.Thread(target=read_until, args=arguments, name="spool")
+        reading.start()
+        closing.callback(reading.join)
+        closing.callback(life.stop.set)
+    if (url := settings.inbox_rabbitmq_url) is not None:
+        queue = QueueReader(url.get_secret_value(), settings.inbox_rabbitmq_queue, switchboard)
+        queue.start()
+        closing.callback(queue.stop)
 
 
 def say(line: str) -> None:

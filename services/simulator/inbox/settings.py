@@ -1,9 +1,9 @@
 """What the inbox can be told."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from services.backbone.settings import Port, Settings
 
@@ -16,4 +16,9 @@ class InboxSettings(Settings):
     inbox_host: str = "127.0.0.1"
     inbox_smtp_port: Port = 18025
     inbox_hook_port: Port = 18090
+    inbox_nagios_spool: Path | None = None
+    """A folder that is read as Nagios reads its spool of check results."""
+    inbox_rabbitmq_url: SecretStr | None = None
+    """A RabbitMQ of which the inbox reads one queue, which it declares."""
+    inbox_rabbitmq_queue: Annotated[str, Field(min_length=1, max_length=255)] = "desk"
     inbox_dials: dict[str, dict[str, Any]] = Field(default_factory=dict)

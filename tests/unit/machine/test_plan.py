@@ -3,30 +3,15 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
 import yaml
 
 from services.backbone.web.keys import ApiKey, key_hash, load_keys
 from services.contracts.ids import digest
 from services.machine import api_key, cluster
-from services.machine.plan import Machine, environment, plan
-from services.machine.postgres import PostgresServer
+from services.machine.environment import environment
+from services.machine.plan import Machine, plan
 from services.machine.programs import check_plan
-from services.machine.settings import MachineSettings
 from services.machine.welcome import welcome
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    settings = MachineSettings(home=tmp_path, simulator_dials="--rate max --run-id 'a b'")
-    server = PostgresServer(tmp_path / "postgres", settings.port_postgres)
-    server.folder.mkdir()
-    server.password_file.write_text("p@ss/word\n", "ascii")
-    key = api_key.ApiKey(tmp_path)
-    api_key.prepare(key)
-    brokers = cluster.of_settings(settings, tmp_path)
-    java = tmp_path / "jdk" / "bin" / "java"
-    return Machine(settings, java, tmp_path / "bin", brokers, server, key)
 
 
 def test_the_plan_holds_together(machine: Machine) -> None:
@@ -41,12 +26,12 @@ def test_the_archivist_can_be_left_out(machine: Machine) -> None:
     assert left_out == {"archivist"}
 
 
-def test_the_accountant_and_the_door_for_callbacks_can_be_added(machine: Machine) -> None:
-    asked = machine.settings.model_copy(update={"accountant": True, "callbacks": True})
-    more = plan(replace(machine, settings=asked))
-    check_plan(more)
-    added = {each.name for each in more} - {program.name for program in plan(machine)}
-    assert added == {"accountant", "callbacks"}
+def test_the_accountant_and_the_door_for_callbacks_can_be_left_out(machine: Machine) -> None:
+    asked = machine.settings.model_copy(update={"accountant": False, "callbacks": False})
+    less = plan(replace(machine, settings=asked))
+    check_plan(less)
+    left_out = {program.name for program in plan(machine)} - {each.name for each in less}
+    assert left_out == {"accountant", "callbacks"}
 
 
 def test_with_three_nodes_only_the_topics_wait_for_all_and_nothing_that_restarts(
@@ -106,17 +91,6 @@ def test_the_environment_names_absolute_places_and_escapes_the_password(machine:
     assert found["ALDEBARAN_POSTGRES_URL"] == (
         "postgresql://aldebaran:p%40ss%2Fword@127.0.0.1:15432/aldebaran"
     )
-
-
-def test_deliveries_go_to_the_inbox_unless_the_user_names_other_places(machine: Machine) -> None:
-    found = environment(machine, {})
-    assert found["ALDEBARAN_EMAIL_PORT"] == str(machine.settings.port_inbox_smtp)
-    assert str(machine.settings.port_inbox_hook) in found["ALDEBARAN_ROUTES_VARIABLES"]
-    named = {"ALDEBARAN_EMAIL_HOST": "relay.example", "ALDEBARAN_ROUTES_VARIABLES": "{}"}
-    found = environment(machine, named)
-    assert found["ALDEBARAN_EMAIL_HOST"] == "relay.example"
-    assert "ALDEBARAN_EMAIL_PORT" not in found
-    assert found["ALDEBARAN_ROUTES_VARIABLES"] == "{}"
 
 
 def test_the_welcome_names_places_and_no_secret(machine: Machine) -> None:

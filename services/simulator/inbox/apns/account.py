@@ -19,7 +19,13 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import NameOID
 
-_VALID_DAYS: Final = 365
+_VALID_DAYS: Final = 3650
+_FILES: Final = {
+    "signing_key": "signing-key.p8",
+    "verifying_key": "verifying-key.pem",
+    "certificate": "certificate.pem",
+    "server_key": "server-key.pem",
+}
 _HOST: Final = "127.0.0.1"
 
 
@@ -57,6 +63,22 @@ def made_up(now_ms: int) -> Account:
         certificate=_certificate(server, now_ms).public_bytes(Encoding.PEM).decode(),
         server_key=_pem(server),
     )
+
+
+def kept(folder: Path, now_ms: int) -> Account:
+    """Return the account of a folder; one that is not there yet is made and kept.
+
+    A sender finds Apple's key in `signing-key.p8`, and whom to trust in `certificate.pem`.
+    """
+    files = {name: folder / file for name, file in _FILES.items()}
+    if not all(file.is_file() for file in files.values()):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made = made_up(now_ms)
+        for name, file in files.items():
+            unfinished = file.with_name(file.name + ".new")
+            unfinished.write_text(str(getattr(made, name)), "ascii")
+            unfinished.replace(file)
+    return Account(**{name: file.read_text("ascii") for name, file in files.items()})
 
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> str:

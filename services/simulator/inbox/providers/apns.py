@@ -1,6 +1,7 @@
 """Apple's push service: `GET /apns` starts it and returns all that a sender must be told.
 
-It speaks HTTP/2 over TLS on a port of its own: ALDEBARAN_INBOX_APNS_PORT, or a free one. `GET
+It speaks HTTP/2 over TLS on a port of its own: ALDEBARAN_INBOX_APNS_PORT, or a free one. With
+ALDEBARAN_INBOX_APNS_FOLDER it listens at once, and keeps key and certificate there. `GET
 /apns/phones` shows the phones' screens, and what waits for or was lost by a phone that is off.
 `POST /apns/hang-up` ends all connections; with `?politely=true` by a GOAWAY.
 """
@@ -9,13 +10,14 @@ import random
 import threading
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Final
 
 import orjson
 from pydantic import Field
 
 from services.backbone.settings import Settings, read_settings
-from services.simulator.inbox.apns.account import Account, made_up
+from services.simulator.inbox.apns.account import Account, kept, made_up
 from services.simulator.inbox.apns.phones import Phones
 from services.simulator.inbox.apns.rules import REASONS, Push, Wrong, judge
 from services.simulator.inbox.apns.server import Act, Http2Server, Reply
@@ -54,6 +56,12 @@ class ApnsSettings(Settings):
 
     inbox_host: str = "127.0.0.1"
     inbox_apns_port: Annotated[int, Field(ge=0, le=65_535)] = 0
+    inbox_apns_folder: Path | None = None
+    """Where the made-up account is kept; without it each start makes another."""
+
+    def account(self, now_ms: int) -> Account:
+        """Return the account that senders have."""
+        return kept(self.inbox_apns_folder, now_ms) if self.inbox_apns_folder else made_up(now_ms)
 
 
 class Apns:
@@ -85,6 +93,10 @@ class Apns:
     def refuse(self, status: int) -> ProviderAnswer:
         """Say the status."""
         return ProviderAnswer(status, b"{}")
+
+    def listen(self) -> None:
+        """Listen for notifications, unless it does already; raises OSError if the port is taken."""
+        self._started()
 
     def close(self) -> None:
         """Stop listening."""
@@ -167,7 +179,7 @@ class Apns:
         with self._lock:
             if self._running is None:
                 settings = read_settings(ApnsSettings)
-                account = made_up(self._desk.clock.now_ms())
+                account = settings.account(self._desk.clock.now_ms())
                 host, port = settings.inbox_host, settings.inbox_apns_port
                 server = Http2Server(account, partial(self.answer, account), host, port)
                 server.start()
@@ -188,5 +200,8 @@ def _shown(push: Push) -> str:
 
 
 def open_provider(desk: Desk) -> Apns:
-    """Make the provider; it listens when it is asked for the first time."""
-    return Apns(desk)
+    """Make the provider; it listens when it is asked for the first time, or has a folder."""
+    apns = Apns(desk)
+    if read_settings(ApnsSettings).inbox_apns_folder:
+        apns.listen()
+    return apns

@@ -1,0 +1,63 @@
+"""What every program on this machine finds in its environment."""
+
+import json
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from services.machine.api_key import link_secret
+from services.machine.far_ends import Inbox, far_ends
+from services.machine.plan import Machine
+from services.machine.routes import routes_file
+from services.machine.settings import MachineSettings
+
+ROOT = Path(__file__).parents[2]
+
+
+def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return what every program finds in its environment.
+
+    Keys are asked for on one machine too, as any page open in a browser may post to its ports; the
+    user may name other keys, and other places for deliveries.
+    """
+    named = machine.named
+    return {
+        "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
+        "ALDEBARAN_OPERATOR_KEYS_FILE": str(machine.operator_key.hashes_file),
+        "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
+        **far_ends(Inbox(machine.settings), named),
+        **routing(machine.settings, named),
+        **links(machine, named),
+        **inherited,
+        "ALDEBARAN_HOME": str(machine.home),
+        "ALDEBARAN_TOOLS": str(machine.tools),
+        "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": machine.brokers.bootstrap,
+        "ALDEBARAN_POSTGRES_URL": machine.server.url(),
+        "JAVA_HOME": str(machine.java.resolve().parents[1]),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def routing(at: MachineSettings, named: Collection[str]) -> dict[str, str]:
+    """Return where routes are and what their variables mean, unless the user names either."""
+    hook = {"inbox_url": f"{Inbox(at).web}/hook"}
+    told = {"ALDEBARAN_ROUTES_VARIABLES": json.dumps(hook)}
+    if file := routes_file(at):
+        told["ALDEBARAN_ROUTES_FILE"] = str(file)
+    return _unnamed(told, named)
+
+
+def links(machine: Machine, named: Collection[str]) -> dict[str, str]:
+    """Return what signs links that acknowledge, and where they lead: to the door for callbacks."""
+    if not machine.settings.callbacks:
+        return {}
+    door = f"http://127.0.0.1:{machine.settings.port_callbacks_public}"
+    secret = {"machine": link_secret(machine.api_key.folder)}
+    told = {"ALDEBARAN_CALLBACKS_PUBLIC_URL": door, "ALDEBARAN_LINK_SECRETS": json.dumps(secret)}
+    return _unnamed(told, named)
+
+
+def _unnamed(told: Mapping[str, str], named: Collection[str]) -> dict[str, str]:
+    return {name: value for name, value in told.items() if name not in named}

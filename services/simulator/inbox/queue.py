@@ -1,0 +1,84 @@
+"""Reads a queue of RabbitMQ as a desk's own program would: declares it, takes each message."""
+
+import asyncio
+import logging
+import threading
+from contextlib import suppress
+from typing import Final
+
+import aio_pika
+from aio_pika.abc import AbstractIncomingMessage
+from aio_pika.exceptions import AMQPError
+
+from services.backbone.log import logger
+from services.simulator.inbox.faults import Verdict
+from services.simulator.inbox.received import Arrival
+from services.simulator.inbox.switchboard import Switchboard
+
+WAY: Final = "rabbitmq"
+AGAIN_SECONDS: Final = 1.0
+PREFETCH: Final = 100
+
+log = logger(__name__)
+
+
+class QueueReader:
+    """Reads on a thread of its own, and connects again when the connection is lost."""
+
+    def __init__(self, url: str, queue: str, board: Switchboard) -> None:
+        logging.getLogger("aiormq").setLevel(logging.ERROR)  # we tell of lost connections ourselves
+        self._url = url
+        self._queue = queue
+        self._board = board
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="queue", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Read no more; what is not acknowledged comes again."""
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._read())
+
+    async def _read(self) -> None:
+        while not self._stop.is_set():
+            try:
+                await self._connected()
+            except (AMQPError, OSError) as error:
+                log.warning("queue_away", queue=self._queue, reason=str(error))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), AGAIN_SECONDS)
+
+    async def _connected(self) -> None:
+        async with await aio_pika.connect(self._url) as connection:
+            lost = asyncio.Event()
+            connection.close_callbacks.add(lambda *_: lost.set())
+            channel = await connection.channel()
+            await channel.set_qos(PREFETCH)
+            queue = await channel.declare_queue(self._queue, durable=True)
+            await queue.consume(self._take)
+            ends = [asyncio.create_task(each.wait()) for each in (self._stop, lost)]
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            for each in ends:
+                each.cancel()
+
+    async def _take(self, message: AbstractIncomingMessage) -> None:
+        """Count it before it is acknowledged: a message may be counted twice, never missed."""
+        shown = message.body[:200].decode(errors="replace")
+        arrival = Arrival(
+            way=WAY,
+            delivery_id=message.message_id or "",
+            verdict=Verdict.ACCEPTED,
+            at_ms=self._board.clock.now_ms(),
+            place=self._queue,
+            body=message.body.decode(errors="replace"),
+        )
+        self._board.took(arrival, f"{message.message_id}: {shown}")
+        await message.ack()

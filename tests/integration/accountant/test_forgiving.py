@@ -1,0 +1,117 @@
+"""What a person has forgiven is not missing any more, is never raised, and is on record."""
+
+from collections.abc import Iterator, Sequence
+
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from services.accountant.__main__ import main
+from services.accountant.accounts import MISSING_ALERT, Target, compare, missing_alerts, notices
+from services.backbone.ledger.accounting import AccountBook, Finding, Notice
+from services.backbone.ledger.database import Pool, open_pool
+from services.backbone.settings import LedgerSettings
+from services.contracts.ids import digest
+from tests.integration.deliverer.ledgers import Ledger
+
+pytestmark = pytest.mark.postgres
+
+KEYS = tuple(digest(f"alert {number}") for number in range(3))
+ACTS = st.lists(st.tuples(st.sampled_from(["turn", "forgive"]), st.sampled_from(KEYS)), max_size=12)
+DESK = (Target("bus", "notifications"),)
+
+
+@pytest.fixture(scope="module")
+def pool(postgres_url: str) -> Iterator[Pool]:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE forgiving")
+    url = f"{postgres_url.rpartition('/')[0]}/forgiving"
+    Ledger(url).migrated()
+    with open_pool(LedgerSettings.model_validate({"postgres_url": url})) as pool:
+        yield pool
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("DROP DATABASE forgiving WITH (FORCE)")
+
+
+def turn(book: AccountBook, read: tuple[str, ...]) -> set[str]:
+    """Account as the program does; return the subjects that were raised."""
+    known = book.open_findings()
+    absent = book.missing([*read, *(each.subject for each in known)])
+    changes = compare(known, missing_alerts(absent), 0)
+    book.keep(changes.new, changes.ended)
+    raised: set[str] = set()
+
+    def told(found: Sequence[Finding]) -> list[Notice]:
+        raised.update(each.subject for each in found)
+        return notices(found, DESK, set(), 1_800_000_000_000)
+
+    book.raise_new(told, settle_seconds=0, every_seconds=0)
+    return raised
+
+
+@given(ACTS)
+@hypothesis_settings(max_examples=25)
+def test_nothing_is_raised_after_it_was_forgiven(pool: Pool, acts: list[tuple[str, str]]) -> None:
+    """The model: missing alerts that were read and not forgiven, each raised once."""
+    with pool.connection() as connection:
+        connection.execute("TRUNCATE findings, forgiven, alerts CASCADE")
+    book = AccountBook(pool)
+    found: set[str] = set()
+    let_be: set[str] = set()
+    raised: set[str] = set()
+    for act, key in acts:
+        if act == "turn":
+            expected = {key} - let_be - raised
+            assert turn(book, (key,)) == expected
+            raised |= expected
+            found |= {key} - let_be
+        else:
+            done = book.forgive([MISSING_ALERT], [key], person="ann", reason="ledger wiped")
+            assert done == {key} & found
+            let_be |= done
+            found -= done
+        assert {each.subject for each in book.open_findings()} == found
+    assert {each.subject for each in book.forgiven(100)} == let_be
+
+
+def test_the_command_forgives_names_the_unknown_and_keeps_who_and_why(
+    ledger_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Ledger(ledger_url).migrated()
+    monkeypatch.setenv("ALDEBARAN_POSTGRES_URL", ledger_url)
+    with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
+        book = AccountBook(pool)
+        book.keep(missing_alerts(set(KEYS)), ())
+        because = ["--by", "ann", "--reason", "ledger wiped"]
+        assert main(["forgive", KEYS[0], "nonsense", *because]) == 1
+        said = capsys.readouterr()
+        assert said.out == "1 forgiven\n"
+        assert "nonsense: no open finding" in said.err
+        assert main(["forgive", "--all", MISSING_ALERT, *because]) == 0
+        assert capsys.readouterr().out == "2 forgiven\n"
+        assert book.open_findings() == []
+        assert book.missing(KEYS) == set()
+    assert main(["forgiven"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert all(line.endswith(" ann: ledger wiped") for line in lines)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["forgive", "x", "--by", "ann"],
+        ["forgive", "x", "--by", " ", "--reason", "y"],
+        ["forgive", "--by", "ann", "--reason", "y"],
+        ["forgive", "x", "--all", MISSING_ALERT, "--by", "ann", "--reason", "y"],
+        ["forgive", "--all", "held", "--by", "ann", "--reason", "y"],
+    ],
+)
+def test_who_and_why_must_be_said_and_only_what_is_missing_can_be_forgiven(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    assert "usage:" in capsys.readouterr().err

@@ -40,8 +40,8 @@ check: $(VENV_STAMP) ## Lint, format, types, import laws, tidy test
 	$(VENV)/bin/pytest -q tests/tidy
 
 .PHONY: test
-test: setup ## Run all tests, with real Kafka, Postgres and Spark
-	$(VENV)/bin/pytest
+test: setup ## Run all tests, with real Kafka, Postgres and Spark; TEST="-x --at-once 1" are options
+	@$(PYTHON) -m tests.parts $(TEST)
 
 .PHONY: fuzz
 fuzz: $(VENV_STAMP) ## Simulate random histories of delivery under faults until Ctrl-C or a broken promise
@@ -90,6 +90,10 @@ matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md
 	MATRIX_REPORT=docs/reports/matrix.md $(VENV)/bin/pytest -m matrix tests/matrix
 
 ##@ Measure
+
+.PHONY: size
+size: $(VENV_STAMP) ## Cores, disks, network and yearly cost of a rate: make size RATE=250000; SIZE="--help"
+	@$(PYTHON) -m tests.bench.sizing --rate $(or $(RATE),10000) $(SIZE)
 
 .PHONY: bench
 bench: setup ## Measure watching (beside Apache Flink) and delivering; writes docs/reports/bench.md (about 25 minutes)

@@ -98,7 +98,7 @@ def test_a_delivery_that_vanishes_is_raised_on_another_channel(
     gone = "DELETE FROM deliveries WHERE delivery_id = %s RETURNING delivery_id"
     assert system.ask(gone, ids["email"]) == [(ids["email"],)]
     told = (
-        "SELECT channel, state FROM deliveries JOIN findings ON raised_by = alert_id"
+        "SELECT deliveries.channel, state FROM deliveries JOIN findings ON raised_by = alert_id"
         " WHERE kind = 'missing_recipient' AND subject = %s"
     )
     system.wait_for(

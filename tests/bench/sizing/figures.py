@@ -1,0 +1,83 @@
+"""What a unit of work costs: the committed figures, with the newest of the bench laid over."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+ROOT: Final = Path(__file__).parents[3]
+FIGURES_FILE: Final = Path(__file__).with_name("figures.yaml")
+BENCH_FILE: Final = ROOT / "docs" / "reports" / "bench.json"
+RULE: Final = "over-purchase"
+OWN_ENGINES: Final = ("single", "real-time", "")
+"""What the bench calls one auditor; older reports did not name it."""
+
+
+class Figure(BaseModel):
+    """One figure: what it counts, and where it is from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    value: float = Field(gt=0)
+    unit: str
+    origin: str = Field(alias="from", pattern=r"^(measured: .+|assumed.*)$")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All figures, named with their units."""
+
+    rule_cpu_us: Figure
+    gateway_cpu_us: Figure
+    broker_cpu_us: Figure
+    archivist_cpu_us: Figure
+    alert_cpu_us: Figure
+    delivery_cpu_us: Figure
+    book_bytes: Figure
+    boundary_us_per_book: Figure
+    auditor_base_mebibytes: Figure
+    services_mebibytes: Figure
+    alert_row_bytes: Figure
+    delivery_row_bytes: Figure
+    parquet_share: Figure
+
+    def items(self) -> Iterator[tuple[str, Figure]]:
+        """Return every figure by its name."""
+        return ((each.name, getattr(self, each.name)) for each in fields(self))
+
+
+def read_figures(file: Path = FIGURES_FILE, bench: Path = BENCH_FILE) -> Figures:
+    """Return the figures, with what the bench has measured in place of what the file says.
+
+    Raises:
+        ValueError: the file lacks a figure, has one too many, or one that is not above 0.
+    """
+    read = TypeAdapter(dict[str, Figure]).validate_python(yaml.safe_load(file.read_text("utf-8")))
+    known = {each.name for each in fields(Figures)}
+    if wrong := read.keys() ^ known:
+        raise ValueError(f"{file.name}: missing or unknown figures: {', '.join(sorted(wrong))}")
+    return Figures(**read | measured(bench))
+
+
+def measured(bench: Path) -> dict[str, Figure]:
+    """Return the figures that a report of the bench has; none where there is no such report."""
+    try:
+        report = json.loads(bench.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    rows = report.get("drain", []) if isinstance(report, Mapping) else []
+    row = next((each for each in rows if _is_rule(each)), None)
+    if row is None:
+        return {}
+    cost = float(row["cpu_us_per_event"])
+    origin = f"measured: docs/reports/{bench.name}, draining {int(row['events']):,} events"
+    unit = "µs of CPU per event, one auditor, over-purchase watch"
+    return {"rule_cpu_us": Figure.model_validate({"value": cost, "unit": unit, "from": origin})}
+
+
+def _is_rule(row: Mapping[str, Any]) -> bool:
+    return row.get("watch") == RULE and row.get("engine", "") in OWN_ENGINES

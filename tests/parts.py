@@ -1,0 +1,143 @@
+"""`python -m tests.parts`: all tests, in parts that run side by side; what `make test` runs.
+
+A part is one pytest of its own, with servers of its own, so parts share nothing but the machine.
+Most of the time tests wait for something, so two parts take little more time than the longer one.
+Each part's output is shown whole when it has ended; after all of them, what failed.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Final
+
+from services.machine.waiting import now_seconds
+
+TESTS: Final = Path(__file__).parent
+SPLIT: Final = ("integration",)
+"""Folders of which each folder inside is a part."""
+LONGEST_FIRST: Final = (
+    "acceptance",
+    "integration/deliverer",
+    "integration/auditor",
+    "integration/lookout",
+    "integration/archivist",
+    "unit",
+    "simulation",
+    "integration/gateway",
+)
+"""What takes longest begins first, so that nothing long is left over at the end."""
+MEMORY_MEBIBYTES: Final = 4000
+"""What a part may need: Kafka, Postgres, Spark, and a system of programs."""
+NO_TESTS: Final = 5
+"""pytest's exit code where all tests are deselected."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How one part ended."""
+
+    part: str
+    code: int
+    seconds: float
+    output: str
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing failed."""
+        return self.code in (0, NO_TESTS)
+
+
+def parts(tests: Path = TESTS) -> list[str]:
+    """Return the folders that hold all tests, each test in exactly one; the longest first."""
+    found = [name for name in _folders(tests) if any((tests / name).rglob("test_*.py"))]
+    first = [name for name in LONGEST_FIRST if name in found]
+    return [*first, *(name for name in found if name not in first)]
+
+
+def _folders(tests: Path) -> Iterator[str]:
+    for folder in sorted(each for each in tests.iterdir() if each.is_dir()):
+        if folder.name not in SPLIT:
+            yield folder.name
+            continue
+        yield from (
+            f"{folder.name}/{each.name}" for each in sorted(folder.iterdir()) if each.is_dir()
+        )
+
+
+def run(part: str, options: Sequence[str]) -> Ended:
+    """Run one part to its end; parts share no cache of pytest's."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(TESTS / part)]
+    begun = now_seconds()
+    with TemporaryFile() as output:
+        code = subprocess.run(
+            [*command, *options],
+            cwd=TESTS.parent,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        ).returncode
+        output.seek(0)
+        said = output.read().decode(errors="replace")
+    return Ended(part, code, now_seconds() - begun, said)
+
+
+def at_once(memory_mebibytes: int, cores: int) -> int:
+    """Return how many parts may run side by side on a machine like this."""
+    return 2 if cores > 1 and memory_mebibytes >= 2 * MEMORY_MEBIBYTES else 1
+
+
+def of_this_machine() -> int:
+    """Return how many parts may run side by side here."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return at_once(memory // 1024 // 1024, os.cpu_count() or 1)
+
+
+def run_all(names: Sequence[str], options: Sequence[str], side_by_side: int) -> list[Ended]:
+    """Run parts, and show each as it ends."""
+    ended = []
+    with ThreadPoolExecutor(side_by_side) as pool:
+        for done in as_completed([pool.submit(run, name, options) for name in names]):
+            ended.append(done.result())
+            show(ended[-1], len(names) - len(ended))
+    return ended
+
+
+def show(ended: Ended, left: int) -> None:
+    """Show what a part has said."""
+    sys.stdout.write(f"\n===== tests/{ended.part}: {ended.seconds:.0f} s, {left} parts to go\n")
+    sys.stdout.write(ended.output)
+    sys.stdout.flush()
+
+
+def summary(ended: Sequence[Ended]) -> str:
+    """Return a line for each part, and pytest's own lines of what failed."""
+    lines = ["", "part                          seconds  pytest says"]
+    for each in sorted(ended, key=lambda one: -one.seconds):
+        last = (each.output.strip().splitlines() or [f"exit code {each.code}"])[-1].strip("= ")
+        lines.append(f"{each.part:28} {each.seconds:8.0f}  {last}")
+    bad = [each for each in ended if not each.good]
+    for each in bad:
+        told = [line for line in each.output.splitlines() if line.startswith(("FAILED", "ERROR "))]
+        lines += told or [f"tests/{each.part} ended with exit code {each.code}"]
+    lines.append(f"{len(bad)} of {len(ended)} parts failed" if bad else "all parts passed")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run everything; return 0 if all passed, else 1."""
+    parser = argparse.ArgumentParser("python -m tests.parts", description=__doc__)
+    parser.add_argument("--at-once", type=int, default=of_this_machine(), help="parts side by side")
+    parsed, options = parser.parse_known_args(arguments)
+    ended = run_all(parts(), options, max(1, parsed.at_once))
+    sys.stdout.write(summary(ended))
+    return 0 if all(each.good for each in ended) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

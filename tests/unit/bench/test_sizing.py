@@ -1,0 +1,183 @@
+"""Sizing: more of anything never costs less, units hold, nonsense is refused with a reason."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.bench.sizing.__main__ import EXIT_USAGE, main
+from tests.bench.sizing.cost import Load, cheapest, on_aws, on_own
+from tests.bench.sizing.demand import Demand
+from tests.bench.sizing.figures import FIGURES_FILE, read_figures
+from tests.bench.sizing.needs import needs
+from tests.bench.sizing.prices import PRICES_FILE, read_prices
+
+FIGURES = read_figures()
+PRICES = read_prices()
+DEMANDS = st.builds(
+    Demand,
+    rate=st.floats(100, 1e7),
+    mean_share=st.floats(0.01, 1),
+    event_bytes=st.integers(10, 4000),
+    alert_rate=st.floats(0, 100),
+    deliveries_per_alert=st.floats(0, 20),
+    retention_hours=st.floats(1, 2000),
+    replication=st.integers(1, 5),
+    open_books=st.integers(0, 10**9),
+    archive_days=st.integers(0, 1000),
+    ledger_days=st.integers(1, 1000),
+    auditors=st.integers(1, 2),
+    busy_share=st.floats(0.1, 0.9),
+)
+MORE = {
+    "rate": 2,
+    "mean_share": 2,
+    "event_bytes": 2,
+    "alert_rate": 2,
+    "deliveries_per_alert": 2,
+    "retention_hours": 2,
+    "replication": 2,
+    "open_books": 2,
+    "archive_days": 2,
+    "ledger_days": 2,
+    "auditors": 2,
+    "busy_share": 0.5,
+}
+
+
+def dollars(demand: Demand) -> list[float]:
+    found = needs(demand, FIGURES)
+    return [on_aws(demand, found, PRICES.aws).total, on_own(demand, found, PRICES.own).total]
+
+
+def with_more(demand: Demand, name: str) -> Demand | None:
+    """Return the demand with one thing harder to do, or None where that is beyond its limits."""
+    asked = demand.model_dump()
+    asked[name] = type(asked[name])(asked[name] * MORE[name])
+    try:
+        return Demand.model_validate(asked)
+    except ValueError:
+        return None
+
+
+@given(DEMANDS, st.sampled_from(sorted(MORE)))
+def test_more_of_anything_never_needs_or_costs_less(demand: Demand, name: str) -> None:
+    harder = with_more(demand, name)
+    if harder is None:
+        return
+    before, after = needs(demand, FIGURES), needs(harder, FIGURES)
+    assert sum(after.cores.values()) >= sum(before.cores.values())
+    assert sum(after.memory_gibibytes.values()) >= sum(before.memory_gibibytes.values())
+    assert after.disk_gigabytes >= before.disk_gigabytes
+    assert after.brokers >= before.brokers
+    for cheaper, dearer in zip(dollars(demand), dollars(harder), strict=True):
+        assert dearer >= cheaper * (1 - 1e-9)
+
+
+def test_every_option_is_tried_for_more() -> None:
+    assert MORE.keys() == Demand.model_fields.keys()
+
+
+@given(DEMANDS, st.sampled_from([each for each, _ in FIGURES.items()]))
+def test_a_dearer_figure_never_makes_it_cheaper(demand: Demand, name: str) -> None:
+    figure = getattr(FIGURES, name)
+    dearer = replace(FIGURES, **{name: figure.model_copy(update={"value": figure.value * 2})})
+    before, after = needs(demand, FIGURES), needs(demand, dearer)
+    assert sum(after.cores.values()) >= sum(before.cores.values())
+    assert after.disk_gigabytes >= before.disk_gigabytes
+
+
+def test_units_hold() -> None:
+    """100,000 events of 1,000 bytes: figures that can be worked out by hand."""
+    demand = Demand(
+        rate=100_000, mean_share=1, event_bytes=1000, replication=3, retention_hours=24, auditors=2
+    )
+    found = needs(demand, FIGURES)
+    cost = FIGURES.rule_cpu_us.value
+    assert found.cores["auditors"] == pytest.approx(100_000 * cost / 1e6 * 2 / 0.5)
+    assert found.write_megabytes_per_second == pytest.approx(300)
+    assert found.network_megabits["in from publishers"] == pytest.approx(800)
+    assert found.broker_disk_gigabytes == pytest.approx(100 * 86_400 * 3 / 1000 / 0.7)
+    assert found.brokers >= 3
+
+
+@given(st.floats(0.1, 5000), st.floats(0.1, 50_000), st.floats(0.1, 1e6), st.integers(1, 20))
+def test_the_machines_carry_the_load(
+    cores: float, memory: float, network: float, fewest: int
+) -> None:
+    fleet = cheapest(PRICES.aws.machines, fewest, Load(cores, memory, network))
+    assert fleet.count >= fewest
+    assert fleet.count * fleet.machine.cores >= cores * (1 - 1e-9)
+    assert fleet.count * fleet.machine.memory_gibibytes >= memory * (1 - 1e-9)
+    assert fleet.count * fleet.machine.network_megabits >= network * (1 - 1e-9)
+
+
+def test_the_newest_figure_of_the_bench_is_used(tmp_path: Path) -> None:
+    bench = tmp_path / "bench.json"
+    rows = [
+        {"engine": "flink", "watch": "over-purchase", "cpu_us_per_event": 1.0, "events": 5},
+        {"engine": "single", "watch": "parse", "cpu_us_per_event": 2.0, "events": 5},
+        {"engine": "single", "watch": "over-purchase", "cpu_us_per_event": 17.5, "events": 5},
+    ]
+    bench.write_text(json.dumps({"drain": rows}))
+    assert read_figures(bench=bench).rule_cpu_us.value == 17.5
+    assert read_figures(bench=tmp_path / "none").rule_cpu_us.value == 31.0
+    bench.write_text("no json")
+    assert read_figures(bench=bench).rule_cpu_us.value == 31.0
+
+
+def test_every_figure_and_price_says_where_it_is_from() -> None:
+    assert all(figure.origin for _, figure in FIGURES.items())
+    prices: dict[str, Any] = yaml.safe_load(PRICES_FILE.read_text())
+    named = [each for part in prices.values() for each in part.values() if isinstance(each, dict)]
+    dated = [each for each in named if "date" in each]
+    assert len(dated) > 8
+    assert all(each["source"] for each in dated)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--rate", "x"], "rate"),
+        (["--rate", "-5"], "rate"),
+        (["--rate", "100", "--replication", "0"], "replication"),
+        (["--rate", "100", "--open-books", "1.5"], "open_books"),
+        (["--rate", "100", "--alert-rate", "200"], "alert_rate is above rate"),
+        (["--rate", "100", "--busy-share", "1"], "busy_share"),
+        (["--rate", "100", "--prices", "nowhere.yaml"], "nowhere.yaml"),
+        ([], "rate"),
+    ],
+)
+def test_nonsense_is_refused_with_a_reason(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == EXIT_USAGE
+    told = capsys.readouterr().err
+    assert said in told
+    assert "--help" in told
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = yaml.safe_load(FIGURES_FILE.read_text())
+    del figures["book_bytes"]
+    damaged = tmp_path / "figures.yaml"
+    damaged.write_text(yaml.safe_dump(figures))
+    assert main(["--rate", "100", "--figures", str(damaged)]) == EXIT_USAGE
+    assert "book_bytes" in capsys.readouterr().err
+
+
+def test_the_report_prints_needs_costs_and_assumptions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["--rate", "250000", "--open-books", "10000000"]) == 0
+    told = capsys.readouterr().out
+    for part in ("Needs", "Cost on AWS", "Cost on own machines", "Mind", "Asked for", "Prices"):
+        assert part in told
+    assert "reads all state" in told
+    for name, _ in FIGURES.items():
+        assert name in told

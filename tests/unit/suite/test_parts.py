@@ -1,0 +1,57 @@
+"""The parts of the suite hold every test once."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.parts import LONGEST_FIRST, NO_TESTS, TESTS, Ended, at_once, main, parts, summary
+
+
+def test_every_test_is_in_exactly_one_part() -> None:
+    held = Counter(file for part in parts() for file in (TESTS / part).rglob("test_*.py"))
+    assert set(held) == set(TESTS.rglob("test_*.py"))
+    assert set(held.values()) == {1}
+
+
+def test_what_takes_longest_begins_first() -> None:
+    assert tuple(parts()[: len(LONGEST_FIRST)]) == LONGEST_FIRST
+
+
+@pytest.mark.parametrize(
+    ("memory_mebibytes", "cores", "expected"), [(16_000, 2, 2), (6_000, 2, 1), (64_000, 1, 1)]
+)
+def test_a_small_machine_runs_one_part_at_a_time(
+    memory_mebibytes: int, cores: int, expected: int
+) -> None:
+    assert at_once(memory_mebibytes, cores) == expected
+
+
+def test_the_summary_names_what_failed() -> None:
+    ended = [
+        Ended("unit", 0, 3.0, "...\n== 3 passed in 1s ==\n"),
+        Ended("matrix", NO_TESTS, 1.0, "3 deselected\n"),
+        Ended("integration/x", 1, 5.0, "FAILED tests/x.py::y\n1 failed\n"),
+        Ended("integration/killed", -9, 5.0, ""),
+    ]
+    told = summary(ended)
+    assert "3 passed in 1s" in told
+    assert "FAILED tests/x.py::y" in told
+    assert "tests/integration/killed ended with exit code -9" in told
+    assert "2 of 4 parts failed" in told
+    assert "all parts passed" in summary(ended[:2])
+
+
+def test_parts_run_side_by_side_and_one_failure_fails_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, held in (("good", "pass"), ("bad", "assert False")):
+        folder = tmp_path / "tests" / name
+        folder.mkdir(parents=True)
+        (folder / f"test_{name}.py").write_text(f"def test_it():\n    {held}\n")
+    monkeypatch.setattr("tests.parts.TESTS", tmp_path / "tests")
+    monkeypatch.setattr("tests.parts.parts", lambda: parts(tmp_path / "tests"))
+    assert main(["--at-once", "2", "-q"]) == 1
+    said = capsys.readouterr().out
+    assert "1 of 2 parts failed" in said
+    assert "test_bad.py::test_it" in said

@@ -75,15 +75,8 @@ lock: $(VENV_STAMP) ## Pin Python packages again (versions and hashes) after a c
 	    --no-header --universal --python-version 3.11 $$name.in -o $$name.lock; \
 	done
 
-# The stamp is written last: an installation that was cut short is made anew from nothing.
 $(VENV_STAMP): requirements-dev.lock | prerequisites
-	@if cmp -s $< $@; then touch $@; else \
-	  echo "Installing Python packages; the first time this takes some minutes."; \
-	  test -f $@ || $(BASE_PYTHON) -m venv --clear $(VENV); \
-	  rm -f $@; \
-	  $(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<; \
-	  cp $< $@.new && mv $@.new $@; \
-	fi
+	@$(BASE_PYTHON) services/machine/packages.py $(VENV) $<
 
 .PHONY: matrix
 matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md (about 20 minutes)

@@ -80,7 +80,7 @@ class MachineSettings(ChannelsSettings):
     port_inbox_hook: Port = 18090
     port_archivist: Port = 18091
     port_inbox_smtp: Port = 18025
-    port_inbox_apns: Port = 18096
+    port_inbox_apns: Port = 18100
     port_rabbitmq: Port = 18097
     port_rabbitmq_nodes: Port = 18098
     port_rabbitmq_names: Port = 18099

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from services.contracts.records import Severity
 from services.deliverer.channel import Message
 from services.deliverer.channels.nagios.wording import TEXT_LIMIT_BYTES, mark, result
-from services.deliverer.channels.nrdp import Answer, answer, answered, submission
+from services.deliverer.channels.nrdp.channel import Answer, answer, answered, submission
 from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
 from tests.unit.deliverer.builders import delivery
 

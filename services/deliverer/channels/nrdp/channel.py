@@ -1,25 +1,21 @@
-"""NRDP: a passive check result to a distant Nagios over HTTP, as its own clients post it.
-
-NRDP answers HTTP 200 to everything, also to what it refuses; the status in the answer's body
-decides. It gives each result a new file name, so what it gets twice is two results.
-"""
+"""Posts results to NRDP, and sorts what it answers."""
 
 import logging
 import re
 import ssl
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import httpx2
 import orjson
-from pydantic import AfterValidator, SecretStr
 
 from services.backbone.clock import Clock
-from services.backbone.settings import Seconds, Settings, read_settings
 from services.contracts.recipients import complaint
 from services.contracts.records import Severity
-from services.deliverer.channel import Message, Promise, SendWindow, Traits
-from services.deliverer.channels.nagios.wording import TEXT_LIMIT_BYTES, InfoState, Result, result
+from services.deliverer.channel import Message, SendWindow, Traits
+from services.deliverer.channels.nagios.wording import TEXT_LIMIT_BYTES, Result, result
+from services.deliverer.channels.nrdp.promise import PROMISE
+from services.deliverer.channels.nrdp.settings import NrdpSettings
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 from services.deliverer.posting import (
     REASON_LIMIT,
@@ -34,49 +30,13 @@ _OF_THE_MESSAGE: Final = frozenset({"BAD JSON", "BAD XML", "NO DATA"})
 _XML_STATUS: Final = re.compile(r"<status>\s*(-?\d+)\s*</status>")
 _XML_MESSAGE: Final = re.compile(r"<message>([^<]*)</message>")
 
-PROMISE: Final = Promise(
-    recipient="`host/service`, or `host`",
-    our_id="at the end of the output's first line",
-    taken_when="answered 200 with status 0",
-    not_taken="nothing left yet (DNS, refused, TLS, connect timeout); 429, 503; "
-    "any other status in the answer (wrong token, no spool)",
-    permanent="no `host/service`; NRDP cannot read the data",
-    in_doubt="5xx, 408, timeout or reset after the first byte, a 2xx without NRDP's status",
-    evidence="none",
-    without_faults="one result in Nagios' spool",
-    after_doubt="at most one more result, marked; or held",
-    not_promised="that NRDP could write the spool (it answers 0 with a full disk too); "
-    "what Nagios drops (unknown service, passive checks off, older than its limit of age)",
-)
-
-
-def _http_address(url: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        raise ValueError("must look like https://nagios.example.com/nrdp/")
-    return url
-
-
-class NrdpSettings(Settings):
-    """Which NRDP, and with what token."""
-
-    nrdp_url: Annotated[str, AfterValidator(_http_address)] = "http://127.0.0.1/nrdp/"
-    nrdp_token: SecretStr = SecretStr("")
-    """One of `authorized_tokens` of the server."""
-    nrdp_username: str | None = None
-    """For servers with require_basic_auth."""
-    nrdp_password: SecretStr = SecretStr("")
-    nrdp_info_state: InfoState = 1
-    """0 would tell that all is well, and so would end an earlier alert of the same service."""
-    nrdp_dedupes: bool = False
-    """Whether a repeat does no harm: no service is volatile, each has one source of alerts."""
-    nrdp_connect_timeout_seconds: Seconds = 5.0
-    nrdp_ca_file: str | None = None
-
 
 class NrdpChannel:
     """Posts each delivery in one request, on a connection of its own."""
 
-    def __init__(self, settings: NrdpSettings, clock: Clock) -> None:
+    def __init__(
+        self, settings: NrdpSettings, clock: Clock, look_up_after: tuple[float, ...] = ()
+    ) -> None:
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         self._settings = settings
         self._clock = clock
@@ -95,6 +55,7 @@ class NrdpChannel:
             dedupes_by_key=settings.nrdp_dedupes,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=15.0,
+            look_up_after_seconds=look_up_after,
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
@@ -195,8 +156,3 @@ def _judged(said: Answer | None) -> Outcome:
     if said.word in _OF_THE_MESSAGE:
         return Permanent(reason)
     return Refused(reason, destination_down=True)
-
-
-def open_channel(clock: Clock) -> NrdpChannel:
-    """Read the settings and make the channel."""
-    return NrdpChannel(read_settings(NrdpSettings), clock)

@@ -1,0 +1,22 @@
+"""NRDP: a passive check result to a distant Nagios over HTTP, as its own clients post it.
+
+NRDP answers HTTP 200 to everything, also to what it refuses; the status in the answer's body
+decides. It gives each result a new file name, so what it gets twice is two results.
+"""
+
+from services.backbone.clock import Clock
+from services.backbone.settings import read_settings
+from services.deliverer.channels.nrdp.channel import NrdpChannel
+from services.deliverer.channels.nrdp.promise import PROMISE
+from services.deliverer.channels.nrdp.settings import NrdpSettings
+from services.deliverer.channels.nrdp.witness import WitnessedNrdpChannel
+
+__all__ = ["PROMISE", "open_channel"]
+
+
+def open_channel(clock: Clock) -> NrdpChannel:
+    """Read the settings and make the channel; with Nagios' pages it looks up what was taken."""
+    settings = read_settings(NrdpSettings)
+    if settings.nrdp_status_url is None:
+        return NrdpChannel(settings, clock)
+    return WitnessedNrdpChannel(settings, settings.nrdp_status_url, clock)

@@ -1,0 +1,41 @@
+"""What the NRDP channel can be told."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from services.backbone.settings import Seconds, Settings
+from services.deliverer.channels.nagios.wording import InfoState
+
+
+def _http_address(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("must look like https://nagios.example.com/nrdp/")
+    return url
+
+
+class NrdpSettings(Settings):
+    """Which NRDP, and with what token."""
+
+    nrdp_url: Annotated[str, AfterValidator(_http_address)] = "http://127.0.0.1/nrdp/"
+    nrdp_token: SecretStr = SecretStr("")
+    """One of `authorized_tokens` of the server."""
+    nrdp_username: str | None = None
+    """For servers with require_basic_auth."""
+    nrdp_password: SecretStr = SecretStr("")
+    nrdp_info_state: InfoState = 1
+    """0 would tell that all is well, and so would end an earlier alert of the same service."""
+    nrdp_dedupes: bool = False
+    """Whether a repeat does no harm: no service is volatile, each has one source of alerts."""
+    nrdp_connect_timeout_seconds: Seconds = 5.0
+    nrdp_ca_file: str | None = None
+    nrdp_status_url: Annotated[str, AfterValidator(_http_address)] | None = None
+    """Where statusjson.cgi and archivejson.cgi of that Nagios are; evidence after a doubt."""
+    nrdp_status_username: str | None = None
+    nrdp_status_password: SecretStr = SecretStr("")
+    nrdp_status_timeout_seconds: Seconds = 10.0
+    nrdp_absence_seconds: Annotated[float, Field(ge=30, le=86_400)] | None = 300.0
+    """So long after the lease a result that Nagios lacks counts as not taken: more than the web
+    server may work on a request whose sender is gone. None: never."""
+    nrdp_look_up_after_seconds: tuple[Seconds, ...] = (15.0, 45.0, 110.0)
+    """When Nagios is asked, from the beginning of a doubt; it reads its spool every ten seconds."""

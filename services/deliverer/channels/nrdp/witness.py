@@ -1,0 +1,82 @@
+"""What became of a result in doubt: Nagios' own pages tell."""
+
+import asyncio
+import ssl
+from dataclasses import replace
+from typing import Final
+
+import httpx2
+
+from services.backbone.clock import Clock
+from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear
+from services.deliverer.channels.nagios.witness import CLOCKS_APART_SECONDS, judged
+from services.deliverer.channels.nagios.wording import Place, mark
+from services.deliverer.channels.nrdp.channel import NrdpChannel
+from services.deliverer.channels.nrdp.settings import NrdpSettings
+from services.deliverer.channels.nrdp.status_pages import NoAnswer, StatusPages
+
+_LEASES_LAST_SECONDS: Final = (120.0, 600.0, 3600.0)
+_OURS: Final = "[delivery "
+_CLOCKS_APART_MS: Final = CLOCKS_APART_SECONDS * 1000
+
+
+class WitnessedNrdpChannel(NrdpChannel):
+    """Posts results, and asks the Nagios behind NRDP after a doubt."""
+
+    def __init__(self, settings: NrdpSettings, url: str, clock: Clock) -> None:
+        super().__init__(settings, clock, _times(settings))
+        self._absence_seconds = settings.nrdp_absence_seconds
+        self.pages = StatusPages(_client(settings), url)
+
+    async def look_up(self, doubt: Doubt) -> Finding:
+        """Ask for the last result, then for the alerts since; what cannot be had tells nothing."""
+        try:
+            async with asyncio.timeout(self._settings.nrdp_status_timeout_seconds):
+                return await self._found(doubt)
+        except NoAnswer as error:
+            return Unclear(f"Nagios could not be asked: {error}")
+        except TimeoutError:
+            return Unclear("Nagios did not answer in time")
+
+    async def close(self) -> None:
+        """Close connections."""
+        await super().close()
+        await self.pages.client.aclose()
+
+    async def _found(self, doubt: Doubt) -> Finding:
+        place = Place.of(doubt.delivery.recipient)
+        absence_ms = int((self._absence_seconds or 0.0) * 1000)
+        settled = replace(doubt, lease_over_at_ms=doubt.lease_over_at_ms + absence_ms)
+        status = await self.pages.status(place)
+        finding = judged(status, settled)
+        if isinstance(finding, Taken):
+            return finding
+        since_ms, until_ms = doubt.claimed_at_ms - _CLOCKS_APART_MS, self._clock.now_ms()
+        alerts = await self.pages.alerts(place, since_ms, until_ms + _CLOCKS_APART_MS)
+        if any(mark(doubt.delivery.delivery_id) in each for each in alerts):
+            return Taken(detail="stands among the service's alerts in Nagios' log")
+        if not isinstance(finding, Absent):
+            return finding
+        if self._absence_seconds is None:
+            return Unclear("Nagios does not have it, which proves nothing")
+        if _OURS not in status.shown[place].text:
+            return Unclear("the last result is not of ours: is nrdp_status_url the same Nagios'?")
+        return finding
+
+
+def _client(settings: NrdpSettings) -> httpx2.AsyncClient:
+    user = settings.nrdp_status_username
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(None, connect=settings.nrdp_connect_timeout_seconds),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
+        verify=ssl.create_default_context(cafile=settings.nrdp_ca_file),
+        auth=None if user is None else (user, settings.nrdp_status_password.get_secret_value()),
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+def _times(settings: NrdpSettings) -> tuple[float, ...]:
+    late = settings.nrdp_absence_seconds
+    at_last = () if late is None else tuple(late + more for more in _LEASES_LAST_SECONDS)
+    return tuple(sorted({*settings.nrdp_look_up_after_seconds, *at_last}))

@@ -12,12 +12,14 @@ from services.contracts.streams import load_streams
 from services.contracts.topics import Topic, core_topics, stream_topics
 from tests.bench import report as reports
 from tests.bench.arguments import arguments, command
+from tests.bench.books import measure_books
 from tests.bench.delivering.claims import measure_claims
 from tests.bench.delivering.first_byte import measure_first_byte
 from tests.bench.delivering.storm import measure_storm
 from tests.bench.drain import STREAM, DrainRow, drain, write_backlog
 from tests.bench.engine import SHIPPED, Scene, Unavailable
 from tests.bench.engines import ENGINES, NO_RULE
+from tests.bench.gateway import measure_gateway
 from tests.bench.latency import ECHO, LatencyRow, Pace, visit
 from tests.bench.loops import measure_loop
 from tests.bench.report import Report, Skipped
@@ -38,6 +40,9 @@ def main() -> int:
         "latency": measure_latency,
         "drain": measure_drain,
         "loops": loops,
+        "slope": slope,
+        "books": books,
+        "gateway": gateway,
         "claims": claims,
         "first_bytes": first_bytes,
         "storm": storm,
@@ -50,9 +55,10 @@ def main() -> int:
     return 0
 
 
-def bench_topics() -> list[Topic]:
+def bench_topics(partitions: int | None = None) -> list[Topic]:
     """Return the stream's, the core's and the echo topic."""
-    stream = load_streams()[STREAM]
+    declared = load_streams()[STREAM]
+    stream = declared.model_copy(update={"partitions": partitions or declared.partitions})
     return [*stream_topics(stream), *core_topics([]), Topic(ECHO)]
 
 
@@ -146,6 +152,36 @@ def loops(report: Report, told: argparse.Namespace) -> None:
             report.loops.append(measure_loop(language, told.backlog // 2))
         except Unavailable as missing:
             _skip(report, "loops", language, missing)
+
+
+def slope(report: Report, told: argparse.Namespace) -> None:
+    """Drain with one auditor on topics of few and many partitions."""
+    report.slope = []
+    for partitions in told.partitions:
+        say(f"draining {partitions} partitions")
+        with running_broker(bench_topics(partitions)) as broker:
+            backlog = write_backlog(broker.bootstrap, told.backlog, partitions)
+            scene = Scene(broker.bootstrap, broker.home / "slope", SHIPPED, 60.0, partitions)
+            row = drain("single", ENGINES["single"], scene, broker, backlog, has_rule=True)
+            report.slope.append(row)
+        report.write(told.report)
+
+
+def books(report: Report, told: argparse.Namespace) -> None:
+    """Measure what open books take, few and many."""
+    report.books = []
+    for number in told.books:
+        say(f"{number} open books")
+        with running_broker(bench_topics()) as broker:
+            report.books.append(measure_books(broker, number, load_streams()[STREAM].partitions))
+        report.write(told.report)
+
+
+def gateway(report: Report, told: argparse.Namespace) -> None:
+    """Measure the gateway with requests of one event and of many."""
+    say("gateway")
+    with running_broker(bench_topics()) as broker:
+        report.gateway = measure_gateway(broker, (200, 1), min(20.0, told.seconds))
 
 
 def _skip(report: Report, section: str, name: str, missing: Unavailable) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from tests.bench.engine import ROOT
 from tests.bench.engines import ENGINES
 
-SECTIONS = ("latency", "drain", "loops", "claims", "first_bytes", "storm")
+DEFAULT_SECTIONS = ("latency", "drain", "loops", "gateway", "claims", "first_bytes", "storm")
+SECTIONS = (*DEFAULT_SECTIONS, "slope", "books")
 LATENCY_ROWS = ("pair", "single", "flink-heap")
 DRAIN_ROWS = ("single", "flink-heap", "flink-rocksdb", "consumer", "pass-through")
 
@@ -16,7 +17,7 @@ DRAIN_ROWS = ("single", "flink-heap", "flink-rocksdb", "consumer", "pass-through
 def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measures.")
-    parser.add_argument("--sections", nargs="*", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--sections", nargs="*", choices=SECTIONS, default=list(DEFAULT_SECTIONS))
     parser.add_argument("--rows", nargs="*", choices=ENGINES, default=None, help="engines")
     parser.add_argument("--quick", action="store_true", help="short and rough: to try the bench")
     parser.add_argument("--report", type=Path, default=ROOT / "docs" / "reports")
@@ -39,6 +40,8 @@ def _watching(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--visits", type=int, default=2, help="to each engine, there and back")
     parser.add_argument("--batch-seconds", type=float, default=10)
     parser.add_argument("--backlog", type=int, default=1_000_000)
+    parser.add_argument("--partitions", type=int, nargs="*", default=[1, 2, 4], help="of slope")
+    parser.add_argument("--books", type=int, nargs="*", default=[10_000, 1_000_000])
     parser.add_argument("--steps", action="store_true", help="also drain by parts of the rule")
 
 

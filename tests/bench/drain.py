@@ -38,6 +38,7 @@ class DrainRow:
 
     engine: str
     watch: str
+    partitions: int
     events: int
     seconds: float
     events_per_second: int
@@ -115,6 +116,7 @@ def drain(
     return DrainRow(
         engine=name,
         watch=scene.watch.stem,
+        partitions=scene.partitions,
         events=backlog.events,
         seconds=round(seconds, 2),
         events_per_second=int(backlog.events / seconds),

@@ -1,7 +1,8 @@
 """The bench's result: bench.json for programs, bench.md for people.
 
 Each section is measured by itself, and stays as it was until it is measured again; `measured` says
-when, under which load, by which command. Compare rows of one section only.
+when, under which load, by which command. Compare rows of one section only. The figures for
+reckoning a machine's size (`per_core`, `bytes_per_open_book`) are described in capacity.py.
 """
 
 import json
@@ -12,11 +13,15 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from tests.bench import facts
+from tests.bench.books import BooksRow
+from tests.bench.capacity import bytes_per_open_book, per_core
+from tests.bench.capacity_lines import books_lines, gateway_lines, slope_lines
 from tests.bench.delivering.claims import ClaimsRow
 from tests.bench.delivering.first_byte import FirstByteRow
 from tests.bench.delivering.lines import claims_lines, first_byte_lines, storm_lines
 from tests.bench.delivering.storm import StormRow
 from tests.bench.drain import DrainRow
+from tests.bench.gateway import GatewayRow
 from tests.bench.latency import LatencyRow
 from tests.bench.loops import LoopRow
 from tests.bench.rounds import Ratio
@@ -38,6 +43,11 @@ class Report:
     latency: list[LatencyRow] = field(default_factory=list)
     drain: list[DrainRow] = field(default_factory=list)
     loops: list[LoopRow] = field(default_factory=list)
+    slope: list[DrainRow] = field(default_factory=list)
+    books: list[BooksRow] = field(default_factory=list)
+    gateway: list[GatewayRow] = field(default_factory=list)
+    per_core: dict[str, int] = field(default_factory=dict)
+    bytes_per_open_book: dict[str, int] = field(default_factory=dict)
     ratios: dict[str, list[Ratio]] = field(default_factory=dict)
     skipped: dict[str, list[Skipped]] = field(default_factory=dict)
     claims: list[ClaimsRow] = field(default_factory=list)
@@ -53,6 +63,8 @@ class Report:
     def write(self, folder: Path) -> Path:
         """Write bench.json and bench.md; return the latter."""
         folder.mkdir(parents=True, exist_ok=True)
+        self.per_core = per_core(self.drain, self.gateway)
+        self.bytes_per_open_book = bytes_per_open_book(self.books)
         (folder / "bench.json").write_text(json.dumps(asdict(self), indent=1) + "\n")
         table = folder / "bench.md"
         table.write_text("\n".join(self.lines()) + "\n")
@@ -73,6 +85,9 @@ class Report:
         return (
             ("latency", self.latency, latency_lines(self.latency)),
             ("drain", self.drain, drain_lines(self.drain)),
+            ("slope", self.slope, slope_lines(self.slope)),
+            ("books", self.books, books_lines(self.books)),
+            ("gateway", self.gateway, gateway_lines(self.gateway)),
             ("loops", self.loops, loop_lines(self.loops)),
             ("claims", self.claims, claims_lines(self.claims)),
             ("first_bytes", self.first_bytes, first_byte_lines(self.first_bytes)),

@@ -25,7 +25,7 @@ LATENCY = LatencyRow(
     load={"sent": 1.0},
     load_average=0.5,
 )
-DRAIN = DrainRow("single", "over-purchase", 9, 1.0, 9, 9, 1.0, 1.0, 800, False, "missed 1", 0.5)
+DRAIN = DrainRow("single", "over-purchase", 2, 9, 1.0, 9, 9, 1.0, 1.0, 800, False, "missed 1", 0.5)
 
 
 def test_report_is_kept(tmp_path: Path) -> None:

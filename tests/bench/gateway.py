@@ -1,0 +1,90 @@
+"""What the gateway takes per second and per core: bodies of many events, and single events."""
+
+import http.client
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+
+import psutil
+
+from services.machine import child, plan
+from services.machine.ports import free_ports
+from tests.bench.engine import ROOT, usage_of
+from tests.bench.stores import Broker
+from tests.bench.traffic import background
+
+PATH = "/v1/streams/trades/events"
+SENDERS = 4
+BODIES = 200
+"""Different bodies per sender, made before the time begins."""
+
+
+@dataclass(frozen=True)
+class GatewayRow:
+    """Requests with so many events each, from four senders that wait for each answer."""
+
+    events_per_request: int
+    events_per_second: int
+    events_per_core_second: int
+    cores: float
+    refused: int
+
+
+def measure_gateway(broker: Broker, sizes: Sequence[int], seconds: float) -> list[GatewayRow]:
+    """Run one gateway process and measure it with each size of request."""
+    port = free_ports(1)[0]
+    told = {
+        "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap,
+        "ALDEBARAN_API_KEYS": "off",
+        "PYTHONPATH": str(ROOT),
+    }
+    program = plan.service("services.gateway", port, after=())
+    log_file = broker.home / "log" / "gateway.log"
+    running = child.start_and_wait(program, log_file, {**os.environ, **told})
+    try:
+        process = psutil.Process(running.process.pid)
+        _send(port, sizes[0], seconds / 2)
+        return [_row(process, port, size, seconds) for size in sizes]
+    finally:
+        running.stop()
+
+
+def _row(process: psutil.Process, port: int, size: int, seconds: float) -> GatewayRow:
+    before, started = usage_of([process]).cpu_seconds, time.monotonic()
+    accepted, refused = _send(port, size, seconds)
+    elapsed = time.monotonic() - started
+    cpu = usage_of([process]).cpu_seconds - before
+    return GatewayRow(
+        events_per_request=size,
+        events_per_second=int(accepted / elapsed),
+        events_per_core_second=int(accepted / cpu),
+        cores=round(cpu / elapsed, 2),
+        refused=refused,
+    )
+
+
+def _send(port: int, size: int, seconds: float) -> tuple[int, int]:
+    """Send until the time is over; return how many events were accepted, and were not."""
+    with ThreadPoolExecutor(SENDERS) as pool:
+        jobs = [pool.submit(_sender, port, each, size, seconds) for each in range(SENDERS)]
+        counted = [job.result() for job in jobs]
+    return sum(ok for ok, _ in counted), sum(bad for _, bad in counted)
+
+
+def _sender(port: int, number: int, size: int, seconds: float) -> tuple[int, int]:
+    events = (event for _, event in background(f"gateway-{number}-{size}"))
+    bodies = [b"\n".join(islice(events, size)) for _ in range(BODIES)]
+    connection, sent, refused = http.client.HTTPConnection("127.0.0.1", port), 0, 0
+    headers = {"content-type": "application/x-ndjson"}
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        connection.request("POST", PATH, bodies[sent % BODIES], headers)
+        answer = connection.getresponse()
+        answer.read()
+        sent += 1
+        refused += answer.status != 200
+    connection.close()
+    return (sent - refused) * size, refused * size

@@ -30,7 +30,7 @@ QUIET_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class DrainRow:
-    """One engine draining the backlog; `warm` is its second half.
+    """One engine draining the backlog; `warm` is its second half, as is the processor time.
 
     `agrees` tells whether the engine found exactly what the rule says among the orders in
     disorder; None where it does not run the rule.
@@ -105,12 +105,13 @@ def drain(
     """Start the engine on the full topic and time it from marker to marker."""
     with Markers(broker.bootstrap, ALERTS) as markers, start(scene) as engine:
         begun = markers.wait(backlog.markers(0), TIMEOUT_SECONDS)
-        cpu = _cpu(engine, broker)
         middle = markers.wait(backlog.markers(1), TIMEOUT_SECONDS)
+        before = _cpu(engine, broker)
         end = markers.wait(backlog.markers(2), TIMEOUT_SECONDS)
-        cpu = [after - before for after, before in zip(_cpu(engine, broker), cpu, strict=True)]
+        spent = [now - then for now, then in zip(_cpu(engine, broker), before, strict=True)]
         memory, load = engine.usage().memory_mebibytes, _load_average()
         wrong = disagreement(markers.settle(QUIET_SECONDS), backlog) if has_rule else ""
+    cpu = [each / (backlog.events / 2) * 1e6 for each in spent]
     seconds = (max(end.values()) - min(begun.values())) / 1e9
     warm = (max(end.values()) - max(middle.values())) / 1e9
     return DrainRow(
@@ -121,8 +122,8 @@ def drain(
         seconds=round(seconds, 2),
         events_per_second=int(backlog.events / seconds),
         warm_events_per_second=int(backlog.events / 2 / warm),
-        cpu_us_per_event=round(cpu[0] / backlog.events * 1e6, 1),
-        broker_cpu_us_per_event=round(cpu[1] / backlog.events * 1e6, 1),
+        cpu_us_per_event=round(cpu[0], 1),
+        broker_cpu_us_per_event=round(cpu[1], 1),
         memory_mebibytes=memory,
         agrees=not wrong if has_rule else None,
         disagreement=wrong,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.backbone.errors import Transient
-from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.consumer import Consumer, Ends, Incoming
 from services.backbone.log import logger
 from services.backbone.loop import SOON
 from services.backbone.progress import Progress
@@ -20,6 +20,7 @@ BATCH_LIMIT: Final = 1000
 POLL_SECONDS: Final = 0.5
 STUCK_LIMIT_SECONDS: Final = 120.0
 ASK_TIMEOUT_SECONDS: Final = 3.0
+ASK_EVERY_SECONDS: Final = 1.0
 
 log = logger(__name__)
 
@@ -33,6 +34,8 @@ class Listener:
     steps: Callable[[], Steps]
     life: Life
     shown: Shown
+    _asked: Ends | None = None
+    _asked_at: float = 0.0
     _listening_since: float | None = None
 
     def listen_until_stopped(self) -> None:
@@ -58,23 +61,33 @@ class Listener:
                 self.life.clock.wait(self.life.stop, wait)
 
     def step(self) -> None:
-        """Read what is there; judge what is due, if nothing is left to read.
+        """Read what is there; judge what is due once all that was raised by then is read.
 
         Raises:
-            Transient: the brokers are away; nothing is judged without all that was raised.
+            Transient: the brokers are away, so nothing is judged.
         """
-        batch = self.alerts.batch(BATCH_LIMIT, POLL_SECONDS)
-        for incoming in batch:
+        for incoming in self.alerts.batch(BATCH_LIMIT, POLL_SECONDS):
             self._take(incoming)
         now = self._now()
         if self._listening_since is None and self.alerts.assigned():
             self._listening_since = now
-        if self.agreement.due(now) and not batch and self.alerts.caught_up(ASK_TIMEOUT_SECONDS):
-            for found in self.agreement.judge(now, self.steps()):
-                _tell(found)
+        self._judge_what_is_due(now)
         self.shown.disagreements = tuple(self.agreement.disagreements())
         metrics.DISAGREEMENTS_OPEN.set(len(self.shown.disagreements))
         metrics.UNCOMPARED.set(self.agreement.given_up)
+
+    def _judge_what_is_due(self, now: float) -> None:
+        """Ask the brokers for their ends, read up to them, then judge as of when they were asked.
+
+        While alerts flow, a reader is never at the end for longer than a moment.
+        """
+        may_ask = self._asked is None and now - self._asked_at > ASK_EVERY_SECONDS
+        if may_ask and self.agreement.due(now):
+            self._asked, self._asked_at = self.alerts.ends(ASK_TIMEOUT_SECONDS), now
+        if self._asked is not None and self.alerts.has_passed(self._asked):
+            self._asked = None
+            for found in self.agreement.judge(self._asked_at, self.steps()):
+                _tell(found)
 
     def _take(self, incoming: Incoming) -> None:
         """What is no record is set aside by the lookout; here it is passed over."""

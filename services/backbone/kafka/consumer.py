@@ -7,7 +7,7 @@ from confluent_kafka import Consumer as Client
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Message as ClientMessage
 
-from services.backbone.errors import Refused
+from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.client import common_config, trouble
 from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings
@@ -25,6 +25,10 @@ _PASSING = frozenset(
         KafkaError.COORDINATOR_NOT_AVAILABLE,
     }
 )
+
+
+Ends = dict[tuple[str, int], int]
+"""By topic and partition, the offset after the last record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +119,36 @@ class Consumer:
         """Tell whether the group has taken this member in; a spare one may read no partition."""
         return bool(self._client.memberid())
 
-    def caught_up(self, timeout_seconds: float) -> bool:
-        """Tell whether everything that the brokers hold now has been given out.
+    def ends(self, timeout_seconds: float) -> Ends:
+        """Return where everything ends that the brokers hold now; see `has_passed`.
 
         Raises:
             Transient, Refused: the brokers do not say.
         """
         try:
-            places = self._client.position(self._client.assignment())
-            return bool(places) and all(self._at_end(each, timeout_seconds) for each in places)
+            places = self._client.assignment()
+            asked = {
+                (each.topic, each.partition): self._client.get_watermark_offsets(
+                    each, timeout=timeout_seconds, cached=False
+                )
+                for each in places
+            }
         except KafkaException as error:
             raise trouble(error) from None
+        if not asked or None in asked.values():
+            raise Transient("Kafka: no partition, or its end is not known")
+        return {place: found[1] for place, found in asked.items() if found}
 
-    def _at_end(self, place: TopicPartition, timeout_seconds: float) -> bool:
-        """Where nothing was read yet, nothing came since this member was given the partition."""
-        ends = self._client.get_watermark_offsets(place, timeout=timeout_seconds, cached=False)
-        return ends is not None and (place.offset < 0 or place.offset >= ends[1])
+    def has_passed(self, ends: Ends) -> bool:
+        """Tell whether everything before these ends has been given out.
+
+        Where nothing was read yet, nothing has come since this member was given the partition.
+        """
+        places = self._client.position(self._client.assignment())
+        return all(
+            each.offset < 0 or each.offset >= ends.get((each.topic, each.partition), 0)
+            for each in places
+        )
 
     def close(self) -> None:
         """Leave the group."""

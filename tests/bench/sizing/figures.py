@@ -12,6 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 ROOT: Final = Path(__file__).parents[3]
 FIGURES_FILE: Final = Path(__file__).with_name("figures.yaml")
 BENCH_FILE: Final = ROOT / "docs" / "reports" / "bench.json"
+PARTS_FILE: Final = ROOT / "docs" / "reports" / "parts.json"
+BROKER_TIMES: Final = 4
+"""How often the broker handles an event in the measured system: one copy, three readers."""
+DELIVERIES: Final = 3
+"""Deliveries of an alert in the measured system."""
 RULE: Final = "over-purchase"
 OWN_ENGINES: Final = ("single", "real-time", "")
 """What the bench calls one auditor; older reports did not name it."""
@@ -50,7 +55,9 @@ class Figures:
         return ((each.name, getattr(self, each.name)) for each in fields(self))
 
 
-def read_figures(file: Path = FIGURES_FILE, bench: Path = BENCH_FILE) -> Figures:
+def read_figures(
+    file: Path = FIGURES_FILE, bench: Path = BENCH_FILE, parts: Path = PARTS_FILE
+) -> Figures:
     """Return the figures, with what the bench has measured in place of what the file says.
 
     Raises:
@@ -60,7 +67,7 @@ def read_figures(file: Path = FIGURES_FILE, bench: Path = BENCH_FILE) -> Figures
     known = {each.name for each in fields(Figures)}
     if wrong := read.keys() ^ known:
         raise ValueError(f"{file.name}: missing or unknown figures: {', '.join(sorted(wrong))}")
-    return Figures(**read | measured(bench))
+    return Figures(**read | of_parts(read, parts) | measured(bench))
 
 
 def measured(bench: Path) -> dict[str, Figure]:
@@ -77,6 +84,35 @@ def measured(bench: Path) -> dict[str, Figure]:
     origin = f"measured: docs/reports/{bench.name}, draining {int(row['events']):,} events"
     unit = "µs of CPU per event, one auditor, over-purchase watch"
     return {"rule_cpu_us": Figure.model_validate({"value": cost, "unit": unit, "from": origin})}
+
+
+def of_parts(read: Mapping[str, Figure], parts: Path) -> dict[str, Figure]:
+    """Return the figures that a measurement of the whole system has; none without one."""
+    try:
+        found = json.loads(parts.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    event, alert, memory = (
+        found[name] for name in ("cpu_us_per_event", "cpu_us_per_alert", "memory_mebibytes")
+    )
+    values = {
+        "gateway_cpu_us": event["gateway"],
+        "broker_cpu_us": event["broker"] / BROKER_TIMES,
+        "archivist_cpu_us": event["archivist"],
+        # Of what Postgres does, half is for the alert and half for its deliveries.
+        "alert_cpu_us": alert["lookout"] + alert["postgres"] / 2,
+        "delivery_cpu_us": (alert["deliverers"] + alert["postgres"] / 2) / DELIVERIES,
+        "services_mebibytes": memory["gateway"]
+        + memory["lookout"]
+        + memory["deliverers"]
+        + memory["others"],
+    }
+    where = f"measured: docs/reports/{parts.name}, the whole system on {found['cores']} cores"
+    return {
+        name: Figure.model_validate({"value": value, "unit": read[name].unit, "from": where})
+        for name, value in values.items()
+        if value > 0
+    }
 
 
 def _is_rule(row: Mapping[str, Any]) -> bool:

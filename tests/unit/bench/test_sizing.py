@@ -131,6 +131,25 @@ def test_the_newest_figure_of_the_bench_is_used(tmp_path: Path) -> None:
     assert read_figures(bench=bench).rule_cpu_us.value == 31.0
 
 
+def test_figures_of_the_whole_system_take_the_place_of_what_was_assumed(tmp_path: Path) -> None:
+    parts = {
+        "cores": 2,
+        "cpu_us_per_event": {"gateway": 30.0, "broker": 8.0, "archivist": 0.0},
+        "cpu_us_per_alert": {"lookout": 1000.0, "postgres": 600.0, "deliverers": 3000.0},
+        "memory_mebibytes": dict.fromkeys(("gateway", "lookout", "deliverers", "others"), 100),
+    }
+    file = tmp_path / "parts.json"
+    file.write_text(json.dumps(parts))
+    before, after = read_figures(parts=tmp_path / "none"), read_figures(parts=file)
+    assert after.gateway_cpu_us.value == 30.0
+    assert after.broker_cpu_us.value == 2.0
+    assert after.archivist_cpu_us == before.archivist_cpu_us
+    assert after.alert_cpu_us.value == 1300.0
+    assert after.delivery_cpu_us.value == 1100.0
+    assert after.services_mebibytes.value == 400
+    assert "parts.json" in after.alert_cpu_us.origin
+
+
 def test_every_figure_and_price_says_where_it_is_from() -> None:
     assert all(figure.origin for _, figure in FIGURES.items())
     prices: dict[str, Any] = yaml.safe_load(PRICES_FILE.read_text())

@@ -133,8 +133,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run everything; return 0 if all passed, else 1."""
     parser = argparse.ArgumentParser("python -m tests.parts", description=__doc__)
     parser.add_argument("--at-once", type=int, default=of_this_machine(), help="parts side by side")
+    parser.add_argument("--only", nargs="+", choices=parts(), default=parts(), help="these parts")
     parsed, options = parser.parse_known_args(arguments)
-    ended = run_all(parts(), options, max(1, parsed.at_once))
+    ended = run_all(parsed.only, options, max(1, parsed.at_once))
     sys.stdout.write(summary(ended))
     return 0 if all(each.good for each in ended) else 1
 

@@ -5,8 +5,10 @@ import socket
 import subprocess
 from collections.abc import Mapping
 from functools import partial
+from typing import Final
 
 from services.machine.problems import MachineProblem
+from services.machine.reserved import Reservation
 from services.machine.waiting import wait_until
 
 RELEASE_TIMEOUT_SECONDS = 3.0
@@ -14,15 +16,8 @@ ASK_TIMEOUT_SECONDS = 10
 
 
 def free_ports(count: int) -> list[int]:
-    """Return `count` different ports of 127.0.0.1 that were free a moment ago."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for opened in sockets:
-            opened.bind(("127.0.0.1", 0))
-        return [opened.getsockname()[1] for opened in sockets]
-    finally:
-        for opened in sockets:
-            opened.close()
+    """Return `count` different free ports of 127.0.0.1 that this process has for itself."""
+    return _RESERVED.take(count)
 
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
@@ -34,6 +29,9 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
         except OSError:
             return False
     return True
+
+
+_RESERVED: Final = Reservation(is_free)
 
 
 def holder(port: int) -> str | None:

@@ -3,12 +3,14 @@
 from services.machine.plan import Machine
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
+from services.machine.routes import routes_file
 
 PLACES = (
     ("console", "page", ""),
     ("gateway", "API", "/docs"),
     ("lookout", "operators' API", "/openapi.json"),
     ("inbox", "deliveries that arrived", "/received"),
+    ("heartbeat", "auditors that disagree", "/v1/disagreements"),
 )
 
 
@@ -33,7 +35,16 @@ def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
         ),
         ("API key", str(machine.api_key.key_file)),
         ("operator's key", str(machine.operator_key.key_file)),
+        *routing(machine),
         ("logs", str(machine.home / "log")),
     ]
     lines = [f"  {what:<28} {where}" for what, where in (*places, *metrics, *rest)]
     return "\n".join(["Aldebaran is running. Ctrl-C stops everything.", *lines, ""])
+
+
+def routing(machine: Machine) -> list[tuple[str, str]]:
+    """Return where links of messages lead, and which routes were made, where there are any."""
+    at = machine.settings
+    door = [("links to acknowledge", f"http://127.0.0.1:{at.port_callbacks_public}/acknowledge/…")]
+    made = [("routes", str(file))] if (file := routes_file(at)) else []
+    return [*(door if at.callbacks else []), *made]

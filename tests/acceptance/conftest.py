@@ -12,7 +12,11 @@ from tests.acceptance.system import System
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """Everything but the simulator, up and ready; ended with SIGTERM, which must leave nothing."""
     system = System(tmp_path_factory.mktemp("acceptance") / "home")
-    system.start()
+    try:
+        system.start()
+    except BaseException:
+        system.stop()
+        raise
     yield system
     family = system.family()
     assert system.stop() == 0, system.said()

@@ -25,7 +25,7 @@ from services.simulator.report import Report
 from tests.integration.rabbitmq import RABBITMQ_SERVER
 
 ROOT = Path(__file__).parents[2]
-START_TIMEOUT_SECONDS = 240.0
+START_TIMEOUT_SECONDS = 480.0
 SETTLE_TIMEOUT_SECONDS = 180.0
 STOP_TIMEOUT_SECONDS = 60.0
 CHANNELS = ("bus", "webhook", "email")

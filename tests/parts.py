@@ -7,6 +7,7 @@ Each part's output is shown whole when it has ended; after all of them, what fai
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,7 @@ MEMORY_MEBIBYTES: Final = 4000
 """What a part may need: Kafka, Postgres, Spark, and a system of programs."""
 NO_TESTS: Final = 5
 """pytest's exit code where all tests are deselected."""
+EXIT_INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True)
@@ -70,21 +72,36 @@ def _folders(tests: Path) -> Iterator[str]:
         )
 
 
-def run(part: str, options: Sequence[str]) -> Ended:
-    """Run one part to its end; parts share no cache of pytest's."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(TESTS / part)]
-    begun = now_seconds()
-    with TemporaryFile() as output:
-        code = subprocess.run(
-            [*command, *options],
-            cwd=TESTS.parent,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        ).returncode
-        output.seek(0)
-        said = output.read().decode(errors="replace")
-    return Ended(part, code, now_seconds() - begun, said)
+class Runner:
+    """Runs parts, and can end those that run."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self._options = tuple(options)
+        self._running: set[subprocess.Popen[bytes]] = set()
+
+    def run(self, part: str) -> Ended:
+        """Run one part to its end; parts share no cache of pytest's."""
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(TESTS / part)]
+        begun = now_seconds()
+        with TemporaryFile() as output:
+            child = subprocess.Popen(
+                [*command, *self._options],
+                cwd=TESTS.parent,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+            self._running.add(child)
+            code = child.wait()
+            self._running.discard(child)
+            output.seek(0)
+            said = output.read().decode(errors="replace")
+        return Ended(part, code, now_seconds() - begun, said)
+
+    def interrupt(self, *_: object) -> None:
+        """Ask what runs to end, as Ctrl-C does, which reaches them by itself; begin nothing new."""
+        for child in list(self._running):
+            child.send_signal(signal.SIGINT)
+        raise KeyboardInterrupt
 
 
 def at_once(memory_mebibytes: int, cores: int) -> int:
@@ -98,13 +115,16 @@ def of_this_machine() -> int:
     return at_once(memory // 1024 // 1024, os.cpu_count() or 1)
 
 
-def run_all(names: Sequence[str], options: Sequence[str], side_by_side: int) -> list[Ended]:
-    """Run parts, and show each as it ends."""
-    ended = []
-    with ThreadPoolExecutor(side_by_side) as pool:
-        for done in as_completed([pool.submit(run, name, options) for name in names]):
+def run_all(names: Sequence[str], runner: Runner, side_by_side: int) -> list[Ended]:
+    """Run parts, and show each as it ends; after an interruption no other begins."""
+    ended: list[Ended] = []
+    pool = ThreadPoolExecutor(side_by_side)
+    try:
+        for done in as_completed([pool.submit(runner.run, name) for name in names]):
             ended.append(done.result())
             show(ended[-1], len(names) - len(ended))
+    finally:
+        pool.shutdown(cancel_futures=True)
     return ended
 
 
@@ -135,7 +155,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--at-once", type=int, default=of_this_machine(), help="parts side by side")
     parser.add_argument("--only", nargs="+", choices=parts(), default=parts(), help="these parts")
     parsed, options = parser.parse_known_args(arguments)
-    ended = run_all(parsed.only, options, max(1, parsed.at_once))
+    runner = Runner(options)
+    before = signal.signal(signal.SIGTERM, runner.interrupt)
+    try:
+        ended = run_all(parsed.only, runner, max(1, parsed.at_once))
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted; what ran has ended\n")
+        return EXIT_INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
     sys.stdout.write(summary(ended))
     return 0 if all(each.good for each in ended) else 1
 

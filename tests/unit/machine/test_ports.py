@@ -13,7 +13,8 @@ def test_free_ports_are_different_and_free() -> None:
     assert all(is_free(port) for port in ports)
 
 
-def test_a_taken_port_is_named_with_its_setting() -> None:
+def test_a_taken_port_is_named_with_its_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.machine.ports.RELEASE_TIMEOUT_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with pytest.raises(MachineProblem) as raised:

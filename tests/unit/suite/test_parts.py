@@ -1,11 +1,24 @@
 """The parts of the suite hold every test once."""
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.parts import LONGEST_FIRST, NO_TESTS, TESTS, Ended, at_once, main, parts, summary
+from services.machine.waiting import wait_until
+from tests.parts import (
+    EXIT_INTERRUPTED,
+    LONGEST_FIRST,
+    NO_TESTS,
+    TESTS,
+    Ended,
+    at_once,
+    main,
+    parts,
+    summary,
+)
 
 
 def test_every_test_is_in_exactly_one_part() -> None:
@@ -55,3 +68,24 @@ def test_parts_run_side_by_side_and_one_failure_fails_all(
     said = capsys.readouterr().out
     assert "1 of 2 parts failed" in said
     assert "test_bad.py::test_it" in said
+
+
+def test_when_it_is_told_to_end_what_runs_ends_and_nothing_else_begins(tmp_path: Path) -> None:
+    for name in ("endless", "later"):
+        folder = tmp_path / "tests" / name
+        folder.mkdir(parents=True)
+        (folder / f"test_{name}.py").write_text(
+            "import threading\nfrom pathlib import Path\n\n\n"
+            f"def test_it():\n    Path({str(tmp_path / name)!r}).touch()\n"
+            "    threading.Event().wait()\n"
+        )
+    program = (
+        "import sys; from pathlib import Path; from tests import parts;"
+        f"parts.TESTS = Path({str(tmp_path / 'tests')!r}); found = parts.parts(parts.TESTS);"
+        "parts.parts = lambda: found; sys.exit(parts.main(['--at-once', '1']))"
+    )
+    running = subprocess.Popen([sys.executable, "-c", program], cwd=TESTS.parent)
+    wait_until((tmp_path / "endless").exists, 120, "the first part has not begun")
+    running.terminate()
+    assert running.wait(120) == EXIT_INTERRUPTED
+    assert not (tmp_path / "later").exists()

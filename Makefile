@@ -48,8 +48,9 @@ fuzz: $(VENV_STAMP) ## Simulate random histories of delivery under faults until 
 	@$(PYTHON) -m tests.simulation fuzz
 
 .PHONY: docs
-docs: $(VENV_STAMP) ## Write what is made of the code into docs (the channels' promises)
+docs: $(VENV_STAMP) ## Write what is made of the code into docs (the channels' promises, metrics)
 	@$(PYTHON) -m tests.promises
+	@$(PYTHON) -m tests.metrics
 
 .PHONY: format
 format: $(VENV_STAMP) ## Rewrite code in the project's format

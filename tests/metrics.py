@@ -10,7 +10,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "metrics.md"
-BEGIN: Final = "<!-- begin: made by `python -m tests.metrics` -->\n"
+BEGIN: Final = "<!-- begin: made by `make docs` -->\n"
 END: Final = "<!-- end -->\n"
 FAMILY: Final = "MetricFamily"
 """Ends the class of a metric that is worked out when somebody asks."""

@@ -8,7 +8,7 @@ from tests.tidy.test_tidy import ROOT
 
 def test_the_page_has_every_metric_as_it_is_defined() -> None:
     page = PAGE.read_text("utf-8")
-    assert page == with_table(page, metrics()), "run: python -m tests.metrics"
+    assert page == with_table(page, metrics()), "run: make docs"
 
 
 def test_no_definition_is_overlooked() -> None:

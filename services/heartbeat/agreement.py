@@ -57,7 +57,7 @@ class Agreement:
     late_seconds: float
     auditors: frozenset[str] = frozenset()
     given_up: int = 0
-    """Alerts that were compared no further, for lack of room."""
+    """Alerts that were compared no further, for lack of room or of knowledge."""
     _open: "OrderedDict[str, _Compared]" = field(default_factory=OrderedDict)
     _agreed: "OrderedDict[str, None]" = field(default_factory=OrderedDict)
     _late: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -97,6 +97,11 @@ class Agreement:
             compared.missing |= silent
             found += self._disagreements(alert_id, compared, silent)
         return found
+
+    def forget(self) -> None:
+        """Give up all comparisons: what was raised meanwhile is not known."""
+        self.given_up += len(self._open)
+        self._open.clear()
 
     def due(self, now: float) -> bool:
         """Tell whether any alert has waited long enough to be judged."""

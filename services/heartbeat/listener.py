@@ -36,6 +36,7 @@ class Listener:
     shown: Shown
     _asked: Ends | None = None
     _asked_at: float = 0.0
+    _times_assigned: int = 0
     _listening_since: float | None = None
 
     def listen_until_stopped(self) -> None:
@@ -66,15 +67,22 @@ class Listener:
         Raises:
             Transient: the brokers are away, so nothing is judged.
         """
-        for incoming in self.alerts.batch(BATCH_LIMIT, POLL_SECONDS):
-            self._take(incoming)
+        batch = self.alerts.batch(BATCH_LIMIT, POLL_SECONDS)
         now = self._now()
-        if self._listening_since is None and self.alerts.assigned():
-            self._listening_since = now
+        self._begin_anew_after_a_gap(now)
+        for incoming in batch:
+            self._take(incoming)
         self._judge_what_is_due(now)
         self.shown.disagreements = tuple(self.agreement.disagreements())
         metrics.DISAGREEMENTS_OPEN.set(len(self.shown.disagreements))
         metrics.UNCOMPARED.set(self.agreement.given_up)
+
+    def _begin_anew_after_a_gap(self, now: float) -> None:
+        """Nothing is committed, so each time the partitions are given again begins at their end."""
+        times = self.alerts.times_assigned()
+        if times != self._times_assigned:
+            self._times_assigned, self._listening_since, self._asked = times, now, None
+            self.agreement.forget()
 
     def _judge_what_is_due(self, now: float) -> None:
         """Ask the brokers for their ends, read up to them, then judge as of when they were asked.

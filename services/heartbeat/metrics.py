@@ -30,7 +30,7 @@ DISAGREEMENTS_OPEN = Gauge(
 )
 UNCOMPARED = Gauge(
     "aldebaran_heartbeat_uncompared_alerts",
-    "Alerts whose comparison was given up for lack of room, since this program started.",
+    "Alerts whose comparison was given up, for there were too many or a gap in what was read.",
 )
 SENT = Counter("aldebaran_heartbeat_sent_total", "Beats sent.", ["watch"])
 MISSED = Counter(

@@ -70,8 +70,9 @@ class Consumer:
         }
         if settings.kafka_group_instance_id:
             config["group.instance.id"] = settings.kafka_group_instance_id
+        self._times_assigned = 0
         self._client = Client(config)
-        self._client.subscribe(list(topics))
+        self._client.subscribe(list(topics), on_assign=self._note_assigned)
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
         """Return what is there, at most `limit`; wait only for the first.
@@ -115,6 +116,13 @@ class Consumer:
         """Return how many partitions this member reads now."""
         return len(self._client.assignment())
 
+    def times_assigned(self) -> int:
+        """Return how often partitions were given to this member.
+
+        A member that commits nothing has a gap before each time but the first.
+        """
+        return self._times_assigned
+
     def is_member(self) -> bool:
         """Tell whether the group has taken this member in; a spare one may read no partition."""
         return bool(self._client.memberid())
@@ -153,6 +161,9 @@ class Consumer:
     def close(self) -> None:
         """Leave the group."""
         self._client.close()
+
+    def _note_assigned(self, _: Client, partitions: list[TopicPartition]) -> None:
+        self._times_assigned += bool(partitions)
 
     def _poll(self, timeout_seconds: float) -> Incoming | None:
         message = self._client.poll(timeout_seconds)

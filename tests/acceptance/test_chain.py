@@ -99,7 +99,8 @@ def test_the_heartbeat_measures_the_live_latency(system: System) -> None:
 def test_every_part_has_health_and_metrics(system: System) -> None:
     parts = [
         *("gateway", "auditor", "lookout", "heartbeat", "console", "inbox"),
-        *("deliverer_bus", "deliverer_webhook", "deliverer_email"),
+        *("accountant", "callbacks", "archivist"),
+        *(f"deliverer_{channel}" for channel in system.channels),
     ]
     for part in parts:
         assert system.get(part, "/healthz/live")["status"] == "ok"

@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final
 
+from services.machine.memory import memory_mebibytes
 from services.machine.waiting import now_seconds
 
 TESTS: Final = Path(__file__).parent
@@ -104,15 +105,14 @@ class Runner:
         raise KeyboardInterrupt
 
 
-def at_once(memory_mebibytes: int, cores: int) -> int:
+def at_once(mebibytes: int, cores: int) -> int:
     """Return how many parts may run side by side on a machine like this."""
-    return 2 if cores > 1 and memory_mebibytes >= 2 * MEMORY_MEBIBYTES else 1
+    return 2 if cores > 1 and mebibytes >= 2 * MEMORY_MEBIBYTES else 1
 
 
 def of_this_machine() -> int:
     """Return how many parts may run side by side here."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return at_once(memory // 1024 // 1024, os.cpu_count() or 1)
+    return at_once(memory_mebibytes(), os.cpu_count() or 1)
 
 
 def run_all(names: Sequence[str], runner: Runner, side_by_side: int) -> list[Ended]:

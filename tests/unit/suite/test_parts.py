@@ -32,12 +32,10 @@ def test_what_takes_longest_begins_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory_mebibytes", "cores", "expected"), [(16_000, 2, 2), (6_000, 2, 1), (64_000, 1, 1)]
+    ("mebibytes", "cores", "expected"), [(16_000, 2, 2), (6_000, 2, 1), (64_000, 1, 1)]
 )
-def test_a_small_machine_runs_one_part_at_a_time(
-    memory_mebibytes: int, cores: int, expected: int
-) -> None:
-    assert at_once(memory_mebibytes, cores) == expected
+def test_a_small_machine_runs_one_part_at_a_time(mebibytes: int, cores: int, expected: int) -> None:
+    assert at_once(mebibytes, cores) == expected
 
 
 def test_the_summary_names_what_failed() -> None:

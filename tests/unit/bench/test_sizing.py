@@ -119,13 +119,16 @@ def test_the_machines_carry_the_load(
 
 def test_the_newest_figure_of_the_bench_is_used(tmp_path: Path) -> None:
     bench = tmp_path / "bench.json"
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"engine": "flink", "watch": "over-purchase", "cpu_us_per_event": 1.0, "events": 5},
         {"engine": "single", "watch": "parse", "cpu_us_per_event": 2.0, "events": 5},
         {"engine": "single", "watch": "over-purchase", "cpu_us_per_event": 17.5, "events": 5},
     ]
     bench.write_text(json.dumps({"drain": rows}))
     assert read_figures(bench=bench).rule_cpu_us.value == 17.5
+    rows[-1]["broker_cpu_us_per_event"] = 1.5
+    bench.write_text(json.dumps({"drain": rows}))
+    assert read_figures(bench=bench).broker_cpu_us.value == 1.5
     assert read_figures(bench=tmp_path / "none").rule_cpu_us.value == 31.0
     bench.write_text("no json")
     assert read_figures(bench=bench).rule_cpu_us.value == 31.0

@@ -134,10 +134,14 @@ class Dispatcher:
             window = SendWindow(self.clock, begun + self.traits.send_timeout_seconds)
             sending = self.spawn(self._deliver(claim, window))
             self.in_flight[claim.delivery_id, claim.fence] = sending
-        for claim in claimed:
-            self.announcer.moved(claim, claim.before, (State.CLAIMED,))
+        if claimed:
+            self.spawn(self._announce(claimed))  # begun after the sends, which come first
         metrics.IN_FLIGHT.labels(self.traits.name).set(len(self.in_flight))
         return claimed
+
+    async def _announce(self, claimed: Sequence[Claim]) -> None:
+        for claim in claimed:
+            self.announcer.moved(claim, claim.before, (State.CLAIMED,))
 
     async def _deliver(self, claim: Claim, window: SendWindow) -> None:
         try:

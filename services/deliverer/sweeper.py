@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.ledger.evidence import AsyncEvidenceBook
-from services.backbone.ledger.sweeps import Ruling, Sweeps, Swept
+from services.backbone.ledger.sweeps import SWEEP_LIMIT, Ruling, Sweeps, Swept
 from services.backbone.ledger.untold import UntoldMoves
 from services.backbone.log import logger
 from services.contracts.states import State
@@ -19,7 +19,9 @@ from services.deliverer.dispatcher import Dispatcher
 log = logger(__name__)
 
 COUNT_SECONDS = 5.0
-"""Counting reads every open row, so it is done less often than the rest."""
+"""Counting reads some thousand rows, so it is done less often than the rest."""
+STATEMENTS_LIMIT = 20
+"""Statements of one kind in one turn."""
 
 
 @dataclass
@@ -69,13 +71,21 @@ class Sweeper:
             unsent = await self.sweeps.unsent(list(self.dispatcher.in_flight))
         self._tell(unsent, State.RETRY_WAIT)
         self._tell(await self.sweeps.lease_over(), State.IN_DOUBT)
-        self._tell(await self.sweeps.too_old(), State.HELD)
+        await self._hold_old()
         await self.book.weigh(self.channel)
         await self._judge_doubts()
         await self._tell_others()
         if self.turned_at >= self._count_at:
             self._count_at = self.turned_at + COUNT_SECONDS
             await self._count()
+
+    async def _hold_old(self) -> None:
+        """Hold what is too old; a turn may take several statements, since claims step over it."""
+        for _ in range(STATEMENTS_LIMIT):
+            old = await self.sweeps.too_old()
+            self._tell(old, State.HELD)
+            if len(old) < SWEEP_LIMIT:
+                return
 
     async def _judge_doubts(self) -> None:
         """Rule on doubts; where the receiver drops repeats by key there is nothing to wait for."""

@@ -24,6 +24,7 @@ from services.lookout.duties.roster import following, judging, refreshing
 from services.lookout.duties.telling import Teller
 from services.lookout.keeper import Keeper
 from services.lookout.later import Announcing
+from services.lookout.marking import LaterMarks
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
@@ -74,9 +75,9 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
         pool = open_pool(settings)
         closing.callback(pool.close)
         intake = Intake(pool)
-        publisher = Publisher(producer, intake)
-        relay = Relay(intake, publisher, settings, life)
-        settled = SettledAlerts(settings.lookout_settled_alerts)
+        marks = LaterMarks(intake, life)
+        publisher = Publisher(producer, marks)
+        relay = Relay(intake, Publisher(producer, intake), settings, life)
         circumstances = Circumstances(life.clock)
         fresh = refreshing(pool, circumstances, holder.current)
         # What is silenced now must be known before the first alert is judged.
@@ -96,12 +97,13 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
             intake,
             publisher,
             producer,
-            settled,
+            SettledAlerts(settings.lookout_settled_alerts),
             circumstances,
             life.clock,
             words,
             settings.channels,
         )
+        marks.start()
         relay.start()
         keeper.start()
         holder.start(life)
@@ -115,6 +117,7 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
         _consume(settings, producer, lookout, membership, life)
         keeper.close(settings.drain_timeout_seconds)
         relay.close()
+        marks.close(settings.drain_timeout_seconds)
         holder.close(settings.drain_timeout_seconds)
 
 

@@ -51,35 +51,83 @@ class Due:
     """Recipients to leave alone."""
 
 
-_CLAIM: Final = """
-WITH due AS (
-  SELECT delivery_id, state AS before FROM deliveries
-  WHERE channel = %(channel)s AND state IN ('PENDING', 'RETRY_WAIT')
-    AND next_attempt_at <= ledger_now()
+# Plans are made once, perhaps while the tables are empty, and used in a storm. So nothing is left
+# to choose: a row's state and channel are read as `state || ''` where it is looked up by its id,
+# which leaves only the primary key to find it by, and rows to be changed are named by an array.
+_READY: Final = """{state} IN ('PENDING', 'RETRY_WAIT') AND next_attempt_at <= ledger_now()
+    AND {channel} = %(channel)s
     AND (least(created_at, alerted_at) > ledger_now() - make_interval(secs => %(age_limit)s)
-      OR EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id))
+      OR EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id OFFSET 0))
     AND NOT EXISTS (SELECT FROM evidence e
-      WHERE e.delivery_id = deliveries.delivery_id AND e.weighed_at IS NULL)
-    AND {choice}
-  LIMIT %(limit)s FOR UPDATE SKIP LOCKED
-), claimed AS (
+      WHERE e.delivery_id = deliveries.delivery_id AND e.weighed_at IS NULL)"""
+_WAITING: Final = _READY.format(state="state", channel="channel")
+_WAITING_BY_ID: Final = _READY.format(state="state || ''", channel="channel || ''")
+
+# A claim takes the delivery out of the outbox too: whoever claims it knows of it.
+_CLAIM: Final = """
+WITH RECURSIVE {due}, claimed AS (
   UPDATE deliveries d SET state = 'CLAIMED', fence = d.fence + 1, attempt = d.attempt + 1,
     owner = %(owner)s, lease_until = ledger_now() + make_interval(secs => %(lease)s),
-    updated_at = ledger_now()
-  FROM due
-  WHERE d.delivery_id = due.delivery_id AND d.state IN ('PENDING', 'RETRY_WAIT')
-  RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, d.record::text AS record, due.before,
+    updated_at = ledger_now(), published_at = coalesce(d.published_at, ledger_now())
+  WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM due))
+  RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, d.record::text AS record,
     d.attempt, d.fence, d.marked_repeat
 ), tried AS (
   INSERT INTO attempts (delivery_id, attempt, fence, owner, claimed_at)
   SELECT delivery_id, attempt, fence, %(owner)s, ledger_now() FROM claimed
 )
-SELECT * FROM claimed"""
+SELECT claimed.*, due.before FROM claimed JOIN due USING (delivery_id)"""
 
-_CLAIM_BY_ID: Final = _CLAIM.format(choice="delivery_id = ANY(%(ids)s)")
-_CLAIM_DUE: Final = _CLAIM.format(
-    choice="(%(only)s::text[] IS NULL OR recipient = ANY(%(only)s))"
-    " AND recipient <> ALL(%(without)s::text[]) ORDER BY next_attempt_at"
+_TOLD: Final = """due AS (
+  SELECT found.delivery_id, found.before FROM unnest(%(ids)s::text[]) AS told (delivery_id)
+  CROSS JOIN LATERAL (
+    SELECT delivery_id, state AS before FROM deliveries
+    WHERE delivery_id = told.delivery_id AND {waiting_by_id}
+    FOR UPDATE SKIP LOCKED) AS found
+  LIMIT %(limit)s
+)"""
+_LONGEST_OVERDUE: Final = """due AS (
+  SELECT delivery_id, state AS before FROM deliveries WHERE {waiting}
+  ORDER BY next_attempt_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)"""
+# Where some recipients only are meant, these are listed first, by leaps through the index, so that
+# the deliveries of the others, however many, are not looked at. The comparison of pairs is the way
+# to have the index used that begins with the recipient.
+_LONGEST_OVERDUE_TO: Final = """recipients AS (
+  (SELECT recipient FROM deliveries
+    WHERE channel = %(channel)s AND state IN ('PENDING', 'RETRY_WAIT')
+    ORDER BY recipient LIMIT 1)
+  UNION ALL
+  SELECT (SELECT d.recipient FROM deliveries d
+    WHERE d.channel = %(channel)s AND d.state IN ('PENDING', 'RETRY_WAIT')
+      AND d.recipient > r.recipient
+    ORDER BY d.recipient LIMIT 1)
+  FROM recipients r WHERE r.recipient IS NOT NULL
+), wanted AS (
+  SELECT recipient FROM (
+    SELECT unnest(%(only)s::text[]) AS recipient
+    UNION ALL
+    SELECT recipient FROM recipients WHERE %(only)s::text[] IS NULL) AS any_of
+  WHERE recipient <> ALL(%(without)s::text[])
+), next AS (
+  SELECT found.delivery_id FROM wanted CROSS JOIN LATERAL (
+    SELECT delivery_id, next_attempt_at FROM deliveries
+    WHERE {waiting} AND (recipient, next_attempt_at) >= (wanted.recipient, '-infinity')
+      AND (recipient, next_attempt_at) <= (wanted.recipient, ledger_now())
+    ORDER BY recipient, next_attempt_at LIMIT 2 * %(limit)s) AS found
+  ORDER BY found.next_attempt_at LIMIT 2 * %(limit)s
+), due AS (
+  SELECT found.delivery_id, found.before FROM next
+  CROSS JOIN LATERAL (
+    SELECT delivery_id, state AS before FROM deliveries
+    WHERE delivery_id = next.delivery_id AND {waiting_by_id}
+    FOR UPDATE SKIP LOCKED) AS found
+  LIMIT %(limit)s
+)"""
+_CLAIM_BY_ID: Final = _CLAIM.format(due=_TOLD.format(waiting_by_id=_WAITING_BY_ID))
+_CLAIM_DUE: Final = _CLAIM.format(due=_LONGEST_OVERDUE.format(waiting=_WAITING))
+_CLAIM_DUE_TO: Final = _CLAIM.format(
+    due=_LONGEST_OVERDUE_TO.format(waiting=_WAITING, waiting_by_id=_WAITING_BY_ID)
 )
 
 _SETTLE: Final = """
@@ -89,31 +137,34 @@ WITH told AS (
     %(provider_ids)s::text[])
   AS t(delivery_id, fence, outcome, after, late_after, wait, reason, provider_id)
 ), mine AS (
-  SELECT d.delivery_id, d.state AS before FROM deliveries d JOIN told t USING (delivery_id)
-  WHERE d.fence = t.fence AND d.owner = %(owner)s
-    AND (d.state = 'CLAIMED' OR (d.state = 'IN_DOUBT' AND t.late_after IS NOT NULL))
-  ORDER BY d.delivery_id FOR UPDATE OF d
+  SELECT t.*, found.before FROM told t CROSS JOIN LATERAL (
+    SELECT d.state AS before FROM deliveries d
+    WHERE d.delivery_id = t.delivery_id AND d.fence = t.fence AND d.owner = %(owner)s
+      AND (d.state || '' = 'CLAIMED' OR d.state || '' = 'IN_DOUBT' AND t.late_after IS NOT NULL)
+    FOR UPDATE) AS found
 ), moved AS (
   UPDATE deliveries d
-  SET state = CASE mine.before WHEN 'CLAIMED' THEN t.after ELSE t.late_after END,
+  SET state = CASE t.before WHEN 'CLAIMED' THEN t.after ELSE t.late_after END,
     lease_until = NULL, reason = t.reason,
     provider_id = CASE t.provider_id WHEN '' THEN d.provider_id ELSE t.provider_id END,
     next_attempt_at = ledger_now() + make_interval(secs => t.wait), updated_at = ledger_now()
-  FROM told t JOIN mine USING (delivery_id)
-  WHERE d.delivery_id = t.delivery_id AND d.fence = t.fence AND d.state = mine.before
-  RETURNING d.delivery_id, mine.before
+  FROM mine t
+  WHERE d.delivery_id = ANY(%(ids)s) AND d.delivery_id = t.delivery_id AND d.fence = t.fence
+  RETURNING d.delivery_id, t.before
 ), finished AS (
   UPDATE attempts a SET finished_at = ledger_now(), outcome = t.outcome, reason = t.reason,
     provider_id = t.provider_id
   FROM told t
-  WHERE a.delivery_id = t.delivery_id AND a.fence = t.fence AND a.owner = %(owner)s
-    AND (a.outcome IS NULL OR a.outcome = 'IN_DOUBT')
+  WHERE a.delivery_id = ANY(%(ids)s) AND a.delivery_id = t.delivery_id AND a.fence = t.fence
+    AND a.owner = %(owner)s AND (a.outcome IS NULL OR a.outcome = 'IN_DOUBT')
 ), late AS (
   INSERT INTO evidence (delivery_id, kind, source, provider_id, attempt, detail)
   SELECT t.delivery_id, 'TAKEN', 'answer', t.provider_id, a.attempt, 'answered late'
-  FROM told t JOIN deliveries d USING (delivery_id)
+  FROM (SELECT * FROM told WHERE outcome = 'SENT'
+    AND delivery_id NOT IN (SELECT delivery_id FROM mine) OFFSET 0) AS t
+  JOIN deliveries d USING (delivery_id)
   JOIN attempts a ON a.delivery_id = t.delivery_id AND a.fence = t.fence AND a.owner = %(owner)s
-  WHERE t.outcome = 'SENT' AND NOT EXISTS (SELECT FROM mine WHERE delivery_id = t.delivery_id)
+  WHERE d.delivery_id = ANY(%(ids)s) AND a.delivery_id = ANY(%(ids)s)
     AND d.state NOT IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED')
   ON CONFLICT DO NOTHING
 )
@@ -158,9 +209,12 @@ class Claims:
 
     async def due(self, due: Due) -> list[Claim]:
         """Claim due deliveries; the same caution as in `by_id`."""
+        terms = self._terms | {"limit": due.limit}
+        if due.only is None and not due.without:
+            return await fetch_all(self._pool, kwargs_row(_claim), _CLAIM_DUE, terms)
         only = None if due.only is None else list(due.only)
-        terms = self._terms | {"limit": due.limit, "only": only, "without": list(due.without)}
-        return await fetch_all(self._pool, kwargs_row(_claim), _CLAIM_DUE, terms)
+        terms |= {"only": only, "without": list(due.without)}
+        return await fetch_all(self._pool, kwargs_row(_claim), _CLAIM_DUE_TO, terms)
 
     async def present(self, delivery_ids: Sequence[str]) -> set[str]:
         """Return which of the ids are deliveries of this channel, in whatever state."""
@@ -184,6 +238,8 @@ def _claim(**row: Any) -> Claim:
 
 
 def _columns(settlements: Sequence[Settlement]) -> dict[str, list[Any]]:
+    # Rows are locked in one sequence everywhere, so that nobody waits in a ring.
+    settlements = sorted(settlements, key=lambda each: each.delivery_id)
     return {
         "ids": [each.delivery_id for each in settlements],
         "fences": [each.fence for each in settlements],

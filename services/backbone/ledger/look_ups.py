@@ -15,13 +15,19 @@ HELD_SECONDS: Final = 3600.0
 # The number of a look-up is that of the last of the channel's times that is over, so that times
 # missed are not made up for one by one. Asked without an answer, it is asked again after a while.
 _ASK: Final = """
-WITH doubts AS (
+WITH open AS (
+  SELECT delivery_id, attempt, fence, record FROM deliveries
+  WHERE channel = %(channel)s AND state = 'IN_DOUBT'
+  UNION ALL
+  SELECT delivery_id, attempt, fence, record FROM deliveries
+  WHERE channel = %(channel)s AND state = 'HELD'
+    AND updated_at > ledger_now() - make_interval(secs => %(held)s)
+), doubts AS (
   SELECT d.delivery_id, d.attempt, d.fence, d.record::text AS record, a.provider_id, a.claimed_at,
     (SELECT count(*)::integer - 1 FROM unnest(%(times)s::float8[]) AS t(seconds)
       WHERE a.finished_at <= ledger_now() - make_interval(secs => t.seconds)) AS number
-  FROM deliveries d JOIN attempts a ON a.delivery_id = d.delivery_id AND a.attempt = d.attempt
-  WHERE d.channel = %(channel)s AND a.outcome = 'IN_DOUBT' AND (d.state = 'IN_DOUBT'
-    OR d.state = 'HELD' AND d.updated_at > ledger_now() - make_interval(secs => %(held)s))
+  FROM open d JOIN attempts a ON a.delivery_id = d.delivery_id AND a.attempt = d.attempt
+  WHERE a.outcome = 'IN_DOUBT'
   ORDER BY a.finished_at
 ), asked AS (
   INSERT INTO look_ups AS l (delivery_id, attempt, number, owner, asked_at)

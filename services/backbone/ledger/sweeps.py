@@ -16,6 +16,8 @@ from services.contracts.states import State
 
 SWEEP_LIMIT: Final = 500
 """Rows that one sweep moves at most."""
+COUNT_LIMIT: Final = 10_000
+"""More rows of one kind are not counted to their end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,9 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one channel stands: rows in doubt, held, due; age of the longest overdue in seconds."""
+    """How one channel stands: rows in doubt, held, due, each counted up to COUNT_LIMIT; age of the
+    longest overdue in seconds.
+    """
 
     in_doubt: int
     held: int
@@ -61,32 +65,38 @@ _MOVE: Final = """
 WITH found AS (
   SELECT delivery_id, state AS before FROM deliveries
   WHERE channel = %(channel)s AND {condition}
-  LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+  ORDER BY {oldest} LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 ), moved AS (
   UPDATE deliveries d SET state = %(after)s, reason = %(reason)s, lease_until = NULL,
     next_attempt_at = ledger_now(), updated_at = ledger_now()
-  FROM found WHERE d.delivery_id = found.delivery_id AND d.state = found.before
+  FROM found WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM found))
+    AND d.delivery_id = found.delivery_id AND d.state = found.before
   RETURNING {swept}
 ), finished AS (
   UPDATE attempts a SET finished_at = ledger_now(), outcome = %(after)s, reason = %(reason)s
   FROM moved m
-  WHERE m.before = 'CLAIMED' AND a.delivery_id = m.delivery_id AND a.attempt = m.attempt
+  WHERE a.delivery_id = ANY(ARRAY(SELECT delivery_id FROM moved)) AND m.before = 'CLAIMED'
+    AND a.delivery_id = m.delivery_id AND a.attempt = m.attempt
 )
 SELECT * FROM moved"""
 
 _LEASE_OVER: Final = _MOVE.format(
-    condition="state = 'CLAIMED' AND lease_until < ledger_now()", swept=_SWEPT
+    condition="state = 'CLAIMED' AND lease_until < ledger_now()",
+    oldest="lease_until",
+    swept=_SWEPT,
 )
 _UNSENT: Final = _MOVE.format(
     condition="state = 'CLAIMED' AND owner = %(owner)s AND lease_until >= ledger_now()"
     " AND (delivery_id, fence) NOT IN"
     " (SELECT * FROM unnest(%(known_ids)s::text[], %(known_fences)s::bigint[]))",
+    oldest="lease_until",
     swept=_SWEPT,
 )
 _TOO_OLD: Final = _MOVE.format(
     condition="state IN ('PENDING', 'RETRY_WAIT')"
     " AND least(created_at, alerted_at) <= ledger_now() - make_interval(secs => %(age_limit)s)"
-    " AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id)",
+    " AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id OFFSET 0)",
+    oldest="least(created_at, alerted_at)",
     swept=_SWEPT,
 )
 
@@ -106,18 +116,24 @@ UPDATE deliveries d SET state = t.after, marked_repeat = d.marked_repeat OR t.ma
   reason = t.reason, next_attempt_at = ledger_now(), updated_at = ledger_now()
 FROM unnest(%(ids)s::text[], %(fences)s::bigint[], %(afters)s::text[], %(marks)s::boolean[],
   %(reasons)s::text[]) AS t(delivery_id, fence, after, marked_repeat, reason)
-WHERE d.delivery_id = t.delivery_id AND d.fence = t.fence AND d.state = 'IN_DOUBT'
+WHERE d.delivery_id = ANY(%(ids)s) AND d.delivery_id = t.delivery_id AND d.fence = t.fence
+  AND d.state || '' = 'IN_DOUBT'
 RETURNING d.delivery_id"""
 
-_STANDING: Final = """
-SELECT count(*) FILTER (WHERE state = 'IN_DOUBT') AS in_doubt,
-  count(*) FILTER (WHERE state = 'HELD') AS held,
-  count(*) FILTER (WHERE next_attempt_at <= ledger_now() AND state IN ('PENDING', 'RETRY_WAIT'))
-    AS due,
-  greatest(0, coalesce(extract(epoch FROM ledger_now() - min(next_attempt_at)
-    FILTER (WHERE state IN ('PENDING', 'RETRY_WAIT'))), 0))::float8 AS overdue_seconds
-FROM deliveries
-WHERE channel = %(channel)s AND state IN ('PENDING', 'RETRY_WAIT', 'IN_DOUBT', 'HELD')"""
+_COUNT: Final = """(SELECT count(*) FROM (SELECT FROM deliveries
+    WHERE channel = %(channel)s AND {condition} LIMIT %(count_limit)s) AS counted)"""
+_COUNTS: Final = """
+SELECT {in_doubt} AS in_doubt, {held} AS held, {due} AS due,
+  greatest(0, coalesce(extract(epoch FROM ledger_now() - (SELECT next_attempt_at FROM deliveries
+    WHERE channel = %(channel)s AND state IN ('PENDING', 'RETRY_WAIT')
+    ORDER BY next_attempt_at LIMIT 1)), 0))::float8 AS overdue_seconds"""
+_STANDING: Final = _COUNTS.format(
+    in_doubt=_COUNT.format(condition="state = 'IN_DOUBT'"),
+    held=_COUNT.format(condition="state = 'HELD'"),
+    due=_COUNT.format(
+        condition="state IN ('PENDING', 'RETRY_WAIT') AND next_attempt_at <= ledger_now()"
+    ),
+)
 
 
 class Sweeps:
@@ -132,6 +148,7 @@ class Sweeps:
             "owner": owner,
             "age_limit": age_limit_seconds,
             "limit": SWEEP_LIMIT,
+            "count_limit": COUNT_LIMIT,
         }
 
     async def lease_over(self) -> list[Swept]:

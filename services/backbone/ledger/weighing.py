@@ -8,6 +8,8 @@ the last one, unless that is known by another provider id. Rules, first that fit
    try was taken, and its try has not failed before.
 3. TAKEN makes open ones SENT, whichever try it was, unless that try is known to have failed.
 4. ABSENT sends its try again, if that is the last one and in doubt.
+
+`OFFSET 0`, arrays of ids and `state || ''` leave Postgres one way only to find rows: by their ids.
 """
 
 from typing import Final, LiteralString
@@ -38,7 +40,8 @@ WITH given AS (
     (SELECT max(a.attempt) FROM attempts a WHERE a.delivery_id = e.delivery_id
       AND a.provider_id = e.provider_id AND e.provider_id <> ''),
     CASE WHEN e.provider_id = '' OR NOT EXISTS (SELECT FROM attempts a
-      WHERE a.delivery_id = e.delivery_id AND a.attempt = found.attempt AND a.provider_id <> '')
+      WHERE a.delivery_id = e.delivery_id AND a.attempt = found.attempt AND a.provider_id <> ''
+      OFFSET 0)
     THEN found.attempt END) AS try
   FROM (SELECT * FROM kept UNION ALL SELECT * FROM waited) e JOIN found USING (delivery_id)
   WHERE found.state <> 'CLAIMED'
@@ -46,7 +49,8 @@ WITH given AS (
   SELECT n.*, found.state, coalesce(a.outcome, '') AS outcome,
     n.try IS NOT DISTINCT FROM found.attempt AS is_last,
     EXISTS (SELECT FROM attempts o WHERE o.delivery_id = n.delivery_id
-      AND o.attempt IS DISTINCT FROM n.try AND o.outcome IN ('SENT', 'CONFIRMED')) AS other_taken
+      AND o.attempt IS DISTINCT FROM n.try AND o.outcome IN ('SENT', 'CONFIRMED')
+      OFFSET 0) AS other_taken
   FROM named n JOIN found USING (delivery_id)
   LEFT JOIN attempts a ON a.delivery_id = n.delivery_id AND a.attempt = n.try
 ), verdicts AS (
@@ -72,7 +76,8 @@ WITH given AS (
   UPDATE deliveries d SET state = m.path[cardinality(m.path)], reason = m.reason,
     provider_id = CASE m.provider_id WHEN '' THEN d.provider_id ELSE m.provider_id END,
     next_attempt_at = ledger_now(), updated_at = ledger_now()
-  FROM moves m WHERE d.delivery_id = m.delivery_id
+  FROM moves m WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM moves))
+    AND d.delivery_id = m.delivery_id
   RETURNING d.delivery_id, m.path, m.reason, d.provider_id
 ), tried AS (
   UPDATE attempts a SET outcome = c.outcome, reason = c.detail, finished_at = ledger_now(),
@@ -87,7 +92,8 @@ WITH given AS (
       OR kind = 'ABSENT' AND outcome IN ('', 'IN_DOUBT')
     ORDER BY delivery_id, try, array_position(
       ARRAY['CONFIRMED', 'UNDELIVERED', 'TAKEN', 'ABSENT'], kind), provider_id DESC, source) c
-  WHERE a.delivery_id = c.delivery_id AND a.attempt = c.try
+  WHERE a.delivery_id = ANY(ARRAY(SELECT delivery_id FROM told))
+    AND a.delivery_id = c.delivery_id AND a.attempt = c.try
 ), announced AS (
   INSERT INTO untold_moves
     (delivery_id, alert_id, channel, recipient, attempt, before, path, reason, provider_id)
@@ -100,13 +106,12 @@ SELECT delivery_id, alert_id, channel, recipient, found.attempt, found.state AS 
   coalesce(moved.provider_id, found.provider_id) AS provider_id
 FROM found LEFT JOIN moved USING (delivery_id)"""
 
-GIVE: Final = _WEIGH.format(
-    choice="delivery_id IN (SELECT delivery_id FROM given) ORDER BY delivery_id FOR UPDATE"
-)
+GIVE: Final = _WEIGH.format(choice="delivery_id = ANY(%(ids)s) ORDER BY delivery_id FOR UPDATE")
 """Keeps new evidence and weighs it; terms: the columns of the evidence."""
 
 WEIGH: Final = _WEIGH.format(
-    choice="delivery_id IN (SELECT delivery_id FROM evidence WHERE weighed_at IS NULL)"
-    " AND channel = %(channel)s AND state <> 'CLAIMED' LIMIT %(limit)s FOR UPDATE SKIP LOCKED"
+    choice="delivery_id = ANY(ARRAY(SELECT delivery_id FROM evidence WHERE weighed_at IS NULL))"
+    " AND channel || '' = %(channel)s AND state || '' <> 'CLAIMED'"
+    " LIMIT %(limit)s FOR UPDATE SKIP LOCKED"
 )
 """Weighs what has waited for a claim to end; terms: no evidence, `channel`, `limit`."""

@@ -86,6 +86,7 @@ class MemoryClaims:
         self.tables.move(row, State.CLAIMED)
         row.fence, row.attempt = row.fence + 1, row.attempt + 1
         row.owner, row.lease_until = self.owner, now + self.lease_seconds
+        row.published_at = now if row.published_at is None else row.published_at
         tried = AttemptRow(row.fence, self.owner, now)
         self.tables.attempts[row.delivery_id, row.attempt] = tried
         return Claim(

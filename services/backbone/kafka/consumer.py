@@ -1,5 +1,6 @@
 """A consumer that gives small batches at once and commits only what is settled."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,6 +73,7 @@ class Consumer:
             config["group.instance.id"] = settings.kafka_group_instance_id
         self._times_assigned = 0
         self._client = Client(config)
+        self._come_meanwhile: deque[Incoming] = deque()
         self._client.subscribe(list(topics), on_assign=self._note_assigned)
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
@@ -80,8 +82,8 @@ class Consumer:
         Raises:
             Transient, Refused: the broker's answer, sorted; a broker away is only logged.
         """
-        first = self._poll(timeout_seconds)
-        if first is None:
+        first = self._come_meanwhile.popleft() if self._come_meanwhile else None
+        if first is None and (first := self._poll(timeout_seconds)) is None:
             return []
         batch = [first]
         while len(batch) < limit and (following := self._poll(0)) is not None:
@@ -103,14 +105,16 @@ class Consumer:
             log.warning("commit_failed", reason=str(error))
 
     def idle(self, timeout_seconds: float) -> None:
-        """Stay a member of the group while the last batch is tried again: poll, take nothing."""
-        assigned = self._client.assignment()
-        self._client.pause(assigned)
+        """Stay a member of the group while the last batch is tried again: poll, take nothing.
+
+        What comes all the same, of a partition that was assigned just now, is kept for `batch`.
+        """
+        self._client.pause(self._client.assignment())
         try:
-            if (message := self._client.poll(timeout_seconds)) is not None:
-                self._check(message)
+            if (come := self._poll(timeout_seconds)) is not None:
+                self._come_meanwhile.append(come)
         finally:
-            self._client.resume([each for each in assigned if each in self._client.assignment()])
+            self._client.resume(self._client.assignment())
 
     def assigned(self) -> int:
         """Return how many partitions this member reads now."""
@@ -162,8 +166,10 @@ class Consumer:
         """Leave the group."""
         self._client.close()
 
-    def _note_assigned(self, _: Client, partitions: list[TopicPartition]) -> None:
+    def _note_assigned(self, client: Client, partitions: list[TopicPartition]) -> None:
+        """Count, and let them flow: the client keeps the pause of what was lost while paused."""
         self._times_assigned += bool(partitions)
+        client.resume(partitions)
 
     def _poll(self, timeout_seconds: float) -> Incoming | None:
         message = self._client.poll(timeout_seconds)

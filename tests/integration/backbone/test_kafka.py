@@ -200,3 +200,39 @@ def until_read(consumer: Consumer) -> None:
 def read_for_ever(consumer: Consumer) -> None:
     while True:
         consumer.batch(1, 1.0)
+
+
+def test_what_was_lost_during_a_pause_flows_when_it_comes_back(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    """A batch is tried again while another member takes a partition, and later leaves."""
+    group = uuid.uuid4().hex
+    patient = Consumer(settings, "test", group=group, topics=[topic])
+    other = Consumer(settings, "test", group=group, topics=[topic])
+    try:
+        while (patient.assigned(), other.assigned()) != (1, 1):
+            patient.idle(0.1)
+            other.batch(1, 0.1)
+        other.close()
+        producer.write([Outgoing(topic, f"k{n}", str(n).encode()) for n in range(100)])
+        found: set[bytes] = set()
+        while len(found) < 100:
+            found |= {each.value for each in patient.batch(100, 0.5)}
+    finally:
+        patient.close()
+    assert found == {str(n).encode() for n in range(100)}
+
+
+def test_nothing_is_lost_that_comes_while_a_batch_is_tried_again(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    producer.write([Outgoing(topic, f"k{n}", str(n).encode()) for n in range(100)])
+    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[topic])
+    found: list[bytes] = []
+    try:
+        while len(found) < 100:
+            consumer.idle(0.2)  # the first of them are still joining the group: nothing is paused
+            found += [each.value for each in consumer.batch(7, 0.2)]
+    finally:
+        consumer.close()
+    assert sorted(found) == sorted(str(n).encode() for n in range(100))

@@ -54,7 +54,7 @@ class Machine:
 def plan(machine: Machine) -> tuple[Program, ...]:
     """Return every program, each after those it needs; add a service by adding a line."""
     at = machine.settings
-    programs = (
+    return (
         postgres.program(machine.server, machine.binaries),
         *cluster.programs(machine.brokers, machine.java, jars_folder(machine.tools, "broker")),
         topics_program(machine.brokers),
@@ -73,7 +73,6 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *((accountant(machine),) if at.accountant else ()),
         *((callbacks(at),) if at.callbacks else ()),
     )
-    return programs if len(machine.brokers.nodes) == 1 else waiting_for_no_node(programs)
 
 
 def python(module: str) -> tuple[str, ...]:
@@ -222,19 +221,6 @@ def topics_program(brokers: cluster.BrokerCluster) -> Program:
     """Return the program that declares the topics, with as many copies as the nodes can keep."""
     settings = {"ALDEBARAN_TOPIC_COPIES": str(brokers.copies)}
     return Program("topics", python("services.topics"), settings, after=brokers.names, once=True)
-
-
-def waiting_for_no_node(programs: tuple[Program, ...]) -> tuple[Program, ...]:
-    """Return programs of which none that starts again waits for a dead broker: others serve.
-
-    At the start all wait for the topics, which wait for every broker.
-    """
-    return tuple(
-        each
-        if each.name == "topics"
-        else replace(each, after=tuple(name for name in each.after if name != "kafka"))
-        for each in programs
-    )
 
 
 def terminal() -> Program:

@@ -12,10 +12,11 @@ class Program:
     """One process of the plan.
 
     `environment` is laid over the supervisor's own. `after` names the programs that must be ready
-    before this one starts. A program that runs `once` is ready when it has ended with exit code 0.
-    `on_terminal` shows its standard output to the user; all else goes to its log. `stop_signal`
-    asks it to end; `death_signal` is what it gets when the supervisor itself is killed.
-    `ordinary_user` is for programs that refuse to run as root.
+    before this one starts for the first time; started again, it waits for none. A program that
+    runs `once` is ready when it has ended with exit code 0. `on_terminal` shows its standard
+    output to the user; all else goes to its log. `stop_signal` asks it to end; `death_signal` is
+    what it gets when the supervisor itself is killed. `ordinary_user` is for programs that refuse
+    to run as root.
     """
 
     name: str

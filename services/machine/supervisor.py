@@ -106,7 +106,8 @@ class Supervisor:
 
     def _start_when_due(self, watched: Watched) -> None:
         program = watched.program
-        held_back = any(self._all[name].phase is not Phase.READY for name in program.after)
+        needs = [] if watched.has_served else program.after
+        held_back = any(self._all[name].phase is not Phase.READY for name in needs)
         if held_back or self._around.now_seconds() < watched.not_before_seconds:
             return
         watched.child = start(program, self.log_file(program.name), self._around.environment)

@@ -139,6 +139,26 @@ def test_what_has_served_once_is_started_again_however_often_it_crashes(
     assert all("full ended with exit code 1; it starts again in" in line for line in said[:6])
 
 
+def test_what_starts_again_does_not_wait_for_what_is_away(tmp_path: Path) -> None:
+    """One of two that watch the same must not wait for the other, which perhaps never comes."""
+    runs, enough, said = tmp_path / "runs", threading.Event(), list[str]()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if runs.is_file() and runs.read_text().count("again") == 2:
+            enough.set()
+
+    around = Surroundings(os.environ, tmp_path, say, enough.wait, now_seconds)
+    first = f"test -f {tmp_path}/gone && exit 1; touch {tmp_path}/gone; sleep 1; exit 1"
+    second = f"echo again >> {runs}; sleep 1.5; exit 1"
+    programs = (
+        Program("first", ("sh", "-c", first), ready_timeout_seconds=5),
+        Program("second", ("sh", "-c", second), after=("first",)),
+    )
+    policy = RestartPolicy(crashes_in_a_row_limit=9, first_pause_seconds=0.01)
+    assert Supervisor(programs, around, policy, lambda: None).run() == 0
+
+
 def test_a_program_that_refuses_its_settings_is_not_tried_again(tmp_path: Path) -> None:
     programs = (Program("strict", ("sh", "-c", "exit 78"), readiness=never()),)
     outcome = supervise(programs, tmp_path, threading.Event())

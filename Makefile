@@ -83,6 +83,10 @@ $(VENV_STAMP): requirements-dev.lock | prerequisites
 matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md (about 20 minutes)
 	MATRIX_REPORT=docs/reports/matrix.md $(VENV)/bin/pytest -m matrix tests/matrix
 
+.PHONY: chaos
+chaos: setup ## Kill, stop, cut off, fill up each part under load; writes docs/reports/chaos.md (about 30 minutes)
+	CHAOS_REPORT=docs/reports/chaos.md $(VENV)/bin/pytest -m chaos tests/chaos $(CHAOS)
+
 ##@ Measure
 
 .PHONY: size

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,25 +49,33 @@ COMMANDS = {
 """What tells a program's process from the others: a part of its command line."""
 
 
+def usable_channels() -> tuple[str, ...]:
+    """Return every channel that has a far end on this machine."""
+    return (*CHANNELS, *PLAYED, *(("rabbitmq",) if RABBITMQ_SERVER.exists() else ()))
+
+
 @dataclass
 class System:
     """One run of everything but the simulator, which each test starts with its own dials."""
 
     home: Path
     extra: dict[str, str] = field(default_factory=dict)
+    channels: tuple[str, ...] = field(default_factory=usable_channels)
+    kafka_nodes: int = 1
+    command: tuple[str, ...] = (sys.executable, "-m", "services.machine", "run")
 
     def __post_init__(self) -> None:
-        played = (*PLAYED, "rabbitmq") if RABBITMQ_SERVER.exists() else PLAYED
-        self.channels = (*CHANNELS, *played)
         routes = self.home.parent / f"{self.home.name}-routes.yaml"
         routes.write_text(acceptance_routes(self.channels))
-        names = MachineSettings(channels=self.channels).ports()
+        asked = MachineSettings(channels=self.channels, kafka_nodes=self.kafka_nodes)
+        names = asked.ports()
         self.ports = dict(zip(names, free_ports(len(names)), strict=True))
         self.environment = {
             **os.environ,
             "ALDEBARAN_HOME": str(self.home),
             "ALDEBARAN_SIMULATOR_DIALS": "",
             "ALDEBARAN_CHANNELS": json.dumps(self.channels),
+            "ALDEBARAN_KAFKA_NODES": str(self.kafka_nodes),
             "ALDEBARAN_ROUTES_FILE": str(routes),
             # A send that a kill cut off is in doubt; here its wait for evidence is short.
             "ALDEBARAN_SEND_TIMEOUT_SECONDS": "5",
@@ -80,7 +89,7 @@ class System:
         self.output = self.home.parent / f"{self.home.name}.out"
         with self.output.open("ab") as output:
             self.process = psutil.Popen(
-                [sys.executable, "-m", "services.machine", "run"],
+                self.command,
                 cwd=ROOT,
                 env=self.environment,
                 stdout=output,
@@ -161,17 +170,21 @@ class System:
             "ALDEBARAN_SIMULATOR_GATEWAY_URL": self.url("gateway"),
             "ALDEBARAN_SIMULATOR_API_KEY": self.api_key(),
             "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{self.port('kafka')}",
-            "ALDEBARAN_HTTP_PORT": str(free_ports(1)[0]),
+            "ALDEBARAN_HTTP_PORT": str(port := free_ports(1)[0]),
         }
         command = [sys.executable, "-m", "services.simulator", *dials, "--report", str(report)]
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        return Simulation(process, report)
+        return Simulation(process, report, port)
+
+    def state(self, *parts: str) -> Path:
+        """Return where something of the run's state can be read from here."""
+        return self.home.joinpath(*parts)
 
     def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a question to the ledger."""
-        password = (self.home / "postgres" / "password").read_text().strip()
+        password = self.state("postgres", "password").read_text().strip()
         url = f"postgresql://aldebaran:{password}@127.0.0.1:{self.port('postgres')}/aldebaran"
         with psycopg.connect(url, connect_timeout=10) as connection:
             return connection.execute(sql, values).fetchall()
@@ -206,6 +219,13 @@ class Simulation:
 
     process: "subprocess.Popen[bytes]"
     report_file: Path
+    port: int
+
+    def has_sent(self) -> bool:
+        """Tell whether its first message is on its way."""
+        page = httpx2.get(f"http://127.0.0.1:{self.port}/metrics", timeout=10).text
+        sent = re.findall(r"^aldebaran_simulator_sent_total{.*} (\S+)$", page, re.MULTILINE)
+        return any(float(count) > 0 for count in sent)
 
     def finish(self, timeout_seconds: float = SETTLE_TIMEOUT_SECONDS) -> Report:
         """Wait for its end; return what it did."""

@@ -1,0 +1,89 @@
+"""Exact counts of one cell: what had to alert, and what came to each recipient."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import httpx2
+import psycopg
+
+from tests.acceptance.system import CHANNELS, System
+from tests.chaos.stage import Stage
+
+RESTING = frozenset({"SENT", "CONFIRMED", "HELD"})
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What came of the findings; all but the first four and `held` must be 0.
+
+    `repeats_same_key` are records of the bus that its readers know by their key; `held` waits for a
+    person, as nobody can tell whether it arrived.
+    """
+
+    expected: int
+    alerted: int
+    arrived: int
+    repeats_marked: int
+    repeats_same_key: int
+    held: int
+    missing: int
+    not_expected: int
+    repeats_unmarked: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """One delivery as the ledger has it."""
+
+    delivery_id: str
+    alert_id: str
+    channel: str
+    state: str
+    marked_repeat: bool
+
+
+def rows(system: System, runs: list[str]) -> list[Row]:
+    """Return all deliveries about keys of these runs."""
+    found = system.ask(
+        "SELECT delivery_id, alert_id, channel, state, marked_repeat"
+        " FROM deliveries JOIN alerts USING (alert_id)"
+        " WHERE watch = 'over-purchase' AND alerts.record->>'key' LIKE ANY(%s)",
+        runs,
+    )
+    return [Row(*each) for each in found]
+
+
+def settled(stage: Stage, runs: list[str], expected: set[str]) -> bool:
+    """Tell whether each finding has its deliveries and none of them is on its way."""
+    try:
+        found = rows(stage.system, runs)
+    except (httpx2.HTTPError, psycopg.OperationalError):
+        return False
+    each = Counter(row.alert_id for row in found)
+    complete = all(each[alert] >= len(CHANNELS) for alert in expected)
+    return complete and all(row.state in RESTING for row in found)
+
+
+def count(stage: Stage, runs: list[str], expected: set[str]) -> Counts:
+    """Hold the ledger against what really arrived."""
+    found = rows(stage.system, runs)
+    received = stage.received()
+    times = {row: received[row.channel][row.delivery_id] for row in found}
+    sent = {row: count for row, count in times.items() if row.state != "HELD"}
+    repeats = {row: count - 1 for row, count in times.items() if count > 1}
+    bus = sum(more for row, more in repeats.items() if row.channel == "bus")
+    marked = sum(
+        more for row, more in repeats.items() if row.channel != "bus" and row.marked_repeat
+    )
+    alerts = {row.alert_id for row in found}
+    return Counts(
+        expected=len(expected),
+        alerted=len(alerts & expected),
+        arrived=sum(1 for count in times.values() if count),
+        repeats_marked=marked,
+        repeats_same_key=bus,
+        held=len(found) - len(sent),
+        missing=sum(1 for count in sent.values() if not count) + len(expected - alerts),
+        not_expected=len(alerts - expected),
+        repeats_unmarked=sum(repeats.values()) - bus - marked,
+    )

@@ -1,0 +1,185 @@
+"""Doors: every connection to a store goes through one, and can be cut there.
+
+A door listens where clients look for a store and passes bytes on to where the store really listens.
+Who came in is known by the process behind the connection, so a cut may be between any two programs:
+a service and the database, a broker and all others.
+"""
+
+import asyncio
+import socket
+import struct
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from services.machine.ports import free_ports
+
+CHUNK_BYTES = 64 * 1024
+ANSWER_SECONDS = 30.0
+LINGER_NONE = struct.pack("ii", 1, 0)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A network that does not carry: between these programs and everything else behind doors.
+
+    A `silent` cut loses what is sent and keeps connections, as a dead switch does; another one
+    resets connections, as a firewall does that refuses them.
+    """
+
+    programs: frozenset[str]
+    silent: bool
+
+    def parts(self, client: str, store: str) -> bool:
+        """Tell whether the two cannot reach each other; the same program reaches itself."""
+        return client != store and bool({client, store} & self.programs)
+
+
+@dataclass(eq=False)
+class Passage:
+    """One connection through a door."""
+
+    client_port: int
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def reset(self) -> None:
+        """Drop both sides at once, without a goodbye."""
+        for writer in self.writers:
+            sock: socket.socket = writer.get_extra_info("socket")
+            with suppress(OSError):
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NONE)
+            writer.transport.abort()
+
+
+@dataclass(eq=False)
+class Door:
+    """Passes connections on to one store's port."""
+
+    store: str
+    port: int
+    store_port: int
+    passages: set[Passage] = field(default_factory=set)
+
+
+class Doors:
+    """All doors of a run, served by one thread; `who` names programs by their TCP ports."""
+
+    def __init__(self, who: Callable[[], dict[int, str]]) -> None:
+        self._who = who
+        self._doors: list[Door] = []
+        self._servers: list[asyncio.Server] = []
+        self._cut: Cut | None = None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="doors", daemon=True)
+        self._thread.start()
+
+    def add(self, store: str, port: int) -> int:
+        """Open a door at `port`; return the port at which the store itself shall listen."""
+        door = Door(store, port, free_ports(1)[0])
+        self._do(self._open(door))
+        self._doors.append(door)
+        return door.store_port
+
+    @contextmanager
+    def cut(self, programs: frozenset[str], silent: bool) -> Iterator[None]:
+        """Cut these programs off while the block lasts."""
+        self._do(self._apply(Cut(programs, silent)))
+        try:
+            yield
+        finally:
+            self._do(self._mend())
+
+    def close(self) -> None:
+        """Close all doors."""
+        self._do(self._close_all())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(ANSWER_SECONDS)
+
+    async def _open(self, door: Door) -> None:
+        async def come_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self._pass(door, reader, writer)
+
+        self._servers.append(await asyncio.start_server(come_in, "127.0.0.1", door.port))
+
+    async def _pass(
+        self, door: Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        passage = Passage(writer.get_extra_info("peername")[1], [writer])
+        door.passages.add(passage)
+        try:
+            await self._stand_before(door, passage)
+            there, back = await asyncio.open_connection("127.0.0.1", door.store_port)
+            passage.writers.append(back)
+            async with asyncio.TaskGroup() as both:
+                both.create_task(carry(passage, reader, back))
+                both.create_task(carry(passage, there, writer))
+        except (OSError, ExceptionGroup):
+            passage.reset()
+        finally:
+            door.passages.discard(passage)
+            for each in passage.writers:
+                each.close()
+
+    async def _stand_before(self, door: Door, passage: Passage) -> None:
+        """Let a newcomer in, unless it is cut off: then it waits, or is refused."""
+        cut = self._cut
+        passage.open.set()
+        if cut is None or not cut.parts(await self._name(passage), door.store):
+            return
+        if not cut.silent:
+            raise ConnectionResetError
+        passage.open.clear()
+        await passage.open.wait()
+
+    async def _name(self, passage: Passage) -> str:
+        names = await asyncio.to_thread(self._who)
+        return names.get(passage.client_port, "")
+
+    async def _apply(self, cut: Cut) -> None:
+        self._cut = cut
+        names = await asyncio.to_thread(self._who)
+        for door, passage in self._passages():
+            if cut.parts(names.get(passage.client_port, ""), door.store):
+                if cut.silent:
+                    passage.open.clear()
+                else:
+                    passage.reset()
+
+    async def _mend(self) -> None:
+        self._cut = None
+        for _, passage in self._passages():
+            passage.open.set()
+
+    async def _close_all(self) -> None:
+        for server in self._servers:
+            server.close()
+        for _, passage in self._passages():
+            passage.reset()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _passages(self) -> list[tuple[Door, Passage]]:
+        return [(door, passage) for door in self._doors for passage in door.passages]
+
+
+async def carry(
+    passage: Passage, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Pass bytes on in one direction; while the passage is not open they stay where they are."""
+    while chunk := await reader.read(CHUNK_BYTES):
+        await passage.open.wait()
+        writer.write(chunk)
+        await writer.drain()
+    await passage.open.wait()
+    with suppress(OSError):
+        writer.write_eof()

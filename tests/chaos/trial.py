@@ -1,0 +1,189 @@
+"""One cell played: load and probe, the fault in its phase, then exact counts."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from services.contracts.ids import alert_id
+from services.machine.waiting import wait_until
+from services.simulator.report import Report
+from tests.acceptance.counts import alerted
+from tests.acceptance.system import Simulation
+from tests.chaos import cells
+from tests.chaos.cells import Cell, Fault, Phase, Workload
+from tests.chaos.counting import Counts, count, settled
+from tests.chaos.probe import Probe, Sample, normal_again_ms, now_ms, quantile
+from tests.chaos.stage import Stage
+
+NORMAL_TIMEOUT_SECONDS = 120.0
+PHASE_TIMEOUT_SECONDS = 120.0
+STILL_SECONDS = 20.0
+"""Beyond a consumer's session (10 s), a broker's (9 s) and a deliverer's lease (15 s)."""
+CUT_SECONDS = 15.0
+FULL_SECONDS = 15.0
+BASELINE_PROBES = 30
+WARM_UP_PROBES = 20
+DIALS = ("--over-share", "0.3", "--duplicates", "0.1", "--disorder", "0.1")
+LOADS = {
+    Workload.STEADY: ("--rate", "40", *DIALS),
+    Workload.BURST: ("--rate", "max", "--events", "6000", *DIALS),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cell came to; times in milliseconds, `normal_again_ms` 0 where no probe was late."""
+
+    cell: Cell
+    hit: tuple[str, ...]
+    accepted: int
+    counts: Counts
+    probe_p95_ms: int
+    probe_worst_ms: int
+    limit_ms: float
+    normal_again_ms: int
+
+
+class Trial:
+    """One cell on a stage; `limit_ms` is what a normal probe may take, 0 in the first trial."""
+
+    def __init__(self, stage: Stage, cell: Cell, number: int, limit_ms: float) -> None:
+        self._stage = stage
+        self._system = stage.system
+        self._cell = cell
+        self._limit_ms = limit_ms
+        self._run = f"c{number}"
+        self._probe_name = f"p{number}"
+        self._hit: tuple[str, ...] = ()
+
+    def play(self) -> Outcome:
+        """Play the cell to its end; nothing is asserted here."""
+        probe = self._stage.probe(self._probe_name)
+        try:
+            load = self._system.simulate(
+                *LOADS[self._cell.workload], "--seed", "1", "--run-id", self._run
+            )
+            try:
+                fault_ms, mended_ms = self._disturb(load)
+                self._wait_normal(probe, fault_ms, mended_ms)
+            finally:
+                report = self._ended(load)
+        finally:
+            probe.finish()
+        counts = self._counted(report, probe)
+        return self._outcome(report, counts, probe.samples(), fault_ms, mended_ms)
+
+    def _disturb(self, load: Simulation) -> tuple[int, int]:
+        """Wait for the phase, then let the fault happen; return when it began and ended."""
+        self._await_phase(load)
+        self._hit = tuple(name for word in self._cell.hit for name in self._named(word))
+        begun = now_ms()
+        if self._cell.fault is Fault.KILL:
+            self._stage.kill(self._hit)
+            return begun, begun
+        seconds = {Fault.NONE: 0, Fault.STOP: STILL_SECONDS, Fault.FULL: FULL_SECONDS}
+        with self._outage():
+            self._system.pause(seconds.get(self._cell.fault, CUT_SECONDS))
+        return begun, now_ms()
+
+    def _outage(self) -> AbstractContextManager[None]:
+        ways: dict[Fault, Callable[[], AbstractContextManager[None]]] = {
+            Fault.NONE: nullcontext,
+            Fault.STOP: lambda: self._stage.standing_still(self._hit),
+            Fault.SILENT: lambda: self._stage.cut_off(self._hit, silent=True),
+            Fault.RESET: lambda: self._stage.cut_off(self._hit, silent=False),
+            Fault.FULL: lambda: self._stage.full_disk(self._cell.hit[0]),
+        }
+        return ways[self._cell.fault]()
+
+    def _await_phase(self, load: Simulation) -> None:
+        if self._cell.phase is Phase.START:
+            self._system.wait_for(load.has_sent, "the load does not begin")
+            return
+        self._system.wait_for(
+            lambda: bool(alerted(self._system, f"%{self._run}-%")), "no alert before the fault"
+        )
+        if self._cell.phase is Phase.BOUNDARY:
+            before = self._batches()
+            wait_until(lambda: self._batches() > before, PHASE_TIMEOUT_SECONDS, "no batch boundary")
+
+    def _batches(self) -> float:
+        """Return how many batches the auditor has committed that is hit, or the first one."""
+        hit = next((name for name in self._cell.hit if name in self._stage.auditors()), "")
+        return self._stage.batches(hit or self._stage.auditors()[0])
+
+    def _named(self, word: str) -> list[str]:
+        if word == cells.AUDITORS:
+            return self._stage.auditors()
+        if word == cells.LEADER:
+            return [self._stage.leader()]
+        if word == cells.FOLLOWER:
+            leader = self._stage.leader()
+            return [next(name for name in ("kafka-3", "kafka-2") if name != leader)]
+        return [word] if word in self._stage.programs() else []
+
+    def _wait_normal(self, probe: Probe, fault_ms: int, mended_ms: int) -> None:
+        if not self._limit_ms:
+            wait_until(
+                lambda: len(arrived(probe.samples())) >= BASELINE_PROBES + WARM_UP_PROBES,
+                NORMAL_TIMEOUT_SECONDS,
+                "probes do not arrive",
+            )
+            return
+        wait_until(
+            lambda: self._normal(probe.samples(), fault_ms, mended_ms) is not None,
+            NORMAL_TIMEOUT_SECONDS,
+            f"latency does not get normal again: {self._cell.title}",
+        )
+
+    def _normal(self, samples: list[Sample], fault_ms: int, mended_ms: int) -> int | None:
+        return normal_again_ms(samples, fault_ms, mended_ms, self._limit_ms)
+
+    def _ended(self, load: Simulation) -> Report:
+        if self._cell.workload is Workload.STEADY:
+            load.process.terminate()
+        return load.finish()
+
+    def _counted(self, report: Report, probe: Probe) -> Counts:
+        probed = {alert_id("over-purchase", [key]) for key in probe.sent()}
+        expected = probed | set(report.expected_alert_ids)
+        runs = [f"%{self._run}-%", f"%{self._probe_name}-%"]
+        wait_until(
+            lambda: settled(self._stage, runs, expected),
+            NORMAL_TIMEOUT_SECONDS,
+            f"not all is alerted and at rest: {self._cell.title}",
+        )
+        return count(self._stage, runs, expected)
+
+    def _outcome(
+        self,
+        report: Report,
+        counts: Counts,
+        samples: list[Sample],
+        fault_ms: int,
+        mended_ms: int,
+    ) -> Outcome:
+        latencies = arrived(samples[0 if self._limit_ms else WARM_UP_PROBES :])
+        since = arrived([each for each in samples if each.sent_at_ms >= fault_ms])
+        return Outcome(
+            self._cell,
+            self._hit,
+            accepted=report.accepted + 2 * len(samples),
+            counts=counts,
+            probe_p95_ms=quantile(latencies, 0.95),
+            probe_worst_ms=max(since if self._limit_ms else latencies),
+            limit_ms=self._limit_ms,
+            normal_again_ms=self._normal(samples, fault_ms, mended_ms) or 0,
+        )
+
+
+def arrived(samples: list[Sample]) -> list[int]:
+    """Return the latencies of those that are there."""
+    return [each.latency_ms for each in samples if each.latency_ms is not None]
+
+
+def right(outcome: Outcome) -> bool:
+    """Tell whether nothing is missing, nothing too much, nothing repeated without a mark."""
+    counts = outcome.counts
+    wrong = counts.missing + counts.not_expected + counts.repeats_unmarked
+    return counts.expected == counts.alerted > 0 and wrong == 0

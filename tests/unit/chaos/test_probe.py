@@ -1,0 +1,40 @@
+"""When latency counts as normal again."""
+
+from tests.chaos.probe import Sample, normal_again_ms, quantile
+
+
+def samples(*latencies_ms: int | None) -> list[Sample]:
+    """Return one probe each 500 ms from 0 on."""
+    return [Sample(500 * place, latency) for place, latency in enumerate(latencies_ms)]
+
+
+def again(*latencies_ms: int | None, fault_ms: int = 0, mended_ms: int = 0) -> int | None:
+    return normal_again_ms(samples(*latencies_ms), fault_ms, mended_ms, limit_ms=100)
+
+
+def test_where_nothing_was_late_it_never_was_otherwise() -> None:
+    assert again(10, 20, 100, 30, 40) == 0
+
+
+def test_five_in_a_row_are_needed() -> None:
+    assert again(10, 10, 10, 10) is None
+    assert again(900, 10, 10, 101, 10, 10, 10, 10) is None
+    assert again(900, 10, 10, 101, 10, 10, 10, 10, 10) == 2000
+
+
+def test_what_has_not_arrived_is_not_normal() -> None:
+    assert again(10, None, 10, 10, 10, 10) is None
+    assert again(None, 10, 10, 10, 10, 10) == 500
+
+
+def test_it_counts_from_the_fault_and_not_before_its_end() -> None:
+    row = (900, 10, 10, 10, 10, 10, 10, 10, 10)
+    assert again(*row, fault_ms=500) == 0
+    assert again(10, *row, mended_ms=1500) == 1500
+    assert again(10, *row, fault_ms=500, mended_ms=1500) == 1000
+
+
+def test_a_quantile_is_one_of_the_values() -> None:
+    assert quantile([5], 0.95) == 5
+    assert quantile(range(100), 0.95) == 95
+    assert quantile([3, 1, 2], 0.5) == 2

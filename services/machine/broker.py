@@ -17,6 +17,9 @@ MESSAGE_LIMIT_BYTES = 8 * 1024 * 1024
 FORMAT_TIMEOUT_SECONDS = 60
 REPLICATION_LIMIT = 3
 MEBIBYTE = 1024 * 1024
+STOP_SECONDS = 20.0
+STOP_WITH_OTHERS_SECONDS = 6.0
+"""Without a quorum a node waits for minutes to be let go; what was acknowledged survives a kill."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +189,7 @@ def program(node: BrokerNode, java: Path, jars: Path) -> Program:
             str(node.folder.resolve() / "server.properties"),
         ),
         readiness=KafkaReadiness(node.host, node.port),
-        stop_timeout_seconds=20.0,
+        stop_timeout_seconds=STOP_SECONDS if len(node.quorum) == 1 else STOP_WITH_OTHERS_SECONDS,
     )
 
 

@@ -84,6 +84,7 @@ class Runner:
         """Run one part to its end; parts share no cache of pytest's."""
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(TESTS / part)]
         begun = now_seconds()
+        say(f"----- tests/{part} begins\n")
         with TemporaryFile() as output:
             child = subprocess.Popen(
                 [*command, *self._options],
@@ -130,8 +131,13 @@ def run_all(names: Sequence[str], runner: Runner, side_by_side: int) -> list[End
 
 def show(ended: Ended, left: int) -> None:
     """Show what a part has said."""
-    sys.stdout.write(f"\n===== tests/{ended.part}: {ended.seconds:.0f} s, {left} parts to go\n")
-    sys.stdout.write(ended.output)
+    head = f"\n===== tests/{ended.part}: {ended.seconds:.0f} s, {left} parts to go\n"
+    say(head + ended.output)
+
+
+def say(text: str) -> None:
+    """Show text at once and whole."""
+    sys.stdout.write(text)
     sys.stdout.flush()
 
 

@@ -22,6 +22,7 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         f"{_ROCKSDB}.trackTotalNumberOfRows": "false",
         f"{_ROCKSDB}.boundedMemoryUsage": "true",
         f"{_ROCKSDB}.maxMemoryUsageMB": str(settings.auditor_state_memory_mebibytes),
+        **settings.auditor_spark_options,
     }
 
 

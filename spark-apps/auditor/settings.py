@@ -35,6 +35,8 @@ class AuditorSettings(KafkaSettings):
     auditor_shuffle_partitions: Count = 2
     auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
+    auditor_spark_options: dict[str, str] = Field(default_factory=dict)
+    """More of Spark's configuration; what stands here wins over what the auditor sets itself."""
     auditor_fail_on_data_loss: bool = True
 
     auditor_batch_seconds: Annotated[float, Field(ge=5, le=3600)] = 120.0

@@ -25,6 +25,7 @@ from tests.bench.loops import measure_loop
 from tests.bench.report import Report, Skipped
 from tests.bench.rounds import Ratio, ratio, there_and_back
 from tests.bench.stores import running_broker
+from tests.bench.variants import load_variants
 
 STEPS = Path(__file__).parent / "watches"
 PEERS = ("flink-heap", "flink-rocksdb", "micro-batch", "consumer")
@@ -40,6 +41,7 @@ def main() -> int:
         "latency": measure_latency,
         "drain": measure_drain,
         "loops": loops,
+        "variants": variants,
         "slope": slope,
         "books": books,
         "gateway": gateway,
@@ -132,11 +134,15 @@ def drain_ratios(rows: list[tuple[int, DrainRow]]) -> list[Ratio]:
         each for each in rows if each[1].watch == SHIPPED.stem and each[1].agrees is not False
     ]
     found = [
-        ratio("warm rate", ours, peer, shipped, _drained, lambda r: r[1].warm_events_per_second)
+        ratio("warm rate", ours, peer, shipped, _drained, _warm_rate)
         for ours in OURS
         for peer in (*PEERS, CEILING)
     ]
     return [each for each in found if each]
+
+
+def _warm_rate(row: tuple[int, DrainRow]) -> float:
+    return row[1].warm_events_per_second
 
 
 def _drained(row: tuple[int, DrainRow]) -> tuple[str, int]:
@@ -152,6 +158,39 @@ def loops(report: Report, told: argparse.Namespace) -> None:
             report.loops.append(measure_loop(language, told.backlog // 2))
         except Unavailable as missing:
             _skip(report, "loops", language, missing)
+
+
+def variants(report: Report, told: argparse.Namespace) -> None:
+    """Drain one topic with each variant, there and back, and compare with the first."""
+    rows: list[tuple[int, DrainRow]] = []
+    named = {each.name: each for each in load_variants(told.variants)}
+    partitions = load_streams()[STREAM].partitions
+    with running_broker(bench_topics()) as broker:
+        backlog = write_backlog(broker.bootstrap, told.backlog, partitions)
+        for name, number in there_and_back(list(named), told.visits):
+            say(f"variant {name}, visit {number}")
+            home, each = broker.home / f"{list(named).index(name)}-{number}", named[name]
+            scene = Scene(
+                broker.bootstrap, home, each.watch_file(), 60.0, partitions, each.settings
+            )
+            row = drain(name, ENGINES["single"], scene, broker, backlog, has_rule=True)
+            rows.append((number, row))
+            report.variants = [row for _, row in rows]
+            report.ratios["variants"] = variant_ratios(rows, list(named))
+            report.write(told.report)
+
+
+def variant_ratios(rows: list[tuple[int, DrainRow]], names: list[str]) -> list[Ratio]:
+    """Return rate and processor time of each variant over the first one's."""
+    found = [
+        each
+        for name in names[1:]
+        for each in (
+            ratio("warm rate", name, names[0], rows, _drained, _warm_rate),
+            ratio("CPU per event", name, names[0], rows, _drained, lambda r: r[1].cpu_us_per_event),
+        )
+    ]
+    return [each for each in found if each]
 
 
 def slope(report: Report, told: argparse.Namespace) -> None:

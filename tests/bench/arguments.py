@@ -9,7 +9,7 @@ from tests.bench.engine import ROOT
 from tests.bench.engines import ENGINES
 
 DEFAULT_SECTIONS = ("latency", "drain", "loops", "gateway", "claims", "first_bytes", "storm")
-SECTIONS = (*DEFAULT_SECTIONS, "slope", "books")
+SECTIONS = (*DEFAULT_SECTIONS, "variants", "slope", "books")
 LATENCY_ROWS = ("pair", "single", "flink-heap")
 DRAIN_ROWS = ("single", "flink-heap", "flink-rocksdb", "consumer", "pass-through")
 
@@ -42,6 +42,7 @@ def _watching(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backlog", type=int, default=1_000_000)
     parser.add_argument("--partitions", type=int, nargs="*", default=[1, 2, 4], help="of slope")
     parser.add_argument("--books", type=int, nargs="*", default=[10_000, 1_000_000])
+    parser.add_argument("--variants", nargs="*", help="names in tests/bench/variants")
     parser.add_argument("--steps", action="store_true", help="also drain by parts of the rule")
 
 

@@ -1,8 +1,8 @@
 """What the bench asks of everything it measures: a row is an engine behind this small protocol."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -21,7 +21,8 @@ class Scene:
     """Where an engine runs.
 
     `home` is a folder of the engine's own, `watch` the rule, `batch_seconds` how long batches last
-    or how far checkpoints are apart, `partitions` how many the stream has.
+    or how far checkpoints are apart, `partitions` how many the stream has, `settings` more for our
+    own engines.
     """
 
     bootstrap: str
@@ -29,6 +30,7 @@ class Scene:
     watch: Path = SHIPPED
     batch_seconds: float = 10.0
     partitions: int = 2
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,13 @@ from tests.bench.gateway import GatewayRow
 from tests.bench.latency import LatencyRow
 from tests.bench.loops import LoopRow
 from tests.bench.rounds import Ratio
-from tests.bench.watching_lines import drain_lines, latency_lines, loop_lines, ratio_lines
+from tests.bench.watching_lines import (
+    drain_lines,
+    latency_lines,
+    loop_lines,
+    ratio_lines,
+    variant_lines,
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ class Report:
     latency: list[LatencyRow] = field(default_factory=list)
     drain: list[DrainRow] = field(default_factory=list)
     loops: list[LoopRow] = field(default_factory=list)
+    variants: list[DrainRow] = field(default_factory=list)
     slope: list[DrainRow] = field(default_factory=list)
     books: list[BooksRow] = field(default_factory=list)
     gateway: list[GatewayRow] = field(default_factory=list)
@@ -85,6 +92,7 @@ class Report:
         return (
             ("latency", self.latency, latency_lines(self.latency)),
             ("drain", self.drain, drain_lines(self.drain)),
+            ("variants", self.variants, variant_lines(self.variants)),
             ("slope", self.slope, slope_lines(self.slope)),
             ("books", self.books, books_lines(self.books)),
             ("gateway", self.gateway, gateway_lines(self.gateway)),

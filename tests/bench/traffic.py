@@ -1,9 +1,12 @@
 """Events for measuring: background orders that never alert, and probes that alert when told to."""
 
 from collections.abc import Iterator
+from itertools import count
 
 REQUESTED = 100
 PURCHASES_PER_REQUEST = 4
+SPACING = 2500
+"""Between two events of one order come that many of each other kind: 10,000 books are open."""
 
 
 def request(order: str, shares: int = REQUESTED) -> bytes:
@@ -23,15 +26,23 @@ def _event(kind: str, event: str, order: str, shares: int) -> bytes:
     ).encode()
 
 
-def background(run: str) -> Iterator[tuple[str, bytes]]:
-    """Yield (key, event) without end: a request, then purchases up to exactly what it asked."""
-    number = 0
-    while True:
-        order = f"{run}-{number}"
-        yield order, request(order)
+def background(run: str, spacing: int = SPACING) -> Iterator[tuple[str, bytes]]:
+    """Yield (key, event) without end: each request's purchases come `spacing` orders apart.
+
+    So many books times four are open at any time, and no purchase meets its book by chance in
+    some cache of the last few. An order's purchases sum up to exactly what it asked for.
+    """
+    for newest in count():
+        yield _background_order(run, newest), request(_background_order(run, newest))
         for each in range(PURCHASES_PER_REQUEST):
-            yield order, purchase(order, each, REQUESTED // PURCHASES_PER_REQUEST)
-        number += 1
+            number = newest - (each + 1) * spacing
+            if number >= 0:
+                order = _background_order(run, number)
+                yield order, purchase(order, each, REQUESTED // PURCHASES_PER_REQUEST)
+
+
+def _background_order(run: str, number: int) -> str:
+    return f"{run}-{number}"
 
 
 def probe_order(run: str, index: int) -> str:

@@ -63,6 +63,20 @@ def drain_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
         )
 
 
+def variant_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
+    """Yield the table of one change at a time."""
+    yield "## Variants: one auditor, one change at a time against what is shipped"
+    yield ""
+    yield "| variant | warm events/s | CPU µs per event | MiB | right | load average |"
+    yield "|---" * 6 + "|"
+    for row in rows:
+        right = "yes" if row.agrees else f"**no: {row.disagreement}**"
+        yield (
+            f"| {row.engine} | {row.warm_events_per_second} | {row.cpu_us_per_event} "
+            f"| {row.memory_mebibytes} | {right} | {row.load_average} |"
+        )
+
+
 def loop_lines(rows: Sequence[LoopRow]) -> Iterator[str]:
     """Yield the table of bare loops."""
     yield "## The rule over events in memory: one thread on one core, no broker, no engine"

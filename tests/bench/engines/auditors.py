@@ -98,6 +98,7 @@ def settings(scene: Scene, auditor_id: str) -> dict[str, str]:
         "ALDEBARAN_AUDITOR_CHECKPOINTS": str(scene.home / "checkpoints"),
         "ALDEBARAN_AUDITOR_BATCH_SECONDS": str(scene.batch_seconds),
         "ALDEBARAN_AUDITOR_SHUFFLE_PARTITIONS": str(scene.partitions),
+        **scene.settings,
     }
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from itertools import islice
+from itertools import islice, pairwise
 
 from services.contracts.events import Event, EventReader
 from services.contracts.streams import load_streams
@@ -17,9 +17,16 @@ def excess(events: list[bytes]) -> int:
 
 
 def test_background_orders_are_bought_exactly() -> None:
-    keyed = list(islice(background("r"), 50))
-    for key in {key for key, _ in keyed}:
-        assert excess([event for each, event in keyed if each == key]) == 0
+    keyed = list(islice(background("r", spacing=3), 200))
+    for number in range(20):
+        assert excess([event for each, event in keyed if each == f"r-{number}"]) == 0
+    assert all(excess([event for each, event in keyed if each == key]) <= 0 for key, _ in keyed)
+
+
+def test_events_of_one_order_stand_apart() -> None:
+    at = [place for place, (key, _) in enumerate(islice(background("r", 3), 200)) if key == "r-5"]
+    assert len(at) == 5
+    assert all(later - earlier > 5 for earlier, later in pairwise(at))
 
 
 def test_a_probe_crosses_with_its_last_purchase_only() -> None:

@@ -28,6 +28,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parents[2]
 _SHARED: Final = (
     "services.backbone.service",
+    "services.callbacks.app",
     "services.deliverer.command_line",
     "services.deliverer.program",
     "services.deliverer.wiring",
@@ -82,6 +83,7 @@ class Nursery:
         self, module: str, arguments: tuple[str, ...], environment: dict[str, str], log: Path
     ) -> Child:
         """Start `python -m module` with this whole environment; its errors go to the log."""
+        log.touch()
         asked = {
             "module": module,
             "arguments": arguments,

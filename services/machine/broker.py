@@ -209,7 +209,7 @@ def _format(node: BrokerNode, java: Path, jars: Path, cluster_id: str) -> None:
         str(java),
         "-XX:TieredStopAtLevel=1",
         *_java_options(node, jars),
-        *("kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", settings),
+        *("kafka.tools.StorageTool", "format", f"--cluster-id={cluster_id}", "-c", settings),
     ]
     finished = subprocess.run(
         leashed(command, Program.death_signal),

@@ -5,6 +5,7 @@ from pyspark.sql import SparkSession
 from auditor.settings import AuditorSettings
 from engine.session import Driver, open_with
 
+_CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "spark.sql.streaming.stateStore"
 _ROCKSDB = f"{_STATE}.rocksdb"
 
@@ -16,6 +17,10 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         # 0 would look faster and is not: the network thread then never flushes by itself.
         "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
         "spark.sql.streaming.pollingDelay": "10ms",
+        # The default starts a program, chmod, for each file: half of a boundary's pause.
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            f"{_CHECKPOINTING}.FileSystemBasedCheckpointFileManager"
+        ),
         f"{_STATE}.providerClass": (
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
         ),

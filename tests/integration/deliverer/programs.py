@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -12,7 +14,6 @@ from pathlib import Path
 
 from services.machine.ports import free_ports
 from tests.integration.deliverer.waiting import until
-from tests.integration.nursery import Child, nursery
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,15 +25,19 @@ class DelivererProcess:
     environment: dict[str, str]
     log_file: Path
     port: int = field(default_factory=lambda: free_ports(1)[0])
-    process: Child | None = None
+    process: "subprocess.Popen[bytes] | None" = None
     module: str = "services.deliverer"
     arguments: tuple[str, ...] = ()
 
     def start(self, ready: bool = True) -> "DelivererProcess":
         own = {"ALDEBARAN_HTTP_PORT": str(self.port), "PYTHONPATH": str(ROOT)}
-        self.process = nursery().start(
-            self.module, self.arguments, os.environ | self.environment | own, self.log_file
-        )
+        with self.log_file.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", self.module, *self.arguments],
+                env=os.environ | self.environment | own,
+                cwd=ROOT,
+                stderr=log,
+            )
         if ready:
             until(lambda: self.page("/healthz/ready")[0] == 200, f"{self.module} ready")
         return self

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from services.backbone.kafka.admin import TopicAdmin
@@ -22,10 +23,25 @@ from tests.integration.deliverer.waiting import until
 Start = Callable[..., DelivererProcess]
 
 
+@pytest.fixture(scope="session")
+def empty_ledger(postgres_url: str) -> str:
+    """The name of a database with our schema and nothing in it, to be copied."""
+    name = f"empty_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    Ledger(f"{postgres_url.rpartition('/')[0]}/{name}").migrated()
+    return name
+
+
 @pytest.fixture
-def ledger(ledger_url: str) -> Ledger:
-    """An empty ledger with its schema."""
-    return Ledger(ledger_url).migrated()
+def ledger(postgres_url: str, empty_ledger: str) -> Iterator[Ledger]:
+    """An empty ledger with its schema, of the test's own."""
+    name = f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {empty_ledger}")
+    yield Ledger(f"{postgres_url.rpartition('/')[0]}/{name}")
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @dataclass

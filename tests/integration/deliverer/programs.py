@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -14,6 +12,7 @@ from pathlib import Path
 
 from services.machine.ports import free_ports
 from tests.integration.deliverer.waiting import until
+from tests.integration.nursery import Child, nursery
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,19 +24,15 @@ class DelivererProcess:
     environment: dict[str, str]
     log_file: Path
     port: int = field(default_factory=lambda: free_ports(1)[0])
-    process: "subprocess.Popen[bytes] | None" = None
+    process: Child | None = None
     module: str = "services.deliverer"
     arguments: tuple[str, ...] = ()
 
     def start(self, ready: bool = True) -> "DelivererProcess":
         own = {"ALDEBARAN_HTTP_PORT": str(self.port), "PYTHONPATH": str(ROOT)}
-        with self.log_file.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", self.module, *self.arguments],
-                env=os.environ | self.environment | own,
-                cwd=ROOT,
-                stderr=log,
-            )
+        self.process = nursery().start(
+            self.module, self.arguments, os.environ | self.environment | own, self.log_file
+        )
         if ready:
             until(lambda: self.page("/healthz/ready")[0] == 200, f"{self.module} ready")
         return self

@@ -18,6 +18,9 @@ from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.rabbitmq]
 
+PATIENT = {"send_timeout_seconds": 60}
+"""Only the passage ends the wait for a confirm, however slow this machine is just now."""
+
 
 @pytest.fixture
 def queue(rabbitmq: RabbitMq) -> Queue:
@@ -93,7 +96,7 @@ def test_taken_and_the_confirm_lost_it_comes_again_with_the_same_id(
     one = to(queue.name, 1)
     passage.armed = one.delivery_id.encode()
     ledger.add(one)
-    start("rabbitmq", rabbitmq_url=rabbitmq.through(passage.port))
+    start("rabbitmq", rabbitmq_url=rabbitmq.through(passage.port), **PATIENT)
     until(lambda: queue.count() == Counter([one.delivery_id]), "taken, and nobody knows")
     passage.hang_up()
     until(rests_in(ledger, State.SENT), "sent")
@@ -114,7 +117,8 @@ def test_where_readers_drop_nothing_a_lost_confirm_is_held_or_repeated_with_a_ma
     one = to(queue.name, 1, severity=severity)
     passage.armed = one.delivery_id.encode()
     ledger.add(one)
-    start("rabbitmq", rabbitmq_url=rabbitmq.through(passage.port), rabbitmq_dedupes="false")
+    told = {"rabbitmq_url": rabbitmq.through(passage.port), "rabbitmq_dedupes": "false"}
+    start("rabbitmq", **told, **PATIENT)
     until(lambda: queue.count() == Counter([one.delivery_id]), "taken, and nobody knows")
     passage.hang_up()
     until(rests_in(ledger, State.SENT, State.HELD), "at rest")

@@ -36,7 +36,7 @@ def started(start: Start, inbox: Inbox, **more: object) -> DelivererProcess:
         "slack_bot_token": TOKEN,
         "slack_channels": json.dumps({"on-call": ROOM}),
         "slack_seconds_between": 0,
-        "slack_look_up_after_seconds": "[0.1, 0.5, 1, 2, 4, 8, 16]",
+        "slack_look_up_after_seconds": "[0.1, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 8, 16]",
         "slack_absence_seconds": 0.2,
         "in_doubt_deadline_seconds": 30,
         "attempts_limit": 1000,
@@ -155,11 +155,11 @@ def test_killed_while_slack_holds_it_another_finds_it(
 def test_a_burst_to_one_conversation_waits_and_another_does_not(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
-    inbox.dial("slack", seconds_between=0.05)
+    inbox.dial("slack", seconds_between=0.02)
     burst = [delivery(n, "slack", ROOM) for n in range(30)]
     aside = delivery(99, "slack", OTHER)
     ledger.add(*burst, aside)
-    started(start, inbox, slack_seconds_between=0.2, send_timeout_seconds=2)
+    started(start, inbox, slack_seconds_between=0.1, send_timeout_seconds=2)
     until(lambda: at_rest(ledger, State.SENT), "all sent")
     assert inbox.taken("slack") == Counter(each.delivery_id for each in [*burst, aside])
     assert len(ledger.attempts(aside)) == 1

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.contracts.twilio import body_code
+from services.deliverer.channel import REPEAT_MARK, REPEAT_NOTE, Message
 from services.deliverer.channels.sms.segments import (
     GSM_7,
     UCS_2,
@@ -13,7 +14,7 @@ from services.deliverer.channels.sms.segments import (
     plainer,
     segments,
 )
-from services.deliverer.channels.sms.wording import body
+from services.deliverer.channels.sms.wording import SUBJECT_LEAST, body
 from tests.unit.deliverer.builders import delivery
 
 CHARACTERS = st.sampled_from("aZ0 @£é\n^{€日😀ж")
@@ -101,6 +102,43 @@ def test_a_link_at_the_end_goes_whole_or_not_at_all() -> None:
     assert "https" not in body(one, 1)
     short = one.model_copy(update={"text": f"ten of nine\nacknowledge: {LINK}"})
     assert body(short, 1) == f"[HIGH] too many: ten seen\nten of nine\n{code}"
+
+
+def test_for_a_link_the_subject_is_shortened() -> None:
+    long = delivery(1).model_copy(update={"subject": "too many " * 50, "text": f"ack: {LINK}"})
+    code = body_code(long.delivery_id)
+    assert body(long, 2).startswith("too many " * 4)
+    assert body(long, 2).endswith(f"... {LINK}\n{code}")
+
+
+WORDS = st.text(st.sampled_from("ab Z9.:\n€ж"), max_size=400)
+LINKS = st.none() | st.integers(0, 250).map(lambda size: f"https://a.example/{'x' * size}")
+
+
+@given(WORDS, WORDS, LINKS, st.booleans(), st.integers(1, 10))
+def test_whatever_it_says_mark_link_and_code_outlive_the_cut(
+    subject: str, text: str, link: str | None, marked: bool, limit: int
+) -> None:
+    one = delivery(1).model_copy(
+        update={"subject": subject, "text": f"{text}\nacknowledge: {link}" if link else text}
+    )
+    written = body(Message(one, 2, marked).worded, limit)
+    code = "\n" + body_code(one.delivery_id)
+    assert segments(written) <= limit
+    assert written.endswith(code)
+    assert written.startswith(REPEAT_MARK) == marked
+    assert written.count(REPEAT_MARK) == marked
+    assert REPEAT_NOTE not in written
+    if link and segments("ж" * SUBJECT_LEAST + f"... {link}" + code) <= limit:
+        assert written.endswith(f"{link}{code}")
+    if link and link not in written:
+        assert "https" not in written
+
+
+def test_a_repeat_costs_its_mark_and_no_more() -> None:
+    one = delivery(1).model_copy(update={"subject": "too many", "text": "too many: ten of nine"})
+    first, again = body(one, 3), body(Message(one, 2, marked_repeat=True).worded, 3)
+    assert again == REPEAT_MARK + first
 
 
 def test_a_text_that_begins_with_the_subject_says_it_once() -> None:

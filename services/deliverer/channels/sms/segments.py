@@ -17,7 +17,7 @@ _PLAINER: Final = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "–": "-", "—": "-", "−": "-"}  # noqa: RUF001 - what is made plainer
     | {"…": "...", "•": "*", "\t": " ", "\u00a0": " ", "\u2028": "\n", "\u2029": "\n"}
 )
-_CUT_MARK: Final = "..."
+CUT_MARK: Final = "..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ def fitted(text: str, tail: str, limit: int) -> str:
     fits, over = 0, len(text)
     while over - fits > 1:
         middle = (fits + over) // 2
-        if segments(text[:middle] + _CUT_MARK + tail) <= limit:
+        if segments(text[:middle] + CUT_MARK + tail) <= limit:
             fits = middle
         else:
             over = middle
-    return text[:fits].rstrip() + _CUT_MARK + tail
+    return text[:fits].rstrip() + CUT_MARK + tail

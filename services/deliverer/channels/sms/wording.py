@@ -5,7 +5,12 @@ from typing import Final
 
 from services.contracts.records import Delivery
 from services.contracts.twilio import body_code
-from services.deliverer.channels.sms.segments import fitted, plainer, segments
+from services.deliverer.channel import REPEAT_MARK, REPEAT_NOTE
+from services.deliverer.channels.sms.segments import CUT_MARK, fitted, plainer, segments
+
+SUBJECT_LEAST: Final = 40
+"""So many characters must say what it is about before a link may take the room."""
+_REPEAT: Final = REPEAT_MARK.strip()
 
 _LINK_AT_THE_END: Final = re.compile(r"(\s)([a-z]+://\S+)$")
 _LABEL_AT_THE_END: Final = re.compile(r"\s*[^\n:]*:$")
@@ -14,23 +19,30 @@ _LABEL_AT_THE_END: Final = re.compile(r"\s*[^\n:]*:$")
 def body(worded: Delivery, segments_limit: int) -> str:
     """Return the message's text within the limit; the code of the delivery ends it, whole.
 
-    A link at the text's end goes whole too, or not at all if the subject had to give way to it.
+    What is too long is cut at the end of subject and text. A link at the text's end goes whole, and
+    at least the subject's first SUBJECT_LEAST characters, mark included; else it is left out.
     """
     code = f"\n{body_code(worded.delivery_id)}"
     subject = plainer(worded.subject).strip()
-    text = "\n".join(_lines(subject, plainer(worded.text)))
+    mark = REPEAT_MARK if subject.startswith(_REPEAT) else ""
+    text = "\n".join(_lines(subject.removeprefix(_REPEAT).strip(), plainer(worded.text)))
     link = _LINK_AT_THE_END.search(text)
     if link is None:
-        return fitted(text, code, segments_limit)
+        return fitted(mark + text, code, segments_limit)
     before, tail = text[: link.start()], link[0] + code
-    if segments(subject + tail) <= segments_limit:
-        return fitted(before, tail, segments_limit)
-    return fitted(_LABEL_AT_THE_END.sub("", before), code, segments_limit)
+    if _has_room(mark + before, tail, segments_limit):
+        return fitted(mark + before, tail, segments_limit)
+    return fitted(mark + _LABEL_AT_THE_END.sub("", before), code, segments_limit)
+
+
+def _has_room(before: str, tail: str, limit: int) -> bool:
+    cut = before[:SUBJECT_LEAST] + CUT_MARK
+    return min(segments(before + tail), segments(cut + tail)) <= limit
 
 
 def _lines(subject: str, text: str) -> list[str]:
-    """Return what subject and text say, nothing of it twice."""
+    """Return what subject and text say, nothing of it twice; the subject's mark says the note."""
     lines = [each.strip() for each in text.replace("\r", "").splitlines()]
-    added = [each for each in lines if each and each not in subject]
+    added = [each for each in lines if each and each not in subject and each != REPEAT_NOTE]
     is_said = not subject or (bool(added) and added[0].startswith(subject))
     return added if is_said else [subject, *added]

@@ -163,8 +163,8 @@ def main() -> int:
     """Measure, and write the report."""
     with TemporaryDirectory() as folder:
         system = System(Path(folder) / "home")
-        system.start()
         try:
+            system.start()
             parts = measure(system)
         finally:
             system.stop()

@@ -27,10 +27,8 @@ class MemoryIntake:
             if alert_id in self.tables.alerts:
                 repeats.add(alert_id)
                 continue
-            self.tables.alerts[alert_id] = each
+            self.tables.accept(each)
             accepted.new.add(alert_id)
-            for new in each.deliveries:
-                self.tables.insert(new)
         left = [row for row in self._outbox() if row.alert_id in repeats]
         accepted.left_over = _entries(
             sorted(left, key=lambda row: (row.created_at, row.delivery_id))

@@ -6,10 +6,15 @@ Postgres (test_memory_ledger.py).
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import orjson
+
+from services.backbone.ledger.acknowledgements import Acknowledgement
+from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.evidence import EvidenceKind
 from services.backbone.ledger.intake import NewAlert, NewDelivery
+from services.backbone.ledger.silences import SilenceRow
 from services.backbone.ledger.untold import UntoldMove
 from services.contracts.records import Severity
 from services.contracts.states import State
@@ -41,6 +46,14 @@ class Row:
     reason: str = ""
     provider_id: str = ""
     published_at: float | None = None
+    subject: str = ""
+    plan: dict[str, Any] = field(default_factory=dict)
+    suppressed_by: str | None = None
+    not_before: float | None = None
+    group_key: str | None = None
+    group_limit: int | None = None
+    digest_id: str | None = None
+    fallback_at: float | None = None
 
     @property
     def aged_since(self) -> float:
@@ -88,6 +101,16 @@ class LookUpRow:
     finding: str = ""
 
 
+@dataclass(slots=True)
+class StepRow:
+    """One row of `escalations`."""
+
+    due_at: float
+    plan: dict[str, Any]
+    repetition: int = 0
+    state: str = "WAITING"
+
+
 Moved = Callable[[Row, tuple[State, ...]], None]
 """Called before a row moves, with its path."""
 
@@ -106,11 +129,44 @@ class Tables:
     untold: list[UntoldMove] = field(default_factory=list)
     words: set[str] = field(default_factory=set)
     """Deliveries on which a person has given a word."""
+    accepted_at: dict[str, float] = field(default_factory=dict)
+    acknowledgements: dict[str, list[Acknowledgement]] = field(default_factory=dict)
+    silences: dict[str, SilenceRow] = field(default_factory=dict)
+    steps: dict[tuple[str, str, int], StepRow] = field(default_factory=dict)
+    decisions: list[Decision] = field(default_factory=list)
+    _heads: dict[str, str] = field(default_factory=dict)
 
-    def insert(self, new: NewDelivery) -> None:
-        """Add a row, as a new delivery."""
+    def accept(self, new: NewAlert) -> None:
+        """Add an alert with all that belongs to it."""
+        alert_id, now = new.alert.alert_id, self.now()
+        self.alerts[alert_id], self.accepted_at[alert_id] = new, now
+        for each in new.deliveries:
+            self.insert(each)
+        for step in new.steps:
+            due_at, plan = now + step.after_seconds, orjson.loads(step.plan)
+            self.steps[alert_id, step.name, step.step] = StepRow(due_at, plan)
+
+    def head(self, alert_id: str) -> str:
+        """Return an alert's JSON without values and event ids."""
+        if alert_id not in self._heads:
+            record = orjson.loads(self.alerts[alert_id].encoded)
+            kept = {key: each for key, each in record.items() if key not in ("values", "event_ids")}
+            self._heads[alert_id] = orjson.dumps(kept).decode()
+        return self._heads[alert_id]
+
+    def members(self, row: Row) -> list[Row]:
+        """Return whose alerts a digest tells, its own among them; none for other rows."""
+        if row.digest_id != row.delivery_id:
+            return []
+        found = [each for each in self.rows.values() if each.digest_id == row.delivery_id]
+        return sorted(found, key=lambda each: (each.created_at, each.delivery_id))
+
+    def insert(self, new: NewDelivery) -> bool:
+        """Add a row, as a new delivery; False if it is there already."""
         delivery, now = new.delivery, self.now()
-        self.rows[delivery.delivery_id] = Row(
+        if delivery.delivery_id in self.rows:
+            return False
+        row = self.rows[delivery.delivery_id] = Row(
             delivery_id=delivery.delivery_id,
             alert_id=delivery.alert.alert_id,
             channel=delivery.channel,
@@ -122,7 +178,14 @@ class Tables:
             created_at=now,
             updated_at=now,
             next_attempt_at=now,
+            subject=delivery.subject,
+            plan=orjson.loads(new.plan),
         )
+        if (waits := new.suppression) is not None:
+            row.state, row.reason, row.suppressed_by = State.SUPPRESSED, waits.why, waits.by
+            row.next_attempt_at = waits.until.timestamp()
+            row.group_key, row.group_limit = waits.group_key, waits.group_limit
+        return True
 
     def tries(self, delivery_id: str) -> dict[int, AttemptRow]:
         """Return a delivery's tries by number."""

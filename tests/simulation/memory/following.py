@@ -1,0 +1,163 @@
+"""Escalations, fallbacks and acknowledging, in memory; see services/backbone/ledger."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from services.backbone.ledger import escalations, fallbacks
+from services.backbone.ledger.acknowledgements import (
+    Acknowledged,
+    Acknowledgement,
+    NoSuchAlert,
+    Via,
+)
+from services.backbone.ledger.decisions import Decision
+from services.backbone.ledger.escalations import Due, Taken
+from services.backbone.ledger.fallbacks import Followed, Lost, Next, Told
+from services.backbone.ledger.intake import NewDelivery
+from services.backbone.ledger.later import Numbers
+from services.contracts.states import State
+from tests.simulation.memory.suppressions import moment
+from tests.simulation.memory.tables import Row, Tables
+
+
+@dataclass(frozen=True)
+class MemoryEscalations:
+    """The statement of Escalations: one transaction."""
+
+    tables: Tables
+
+    def take(self, limit: int, decide: escalations.Decide) -> Taken:
+        """Take due steps."""
+        tables, now = self.tables, self.tables.now()
+        waiting = [key for key, row in tables.steps.items() if row.state == "WAITING"]
+        due = [key for key in waiting if tables.steps[key].due_at <= now]
+        due.sort(key=lambda key: tables.steps[key].due_at)
+        alert_ids = {key[0] for key in due[:limit]}
+        keys = [key for key in due if key[0] in alert_ids]
+        keys.sort(key=lambda key: (key[0], tables.steps[key].due_at, key[1], key[2]))
+        known = self._numbers(alert_ids)
+        turns = [decide(self._due(key), known) for key in keys]
+        made = [each for turn in turns for each in turn.deliveries]
+        new = [each for each in made if tables.insert(each)]
+        for key, turn in zip(keys, turns, strict=True):
+            tables.decisions += turn.decisions
+            row = tables.steps[key]
+            row.state, row.repetition = turn.state, row.repetition + (not turn.ended)
+            row.due_at = row.due_at if turn.again_seconds is None else now + turn.again_seconds
+        return Taken(len(keys), new)
+
+    def _numbers(self, alert_ids: set[str]) -> Numbers:
+        last: dict[tuple[str, str, str], int] = {}
+        for row in self.tables.rows.values():
+            if row.alert_id in alert_ids:
+                key = (row.alert_id, row.channel, row.recipient)
+                last[key] = max(last.get(key, -1), row.repetition)
+        return Numbers(last)
+
+    def _due(self, key: tuple[str, str, int]) -> Due:
+        row, tables = self.tables.steps[key], self.tables
+        record, acknowledged = (
+            tables.alerts[key[0]].encoded.decode(),
+            key[0] in tables.acknowledgements,
+        )
+        due_at, now = moment(row.due_at), moment(tables.now())
+        return Due(*key, row.repetition, row.plan, due_at, record, acknowledged, now)
+
+
+@dataclass(frozen=True)
+class MemoryFallbacks:
+    """The statement of Fallbacks: one transaction."""
+
+    tables: Tables
+
+    def take(self, limit: int, decide: fallbacks.Decide) -> Followed:
+        """Decide about failures that nothing has followed yet."""
+        rows = sorted(self._lost(), key=lambda row: row.updated_at)[:limit]
+        alert_ids = {row.alert_id for row in rows}
+        told: Told = {
+            row.delivery_id: row.state is State.FAILED
+            for row in self.tables.rows.values()
+            if row.alert_id in alert_ids
+        }
+        follows = [self._next(self._seen(row), told, decide) for row in rows]
+        kept = self._keep(rows, follows)
+        return Followed(len(rows), sum(each.exhausted for each in follows), kept)
+
+    def _lost(self) -> Iterable[Row]:
+        for row in self.tables.rows.values():
+            held = row.state is State.HELD and row.plan.get("fallback_on") == "held"
+            lost = row.state is State.FAILED or (held and row.attempt > 0)
+            if lost and row.fallback_at is None and row.plan.get("fallback"):
+                yield row
+
+    def _seen(self, row: Row) -> Lost:
+        tables, members = self.tables, self.tables.members(row)
+        about = [each.alert_id for each in members] or [row.alert_id]
+        return Lost(
+            delivery_id=row.delivery_id,
+            alert_id=row.alert_id,
+            channel=row.channel,
+            recipient=row.recipient,
+            repetition=row.repetition,
+            state=row.state,
+            reason=row.reason,
+            plan=row.plan,
+            record=row.record,
+            members=[tables.alerts[each.alert_id].encoded.decode() for each in members],
+            acknowledged=all(each in tables.acknowledgements for each in about),
+            now=moment(tables.now()),
+        )
+
+    def _next(self, lost: Lost, told: Told, decide: fallbacks.Decide) -> Next:
+        follows = decide(lost, told)
+        if follows.delivery is not None:
+            told[follows.delivery.delivery.delivery_id] = False
+        return follows
+
+    def _keep(self, rows: list[Row], follows: list[Next]) -> list[NewDelivery]:
+        tables, kept = self.tables, []
+        for row, after in zip(rows, follows, strict=True):
+            members = tables.members(row)
+            row.fallback_at = tables.now()
+            tables.decisions.append(after.decision)
+            if after.delivery is None:
+                continue
+            named = after.delivery.delivery.delivery_id
+            if tables.insert(after.delivery):
+                kept.append(after.delivery)
+            for each in members:
+                each.digest_id = row.delivery_id if each is row else named
+                tables.rows[named].digest_id = named
+        return kept
+
+
+@dataclass(frozen=True)
+class MemoryAcknowledgements:
+    """The statement of Acknowledgements: one transaction."""
+
+    tables: Tables
+
+    def acknowledge(
+        self, alert_id: str, *, person: str, via: Via, note_text: str = ""
+    ) -> Acknowledged:
+        """Note that a person has the alert in hand, and end its escalation."""
+        tables = self.tables
+        if alert_id not in tables.alerts:
+            raise NoSuchAlert(f"the ledger has no alert {alert_id[:64]}")
+        said = tables.acknowledgements.setdefault(alert_id, [])
+        new = all(each.person != person for each in said)
+        if new:
+            said.append(Acknowledgement(person, via, note_text, moment(tables.now())))
+        ended = self._end(alert_id)
+        if new:
+            why = f"by {person} ({via})" + (f"; ended {', '.join(ended)}" if ended else "")
+            tables.decisions.append(Decision(alert_id, None, "acknowledge", "acknowledged", why))
+        return Acknowledged(new, tuple(sorted(said, key=lambda each: (each.at, each.person))))
+
+    def _end(self, alert_id: str) -> list[str]:
+        ended = []
+        for (of, name, step), row in sorted(self.tables.steps.items()):
+            if of == alert_id and row.state == "WAITING":
+                row.state = "ENDED"
+                ended.append(f"{name} step {step + 1}")
+        return ended

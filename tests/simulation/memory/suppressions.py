@@ -1,0 +1,164 @@
+"""What waits for a rule, in memory; see services/backbone/ledger/suppressions.py and judging.py."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import orjson
+
+from services.backbone.ledger.decisions import Decision
+from services.backbone.ledger.suppressions import FIRST, Judge, Member, Moved, Ruling, Waiting
+from services.contracts.states import State
+from tests.simulation.memory.tables import SENDABLE, Row, Tables
+
+Place = tuple[datetime, str]
+
+
+@dataclass(frozen=True)
+class MemorySuppressions:
+    """The statements of Suppressions, each at one moment."""
+
+    tables: Tables
+    limit: int = 500
+
+    def judge_due(self, judge: Judge) -> list[Moved]:
+        """Judge rows whose time has come."""
+        now = self.tables.now()
+        due = self._waiting(lambda row: row.group_key is None and row.next_attempt_at <= now)
+        return self._ruled(sorted(due, key=lambda row: row.next_attempt_at)[: self.limit], judge)
+
+    def judge_ended_early(self, judge: Judge) -> list[Moved]:
+        """Judge rows whose silence somebody has ended before its time."""
+        now = self.tables.now()
+        ended = {
+            f"silence:{each.silence_id}"
+            for each in self.tables.silences.values()
+            if each.ended_at is not None and each.ends_at.timestamp() > now
+        }
+        return self._ruled(self._waiting(lambda row: row.suppressed_by in ended), judge)
+
+    def judge_page(self, after: str, judge: Judge) -> tuple[str | None, list[Moved]]:
+        """Judge the next suppressed rows above an id."""
+        found = self._waiting(lambda row: row.group_key is None and row.delivery_id > after)
+        rows = sorted(found, key=lambda row: row.delivery_id)[: self.limit]
+        return (rows[-1].delivery_id if rows else None), self._ruled(rows, judge)
+
+    def next_to_send(self, channels: Sequence[str], ahead_seconds: float) -> list[Waiting]:
+        """Return the rows that claims would take next."""
+        until = self.tables.now() + ahead_seconds
+        rows: list[Row] = []
+        for channel in channels:
+            due = [
+                row
+                for row in self._unclaimed()
+                if row.channel == channel and row.next_attempt_at <= until
+            ]
+            rows += sorted(due, key=lambda row: row.next_attempt_at)[: self.limit]
+        return [self._seen(row) for row in rows]
+
+    def backlog(self, after: Place) -> tuple[Place, list[Waiting]]:
+        """Return the next page of all rows that wait for a claim."""
+        place = (after[0].timestamp(), after[1])
+        found = [row for row in self._unclaimed() if (row.created_at, row.delivery_id) > place]
+        found.sort(key=lambda row: (row.created_at, row.delivery_id))
+        rows = [self._seen(row) for row in found[: self.limit]]
+        return ((rows[-1].created_at, rows[-1].delivery_id) if rows else FIRST), rows
+
+    def judge_groups(self, judge: Judge) -> list[Moved]:
+        """Judge the members of each group whose window is over or that is full."""
+        groups: dict[str, list[Row]] = {}
+        for row in self._waiting(lambda row: row.group_key is not None):
+            groups.setdefault(row.group_key or "", []).append(row)
+        moved: list[Moved] = []
+        for members in groups.values():
+            limit = min(row.group_limit or 0 for row in members)
+            over = min(row.next_attempt_at for row in members) <= self.tables.now()
+            if over or len(members) >= limit:
+                members.sort(key=lambda row: (row.created_at, row.delivery_id))
+                moved += self._ruled(members[:limit], judge)
+        return moved
+
+    def rule(self, rows: Sequence[Waiting], judge: Judge) -> list[Moved]:
+        """Have rows judged that were looked at, maybe some time ago."""
+        rulings = judge(moment(self.tables.now()), rows) if rows else []
+        moved = (self._apply(each) for each in rulings)
+        found = [each for each in moved if each is not None]
+        self.tables.decisions += [_decision(moved, stage) for moved, stage in found]
+        return [moved for moved, _ in found]
+
+    def _ruled(self, rows: Iterable[Row], judge: Judge) -> list[Moved]:
+        return self.rule([self._seen(row) for row in rows], judge)
+
+    def _waiting(self, fits: Callable[[Row], bool]) -> list[Row]:
+        rows = self.tables.rows.values()
+        return [row for row in rows if row.state is State.SUPPRESSED and fits(row)]
+
+    def _unclaimed(self) -> list[Row]:
+        return [
+            row
+            for row in self.tables.rows.values()
+            if row.state in SENDABLE and row.delivery_id not in self.tables.words
+        ]
+
+    def _seen(self, row: Row) -> Waiting:
+        tables = self.tables
+        return Waiting(
+            delivery_id=row.delivery_id,
+            alert_id=row.alert_id,
+            channel=row.channel,
+            recipient=row.recipient,
+            state=row.state,
+            attempt=row.attempt,
+            fence=row.fence,
+            plan=row.plan,
+            alert=tables.head(row.alert_id),
+            subject=row.subject,
+            suppressed_by=row.suppressed_by,
+            next_attempt_at=moment(row.next_attempt_at),
+            created_at=moment(row.created_at),
+            acknowledged=row.alert_id in tables.acknowledgements,
+            members=tuple(
+                Member(
+                    each.plan, tables.head(each.alert_id), each.alert_id in tables.acknowledgements
+                )
+                for each in tables.members(row)
+            ),
+        )
+
+    def _apply(self, ruling: Ruling) -> tuple[Moved, str] | None:
+        row, now = self.tables.rows[ruling.row.delivery_id], self.tables.now()
+        if (row.state, row.fence) != (ruling.row.state, ruling.row.fence):
+            return None
+        before, waits = row.state, ruling.suppression
+        if ruling.after is not before:
+            self.tables.move(row, ruling.after)
+        row.updated_at, row.reason = now, ruling.why
+        row.digest_id = ruling.digest_id or row.digest_id
+        if ruling.after is not State.SUPPRESSED:
+            row.next_attempt_at = max(now, row.not_before or now)
+            row.not_before = row.suppressed_by = row.group_key = row.group_limit = None
+        elif waits is not None:
+            if before is State.RETRY_WAIT:
+                row.not_before = row.next_attempt_at
+            row.next_attempt_at, row.suppressed_by = waits.until.timestamp(), waits.by
+            row.group_key, row.group_limit = waits.group_key, waits.group_limit
+        if ruling.message is not None:
+            _rewrite(row, *ruling.message)
+        if ruling.after is State.PENDING:
+            row.published_at = None
+        told = (row.delivery_id, row.alert_id, row.channel, row.recipient, before, ruling.after)
+        return Moved(*told, row.attempt, row.reason, row.record), ruling.stage
+
+
+def moment(seconds: float) -> datetime:
+    """Return a time as the ledger gives it."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _rewrite(row: Row, subject: str, text: str) -> None:
+    record = orjson.loads(row.record) | {"subject": subject, "text": text}
+    row.subject, row.record = subject, orjson.dumps(record).decode()
+
+
+def _decision(moved: Moved, stage: str) -> Decision:
+    return Decision(moved.alert_id, moved.delivery_id, stage, moved.after.value, moved.reason)

@@ -1,0 +1,222 @@
+"""What keepers ask of the ledger is in memory what it is in Postgres, statement by statement.
+
+Goal and method as in test_memory_ledger.py: the same random commands to both, on a clock that the
+test moves; every answer and every row must be equal after each.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from services.backbone.ledger.claims import Settlement
+from services.backbone.ledger.database import async_pool, migrate, open_pool
+from services.backbone.ledger.decisions import Decision
+from services.backbone.ledger.escalations import Due, Turn
+from services.backbone.ledger.fallbacks import Lost, Next, Told
+from services.backbone.ledger.intake import NewAlert, NewDelivery
+from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.steps import NewStep
+from services.backbone.ledger.suppressions import Judge, Kind, Ruling, Suppression, Waiting
+from services.backbone.settings import LedgerSettings
+from services.contracts.ids import delivery_id
+from services.contracts.records import Delivery
+from services.contracts.states import State, may_move
+from tests.simulation.memory.comparing import START, Both
+from tests.simulation.memory.comparing_keeper import BothKeepers
+from tests.simulation.memory.suppressions import moment
+from tests.unit.deliverer.builders import delivery
+
+pytestmark = pytest.mark.postgres
+
+RECIPIENTS: Final = ("someone", "another")
+GROUPS: Final = tuple(
+    tuple(delivery(number, recipient=to) for to in RECIPIENTS[: 1 + number % 2])
+    for number in range(4)
+)
+IDS: Final = tuple(each.delivery_id for group in GROUPS for each in group)
+WAITS: Final = (0.0, 1.0, 10.0, 31.0, 61.0)
+WAYS: Final = ("due", "ended", "page", "groups", "next", "backlog")
+NAMES: Final = (
+    *("accept", "accept", "silence", "end", "standing", "acknowledge", "wait", "wait"),
+    *("judge", "judge", "judge", "judge", "groups", "escalate", "fall_back"),
+    *("claim", "settle", "settle", "publish"),
+)
+PLAN: Final = {"route": "r", "fallback": [{"channel": "webhook", "recipient": "third"}]}
+
+
+@pytest.fixture
+def migrated(ledger_url: str) -> str:
+    migrate(LedgerSettings.model_validate({"postgres_url": ledger_url}))
+    return ledger_url
+
+
+@settings(
+    max_examples=60, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    commands=st.lists(
+        st.tuples(st.sampled_from(NAMES), *[st.integers(0, 63)] * 3), min_size=10, max_size=40
+    )
+)
+def test_every_statement_of_keepers_does_the_same_in_memory(
+    migrated: str, commands: list[tuple[str, int, int, int]]
+) -> None:
+    asyncio.run(_history(migrated, commands))
+
+
+async def _history(url: str, commands: Sequence[tuple[str, int, int, int]]) -> None:
+    one = LedgerSettings.model_validate({"postgres_url": url, "postgres_pool_size": 1})
+    with open_pool(one) as pool:
+        async with async_pool(one) as waiting_pool:
+            both = Both(url, pool, waiting_pool, "webhook")
+            keepers = BothKeepers(both)
+            await both.begin()
+            keepers.begin()
+            for command in (("accept", 15, 0, 0), *commands):
+                await _give(keepers, *command)
+                both.check()
+                keepers.check()
+
+
+async def _give(keepers: BothKeepers, name: str, some: int, other: int, third: int) -> None:
+    both = keepers.both
+    match name:
+        case "accept":
+            chosen = [group for bit, group in enumerate(GROUPS) if some >> bit & 1]
+            both.accept([_new(group, other + bit, third) for bit, group in enumerate(chosen)])
+        case "wait":
+            await both.pass_time(WAITS[some % len(WAITS)])
+        case "claim":
+            await both.by_id("a", IDS)
+        case "settle":
+            await both.settle("a", _settlements(both, some, other))
+        case "publish":
+            both.publish(IDS[some % len(IDS) :])
+        case "judge" | "groups":
+            way = WAYS[some % len(WAYS)] if name == "judge" else name
+            keepers.judge(way, IDS[third % len(IDS)] if third % 2 else "", _judge(other))
+        case _:
+            _look_after(keepers, name, some, other)
+
+
+def _look_after(keepers: BothKeepers, name: str, some: int, other: int) -> None:
+    alert_id = GROUPS[some % len(GROUPS)][0].alert.alert_id if some % 7 else "0" * 32
+    match name:
+        case "silence":
+            keepers.silence(f"s{some % 3}", WAITS[other % 3], WAITS[some % len(WAITS)])
+        case "end":
+            keepers.end(f"s{some % 3}")
+        case "standing":
+            keepers.standing()
+        case "acknowledge":
+            keepers.acknowledge(alert_id, ("ann", "bob")[other % 2])
+        case "escalate":
+            keepers.escalate(lambda due, numbers: _turn(due, numbers, some))
+        case _:
+            keepers.fall_back(_follow)
+
+
+def _new(group: tuple[Delivery, ...], some: int, third: int) -> NewAlert:
+    alert = group[0].alert
+    deliveries = tuple(
+        NewDelivery(each, each.encode(), orjson.dumps(PLAN), _waits(moment(START), some + place))
+        for place, each in enumerate(group)
+    )
+    steps = tuple(NewStep("desk", step, 5.0 + step, b'{"n":1}') for step in range(third % 3))
+    inhibits = ("k1", "k2")[: some % 3]
+    new = NewAlert(alert, alert.encode(), "test", deliveries)
+    return replace(new, inhibits=inhibits, steps=steps)
+
+
+def _waits(now: datetime, some: int) -> Suppression | None:
+    until = now + timedelta(seconds=WAITS[some % len(WAITS)])
+    match some % 4:
+        case 0:
+            return None
+        case 1:
+            return Suppression(Kind.SILENCE, f"s{some % 3}", until, "silenced")
+        case 2:
+            return Suppression(Kind.QUIET, "nights", until, "quiet")
+        case _:
+            key = f"g{some % 8 // 4}"
+            return Suppression(Kind.GROUP, "r", until, "grouped", key, 2 + some % 2)
+
+
+def _judge(some: int) -> Judge:
+    def judge(now: datetime, rows: Sequence[Waiting]) -> list[Ruling]:
+        going = [row for row in rows if row.state is State.SUPPRESSED and row.attempt == 0]
+        if some % 3 == 0 and len({row.channel for row in going}) == 1 and len(going) > 1:
+            return _digest(sorted(going, key=lambda row: row.delivery_id))
+        found = (_ruling(now, row, int(row.delivery_id[:4], 16) + some) for row in rows)
+        return [each for each in found if each is not None]
+
+    return judge
+
+
+def _digest(rows: Sequence[Waiting]) -> list[Ruling]:
+    carrier, *others = rows
+    own = carrier.delivery_id
+    message = (f"{len(rows)} alerts", "all of them")
+    return [
+        Ruling(carrier, State.PENDING, "digest", "tells all", digest_id=own, message=message),
+        *(Ruling(row, State.CLOSED, "digest", "told", digest_id=own) for row in others),
+    ]
+
+
+def _ruling(now: datetime, row: Waiting, some: int) -> Ruling | None:
+    if some % 5 == 0:
+        return None
+    if waits := _waits(now, some):
+        return Ruling(row, State.SUPPRESSED, "judge", waits.why, waits)
+    after = (State.PENDING, State.CLOSED, State.HELD)[some % 3]
+    return Ruling(row, after, "judge", "so") if may_move(row.state, after) else None
+
+
+def _settlements(both: Both, some: int, other: int) -> list[Settlement]:
+    after = (State.SENT, State.FAILED, State.RETRY_WAIT)[other % 3]
+    told = {
+        claim.delivery_id: Settlement(
+            claim.delivery_id, claim.fence, after, after, None, float(some % 3), "so", "p"
+        )
+        for claim in both.claims[-1 - some % 6 :][:3]
+    }
+    return list(told.values())
+
+
+def _message(record: str, recipient: str, number: int) -> NewDelivery:
+    about: dict[str, Any] = orjson.loads(record)
+    base = delivery(int(about["key"]["number"]), recipient=recipient)
+    named = delivery_id(base.alert.alert_id, "webhook", recipient, number)
+    made = base.model_copy(update={"delivery_id": named, "repetition": number})
+    return NewDelivery(made, made.encode(), b'{"route":"r"}', None)
+
+
+def _turn(due: Due, numbers: Numbers, some: int) -> Turn:
+    if due.acknowledged:
+        return Turn(ended=True, decisions=(_decision(due.alert_id, None, "ended"),))
+    number = numbers.next(due.alert_id, "webhook", RECIPIENTS[some % 2])
+    made = _message(due.record, RECIPIENTS[some % 2], number)
+    told = _decision(due.alert_id, made.delivery.delivery_id, "told")
+    return Turn((made,), (told,), (None, 10.0)[due.repetition < some % 3])
+
+
+def _follow(lost: Lost, told: Told) -> Next:
+    if lost.acknowledged:
+        return Next(_decision(lost.alert_id, lost.delivery_id, "not needed"))
+    named = delivery_id(lost.alert_id, "webhook", "third", lost.repetition)
+    if named in told:
+        return Next(_decision(lost.alert_id, lost.delivery_id, "already told"), exhausted=True)
+    record = orjson.dumps(orjson.loads(lost.record)["alert"]).decode()
+    why = _decision(lost.alert_id, lost.delivery_id, f"next of {len(lost.members)}")
+    return Next(why, _message(record, "third", lost.repetition))
+
+
+def _decision(alert_id: str, named: str | None, decided: str) -> Decision:
+    return Decision(alert_id, named, "test", decided, "why")

@@ -6,11 +6,18 @@ from typing import Final
 
 from services.contracts.states import State, may_move
 from services.deliverer.channel import Message
+from tests.simulation.keeper_judge import KeeperJudge
 from tests.simulation.kernel import Kernel, Violation
 from tests.simulation.memory.tables import Row, Tables
 
 DELIVERED: Final = (State.SENT, State.CONFIRMED)
-UNSETTLED: Final = (State.PENDING, State.CLAIMED, State.RETRY_WAIT, State.IN_DOUBT)
+UNSETTLED: Final = (
+    State.PENDING,
+    State.CLAIMED,
+    State.RETRY_WAIT,
+    State.IN_DOUBT,
+    State.SUPPRESSED,
+)
 
 
 @dataclass
@@ -20,6 +27,7 @@ class Judge:
     kernel: Kernel
     tables: Tables
     dedupes: bool
+    keepers: KeeperJudge
     takes: Counter[str] = field(default_factory=Counter)
     marked_takes: Counter[str] = field(default_factory=Counter)
     writes: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -38,6 +46,8 @@ class Judge:
             if not may_move(before, after):
                 raise Violation(f"no such move: {_short(row.delivery_id)} {before} to {after}")
             before = after
+        if path[0] is State.CLAIMED:
+            self.keepers.claiming(row)
         self.paths[row.delivery_id] += path
         if self.kernel.traced:
             steps = " -> ".join((row.state, *path))
@@ -51,6 +61,7 @@ class Judge:
 
     def writing(self, owner: str, message: Message) -> None:
         """Look at a send whose first byte leaves now."""
+        self.keepers.writing(message.delivery)
         key = message.delivery.delivery_id, message.attempt
         self.writes[key] += 1
         tried = self.tables.attempts.get(key)
@@ -71,6 +82,7 @@ class Judge:
         (self.marked_takes if message.marked_repeat else self.takes)[key] += 1
         if self.dedupes:
             return
+        self.keepers.taken(message)
         marked, unmarked = self.marked_takes[key], self.takes[key]
         if unmarked > 1:
             raise Violation(f"I1: {_short(key)} was sent twice without the mark")
@@ -85,7 +97,8 @@ class Judge:
         return [
             f"{_short(row.delivery_id)} is {row.state}"
             for row in self.tables.rows.values()
-            if row.state in UNSETTLED or row.published_at is None
+            if row.state in UNSETTLED
+            or (row.published_at is None and row.state is not State.CLOSED)
         ]
 
     def missing(self, expected: set[tuple[str, str]]) -> list[str]:

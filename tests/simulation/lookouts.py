@@ -7,7 +7,7 @@ have come to an end of their turn: waits are nested, the one limit of this simul
 
 import random
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from services.backbone.errors import Transient
@@ -15,6 +15,8 @@ from services.backbone.loop import ConsumerLoop
 from services.backbone.service import Life
 from services.contracts import topics
 from services.lookout.circumstances import Circumstances
+from services.lookout.duties.refreshing import Refreshing
+from services.lookout.keeper import Keeper
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
@@ -24,6 +26,8 @@ from services.lookout.routing import Routes
 from services.lookout.settings import LookoutSettings
 from tests.simulation.broker import Broker
 from tests.simulation.kafka import GroupConsumer, LineProducer
+from tests.simulation.keeper_judge import KeeperJudge
+from tests.simulation.keepers import INTERVAL_SECONDS, keeper_parts
 from tests.simulation.kernel import Died, Kernel, Process, ProcessClock
 from tests.simulation.ledger import LineIntake
 from tests.simulation.memory.intake import MemoryIntake
@@ -32,6 +36,7 @@ from tests.simulation.store import Line, Store
 from tests.simulation.weather import Weather
 
 RELAY_SECONDS: Final = 3.0
+AGAIN_SECONDS: Final = 0.5
 CROWDS: Final = {
     "one": ("first.example",),
     "two": ("second.example",),
@@ -54,10 +59,45 @@ def recipients(crowd: str) -> tuple[str, ...]:
     return tuple(f"https://{name}" for name in CROWDS[crowd])
 
 
+# A history begins at 11:06:40.
+_KEEPING_ROUTES: Final = """
+version: 1
+times:
+  early: [{from: "11:06", to: "11:07"}]
+silences:
+  - {name: works, match: {severity: warning, labels: {crowd: two}}, from: 2026-11-18T11:06:42Z,
+     to: 2026-11-18T11:06:54Z, author: bob, reason: works}
+inhibit:
+  - {name: worst, when: {severity: critical}, mutes: {severity: warning}, equal: watch, for: 8s}
+escalations:
+  desk:
+    - after: 5s
+      send: [{channel: webhook, to: "https://night.example"}]
+      repeat: {every: 4s, times: 1}
+    - {after: 10s, send: [{channel: webhook, to: "https://second.example"}]}
+routes:
+  - name: one
+    match: {labels: {crowd: one}}
+    group: {by: [watch], wait: 3s, limit: 3}
+    send:
+      - {channel: webhook, to: "https://first.example",
+         fallback: [{channel: webhook, to: "https://third.example"}]}
+  - name: two
+    match: {labels: {crowd: two}}
+    quiet: {during: early, unless: critical}
+    escalate: desk
+    send:
+      - {channel: webhook, to: "https://second.example",
+         fallback: [{channel: webhook, to: "https://third.example"}]}
+default:
+  send: [{channel: webhook, to: ["https://first.example", "https://second.example"]}]
+"""
+
+
 @cache
-def routes() -> Routes:
-    """Return the routes of all histories."""
-    return read_routes(_ROUTES, ["webhook"], {})
+def routes(keeping: bool = False) -> Routes:
+    """Return the routes of all histories, of those with keepers and those without."""
+    return read_routes(_KEEPING_ROUTES if keeping else _ROUTES, ["webhook"], {})
 
 
 @cache
@@ -78,12 +118,39 @@ class LookoutProcess:
     loop: ConsumerLoop[Arrival]
     relay: Relay
     intake: LineIntake
+    fresh: Refreshing | None
+    """What must be known before the first alert is judged."""
+    keeper: Keeper | None
     first: bool = True
     busy: bool = field(default=False)
 
+    def open(self) -> None:
+        """Learn what is silenced now, and begin; again until the store answers."""
+        try:
+            if self.fresh is not None:
+                self.fresh.do()
+        except Transient:
+            self.kernel.after(AGAIN_SECONDS, self.open, self.process)
+            return
+        except Died:
+            return
+        self.fresh = None
+        self.turn()
+        if self.keeper is not None:
+            self.keep()
+
+    def keep(self) -> None:
+        """Do one round of the keeper's thread."""
+        try:
+            if self.keeper is not None:
+                self.keeper.round()
+        except Died:
+            return
+        self.kernel.after(INTERVAL_SECONDS, self.keep, self.process)
+
     def turn(self) -> None:
         """Take one batch, if there is one."""
-        if self.busy:
+        if self.busy or self.fresh is not None:
             return
         self.busy = True
         try:
@@ -118,6 +185,7 @@ class LookoutFactory:
     weather: Weather
     broker: Broker
     plan: Plan
+    promises: KeeperJudge
 
     def begin(self, process: Process, run: int) -> LookoutProcess:
         """Start a lookout's run."""
@@ -133,9 +201,13 @@ class LookoutFactory:
 
         consumer = GroupConsumer(self.broker, group, topics.ALERTS, process, wake)
         life = Life(clock=clock, stop=consumer.stop)
-        circumstances = Circumstances(clock)
+        current = partial(routes, self.plan.keeping)
+        kept = None
+        if self.plan.keeping:
+            kept = keeper_parts(line, clock, current, publisher, producer, self.promises)
+        circumstances = kept.circumstances if kept else Circumstances(clock)
         lookout = Lookout(
-            routes, intake, publisher, producer, SettledAlerts(100), circumstances, clock
+            current, intake, publisher, producer, SettledAlerts(100), circumstances, clock
         )
         loop = ConsumerLoop[Arrival](
             "lookout",
@@ -148,6 +220,18 @@ class LookoutFactory:
             rng=random.Random(f"{self.plan.seed}/{process.slot}/{run}"),
         )
         relay = Relay(intake, publisher, _settings(), life)
-        one = LookoutProcess(self.kernel, process, line, consumer, loop, relay, intake)
+        one = LookoutProcess(
+            kernel=self.kernel,
+            process=process,
+            line=line,
+            consumer=consumer,
+            loop=loop,
+            relay=relay,
+            intake=intake,
+            fresh=kept.fresh if kept else None,
+            keeper=kept.keeper if kept else None,
+        )
+        if kept is not None:
+            self.kernel.after(0.0, one.open, process)
         self.kernel.after(0.001, one.sweep, process)
         return one

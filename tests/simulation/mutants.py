@@ -24,6 +24,7 @@ from services.deliverer.decision import Verdict, decide, decide_doubt
 from services.deliverer.outcomes import Permanent, Refused, Unknown
 from services.lookout import pipeline, relay
 from tests.simulation import deliverers
+from tests.simulation.keeper_mutants import KEEPER_MUTANTS
 from tests.simulation.ledger import LineClaims
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.sweeps import MemorySweeps
@@ -216,6 +217,7 @@ MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "the topic alone is trusted": _trusts_the_topic_alone,
     "a look-up that cannot say counts as absent": _unclear_counts_as_absent,
     "an alert counts as settled before it is": _forgets_left_overs_of_repeats,
+    **KEEPER_MUTANTS,
 }
 """Each by a sentence that says what is wrong."""
 

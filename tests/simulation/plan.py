@@ -93,6 +93,27 @@ STATEMENTS: Final = {
     ),
 }
 """Names of statements by program; those named twice are hit twice as often."""
+KEEPER_STATEMENTS: Final = (
+    *("standing", "fresh", "judge_due", "judge_due", "judge_ended", "judge_page", "next_to_send"),
+    *("backlog", "sweep", "judge_groups", "judge_groups", "escalate", "escalate", "fall_back"),
+)
+TROUBLE: Final = (
+    OF_PROCESS
+    + OF_STATEMENT
+    + (
+        *(Kind.CRASH_OPEN, Kind.CRASH_TAKEN, Kind.PAUSE_OPEN, Kind.PAUSE_TAKEN),
+        *(Kind.STORE_AWAY, Kind.STORE_CLOCK, Kind.KAFKA_AWAY),
+    )
+)
+"""What may keep a keeper, or its news, from coming in time."""
+
+
+KEEPING_SHARE: Final = 0.2
+TELLING_FOR_KEEPERS: Final = (
+    *(Kind.PROVIDER_AWAY, Kind.PERMANENT, Kind.DOWN, Kind.BUSY, Kind.REFUSED),
+    *(Kind.CRASH, Kind.CRASH_AFTER, Kind.ANSWER_LOST, Kind.STORE_AWAY),
+)
+"""What makes messages wait, fail for good, or a keeper stop in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +144,29 @@ class PlannedAlert:
     told_at_seconds: tuple[float, ...]
 
 
+class Word(StrEnum):
+    """What a person may say."""
+
+    SILENCE = "silences"
+    END = "ends the oldest silence"
+    ACKNOWLEDGE = "acknowledges"
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """One thing that a person says at a time: of a crowd's alerts, or of one by its number."""
+
+    word: Word
+    at_seconds: float
+    crowd: str = "*"
+    number: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        about = self.number if self.word is Word.ACKNOWLEDGE else self.crowd
+        return f"{self.at_seconds:.1f} s: ann {self.word} {about} {self.seconds or ''}".rstrip()
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One history to be."""
@@ -141,6 +185,14 @@ class Plan:
     attempts_limit: int
     witness: bool
     jitter: bool = True
+    keeping: bool = False
+    """Whether routes hold back, gather, escalate and fall back, and lookouts have keepers."""
+    sayings: tuple[Saying, ...] = ()
+
+    @property
+    def untroubled(self) -> bool:
+        """Whether nothing goes wrong with programs, stores or clocks."""
+        return not any(each.kind in TROUBLE for each in self.faults)
 
 
 def draw_plan(seed: int) -> Plan:
@@ -153,10 +205,16 @@ def draw_plan(seed: int) -> Plan:
         rng.choice((_KINDS, _KINDS, OF_SEND + OF_CALLBACK + OF_LOOK_UP)), rng.randint(1, 6)
     )
     many = rng.choice((0, 1, 2, 2, 3, 4, 5, 7))
+    keeping = rng.random() < KEEPING_SHARE
+    if keeping and rng.random() < 0.5:
+        kinds = rng.sample(TELLING_FOR_KEEPERS, rng.randint(1, 3))
+    alerts = rng.choice((1, 2, 3, 3) if keeping else (1, 1, 2, 3))
     return Plan(
         seed=seed,
-        alerts=tuple(_alert(rng, number) for number in range(rng.choice((1, 1, 2, 3)))),
-        faults=tuple(_fault(rng, rng.choice(kinds), slots) for _ in range(many)),
+        alerts=tuple(_alert(rng, number, 12 if keeping else 3) for number in range(alerts)),
+        faults=tuple(_fault(rng, rng.choice(kinds), slots, keeping) for _ in range(many)),
+        keeping=keeping,
+        sayings=_sayings(rng, alerts) if keeping else (),
         lookouts=lookouts,
         deliverers=deliverers,
         partitions=rng.choice((1, 2)),
@@ -164,14 +222,14 @@ def draw_plan(seed: int) -> Plan:
         repeats=rng.random() < 0.6,
         per_recipient=rng.random() < 0.4,
         concurrency=rng.choice((1, 2, 8)),
-        per_second=rng.choice((None, None, None, 1.0)),
+        per_second=rng.choice((None, 0.3) if keeping else (None, None, None, 1.0)),
         attempts_limit=rng.choice((1, 2, 4, 4)),
         witness=rng.random() < 0.5,
     )
 
 
-def _alert(rng: random.Random, number: int) -> PlannedAlert:
-    first = rng.random() * 3
+def _alert(rng: random.Random, number: int, within_seconds: float) -> PlannedAlert:
+    first = rng.random() * rng.choice((3, within_seconds))
     copies = rng.choice((0, 1, 1, 2))
     return PlannedAlert(
         number=number,
@@ -184,11 +242,27 @@ def _alert(rng: random.Random, number: int) -> PlannedAlert:
     )
 
 
-def _fault(rng: random.Random, kind: Kind, slots: Sequence[str]) -> Fault:
+def _sayings(rng: random.Random, alerts: int) -> tuple[Saying, ...]:
+    return tuple(
+        Saying(
+            rng.choice((Word.SILENCE, Word.SILENCE, Word.END, Word.ACKNOWLEDGE)),
+            rng.random() * rng.choice((5, 25)),
+            rng.choice(("one", "two", "*")),
+            rng.randrange(alerts),
+            rng.choice((3.0, 8.0, 15.0)),
+        )
+        for _ in range(rng.choice((0, 1, 1, 2, 3)))
+    )
+
+
+def _fault(rng: random.Random, kind: Kind, slots: Sequence[str], keeping: bool) -> Fault:
     at, seconds = rng.random() * 8, rng.choice((0.5, 1.5, 3.0, 7.0, 12.0))
     who = rng.choice(slots)
     if kind in OF_STATEMENT:
-        statement = rng.choice(STATEMENTS[who.partition("-")[0]])
+        program = who.partition("-")[0]
+        statement = rng.choice(STATEMENTS[program])
+        if keeping and program == "lookout" and rng.random() < 0.7:
+            statement = rng.choice(KEEPER_STATEMENTS)
         return Fault(kind, who, statement=statement, number=_small(rng), seconds=seconds)
     for statement, some in OF_PROVIDER.items():
         if kind in some:

@@ -37,11 +37,15 @@ def _smaller(plan: Plan) -> Iterator[Plan]:
     for index in range(len(plan.alerts)):
         if len(plan.alerts) > 1:
             yield replace(plan, alerts=plan.alerts[:index] + plan.alerts[index + 1 :])
+    for index in range(len(plan.sayings)):
+        yield replace(plan, sayings=plan.sayings[:index] + plan.sayings[index + 1 :])
     yield from _plainer(plan)
     yield from _fewer_copies(plan)
 
 
 def _plainer(plan: Plan) -> Iterator[Plan]:
+    if plan.keeping and not plan.sayings:
+        yield replace(plan, keeping=False)
     used = {fault.who for fault in plan.faults}
     if plan.lookouts > 1 and "lookout-1" not in used:
         yield replace(plan, lookouts=1)

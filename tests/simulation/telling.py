@@ -35,5 +35,7 @@ def _world(plan: Plan) -> Iterator[str]:
         times = ", ".join(f"{at:.1f}" for at in alert.told_at_seconds)
         who = f"{alert.severity.value}, for {alert.crowd}"
         yield f"  alert {alert.number}, {who}, told at {times} s"
+    for saying in plan.sayings:
+        yield f"  {saying}"
     for fault in plan.faults:
         yield f"  fault: {fault}"

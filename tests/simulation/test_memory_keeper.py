@@ -58,7 +58,10 @@ def migrated(ledger_url: str) -> str:
 
 
 @settings(
-    max_examples=60, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     commands=st.lists(

@@ -12,8 +12,10 @@ from services.contracts.records import Alert, Severity
 from tests.simulation.broker import Broker
 from tests.simulation.deliverers import TOPIC, Deliverer, DelivererFactory
 from tests.simulation.judge import Judge
+from tests.simulation.keeper_judge import KeeperJudge
 from tests.simulation.kernel import START_MS, Kernel, Process, Violation
-from tests.simulation.lookouts import LookoutFactory, recipients
+from tests.simulation.lookouts import LookoutFactory, recipients, routes
+from tests.simulation.people import People
 from tests.simulation.plan import OF_ALL, OF_PROCESS, Fault, Kind, Plan, PlannedAlert
 from tests.simulation.provider import Provider
 from tests.simulation.store import Store
@@ -56,13 +58,20 @@ class World:
         self.kernel = Kernel(self.trace)
         self.weather = Weather(plan, random.Random(f"{plan.seed}/weather"))
         self.store = Store(self.kernel)
-        self.judge = Judge(self.kernel, self.store.tables, plan.dedupes)
-        self.store.tables.on_move = self.judge.moving
+        tables = self.store.tables
+        self.keepers = KeeperJudge(
+            self.kernel, tables, routes(plan.keeping), plan.untroubled and not plan.dedupes
+        )
+        self.judge = Judge(self.kernel, tables, plan.dedupes, self.keepers)
+        tables.on_move, tables.on_insert = self.judge.moving, self.keepers.inserting
+        self.people = People(self.kernel, self.store, self.keepers)
         self.broker = Broker(self.kernel)
         self.broker.declare(topics.ALERTS, plan.partitions)
         self.broker.declare(TOPIC, plan.partitions)
         self.provider = Provider(self.kernel, self.judge, self.weather, self.store)
-        self._lookouts = LookoutFactory(self.kernel, self.store, self.weather, self.broker, plan)
+        self._lookouts = LookoutFactory(
+            self.kernel, self.store, self.weather, self.broker, plan, self.keepers
+        )
         self._deliverers = DelivererFactory(
             self.kernel, self.store, self.weather, self.provider, self.broker, plan
         )
@@ -79,6 +88,8 @@ class World:
             self.begin(f"deliverer-{number}")
         for alert in self.plan.alerts:
             self._announce(alert)
+        for saying in self.plan.sayings:
+            self.kernel.at(saying.at_seconds, partial(self.people.say, saying))
         for fault in self.plan.faults:
             if not fault.number:
                 self.kernel.at(fault.at_seconds, partial(self._strike, fault))
@@ -119,6 +130,7 @@ class World:
 
     def _faults_over_at(self) -> float:
         times = [at for alert in self.plan.alerts for at in alert.told_at_seconds]
+        times += [each.at_seconds for each in self.plan.sayings]
         times += [
             each.at_seconds + abs(each.seconds) for each in self.plan.faults if not each.number
         ]
@@ -138,7 +150,8 @@ class World:
             for alert in self.plan.alerts
             for recipient in recipients(alert.crowd)
         }
-        return self.judge.missing(expected) + self.judge.unsettled()
+        left = self.judge.missing(expected) + self.judge.unsettled()
+        return left + self.keepers.unsettled() if self.plan.keeping else left
 
     def _strike(self, fault: Fault) -> None:
         self.kernel.tell("fault", str(fault))

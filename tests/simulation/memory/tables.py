@@ -121,6 +121,7 @@ class Tables:
 
     now: Callable[[], float]
     on_move: Moved = lambda row, path: None
+    on_insert: Callable[[NewDelivery], None] = lambda new: None
     alerts: dict[str, NewAlert] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
     attempts: dict[tuple[str, int], AttemptRow] = field(default_factory=dict)
@@ -166,6 +167,7 @@ class Tables:
         delivery, now = new.delivery, self.now()
         if delivery.delivery_id in self.rows:
             return False
+        self.on_insert(new)
         row = self.rows[delivery.delivery_id] = Row(
             delivery_id=delivery.delivery_id,
             alert_id=delivery.alert.alert_id,

@@ -82,12 +82,12 @@ class Judge:
         (self.marked_takes if message.marked_repeat else self.takes)[key] += 1
         if self.dedupes:
             return
-        self.keepers.taken(message)
         marked, unmarked = self.marked_takes[key], self.takes[key]
         if unmarked > 1:
             raise Violation(f"I1: {_short(key)} was sent twice without the mark")
         if marked > self.tables.rows[key].marked_repeat:
             raise Violation(f"I1: {_short(key)} was sent {marked} times with the mark")
+        self.keepers.taken(message)
 
     def _was_taken(self, delivery_id: str) -> bool:
         return delivery_id in self.takes or delivery_id in self.marked_takes

@@ -88,17 +88,6 @@ def _members_go_besides() -> Planted:
     return patch.object(rejudgement, "_told_together", told)
 
 
-def _one_word_closes_a_digest() -> Planted:
-    real = Rejudgement._ended  # noqa: SLF001 - the mutant changes one value inside
-
-    def ended(self: Rejudgement, row: Waiting, now: Any) -> Ruling | None:
-        if any(each.acknowledged for each in row.members):
-            return Ruling(row, State.CLOSED, "release", "acknowledged")
-        return real(self, row, now)
-
-    return patch.object(Rejudgement, "_ended", ended)
-
-
 @contextmanager
 def _escalates_what_is_acknowledged() -> Iterator[None]:
     real = escalate
@@ -151,7 +140,6 @@ KEEPER_MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "a ruling moves what was claimed meanwhile": _ruled_although_claimed_meanwhile,
     "a digest leaves one alert out": _digest_leaves_one_out,
     "a digest's members go besides": _members_go_besides,
-    "a digest is closed when one of its alerts is acknowledged": _one_word_closes_a_digest,
     "an acknowledged alert is escalated": _escalates_what_is_acknowledged,
     "an acknowledged alert is released": _sent_although_acknowledged,
     "a step that was done stays due": _steps_stay_due,

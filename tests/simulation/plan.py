@@ -247,9 +247,9 @@ def _sayings(rng: random.Random, alerts: int) -> tuple[Saying, ...]:
         Saying(
             rng.choice((Word.SILENCE, Word.SILENCE, Word.END, Word.ACKNOWLEDGE)),
             rng.random() * rng.choice((5, 25)),
-            rng.choice(("one", "two", "*")),
+            rng.choice(("one", "two", "*", "*")),
             rng.randrange(alerts),
-            rng.choice((3.0, 8.0, 15.0)),
+            rng.choice((3.0, 15.0, 30.0)),
         )
         for _ in range(rng.choice((0, 1, 1, 2, 3)))
     )

@@ -58,9 +58,8 @@ def migrated(ledger_url: str) -> str:
 
 
 @settings(
-    max_examples=60,
-    deadline=None,
-    phases=[Phase.generate],
+    max_examples=40,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

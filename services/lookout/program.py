@@ -84,7 +84,9 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
         if not until_there(fresh.do, life):
             return
         teller = Teller(publisher, producer, life.clock)
-        words = Words(open_links(settings), settings.callbacks_public_url)
+        words = Words(
+            open_links(settings), settings.callbacks_public_url, settings.console_public_url
+        )
         announcing = Announcing(publisher, producer, life.clock.now_ms)
         duties = [
             fresh,

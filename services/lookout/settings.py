@@ -7,7 +7,7 @@ from pydantic import Field
 
 from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.settings import ChannelsSettings, LedgerSettings, Seconds
-from services.backbone.web.links import LinkSettings
+from services.backbone.web.links import LinkSettings, WebAddress
 from services.contracts.records import Name
 
 SHIPPED_ROUTES: Final = Path(__file__).parent / "routes.yaml"
@@ -23,6 +23,8 @@ class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings, LinkSe
     """Who may use the API; without it the API is closed."""
     watches_dir: Path | None = None
     """Where watches are declared, so that `check` can tell of routes that name none of them."""
+    console_public_url: WebAddress = ""
+    """The console as people reach it; messages lead to its page of the alert. Empty: no links."""
     lookout_group: Name = "lookout"
     lookout_batch_alerts: Annotated[int, Field(ge=1, le=10_000)] = 500
     lookout_settled_alerts: Annotated[int, Field(ge=1, le=10_000_000)] = 50_000

@@ -22,18 +22,24 @@ Write = Callable[[Instruction, int], Message]
 
 @dataclass(frozen=True)
 class Words:
-    """Writes messages; without secret or public address there are no links."""
+    """Writes messages; without secret or public address there are no links to acknowledge.
+
+    `console_url` is where people reach the console; empty: no links to its page of the alert.
+    """
 
     links: Signed | None = None
     public_url: str = ""
+    console_url: str = ""
 
     def of(self, alert: Alert, routes: Routes, now_ms: int) -> Write:
         """Return what writes about an alert."""
 
+        page = f"{self.console_url.rstrip('/')}/alerts/{alert.alert_id}" if self.console_url else ""
+
         # Many recipients often read the same words.
         @cache
         def written(template: str | None, channel: str, route: str, link: str) -> Message:
-            occasion = Occasion(alert, route, Links(acknowledge=link))
+            occasion = Occasion(alert, route, Links(link, page))
             made = tell(routes.templates, template, channel, occasion)
             return replace(made, subject=marked(made.subject)) if is_trial(alert) else made
 

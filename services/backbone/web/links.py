@@ -27,12 +27,14 @@ _TOKEN_LIMIT_CHARACTERS: Final = 256
 KeyId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
 
 
+WebAddress = Annotated[str, Field(max_length=200, pattern=r"^(https?://[^\s/?#]+[^\s?#]*)?$")]
+"""Where a program is reached by people; empty if it is not."""
+
+
 class LinkSettings(Settings):
     """Where links lead, and what signs them."""
 
-    callbacks_public_url: Annotated[
-        str, Field(max_length=200, pattern=r"^(https?://[^\s/?#]+[^\s?#]*)?$")
-    ] = ""
+    callbacks_public_url: WebAddress = ""
     """The callbacks program as people and providers reach it from outside; empty: no links."""
     link_secrets: Annotated[
         dict[KeyId, Annotated[SecretStr, Field(min_length=32)]], Field(max_length=8)

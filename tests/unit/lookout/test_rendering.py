@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.contracts.records import Alert, Delivery
-from services.lookout.rendering import cut, iso, one_line, render
+from services.lookout.rendering import TEXT_LIMIT_CHARACTERS, Links, cut, iso, one_line, render
 from tests.unit.lookout.samples import sample
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=400)
@@ -28,6 +28,10 @@ ANY_ALERT = st.builds(
 
 @given(ANY_ALERT)
 def test_every_alert_gives_a_message_that_fits_a_delivery(alert: Alert) -> None:
+    links = Links("https://alerts.example.com/" + "a" * 240, "https://example.com/" + "b" * 220)
+    with_links = render(alert, links)
+    assert len(with_links.text) <= TEXT_LIMIT_CHARACTERS
+    assert f"more: {links.alert}" in with_links.text
     message = render(alert)
     Delivery(
         delivery_id="0" * 32,

@@ -58,7 +58,13 @@ def flink(scene: Scene, state: str) -> Iterator[Engine]:
     running = child.start(Program("flink", command), log_file, os.environ)
     try:
         told = f"Flink to run its job; see {log_file}"
-        wait_until(lambda: "running" in log_file.read_text(), START_TIMEOUT_SECONDS, told)
+        wait_until(
+            lambda: "running" in log_file.read_text() or running.exit_code is not None,
+            START_TIMEOUT_SECONDS,
+            told,
+        )
+        if running.exit_code is not None:
+            raise RuntimeError(f"Flink ended: {log_file.read_text()[-2000:]}")
         yield Job(psutil.Process(running.process.pid), log_file)
     finally:
         running.stop()

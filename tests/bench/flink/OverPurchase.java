@@ -14,6 +14,7 @@ import org.apache.flink.connector.kafka.source.reader.deserializer.KafkaRecordDe
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.Collector;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** The shipped rule as a Flink job: bootstrap, state backend, folder, seconds, parallelism. */
 public final class OverPurchase {
@@ -81,11 +82,16 @@ public final class OverPurchase {
             .setProperty("linger.ms", "0")
             .setProperty("acks", "all")
             .setDeliveryGuarantee(DeliveryGuarantee.AT_LEAST_ONCE)
-            .setRecordSerializer(KafkaRecordSerializationSchema.<Rule.Found>builder()
-                .setTopic("alerts")
-                .setKeySerializationSchema(found -> found.key)
-                .setValueSerializationSchema(found -> found.value)
-                .build())
+            .setRecordSerializer(new Writer())
             .build();
+    }
+
+    /** Alerts are written as they are, with their id as key. */
+    private static final class Writer implements KafkaRecordSerializationSchema<Rule.Found> {
+        @Override
+        public ProducerRecord<byte[], byte[]> serialize(
+                Rule.Found found, KafkaSinkContext context, Long timestamp) {
+            return new ProducerRecord<>("alerts", found.key, found.value);
+        }
     }
 }

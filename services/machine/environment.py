@@ -25,6 +25,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
         "ALDEBARAN_OPERATOR_KEYS_FILE": str(machine.operator_key.hashes_file),
         "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
+        "ALDEBARAN_CONSOLE_PUBLIC_URL": f"http://127.0.0.1:{machine.settings.port_console}",
         **far_ends(Inbox(machine.settings), named),
         **routing(machine.settings, named),
         **links(machine, named),

@@ -11,6 +11,7 @@ from services.backbone.clock import Clock
 from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.answers import Answer, Answers
 from services.backbone.ledger.database import Pool
+from services.backbone.ledger.dropped import DroppedRecipients
 from services.backbone.ledger.silences import Silences
 from services.backbone.ledger.unsent import Unsent
 from services.backbone.web.problems import away
@@ -49,6 +50,7 @@ class Desk:
     unsent: Unsent
     acknowledgements: Acknowledgements
     answers: Why
+    dropped: DroppedRecipients
     writer: Writer
     clock: Clock
     channels: Collection[str]
@@ -65,6 +67,7 @@ def open_desk(
         unsent=Unsent(pool),
         acknowledgements=Acknowledgements(pool),
         answers=Answers(pool),
+        dropped=DroppedRecipients(pool),
         writer=writer,
         clock=clock,
         channels=channels,

@@ -1,10 +1,11 @@
 """Routes over HTTP: which are in use, take over the changed file, say who would be told."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from services.backbone.web.problems import Problem
@@ -27,6 +28,9 @@ _EXAMPLE: Final[JsonDict] = {
     },
     "at": "2026-11-21T12:00:00Z",
 }
+
+
+_DROPPED: Final = "why the provider dropped this address; a message goes to the fallback at once"
 
 
 class Line(BaseModel):
@@ -53,6 +57,14 @@ class ExplainBody(BaseModel):
     at: AwareDatetime | None = None
 
 
+class Stand(BaseModel):
+    """One recipient who is told if the one before failed for good."""
+
+    channel: str
+    recipient: str
+    unreachable: Annotated[str | None, Field(description=_DROPPED)] = None
+
+
 class Told(BaseModel):
     """One recipient who would be told."""
 
@@ -60,7 +72,8 @@ class Told(BaseModel):
     recipient: str
     route: str
     template: str | None
-    fallback: list[dict[str, str]]
+    fallback: list[Stand]
+    unreachable: Annotated[str | None, Field(description=_DROPPED)] = None
 
 
 class Asked(BaseModel):
@@ -107,7 +120,7 @@ def routes_routes() -> APIRouter:
 
 def explained(alert: Alert, at: datetime, desk: Desk) -> ExplainPage:
     """Return who would be told of an alert at a moment."""
-    plan = decide(desk.routes.current(), alert, at)
+    plan, dropped = decide(desk.routes.current(), alert, at), desk.dropped.reasons()
     return ExplainPage(
         routed_by=list(plan.routed_by),
         considered=[
@@ -119,7 +132,8 @@ def explained(alert: Alert, at: datetime, desk: Desk) -> ExplainPage:
                 recipient=each.target.recipient,
                 route=each.route,
                 template=each.template,
-                fallback=[_target(target) for target in each.fallback],
+                fallback=[_stand(target, dropped) for target in each.fallback],
+                unreachable=dropped.get((each.target.channel, each.target.recipient)),
             )
             for each in plan.instructions
         ],
@@ -127,8 +141,9 @@ def explained(alert: Alert, at: datetime, desk: Desk) -> ExplainPage:
     )
 
 
-def _target(target: Target) -> dict[str, str]:
-    return {"channel": target.channel, "recipient": target.recipient}
+def _stand(target: Target, dropped: Mapping[tuple[str, str], str]) -> Stand:
+    why = dropped.get((target.channel, target.recipient))
+    return Stand(channel=target.channel, recipient=target.recipient, unreachable=why)
 
 
 def _page(desk: Desk) -> RoutesPage:

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from services.backbone.ledger.database import Pool
+from services.backbone.ledger.dropped import DroppedAddress, DroppedAddresses
+from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
 from services.contracts.watches import TEST_SEND
 from tests.integration.lookout.api_rooms import Room
@@ -211,3 +213,18 @@ async def test_the_description_shows_every_path_with_an_example(room: Room) -> N
     )
     for name in ("SilenceBody", "TrialBody", "AcknowledgeBody", "ExplainBody"):
         assert described["components"]["schemas"][name]["examples"], name
+
+
+async def test_explain_says_whose_address_the_provider_has_dropped(
+    room: Room, ledger_url: str
+) -> None:
+    settings = LedgerSettings.model_validate({"postgres_url": ledger_url})
+    book = DroppedAddresses(settings, "email")
+    await book.add(DroppedAddress("d1", "desk@example.com", "the provider dropped it", 1))
+    await book.add(DroppedAddress("d2", "desk@example.com", "and the next one", 2))
+    body = {"alert": HOT.model_dump(mode="json")}
+    told = (await room.ask("POST", "/routes/explain", body)).json()["told"]
+    assert [each["unreachable"] for each in told] == ["and the next one"]
+    await book.remove("desk@example.com")
+    told = (await room.ask("POST", "/routes/explain", body)).json()["told"]
+    assert [each["unreachable"] for each in told] == [None]

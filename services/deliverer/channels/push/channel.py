@@ -120,6 +120,8 @@ class PushChannel:
         status, now_ms = response.status_code, self._clock.now_ms()
         if status == 410:
             return await self._gone(device, said, now_ms)
+        if status == 200:
+            await self._tokens.alive(device)
         renewable = status == 403 and said.get("reason") in RENEWABLE
         if renewable and self._credential.rejected(token, now_ms):
             return Refused(f"{reason_of(status, said)}: signed anew")

@@ -67,6 +67,21 @@ class DroppedTokens:
         except Transient as error:
             log.warning("dropped_token_not_kept", recipient=word.recipient, reason=str(error))
 
+    async def alive(self, device: Device) -> None:
+        """Forget what was said of a recipient's earlier tokens: Apple has taken this one."""
+        old = [key for key, word in self._known.items() if word.recipient == device.recipient]
+        if not old:
+            return
+        try:
+            await self._book.remove(device.recipient)
+        except Transient as error:
+            log.warning(
+                "dropped_token_not_forgotten", recipient=device.recipient, reason=str(error)
+            )
+            return
+        for key in old:
+            del self._known[key]
+
     async def _look(self) -> None:
         if self._read:
             return

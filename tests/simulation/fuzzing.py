@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.simulation.history import Failure, failure_of, quiet
+from tests.simulation.keeper_mutants import KEEPER_MUTANTS
 from tests.simulation.mutants import planted
 from tests.simulation.plan import draw_plan
 from tests.simulation.shrinking import shrunk
@@ -32,12 +33,17 @@ class Shard:
     reason: str = ""
 
 
-def first_failure(seeds: Iterable[int]) -> tuple[int, Failure | None]:
-    """Run histories until one fails; return how many were run, and the failure."""
+def first_failure(seeds: Iterable[int], *, keeping: bool = False) -> tuple[int, Failure | None]:
+    """Run histories until one fails; return how many were run, and the failure.
+
+    With `keeping`, only those with keepers are run.
+    """
     count = 0
-    for seed in seeds:
+    for plan in map(draw_plan, seeds):
+        if keeping and not plan.keeping:
+            continue
         count += 1
-        failure = failure_of(draw_plan(seed))
+        failure = failure_of(plan)
         if failure is not None:
             return count, failure
     return count, None
@@ -73,7 +79,9 @@ def run(base: int, count: int, say: Say, mutant: str | None = None) -> int:
     gc.freeze()
     begun = time.process_time()
     with planted(mutant) if mutant else nullcontext():
-        ran, failure = first_failure(range(base, base + count))
+        # A keeper's bug shows only where there are keepers.
+        only = mutant in KEEPER_MUTANTS
+        ran, failure = first_failure(range(base, base + count), keeping=only)
     failed = None if failure is None else failure.plan.seed
     shard = {
         "histories": ran,

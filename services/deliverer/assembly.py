@@ -12,13 +12,14 @@ from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.evidence import AsyncEvidenceBook
 from services.backbone.ledger.look_ups import LookUps
 from services.backbone.ledger.sweeps import Sweeps
+from services.backbone.ledger.turns import Rate
 from services.backbone.ledger.untold import UntoldMoves
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
-from services.deliverer.bucket import TokenBucket
 from services.deliverer.channel import Channel, Traits, Witness
 from services.deliverer.dispatcher import Dispatcher, Spawn
 from services.deliverer.inbox import PROGRAM
+from services.deliverer.pace import Pace, Paced, Unlimited
 from services.deliverer.reconciler import Reconciler
 from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
@@ -70,16 +71,24 @@ class _Making:
         )
         return Breakers(settings.breaker_failures_limit, cooldown, random.SystemRandom())
 
-    def bucket(self, share: float = 1.0) -> TokenBucket:
-        rate, now = self.settings.rate_per_second, self.clock.monotonic_seconds()
-        return TokenBucket(rate and rate * share, self.settings.rate_burst, now)
+    def pace(self, of: str = "", share: float = 1.0) -> Pace:
+        """Return the channel's pace, or that of a part of its work."""
+        settings = self.settings
+        if settings.rate_per_second is None:
+            return Unlimited()
+        return Rate(
+            self.pool,
+            channel=settings.channel + of,
+            per_second=settings.rate_per_second * share,
+            burst=settings.rate_burst,
+        )
 
     def dispatcher(self, claims: Claims, sender: Sender, spawn: Spawn) -> Dispatcher:
         return Dispatcher(
             claims=claims,
             sender=sender,
             breakers=sender.breakers,
-            bucket=self.bucket(),
+            pace=Paced(self.pace(), self.clock),
             announcer=self.announcer,
             clock=self.clock,
             traits=self.traits,
@@ -111,7 +120,7 @@ class _Making:
         )
 
     def reconciler(
-        self, witness: Witness, times_seconds: tuple[float, ...], sends: TokenBucket
+        self, witness: Witness, times_seconds: tuple[float, ...], sends: Paced
     ) -> Reconciler:
         settings = self.settings
         look_ups = LookUps(
@@ -126,7 +135,7 @@ class _Making:
             lease_seconds=settings.lease(self.traits),
             timeout_seconds=settings.look_up_timeout_seconds,
             interval_seconds=settings.sweep_seconds,
-            share=self.bucket(share=0.5),
+            share=self.pace("/look-ups", share=0.5),
             sends=sends,
         )
 
@@ -154,6 +163,6 @@ def assemble(settings: DelivererSettings, channel: Channel, clock: Clock, spawn:
     times = () if traits.dedupes_by_key else traits.look_up_after_seconds
     reconciler = None
     if isinstance(channel, Witness) and times:
-        reconciler = making.reconciler(channel, times, dispatcher.bucket)
+        reconciler = making.reconciler(channel, times, dispatcher.pace)
     sweeper = making.sweeper(dispatcher, times if reconciler else ())
     return Parts(pool, producer, channel, recorder, dispatcher, sweeper, reconciler)

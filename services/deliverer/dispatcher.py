@@ -15,8 +15,8 @@ from services.contracts.states import State
 from services.deliverer import metrics
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
-from services.deliverer.bucket import TokenBucket
 from services.deliverer.channel import SendWindow, Traits
+from services.deliverer.pace import Moments, Paced
 from services.deliverer.sending import Sender
 
 log = logger(__name__)
@@ -31,13 +31,14 @@ class Dispatcher:
     """Claims what is due and has it sent.
 
     What the topic tells of is claimed by id, at once. What does not fit stays in the ledger and
-    is claimed from there, longest overdue first, whenever a place gets free.
+    is claimed from there, longest overdue first, whenever a place gets free; so is all of a channel
+    whose rate is limited.
     """
 
     claims: Claims
     sender: Sender
     breakers: Breakers
-    bucket: TokenBucket
+    pace: Paced
     announcer: Announcer
     clock: Clock
     traits: Traits
@@ -65,7 +66,7 @@ class Dispatcher:
         """
         async with self.claiming:
             free = [each.delivery_id for each in told if self._free(each.recipient)]
-            room = min(self._room(), len(free))
+            room = 0 if self.pace.is_limited else min(self._places(), len(free))
             claimed = await self._claim(self.claims.by_id(free, room)) if room else []
         rest = {each.delivery_id for each in told} - {claim.delivery_id for claim in claimed}
         known = await self.claims.present(sorted(rest)) if rest else set()
@@ -114,25 +115,34 @@ class Dispatcher:
 
     async def _claim_probes(self) -> None:
         for destination in self.breakers.due_probes(self.clock.monotonic_seconds()):
-            if not self._room():
+            if not self._places():
                 return
             only = [destination] if self.traits.breaker_per_recipient else None
             if await self._claim(self.claims.due(Due(1, only=only))):
                 self.breakers.probe(destination)
 
     async def _claim_due(self) -> None:
-        while self._more and self._free("") and (room := self._room()):
-            without = self.breakers.open_destinations()
-            self._more = len(await self._claim(self.claims.due(Due(room, without=without)))) == room
+        while self._more and self._free("") and (places := self._places()):
+            moments = await self.pace.soon(places)
+            if not len(moments):
+                return
+            due = Due(len(moments), without=self.breakers.open_destinations())
+            self._more = len(await self._claim(self.claims.due(due), moments)) == len(moments)
 
-    async def _claim(self, asked: Coroutine[Any, Any, list[Claim]]) -> list[Claim]:
+    async def _claim(
+        self, asked: Coroutine[Any, Any, list[Claim]], moments: Moments | None = None
+    ) -> list[Claim]:
+        """Claim, and begin each send in its turn; without `moments` turns are taken afterwards."""
         begun = self.clock.monotonic_seconds()
         claimed = await asked
-        metrics.CLAIM_SECONDS.observe(self.clock.monotonic_seconds() - begun)
-        self.bucket.take(len(claimed))
-        for claim in claimed:
+        now = self.clock.monotonic_seconds()
+        metrics.CLAIM_SECONDS.observe(now - begun)
+        count = len(claimed)
+        paid = await (self.pace.use(moments, count) if moments else self.pace.surely(count))
+        for number, claim in enumerate(claimed):
             window = SendWindow(self.clock, begun + self.traits.send_timeout_seconds)
-            sending = self.spawn(self._deliver(claim, window))
+            wait = paid.wait_seconds(number, self.clock.monotonic_seconds())
+            sending = self.spawn(self._deliver(claim, window, wait))
             self.in_flight[claim.delivery_id, claim.fence] = sending
         if claimed:
             self.spawn(self._announce(claimed))  # begun after the sends, which come first
@@ -143,9 +153,9 @@ class Dispatcher:
         for claim in claimed:
             self.announcer.moved(claim, claim.before, (State.CLAIMED,))
 
-    async def _deliver(self, claim: Claim, window: SendWindow) -> None:
+    async def _deliver(self, claim: Claim, window: SendWindow, wait_seconds: float) -> None:
         try:
-            await self.sender.deliver(claim, window)
+            await self.sender.deliver(claim, window, wait_seconds)
         finally:
             del self.in_flight[claim.delivery_id, claim.fence]
             self._wake.set()
@@ -153,14 +163,14 @@ class Dispatcher:
     def _free(self, recipient: str) -> bool:
         return self.breakers.closed(self.traits.destination(recipient))
 
-    def _room(self) -> int:
+    def _places(self) -> int:
         places = 0 if self.stopping else self.concurrency - len(self.in_flight)
-        return self.bucket.available(self.clock.monotonic_seconds(), min(places, CLAIM_LIMIT))
+        return min(places, CLAIM_LIMIT)
 
     async def _idle(self) -> None:
-        """Wait for news, for the next send that the rate allows, or for a while."""
+        """Wait for news, for the next turns, or for a while."""
         limited = self._more and len(self.in_flight) < self.concurrency
-        wait = (limited and self.bucket.seconds_to_next()) or self.idle_seconds
+        wait = (limited and self.pace.more_in_seconds) or self.idle_seconds
         try:
             async with asyncio.timeout(min(wait, self.idle_seconds)):
                 await self._wake.wait()

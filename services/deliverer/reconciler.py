@@ -11,8 +11,8 @@ from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.log import logger
 from services.contracts.records import Delivery, Malformed
 from services.deliverer import metrics
-from services.deliverer.bucket import TokenBucket
 from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear, Undelivered, Witness
+from services.deliverer.pace import Moments, Pace, Paced
 
 log = logger(__name__)
 
@@ -26,7 +26,7 @@ class Reconciler:
     """Asks a witness about doubts, whoever's send they come from.
 
     Look-ups count against the provider's rate, and take at most half of it: `share` allows them,
-    and `sends` pays for them.
+    and `sends` gives each its turn.
     """
 
     witness: Witness
@@ -37,8 +37,8 @@ class Reconciler:
     lease_seconds: float
     timeout_seconds: float
     interval_seconds: float
-    share: TokenBucket
-    sends: TokenBucket
+    share: Pace
+    sends: Paced
 
     async def run(self, stop: asyncio.Event) -> None:
         """Ask until stopped."""
@@ -59,16 +59,21 @@ class Reconciler:
         Raises:
             Transient: Postgres is away.
         """
-        room = self.share.available(self.clock.monotonic_seconds(), CONCURRENCY)
-        if not room:
-            return 0
-        questions = await self.look_ups.due(room, again_after_seconds=3 * self.timeout_seconds)
-        self.share.take(len(questions))
-        self.sends.take(len(questions))
-        await asyncio.gather(*(self._answer(each) for each in questions))
+        allowed = await self.share.turns(CONCURRENCY)
+        room = len(allowed.in_seconds)
+        questions: list[Question] = []
+        if room:
+            again_after = 3 * self.timeout_seconds
+            questions = await self.look_ups.due(room, again_after_seconds=again_after)
+            await self.share.give_back(allowed, room - len(questions))
+        moments = await self.sends.surely(len(questions))
+        await asyncio.gather(
+            *(self._answer(each, moments, number) for number, each in enumerate(questions))
+        )
         return len(questions)
 
-    async def _answer(self, question: Question) -> None:
+    async def _answer(self, question: Question, moments: Moments, number: int) -> None:
+        await asyncio.sleep(moments.wait_seconds(number, self.clock.monotonic_seconds()))
         finding = await self._ask(question)
         log.info(
             "looked_up",

@@ -35,8 +35,8 @@ class Sender:
     draining: bool = False
     """Whether a cancelled send is to be recorded as far as it got, since we are stopping."""
 
-    async def deliver(self, claim: Claim, window: SendWindow) -> None:
-        """Send once; return when the ledger has what came of it."""
+    async def deliver(self, claim: Claim, window: SendWindow, wait_seconds: float = 0.0) -> None:
+        """Send once, after a wait for its turn; return when the ledger has what came of it."""
         begun = self.clock.monotonic_seconds()
         try:
             message = Message(
@@ -45,14 +45,16 @@ class Sender:
         except Malformed as error:
             outcome: Outcome = Permanent(f"the ledger's record cannot be read: {error}")
         else:
-            outcome = await self._attempt(message, window)
+            outcome = await self._attempt(message, window, wait_seconds)
             self._measure(message, window, begun)
         self._learn(claim, outcome)
         await self._record(claim, outcome)
 
-    async def _attempt(self, message: Message, window: SendWindow) -> Outcome:
+    async def _attempt(self, message: Message, window: SendWindow, wait_seconds: float) -> Outcome:
         try:
             async with asyncio.timeout(window.remaining_seconds()):
+                if wait_seconds > 0:
+                    await asyncio.sleep(wait_seconds)
                 return await self.channel.send(message, window)
         except TooLate as late:
             return Refused(str(late), destination_down=True)

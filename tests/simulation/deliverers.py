@@ -12,10 +12,10 @@ from services.backbone.loop import SOON
 from services.contracts.records import Malformed
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
-from services.deliverer.bucket import TokenBucket
 from services.deliverer.decision import Policy
 from services.deliverer.dispatcher import Dispatcher
 from services.deliverer.inbox import Told
+from services.deliverer.pace import Pace, Paced, Unlimited
 from services.deliverer.reconciler import Reconciler
 from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
@@ -23,11 +23,19 @@ from services.deliverer.sweeper import Sweeper
 from tests.simulation.broker import Broker
 from tests.simulation.kafka import GroupConsumer, QuietProducer
 from tests.simulation.kernel import Kernel, Process, ProcessClock, Violation
-from tests.simulation.ledger import LineClaims, LineEvidence, LineLookUps, LineSweeps, LineUntold
+from tests.simulation.ledger import (
+    LineClaims,
+    LineEvidence,
+    LineLookUps,
+    LineRate,
+    LineSweeps,
+    LineUntold,
+)
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
 from tests.simulation.memory.sweeps import MemorySweeps
+from tests.simulation.memory.turns import MemoryRate
 from tests.simulation.plan import Plan
 from tests.simulation.process_loop import ProcessLoop
 from tests.simulation.provider import Provider, ProviderChannel, traits_of
@@ -167,7 +175,7 @@ class DelivererFactory:
             claims=claims,
             sender=sender,
             breakers=breakers,
-            bucket=TokenBucket(plan.per_second, 1, clock.monotonic_seconds()),
+            pace=Paced(self._pace(line, CHANNEL, 1.0), clock),
             announcer=announcer,
             clock=clock,
             traits=traits,
@@ -175,7 +183,7 @@ class DelivererFactory:
             idle_seconds=SWEEP_SECONDS,
             spawn=loop.spawn,
         )
-        reconciler = self._reconciler(line, channel, dispatcher.bucket, clock)
+        reconciler = self._reconciler(line, channel, dispatcher.pace, clock)
         sweeper = Sweeper(
             sweeps=sweeps,
             book=LineEvidence(line, MemoryEvidence(tables)),
@@ -203,13 +211,18 @@ class DelivererFactory:
             rng=rng,
         )
 
+    def _pace(self, line: Line, channel: str, share: float) -> Pace:
+        if self.plan.per_second is None:
+            return Unlimited()
+        rate = self.plan.per_second * share
+        return LineRate(line, MemoryRate(self.store.tables, channel, rate, 1))
+
     def _reconciler(
-        self, line: Line, channel: ProviderChannel, sends: TokenBucket, clock: ProcessClock
+        self, line: Line, channel: ProviderChannel, sends: Paced, clock: ProcessClock
     ) -> Reconciler | None:
         tables, times = self.store.tables, look_up_times(self.plan)
         if not times:
             return None
-        per_second = self.plan.per_second and self.plan.per_second / 2
         return Reconciler(
             witness=channel,
             look_ups=LineLookUps(line, MemoryLookUps(tables, CHANNEL, times)),
@@ -219,7 +232,7 @@ class DelivererFactory:
             lease_seconds=LEASE_SECONDS,
             timeout_seconds=1.0,
             interval_seconds=SWEEP_SECONDS,
-            share=TokenBucket(per_second, 1, 0.0),
+            share=self._pace(line, f"{CHANNEL}/look-ups", 0.5),
             sends=sends,
         )
 

@@ -11,6 +11,7 @@ from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Eviden
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert, OutboxEntry
 from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.sweeps import Ruling, Standing, Sweeps, Swept
+from services.backbone.ledger.turns import AHEAD_SECONDS, Rate, Turns
 from services.backbone.ledger.untold import UntoldMove, UntoldMoves
 from services.contracts.states import State
 from tests.simulation.memory.claims import MemoryClaims
@@ -18,6 +19,7 @@ from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
 from tests.simulation.memory.sweeps import MemorySweeps
+from tests.simulation.memory.turns import MemoryRate
 from tests.simulation.store import Line
 
 
@@ -110,6 +112,21 @@ class LineLookUps(LookUps):
 
     async def answered(self, question: Question, finding: str) -> None:
         await self._line.ask("answered", lambda: self._memory.answered(question, finding))
+
+
+class LineRate(Rate):
+    """Turns over a line."""
+
+    def __init__(self, line: Line, memory: MemoryRate) -> None:
+        self._line = line
+        self._memory = memory
+
+    async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
+        return await self._line.ask("turns", lambda: self._memory.turns(wanted, ahead_seconds))
+
+    async def give_back(self, turns: Turns, unused: int) -> None:
+        if unused:
+            await self._line.ask("give_back", lambda: self._memory.give_back(turns, unused))
 
 
 class LineIntake(Intake):

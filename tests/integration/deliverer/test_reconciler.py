@@ -15,12 +15,13 @@ from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.evidence import AsyncEvidenceBook
 from services.backbone.ledger.look_ups import LookUps
 from services.backbone.ledger.sweeps import Sweeps
+from services.backbone.ledger.turns import Rate
 from services.backbone.settings import LedgerSettings
 from services.contracts import topics
 from services.contracts.records import DeliveryEvent
 from services.contracts.states import State
-from services.deliverer.bucket import TokenBucket
 from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear
+from services.deliverer.pace import Pace, Paced, Unlimited
 from services.deliverer.reconciler import Reconciler
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger
@@ -60,7 +61,7 @@ class Scene:
     pool: AsyncPool
     provider: Provider = field(default_factory=Provider)
     clock: ManualClock = field(default_factory=lambda: ManualClock(FOUND_AT_MS))
-    sends: TokenBucket = field(default_factory=lambda: TokenBucket(None, 1, 0.0))
+    sends: Pace = field(default_factory=Unlimited)
 
     async def begin(self, *others: Any) -> None:
         await self.at(0)
@@ -92,8 +93,8 @@ class Scene:
             lease_seconds=LEASE,
             timeout_seconds=timeout,
             interval_seconds=1.0,
-            share=TokenBucket(None, 1, 0.0),
-            sends=self.sends,
+            share=Unlimited(),
+            sends=Paced(self.sends, self.clock),
         ).turn()
 
     async def to_be_ruled(self) -> int:
@@ -196,13 +197,12 @@ async def test_what_is_held_is_still_asked_about(scene: Scene) -> None:
     assert scene.state() == State.SENT
 
 
-async def test_questions_pay_with_the_rate_of_sends(scene: Scene) -> None:
-    scene.sends = TokenBucket(1.0, 1, 0.0)
+async def test_questions_take_turns_of_the_channels_rate(scene: Scene) -> None:
+    scene.sends = Rate(scene.pool, channel="webhook", per_second=100.0, burst=1)
     await scene.begin(delivery(2), delivery(3))
     await scene.at(31)
     assert await scene.turn() == 3
-    assert scene.sends.available(0.0, 9) == 0
-    assert scene.sends.seconds_to_next() == 3.0
+    assert (await scene.sends.turns(1)).in_seconds == pytest.approx((0.03,))
 
 
 def test_a_deliverer_ends_a_doubt_by_its_witness_and_tells_it(

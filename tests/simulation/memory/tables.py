@@ -128,6 +128,8 @@ class Tables:
     pieces: dict[PieceKey, PieceRow] = field(default_factory=dict)
     look_ups: dict[tuple[str, int, int], LookUpRow] = field(default_factory=dict)
     untold: list[UntoldMove] = field(default_factory=list)
+    turns: dict[str, float] = field(default_factory=dict)
+    """When each channel's next turn begins."""
     words: set[str] = field(default_factory=set)
     """Deliveries on which a person has given a word."""
     accepted_at: dict[str, float] = field(default_factory=dict)

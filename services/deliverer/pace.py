@@ -1,0 +1,109 @@
+"""How fast sends may follow one another: by turns that all deliverers of a channel share."""
+
+from typing import Final, Protocol
+
+from services.backbone.clock import Clock
+from services.backbone.errors import Transient
+from services.backbone.ledger.turns import AHEAD_SECONDS, Turns
+
+FOREVER_SECONDS: Final = 86_400.0
+STALE_SECONDS: Final = 0.1
+"""Turns older than this are not used: their sends would come on top of others' turns."""
+TRIES_LIMIT: Final = 3
+
+
+class Pace(Protocol):
+    """What hands out turns; see services/backbone/ledger/turns.py."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether turns are scarce at all."""
+
+    async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
+        """Take at most `wanted` turns that begin soon; raises Transient."""
+
+    async def give_back(self, turns: Turns, unused: int) -> None:
+        """Return the last of these turns, if that is still possible; raises Transient."""
+
+
+class Unlimited:
+    """The pace of a channel without a limit."""
+
+    is_limited: Final = False
+
+    async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
+        """Return as many as are wanted, all at once."""
+        return Turns((0.0,) * wanted)
+
+    async def give_back(self, turns: Turns, unused: int) -> None:
+        """Do nothing: there are always more."""
+
+
+class Paced:
+    """A pace by the clock of one process: turns as moments of its monotonic clock."""
+
+    def __init__(self, pace: Pace, clock: Clock) -> None:
+        self._pace = pace
+        self._clock = clock
+        self.more_in_seconds = 0.0
+        """In how many seconds more turns are to be had, after the last that were too few."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether turns are scarce at all."""
+        return self._pace.is_limited
+
+    async def soon(self, wanted: int) -> "Moments":
+        """Take what is to be had of `wanted` turns; raises Transient."""
+        asked_at = self._clock.monotonic_seconds()
+        turns = await self._pace.turns(wanted)
+        self.more_in_seconds = turns.more_in_seconds
+        return Moments(asked_at, turns)
+
+    async def surely(self, count: int) -> "Moments":
+        """Take exactly so many turns, however long their sends have to wait.
+
+        Raises:
+            Transient: Postgres is away, or so slow that turns are over when they arrive.
+        """
+        if not count:
+            return Moments(self._clock.monotonic_seconds(), Turns(()))
+        for _ in range(TRIES_LIMIT):
+            asked_at = self._clock.monotonic_seconds()
+            moments = Moments(asked_at, await self._pace.turns(count, FOREVER_SECONDS))
+            if self.is_fresh(moments):
+                return moments
+        raise Transient("Postgres is too slow for the channel's rate to be kept")
+
+    async def use(self, moments: "Moments", count: int) -> "Moments":
+        """Return moments for `count` sends: of these if they are fresh, else of new ones.
+
+        Raises:
+            Transient: as with `surely`.
+        """
+        if count and not self.is_fresh(moments):
+            return await self.surely(count)
+        if (unused := len(moments.turns.in_seconds) - count) > 0 and self.is_limited:
+            await self._pace.give_back(moments.turns, unused)
+        return moments
+
+    def is_fresh(self, moments: "Moments") -> bool:
+        """Tell whether sends can still begin in these turns."""
+        if not self.is_limited:
+            return True
+        return self._clock.monotonic_seconds() - moments.asked_at <= STALE_SECONDS
+
+
+class Moments:
+    """Turns, and when they were asked for on the monotonic clock."""
+
+    def __init__(self, asked_at: float, turns: Turns) -> None:
+        self.asked_at = asked_at
+        self.turns = turns
+
+    def __len__(self) -> int:
+        return len(self.turns.in_seconds)
+
+    def wait_seconds(self, number: int, now: float) -> float:
+        """Return how long send `number` has to wait from `now` on."""
+        return max(0.0, self.asked_at + self.turns.in_seconds[number] - now)

@@ -1,0 +1,186 @@
+"""The channel's rate is kept by all of its deliverers together, however many there are and die.
+
+The property: any span of time holds at most rate times span and a burst of sends; and whoever keeps
+asking gets nearly all of the rate. It is held by the statements in Postgres and by those in memory.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.backbone.clock import SystemClock
+from services.backbone.ledger.database import AsyncPool, async_pool, migrate
+from services.backbone.ledger.turns import AHEAD_SECONDS, Rate, Turns
+from services.backbone.settings import LedgerSettings
+from services.contracts.states import State
+from services.deliverer.pace import Pace
+from tests.integration.deliverer.conftest import Start
+from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.deliverer.receivers import OK, Answer, WebhookReceiver
+from tests.integration.deliverer.waiting import until
+from tests.simulation.memory.tables import Tables
+from tests.simulation.memory.turns import MemoryRate
+from tests.unit.deliverer.builders import delivery
+
+pytestmark = pytest.mark.postgres
+
+START: Final = 1_000_000.0
+SLACK: Final = 0.1
+"""Of a send: Postgres counts in microseconds, and adds them up."""
+
+Step = tuple[float, int, int, bool]
+"""Seconds to pass, turns wanted, of these used, and whether the others are given back."""
+STEPS: Final = st.lists(
+    st.tuples(
+        st.sampled_from((0.0, 0.0, 0.01, 0.1, 0.3, 1.0, 7.0)),
+        st.integers(0, 40),
+        st.integers(0, 40),
+        st.booleans(),
+    ),
+    max_size=25,
+)
+RATES: Final = st.sampled_from((0.5, 1.0, 3.0, 20.0, 1000.0))
+BURSTS: Final = st.sampled_from((1, 2, 10))
+
+
+@dataclass
+class InMemory:
+    """The rate in memory, asked as the one in Postgres is."""
+
+    rate: MemoryRate
+    is_limited: bool = True
+
+    async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
+        return self.rate.turns(wanted, ahead_seconds)
+
+    async def give_back(self, turns: Turns, unused: int) -> None:
+        if unused:
+            self.rate.give_back(turns, unused)
+
+
+@dataclass
+class History:
+    """Sends by several deliverers that share a rate; `move` sets the ledger's clock."""
+
+    pace: Pace
+    move: Callable[[float], Awaitable[None]]
+    now: float = START
+    begun: list[float] = field(default_factory=list)
+
+    async def take(self, wait: float, wanted: int, used: int, give_back: bool) -> Turns:
+        self.now += wait
+        await self.move(self.now)
+        turns = await self.pace.turns(wanted)
+        assert len(turns.in_seconds) <= wanted
+        assert list(turns.in_seconds) == sorted(turns.in_seconds)
+        used = min(used, len(turns.in_seconds))
+        self.begun += [self.now + each for each in turns.in_seconds[:used]]
+        if give_back:
+            await self.pace.give_back(turns, len(turns.in_seconds) - used)
+        return turns
+
+    def check(self, rate: float, burst: int) -> None:
+        least = float("inf")
+        for number, begin in enumerate(sorted(self.begun)):
+            allowed = rate * (begin - START)
+            least = min(least, number - allowed)
+            assert number + 1 - allowed - least <= burst + SLACK
+
+
+async def kept(history: History, rate: float, burst: int, steps: list[Step]) -> None:
+    for step in steps:
+        await history.take(*step)
+    history.check(rate, burst)
+    await history.take(10.0, 0, 0, False)
+    history.begun.clear()
+    begin = history.now
+    while history.now < begin + 3.0:  # one who asks whenever more is to be had gets it all
+        turns = await history.take(0.0, 5, 5, False)
+        history.now += turns.more_in_seconds + 1e-5
+    history.check(rate, burst)
+    assert len(history.begun) >= rate * 3.0 - 1
+
+
+@given(RATES, BURSTS, STEPS)
+def test_the_rate_is_kept_and_used_in_memory(rate: float, burst: int, steps: list[Step]) -> None:
+    clock = [START]
+    tables = Tables(lambda: clock[0])
+
+    async def move(now: float) -> None:
+        clock[0] = now
+
+    pace = InMemory(MemoryRate(tables, "sms", rate, burst))
+    asyncio.run(kept(History(pace, move), rate, burst, steps))
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(RATES.filter(lambda rate: rate < 100), BURSTS, STEPS)
+def test_the_rate_is_kept_and_used_in_postgres(
+    ledger_url: str, rate: float, burst: int, steps: list[Step]
+) -> None:
+    asyncio.run(_in_postgres(ledger_url, rate, burst, steps))
+
+
+async def _in_postgres(url: str, rate: float, burst: int, steps: list[Step]) -> None:
+    given_settings = {"postgres_url": url, "postgres_pool_size": 1}
+    ledger_settings = LedgerSettings.model_validate(given_settings)
+    migrate(ledger_settings)
+    async with async_pool(ledger_settings) as pool:
+
+        async def move(now: float) -> None:
+            async with pool.connection() as connection:
+                await connection.execute(
+                    "SELECT set_config('aldebaran.now', to_timestamp(%s)::text, false)", (now,)
+                )
+
+        async with pool.connection() as connection:
+            await connection.execute("DELETE FROM turns")
+        pace = Rate(pool, channel="sms", per_second=rate, burst=burst)
+        await kept(History(pace, move), rate, burst, steps)
+
+
+@pytest.fixture
+async def pool(ledger: Ledger) -> AsyncIterator[AsyncPool]:
+    async with async_pool(LedgerSettings.model_validate({"postgres_url": ledger.url})) as pool:
+        yield pool
+
+
+async def test_turns_are_given_back_only_while_they_are_the_last(pool: AsyncPool) -> None:
+    one, two = (Rate(pool, channel="sms", per_second=0.1, burst=5) for _ in range(2))
+    await one.turns(0)
+    first = await one.turns(1, ahead_seconds=3600)
+    second = await two.turns(1, ahead_seconds=3600)
+    await one.give_back(first, 1)
+    assert (await one.turns(1, ahead_seconds=3600)).in_seconds > second.in_seconds
+    last = await two.turns(1, ahead_seconds=3600)
+    await two.give_back(last, 1)
+    again = await one.turns(1, ahead_seconds=3600)
+    assert again.until == last.until
+
+
+def test_two_deliverers_together_keep_the_rate(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    came: list[float] = []
+    clock = SystemClock()
+
+    def note(number: int, key: str) -> Answer:
+        came.append(clock.monotonic_seconds())
+        return OK
+
+    receiver.script = note
+    rate, burst, count = 20, 1, 60
+    for _ in range(2):
+        start("webhook", rate_per_second=rate, rate_burst=burst)
+    ledger.add(*(delivery(n, recipient=receiver.url) for n in range(count)))
+    until(lambda: set(ledger.states().values()) == {State.SENT}, "all sent")
+    assert len(receiver.taken()) == count
+    owners = {row["owner"] for row in ledger.rows("SELECT owner FROM attempts")}
+    assert len(owners) == 2
+    # However slow this machine is, so many sends take so long; a little is the network's.
+    assert came[-1] - came[0] >= (count - 1 - burst) / rate - 0.25

@@ -1,0 +1,38 @@
+"""Turns in memory; see services/backbone/ledger/turns.py."""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from services.backbone.ledger.turns import AHEAD_SECONDS, Turns
+from tests.simulation.memory.tables import Tables
+
+
+@dataclass(frozen=True)
+class MemoryRate:
+    """The statements of Rate, each at one moment."""
+
+    tables: Tables
+    channel: str
+    per_second: float
+    burst: int
+    is_limited: Final = True
+
+    def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
+        """Take at most `wanted` turns."""
+        now = self.tables.now()
+        next_at = self.tables.turns.setdefault(self.channel, now)
+        first = max(next_at, now - (self.burst - 1) / self.per_second)
+        to_be_had = 1 + math.floor(self.per_second * (now + ahead_seconds - first))
+        count = min(wanted, max(0, to_be_had))
+        self.tables.turns[self.channel] = until = first + count / self.per_second
+        begins = tuple(max(0.0, first - now + n / self.per_second) for n in range(count))
+        more = max(0.0, until - now - ahead_seconds) if count < wanted else 0.0
+        return Turns(begins, more, datetime.fromtimestamp(until, UTC))
+
+    def give_back(self, turns: Turns, unused: int) -> None:
+        """Return the last of these turns, if nobody has taken others since."""
+        until = self.tables.turns[self.channel]
+        if datetime.fromtimestamp(until, UTC) == turns.until:
+            self.tables.turns[self.channel] = until - unused / self.per_second

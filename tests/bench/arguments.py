@@ -26,7 +26,7 @@ def arguments() -> argparse.Namespace:
     told = parser.parse_args()
     if told.quick:
         told.seconds, told.warm_up, told.visits, told.backlog = 10.0, 5.0, 1, 200_000
-        told.waiting, told.first_byte_seconds, told.storm = 20_000, 10.0, 20_000
+        told.waiting, told.first_byte_seconds, told.storm = [20_000], 10.0, 20_000
     told.latency_rows = told.rows or list(LATENCY_ROWS)
     told.drain_rows = told.rows or list(DRAIN_ROWS)
     return told
@@ -47,7 +47,9 @@ def _watching(parser: argparse.ArgumentParser) -> None:
 
 
 def _delivering(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--waiting", type=int, default=200_000, help="deliveries to claim from")
+    parser.add_argument(
+        "--waiting", type=int, nargs="*", default=[100_000, 1_000_000], help="when claiming"
+    )
     parser.add_argument("--first-byte-seconds", type=float, default=60)
     parser.add_argument("--storm", type=int, default=60_000, help="alerts of the storm")
 

@@ -4,32 +4,48 @@ import asyncio
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+import psycopg
 
 from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
-from services.backbone.ledger.database import AsyncPool, async_pool, migrate, open_pool
-from services.backbone.ledger.intake import Intake, NewAlert, NewDelivery
+from services.backbone.ledger.database import AsyncPool, async_pool, migrate
+from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from services.contracts.states import State
 from tests.bench.delivering.alerts import bench_alert
+from tests.bench.delivering.work import Work
 from tests.bench.percentiles import Latency, summary
 from tests.bench.stores import fresh_postgres
 
 CHANNEL = "bench"
 WORKERS = 2
-INTAKE_BATCH = 500
+
+
+_ALERTS: Final = """
+INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at)
+SELECT md5('alert' || n), 'bench', 'warning', 'one of many', %s::jsonb, 'bench', now(), now()
+FROM generate_series(1, %s::integer) AS n"""
+_DELIVERIES: Final = """
+INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, record, next_attempt_at)
+SELECT md5('delivery' || n), md5('alert' || n), %s, 'desk', %s::jsonb,
+  now() - interval '1 minute' + n * interval '1 microsecond'
+FROM generate_series(1, %s::integer) AS n"""
 
 
 @dataclass(frozen=True)
 class ClaimsRow:
-    """One batch size: what was claimed and settled each second, and how long one claim took."""
+    """One number of waiting rows and one batch size: what was claimed and settled each second, how
+    long one claim took, and Postgres' processor time for each delivery.
+    """
 
     waiting: int
     batch: int
     per_second: int
     claim: Latency
-    intake_per_second: int
+    postgres_us: int = 0
 
 
 def measure_claims(
@@ -39,23 +55,23 @@ def measure_claims(
     with fresh_postgres(home) as url:
         settings = LedgerSettings.model_validate({"postgres_url": url})
         migrate(settings)
-        begun = time.monotonic()
-        fill(settings, waiting)
-        recorded = int(waiting / (time.monotonic() - begun))
+        fill(url, waiting)
         rows = []
         for batch in batches:
-            per_second, claim = asyncio.run(claimed(settings, batch, seconds))
-            rows.append(ClaimsRow(waiting, batch, per_second, claim, recorded))
+            with Work("postgres") as work:
+                per_second, claim = asyncio.run(claimed(settings, batch, seconds))
+            took_us = work.seconds() / max(1.0, per_second * seconds) * 1e6
+            rows.append(ClaimsRow(waiting, batch, per_second, claim, int(took_us)))
         return rows
 
 
-def fill(settings: LedgerSettings, waiting: int) -> None:
-    """Record alerts with one delivery each, as the lookout does."""
-    with open_pool(settings) as pool:
-        intake = Intake(pool)
-        for first in range(0, waiting, INTAKE_BATCH):
-            numbers = range(first, min(first + INTAKE_BATCH, waiting))
-            intake.accept([_new(bench_alert("claims", number)) for number in numbers])
+def fill(url: str, waiting: int) -> None:
+    """Record alerts of the usual size with one delivery each."""
+    new = _new(bench_alert("claims", 1))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(_ALERTS, (new.encoded.decode(), waiting))
+        record = new.deliveries[0].encoded.decode()
+        connection.execute(_DELIVERIES, (CHANNEL, record, waiting))
 
 
 async def claimed(settings: LedgerSettings, batch: int, seconds: float) -> tuple[int, Latency]:

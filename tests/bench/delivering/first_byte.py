@@ -3,17 +3,20 @@
 import threading
 import time
 import uuid
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, Producer
 
 from services.contracts import topics
 from tests.bench.delivering.alerts import bench_alert, bench_delivery_id
 from tests.bench.delivering.chain import NOTIFICATIONS, Chain, chain
+from tests.bench.delivering.work import Work
 from tests.bench.load import client
 from tests.bench.percentiles import Latency, summary
 
 SETTLE_SECONDS = 5.0
+STORES = ("postgres", "java")
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class FirstByteRow:
     missing: int
     repeats: int
     first_byte: Latency
-    cores: dict[str, float]
+    cpu_ms: dict[str, float] = field(default_factory=dict)
+    """Processor time for each delivery, of each program; between batches it idles a little too."""
 
 
 def measure_first_byte(
@@ -37,16 +41,17 @@ def measure_first_byte(
     with chain(channel, {}, answer_after=0.005) as running:
         reader = BusReader(running.bootstrap) if channel == "bus" else None
         offer(client(running.bootstrap), "warm", rate, warm_up_seconds)
-        before, begun = running.cpu_seconds(), time.monotonic()
-        intended = offer(client(running.bootstrap), "run", rate, seconds)
-        time.sleep(SETTLE_SECONDS)
-        took = time.monotonic() - begun
-        cores = {
-            name: round((now - before[name]) / took, 3)
-            for name, now in running.cpu_seconds().items()
-        }
+        before, stores = running.cpu_seconds(), {name: Work(name) for name in STORES}
+        with ExitStack() as watching:
+            for each in stores.values():
+                watching.enter_context(each)
+            intended = offer(client(running.bootstrap), "run", rate, seconds)
+            time.sleep(SETTLE_SECONDS)
+        spent = {name: now - before[name] for name, now in running.cpu_seconds().items()}
+        spent |= {name: each.seconds() for name, each in stores.items()}
+        took_ms = {name: round(each / len(intended) * 1000, 2) for name, each in spent.items()}
         seen = reader.end() if reader else running.received()
-        return _row(running, rate, intended, seen, cores)
+        return _row(running, rate, intended, seen, took_ms)
 
 
 def offer(producer: Producer, run: str, rate: float, seconds: float) -> list[int]:
@@ -69,7 +74,7 @@ def _row(
     rate: int,
     intended: list[int],
     seen: dict[str, list[int]],
-    cores: dict[str, float],
+    cpu_ms: dict[str, float],
 ) -> FirstByteRow:
     ids = [
         bench_delivery_id("run", index, running.channel, running.recipient)
@@ -83,7 +88,7 @@ def _row(
         missing=len(intended) - len(came),
         repeats=sum(len(times) - 1 for _, times in came),
         first_byte=summary([times[0] - due for due, times in came]),
-        cores=cores,
+        cpu_ms=cpu_ms,
     )
 
 

@@ -6,15 +6,18 @@ secret. With a signing secret, requests are signed as the Standard Webhooks spec
 What is provably not taken: everything before the request's first byte, and the answers 425, 429
 and 503. The HTTP client reports its phases, so "before the first byte" is known and not guessed;
 it never retries, never follows a redirect, and by default opens a new connection for each send,
-since a kept one may be closed by the other side just while we write.
+since a kept one may be closed by the other side just while we write. A request on a kept connection
+that dies before any byte of an answer is in doubt: that nothing came back proves nothing.
 """
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import logging
 import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Final
 
 import httpx2
@@ -25,9 +28,17 @@ from services.backbone.settings import Seconds, Settings, read_settings
 from services.contracts.records import Severity
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
-from services.deliverer.posting import REASON_LIMIT, failed, opens, retry_after_seconds
+from services.deliverer.posting import (
+    REASON_LIMIT,
+    answer_bytes,
+    failed,
+    opens,
+    retry_after_seconds,
+)
 
 _NOT_PROCESSED: Final = frozenset({425, 429, 503})
+_BODY_SECONDS: Final = 0.5
+_BODY_LIMIT_BYTES: Final = 16 * 1024
 _MAYBE_PROCESSED: Final = frozenset({408, 409})
 """408 comes from gateways for slow servers too; 409 tells of a first try still under way."""
 
@@ -97,7 +108,7 @@ class WebhookChannel:
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
-        """POST one delivery; the status line decides, the answer's body is not read."""
+        """POST one delivery; the status line decides, whatever the answer's body says."""
         address, secret = self._target(message.delivery.recipient)
         body = payload(message)
         headers = self._headers(message, body, secret)
@@ -109,11 +120,23 @@ class WebhookChannel:
             return Permanent(f"the recipient is no address to POST to: {error}")
         except httpx2.TransportError as error:
             return failed(error, window)
-        await response.aclose()
-        return answered(response.status_code, response.headers, self._clock.now_ms())
+        outcome = answered(response.status_code, response.headers, self._clock.now_ms())
+        await self._let_go(response, window)
+        return outcome
+
+    async def _let_go(self, response: httpx2.Response, window: SendWindow) -> None:
+        """End the answer; a connection can be kept only if the body was read, which must not take
+        so long that the window ends meanwhile.
+        """
+        if not self._settings.webhook_keep_alive_seconds:
+            await response.aclose()
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(_BODY_SECONDS, window.remaining_seconds() / 2)):
+                await answer_bytes(response, _BODY_LIMIT_BYTES)
 
     def unusable(self) -> str | None:
-        """Return None: each connection is new."""
+        """Return None: a connection that is of no use is replaced by itself."""
         return None
 
     async def close(self) -> None:

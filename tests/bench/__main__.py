@@ -10,6 +10,7 @@ from pathlib import Path
 
 from services.contracts.streams import load_streams
 from services.contracts.topics import Topic, core_topics, stream_topics
+from services.machine.problems import MachineProblem
 from tests.bench import report as reports
 from tests.bench.arguments import arguments, command
 from tests.bench.books import measure_books
@@ -31,6 +32,8 @@ STEPS = Path(__file__).parent / "watches"
 PEERS = ("flink-heap", "flink-rocksdb", "micro-batch", "consumer")
 CEILING = "pass-through"
 OURS = ("pair", "single")
+NOT_MEASURED = (Unavailable, MachineProblem, RuntimeError, TimeoutError)
+"""What one row may raise without ending the others; the report tells it."""
 
 
 def main() -> int:
@@ -74,7 +77,7 @@ def measure_latency(report: Report, told: argparse.Namespace) -> None:
             with running_broker(bench_topics()) as broker:
                 scene = Scene(broker.bootstrap, broker.home / name, SHIPPED, told.batch_seconds)
                 report.latency += visit(name, number, ENGINES[name], scene, broker, pace)
-        except Unavailable as missing:
+        except NOT_MEASURED as missing:
             _skip(report, "latency", name, missing)
         report.ratios["latency"] = latency_ratios(report.latency)
         report.write(told.report)
@@ -114,7 +117,7 @@ def measure_drain(report: Report, told: argparse.Namespace) -> None:
             try:
                 row = drain(name, ENGINES[name], scene, broker, backlog, has_rule)
                 rows.append((number, row))
-            except Unavailable as missing:
+            except NOT_MEASURED as missing:
                 _skip(report, "drain", name, missing)
             report.drain = [row for _, row in rows]
             report.ratios["drain"] = drain_ratios(rows)
@@ -164,6 +167,7 @@ def variants(report: Report, told: argparse.Namespace) -> None:
     """Drain one topic with each variant, there and back, and compare with the first."""
     rows: list[tuple[int, DrainRow]] = []
     named = {each.name: each for each in load_variants(told.variants)}
+    report.skipped["variants"] = []
     partitions = load_streams()[STREAM].partitions
     with running_broker(bench_topics()) as broker:
         backlog = write_backlog(broker.bootstrap, told.backlog, partitions)
@@ -173,8 +177,11 @@ def variants(report: Report, told: argparse.Namespace) -> None:
             scene = Scene(
                 broker.bootstrap, home, each.watch_file(), 60.0, partitions, each.settings
             )
-            row = drain(name, ENGINES["single"], scene, broker, backlog, has_rule=True)
-            rows.append((number, row))
+            try:
+                row = drain(name, ENGINES["single"], scene, broker, backlog, has_rule=True)
+                rows.append((number, row))
+            except NOT_MEASURED as missing:
+                _skip(report, "variants", name, missing)
             report.variants = [row for _, row in rows]
             report.ratios["variants"] = variant_ratios(rows, list(named))
             report.write(told.report)
@@ -223,8 +230,8 @@ def gateway(report: Report, told: argparse.Namespace) -> None:
         report.gateway = measure_gateway(broker, (200, 1), min(20.0, told.seconds))
 
 
-def _skip(report: Report, section: str, name: str, missing: Unavailable) -> None:
-    say(f"  not here: {missing}")
+def _skip(report: Report, section: str, name: str, missing: Exception) -> None:
+    say(f"  not measured: {missing}")
     skipped = Skipped(name, str(missing))
     if skipped not in report.skipped[section]:
         report.skipped[section].append(skipped)

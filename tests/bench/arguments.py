@@ -10,7 +10,7 @@ from tests.bench.engines import ENGINES
 
 DEFAULT_SECTIONS = ("latency", "drain", "loops", "gateway", "claims", "first_bytes", "storm")
 SECTIONS = (*DEFAULT_SECTIONS, "variants", "slope", "books")
-LATENCY_ROWS = ("pair", "single", "flink-heap")
+LATENCY_ROWS = ("pair", "flink-heap")
 DRAIN_ROWS = ("single", "flink-heap", "flink-rocksdb", "consumer", "pass-through")
 
 
@@ -34,7 +34,7 @@ def arguments() -> argparse.Namespace:
 
 def _watching(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rates", type=int, nargs="*", default=[1000, 10_000])
-    parser.add_argument("--seconds", type=float, default=60, help="measured at each rate")
+    parser.add_argument("--seconds", type=float, default=50, help="measured at each rate")
     parser.add_argument("--warm-up", type=float, default=30, help="at the highest rate")
     parser.add_argument("--probes", type=float, default=100, help="probes per second")
     parser.add_argument("--visits", type=int, default=2, help="to each engine, there and back")

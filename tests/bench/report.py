@@ -83,7 +83,7 @@ class Report:
         yield ""
         yield "Made by `make bench`. " + ", ".join(f"{k}: {v}" for k, v in self.machine.items())
         for section, rows, lines in self._sections():
-            if rows:
+            if rows or self.skipped.get(section):
                 yield ""
                 yield from lines
                 yield from self._after(section)
@@ -108,7 +108,7 @@ class Report:
             yield from ratio_lines(self.ratios[section])
         for each in self.skipped.get(section, []):
             yield ""
-            yield f"Not measured here: {each.engine}: {each.reason}"
+            yield f"Not measured: {each.engine}: {each.reason[:1000]}"
         if how := self.measured.get(section):
             yield ""
             yield (

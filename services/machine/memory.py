@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 AUDITORS_MAX: Final = 2
-PAIR_MEBIBYTES: Final = 3700
+PAIR_MEBIBYTES: Final = 3800
 """What two auditors and all other programs need, with room for the system's file cache."""
 
 _CONTAINER_LIMITS: Final = (

@@ -6,13 +6,11 @@
 import asyncio
 import os
 import subprocess
-import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from services.backbone.clock import SystemClock
@@ -53,10 +51,7 @@ def own_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPostgr
 
 @pytest.fixture
 def ledger(own_postgres: OwnPostgres) -> Ledger:
-    name, url = f"matrix_{uuid.uuid4().hex}", own_postgres.server.url()
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return Ledger(f"{url.rpartition('/')[0]}/{name}").migrated()
+    return own_postgres.new_ledger()
 
 
 @pytest.fixture(params=channel_names())

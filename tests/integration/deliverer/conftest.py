@@ -117,12 +117,19 @@ def start(bus: Bus, ledger: Ledger, tmp_path: Path) -> Iterator[Start]:
         each.kill()
 
 
-@pytest.fixture
-def own_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
-    own = prepared(tmp_path)
-    own.start()
+@pytest.fixture(scope="session")
+def prepared_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPostgres]:
+    own = prepared(tmp_path_factory.mktemp("own"))
     yield own
     own.stop()
+
+
+@pytest.fixture
+def own_postgres(prepared_postgres: OwnPostgres) -> OwnPostgres:
+    """A Postgres that a test may stop; it runs when the test begins."""
+    if prepared_postgres.running is None:
+        prepared_postgres.start()
+    return prepared_postgres
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Puts deliveries into a ledger and reads how they stand; a Postgres that may be stopped."""
 
 import os
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,13 @@ class OwnPostgres:
         if self.running is not None:
             self.running.stop()
             self.running = None
+
+    def new_ledger(self) -> Ledger:
+        """Return an empty ledger in a database of its own."""
+        name, url = f"ledger_{uuid.uuid4().hex}", self.server.url()
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return Ledger(f"{url.rpartition('/')[0]}/{name}").migrated()
 
 
 def prepared(folder: Path) -> OwnPostgres:

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 @pytest.fixture
 def ledger(own_postgres: OwnPostgres) -> Ledger:
-    return Ledger(own_postgres.server.url()).migrated()
+    return own_postgres.new_ledger()
 
 
 def test_what_was_answered_while_the_ledger_was_away_is_recorded_when_it_is_back(
@@ -62,7 +62,8 @@ def answered_but_not_recorded(
     release = threading.Event()
     receiver.script = lambda number, key: Answer(after=release)
     ledger.add(delivery(1, recipient=receiver.url))
-    deliverer = start("webhook", send_timeout_seconds=2, lease_seconds=4)
+    short = {"send_timeout_seconds": 2, "lease_seconds": 4, "drain_timeout_seconds": 3}
+    deliverer = start("webhook", **short)
     until(lambda: receiver.requests, "the request is read")
     own_postgres.stop()
     release.set()

@@ -178,7 +178,7 @@ def call(door: Door, one: Delivery, status: str) -> int:
 def test_while_postgres_is_away_twilio_is_to_say_it_again(
     own_postgres: OwnPostgres, tmp_path: Path
 ) -> None:
-    ledger = Ledger(own_postgres.server.url()).migrated()
+    ledger = own_postgres.new_ledger()
     one = text(1)
     ledger.add(one)
     ledger.execute("UPDATE deliveries SET state = 'IN_DOUBT', attempt = 1")

@@ -204,7 +204,8 @@ class Claims:
 
         If it raises, some may be claimed although nobody will send them: see Sweeps.unsent.
         """
-        terms = self._terms | {"ids": list(delivery_ids), "limit": limit}
+        once = list(dict.fromkeys(delivery_ids))  # the statement would return a repeated id twice
+        terms = self._terms | {"ids": once, "limit": limit}
         return await fetch_all(self._pool, kwargs_row(_claim), _CLAIM_BY_ID, terms)
 
     async def due(self, due: Due) -> list[Claim]:

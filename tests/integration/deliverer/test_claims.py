@@ -48,6 +48,14 @@ async def test_a_due_delivery_is_claimed_once(ledger: Ledger, pool: AsyncPool) -
     assert [row["finished_at"] for row in ledger.attempts(one)] == [None]
 
 
+async def test_told_twice_in_one_batch_it_is_claimed_once(ledger: Ledger, pool: AsyncPool) -> None:
+    one, other = delivery(1), delivery(2)
+    ledger.add(one, other)
+    told = [one.delivery_id, other.delivery_id, one.delivery_id, one.delivery_id]
+    claims = await claims_of(pool).by_id(told, 10)
+    assert sorted(each.delivery_id for each in claims) == sorted(set(told))
+
+
 async def test_due_deliveries_come_longest_overdue_first_and_bounded(
     ledger: Ledger, pool: AsyncPool
 ) -> None:

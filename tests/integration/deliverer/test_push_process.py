@@ -237,7 +237,7 @@ def test_what_is_said_not_to_be_taken_was_not_among_all_faults_at_once(
         refuse_share=0.1,
         delay_seconds=0.02,
     )
-    sent = [delivery(n, "push", PHONE if n % 2 else OTHER) for n in range(150)]
+    sent = [delivery(n, "push", PHONE if n % 2 else OTHER) for n in range(60)]
     ledger.add(*sent)
     started(start, apple, concurrency=16, attempts_limit=1000)
     until(lambda: at_rest(ledger, State.SENT), "all sent")

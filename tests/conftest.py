@@ -78,7 +78,7 @@ def ledger_url(postgres_url: str) -> Iterator[str]:
 def spark(aldebaran_tools: Path) -> Iterator[SparkSession]:
     """Spark inside the test process, set up as the auditor sets it up."""
     jars = setup.jars_folder(aldebaran_tools, "spark")
-    settings = AuditorSettings(auditor_slots=8, auditor_heap="768m", auditor_jars=jars)
+    settings = AuditorSettings(auditor_slots=12, auditor_heap="768m", auditor_jars=jars)
     session = open_session(settings)
     yield session
     session.stop()

@@ -15,6 +15,9 @@ from services.contracts.streams import FieldName, StreamDeclaration
 APPENDED_AT: Final = "appended_at"
 """Column of every stream's view: when the broker appended the event. A watch must return it."""
 
+RULES: Final = "rules"
+"""Name under which the SQL reads the watch's table of rules."""
+
 BEAT: Final = "$beat"
 """Stands in heartbeat events for the id of one heartbeat."""
 
@@ -57,6 +60,19 @@ class Heartbeat(BaseModel):
     events: Annotated[tuple[HeartbeatEvent, ...], Field(min_length=1, max_length=64)]
 
 
+class RulesDeclaration(BaseModel):
+    """A table of rules that the watch's SQL joins under the name `rules`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,120}\.csv$")]
+    """A CSV file with a header, in the watches' folder."""
+    columns: Annotated[
+        dict[FieldName, Literal["string", "bigint", "double", "boolean"]],
+        Field(min_length=1, max_length=32),
+    ]
+
+
 class WatchDeclaration(BaseModel):
     """One watch: a query over streams, and how its result rows become alerts.
 
@@ -69,10 +85,12 @@ class WatchDeclaration(BaseModel):
     watch: Name
     version: Literal[1]
     description: Annotated[str, Field(min_length=1, max_length=2048)]
+    paused: bool = False
     streams: Annotated[tuple[Name, ...], Field(min_length=1, max_length=8)]
     watermark: Annotated[str, Field(max_length=64)] = "10 minutes"
     durations: Annotated[dict[FieldName, str], Field(max_length=64)] = {}
     parameters: Annotated[dict[FieldName, Scalar], Field(max_length=64)] = {}
+    rules: RulesDeclaration | None = None
     sql: Annotated[str, Field(min_length=1, max_length=64 * 1024)]
     key: Annotated[tuple[Column, ...], Field(min_length=1, max_length=16)]
     severity: Severity | SeverityColumn
@@ -102,6 +120,8 @@ class WatchDeclaration(BaseModel):
         _no_repeats("labels", self.labels)
         self.arguments()
         milliseconds(self.watermark)
+        if RULES in self.streams:
+            raise ValueError(f"streams: the name {RULES} stands for the table of rules")
         for beat in self.heartbeat.events if self.heartbeat else ():
             if beat.stream not in self.streams:
                 raise ValueError(f"heartbeat: {beat.stream} is not among the watch's streams")
@@ -118,6 +138,10 @@ class WatchDeclaration(BaseModel):
         if twice := arguments.keys() & self.parameters.keys():
             raise ValueError(f"named by a duration and a parameter: {', '.join(sorted(twice))}")
         return arguments | self.parameters
+
+    def tables(self) -> tuple[str, ...]:
+        """Return the names that the SQL may read."""
+        return (*self.streams, RULES) if self.rules else self.streams
 
     def summary_columns(self) -> tuple[str, ...]:
         """Return the columns that the summary names."""

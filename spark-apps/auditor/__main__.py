@@ -1,35 +1,38 @@
-"""`python -m auditor`: runs every watch of a folder until it is told to stop."""
+"""`python -m auditor`: runs every watch of a folder; `python -m auditor check FILE` tries one."""
 
+import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
+from typing import Final
 
-from pyspark.sql import SparkSession
-
-from auditor import guards
-from auditor.job import Prepared, prepare_all, supervise
-from auditor.progress import Pulse
+from auditor.check import check
+from auditor.job import Scene
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
-from auditor.stagger import Phase, phase_of
-from auditor.supervision import Supervised
+from auditor.watching import open_fleet, read_opening, watch_until_stop
 from engine.session import quieten
-from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.service import Life, run
 from services.backbone.settings import read_settings
-from services.contracts.declarations import BadDeclaration
-from services.contracts.streams import StreamDeclaration, load_streams
-from services.contracts.watches import WatchDeclaration, load_watches
 
-LOOK_EVERY_SECONDS = 0.5
+_HELP: Final = """Runs every watch of ALDEBARAN_AUDITOR_WATCHES until SIGTERM, and takes changes of
+its files while it runs. `check FILE ...` holds watch files against Spark, and runs nothing."""
 
 log = logger(__name__)
 
 
-def main() -> int:
-    """Read the settings, run until SIGTERM, return the exit code."""
+def main(arguments: Sequence[str]) -> int:
+    """Read the settings, run until SIGTERM or check files, return the exit code."""
+    parser = argparse.ArgumentParser(prog="auditor", description=_HELP)
+    commands = parser.add_subparsers(dest="command")
+    checks = commands.add_parser("check", help="say whether watch files could run")
+    checks.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    chosen = parser.parse_args(arguments)
     settings = read_settings(AuditorSettings)
+    if chosen.command == "check":
+        return check(settings, chosen.files)
     return run("auditor", settings, partial(audit, settings))
 
 
@@ -38,14 +41,23 @@ def audit(settings: AuditorSettings, life: Life) -> None:
 
     Raises:
         Refused: something cannot work until a person changes it.
-        Transient: the brokers do not answer, or a watch failed too often.
+        Transient: the brokers do not answer, or every watch failed too often.
     """
-    streams, watches = declarations(settings)
+    opened = read_opening(settings)
     life.health.add_ready("watches", starting := Starting())
     spark = open_session(settings)
     try:
-        prepared = prepare_all(spark, settings, streams, watches)
-        _run(spark, settings, life, prepared, starting)
+        scene = Scene(spark, settings, life.clock)
+        if life.stop.is_set():
+            return
+        fleet = open_fleet(scene, opened)
+        starting.over = True
+        try:
+            watch_until_stop(scene, life, opened, fleet)
+        finally:
+            quieten(spark)
+            fleet.stop()
+        log.info("drained", watches=len(fleet.running), spark=spark.version)
     finally:
         spark.stop()
 
@@ -61,67 +73,5 @@ class Starting:
         return None if self.over else "the watches are being prepared"
 
 
-def declarations(
-    settings: AuditorSettings,
-) -> tuple[dict[str, StreamDeclaration], dict[str, WatchDeclaration]]:
-    """Read streams and watches, and check all that needs no Spark.
-
-    Raises:
-        Refused: a file is wrong; the message names file, line and reason.
-    """
-    try:
-        streams = load_streams(settings.auditor_streams)
-        watches = load_watches(settings.auditor_watches)
-        for watch in watches.values():
-            watch.check_streams(streams)
-            guards.check_sql(watch)
-    except BadDeclaration as error:
-        raise Refused(str(error)) from None
-    return streams, watches
-
-
-def _run(
-    spark: SparkSession,
-    settings: AuditorSettings,
-    life: Life,
-    prepared: list[Prepared],
-    starting: Starting,
-) -> None:
-    phases = [
-        phase_of(settings.auditor_batch_seconds, settings.auditor_phase, number, len(prepared))
-        for number in range(len(prepared))
-    ]
-    supervised = [
-        _supervised(spark, item, settings, phase, life)
-        for item, phase in zip(prepared, phases, strict=True)
-    ]
-    starting.over = True
-    try:
-        _look_until(life, [item.look for item in supervised])
-    finally:
-        quieten(spark)
-        for item in supervised:
-            item.stop()
-    log.info("drained", watches=len(supervised), spark=spark.version)
-
-
-def _supervised(
-    spark: SparkSession, item: Prepared, settings: AuditorSettings, phase: Phase, life: Life
-) -> Supervised:
-    name, clock = item.watch.watch, life.clock
-    limit = 2 * settings.auditor_batch_seconds + settings.auditor_progress_grace_seconds
-    pulse = Pulse(name, limit, clock.monotonic_seconds())
-    life.health.add_live(name, lambda: pulse.dead(clock.monotonic_seconds()))
-    life.health.add_ready(name, pulse.not_ready)
-    return supervise(spark, item, settings, phase, pulse, clock)
-
-
-def _look_until(life: Life, looks: list[Callable[[], None]]) -> None:
-    while not life.stop.is_set():
-        for look in looks:
-            look()
-        life.clock.wait(life.stop, LOOK_EVERY_SECONDS)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

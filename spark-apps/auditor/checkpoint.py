@@ -1,18 +1,35 @@
-"""Keeps beside each checkpoint what the query was, so that no other query continues it."""
+"""One folder for each version of a watch, and beside Spark's checkpoint what the query was.
+
+A version is all that the state depends on: a changed rule never continues another rule's state, a
+change taken back finds its own again, and what cannot be trusted is set aside, never deleted.
+"""
 
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from services.backbone.errors import Refused
+from auditor import metrics
+from services.backbone.errors import Refused, Transient
+from services.backbone.log import logger
 from services.contracts.streams import StreamDeclaration
 from services.contracts.watches import WatchDeclaration
 
 FORMAT: Final = 1
+ASIDE: Final = "aside"
+"""Name of the folder, beside a watch's versions, that keeps what was set aside."""
+
+TRIED_BYTES: Final = 1024 * 1024
+
 _FILE: Final = "watch.json"
+_SPARK: Final = "spark"
+_ID_LENGTH: Final = 12
+
+log = logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +43,11 @@ class Fingerprint:
     watermark: str
     shuffle_partitions: int
 
+    @property
+    def id(self) -> str:
+        """The name of this version's folder."""
+        return _digest(json.dumps(asdict(self), sort_keys=True))[:_ID_LENGTH]
+
     def differences(self, other: "Fingerprint") -> list[str]:
         """Return the names of the parts that differ."""
         mine, theirs = asdict(self), asdict(other)
@@ -33,70 +55,134 @@ class Fingerprint:
 
 
 def fingerprint(
-    watch: WatchDeclaration, streams: dict[str, StreamDeclaration], shuffle_partitions: int
+    watch: WatchDeclaration, streams: Mapping[str, StreamDeclaration], shuffle_partitions: int
 ) -> Fingerprint:
-    """Return what the watch's state depends on; white space in the SQL does not count."""
+    """Return what the watch's state depends on; white space in the SQL does not count.
+
+    Neither do the rows of its table of rules: they may change while the state goes on.
+    """
     read = {name: streams[name].spark_ddl() for name in watch.streams}
+    arguments: dict[str, Any] = dict(watch.arguments())
+    if watch.rules:
+        arguments["rules"] = list(watch.rules.columns.items())
     return Fingerprint(
         format=FORMAT,
         sql=_digest(" ".join(watch.sql.split())),
-        arguments=_digest(json.dumps(watch.arguments(), sort_keys=True)),
+        arguments=_digest(json.dumps(arguments, sort_keys=True)),
         streams=_digest(json.dumps(read)),
         watermark=watch.watermark,
         shuffle_partitions=shuffle_partitions,
     )
 
 
-def claim(folder: Path, watch: str, wanted: Fingerprint) -> Path:
-    """Return the folder for Spark's checkpoint, after making sure that it is this query's.
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The folder of one version of one watch."""
 
-    Raises:
-        Refused: the folder holds another query's checkpoint, or cannot be used.
-    """
-    spark_folder, kept = folder / "spark", folder / _FILE
-    try:
-        if kept.exists():
-            _check(folder, watch, _read(kept), wanted)
-        elif spark_folder.exists():
-            raise Refused(f"watch {watch}: {kept} is missing; {_way_out(folder)}")
-        else:
-            _write(kept, wanted)
-    except OSError as error:
-        raise Refused(f"watch {watch}: checkpoint folder {folder}: {error}") from None
-    return spark_folder
+    watch: str
+    home: Path
+    """The watch's folder: versions, and what was set aside."""
+    wanted: Fingerprint
 
+    @property
+    def folder(self) -> Path:
+        """Everything of this version."""
+        return self.home / self.wanted.id
 
-def _check(folder: Path, watch: str, found: Fingerprint | None, wanted: Fingerprint) -> None:
-    if found is None:
-        raise Refused(f"watch {watch}: {folder / _FILE} cannot be read; {_way_out(folder)}")
-    if changed := found.differences(wanted):
-        raise Refused(
-            f"watch {watch}: the checkpoint in {folder} is of another query "
-            f"(changed: {', '.join(changed)}); take the change back, or {_way_out(folder)}"
+    @property
+    def spark(self) -> Path:
+        """What Spark calls the checkpoint."""
+        return self.folder / _SPARK
+
+    def claim(self, now_ms: int) -> None:
+        """Make sure that the folder is this version's; what is not is set aside.
+
+        Raises:
+            Refused: the folder cannot be used at all, for example for its rights.
+        """
+        try:
+            _adopt(self.home)
+            if self.folder.exists() and (wrong := self._wrong()):
+                self.set_aside(wrong, now_ms)
+            if not (self.folder / _FILE).exists():
+                write_whole(self.folder / _FILE, asdict(self.wanted))
+        except OSError as error:
+            raise Refused(
+                f"watch {self.watch}: checkpoint folder {self.folder}: {error}; give the auditor "
+                "a folder that it may write to"
+            ) from None
+
+    def _wrong(self) -> str | None:
+        found = _read(self.folder / _FILE)
+        if found == self.wanted or not self.spark.exists():
+            return None
+        if found is None:
+            return f"{_FILE} is missing or cannot be read"
+        return f"{_FILE} is of another query: {', '.join(found.differences(self.wanted))}"
+
+    def try_to_write(self) -> None:
+        """Write as much as a batch does, and remove it.
+
+        Raises:
+            Transient: the disk does not take it.
+        """
+        tried = self.home / "tried.new"
+        try:
+            with tried.open("wb") as file:
+                file.write(bytes(TRIED_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise Transient(f"the disk of {self.home}: {error}") from None
+        finally:
+            tried.unlink(missing_ok=True)
+
+    def set_aside(self, reason: str, now_ms: int) -> Path:
+        """Rename the folder so that the query starts from nothing; nothing is deleted.
+
+        Raises:
+            OSError: the folder cannot be renamed.
+        """
+        at = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        kept = self.home / ASIDE / f"{at}-{self.folder.name}"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        self.folder.rename(kept)
+        metrics.SET_ASIDE.labels(self.watch).inc()
+        log.error(
+            "checkpoint_set_aside",
+            watch=self.watch,
+            reason=reason,
+            kept=str(kept),
+            next="the watch reads its streams again from the oldest kept event; alert ids stay",
         )
+        return kept
 
 
-def _way_out(folder: Path) -> str:
-    return (
-        f"move the folder {folder} away: the watch then reads its streams from the oldest kept "
-        "event, and findings that were alerted before keep their ids and are not sent again"
-    )
+def _adopt(home: Path) -> None:
+    """Move a checkpoint that lies in the watch's folder itself, as once was, to its version's."""
+    found = _read(home / _FILE)
+    if found is None or (home / found.id).exists():
+        return
+    (home / found.id).mkdir()
+    if (home / _SPARK).exists():
+        (home / _SPARK).rename(home / found.id / _SPARK)
+    (home / _FILE).rename(home / found.id / _FILE)
 
 
 def _read(path: Path) -> Fingerprint | None:
     try:
         parts = json.loads(path.read_text())
         return Fingerprint(**{field.name: parts[field.name] for field in fields(Fingerprint)})
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OSError):
         return None
 
 
-def _write(path: Path, wanted: Fingerprint) -> None:
-    """Write so that a crash leaves either no file or a whole one."""
+def write_whole(path: Path, content: Any) -> None:
+    """Write JSON so that a crash leaves either the old file or the whole new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     with new.open("w") as file:
-        json.dump(asdict(wanted), file, indent=1)
+        json.dump(content, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)

@@ -38,7 +38,6 @@ _LEGACY_ADVICE: Final = {
     "Sorting": "do not sort: alerts leave as they are found",
     "Limits": "leave out LIMIT",
 }
-_PERMANENT: Final = ("STREAMING_REAL_TIME_MODE", "STREAMING_STATEFUL_OPERATOR", "STATE_STORE_KEY")
 
 
 def check_sql(watch: WatchDeclaration) -> None:
@@ -47,7 +46,7 @@ def check_sql(watch: WatchDeclaration) -> None:
     Raises:
         Refused: with what was found instead.
     """
-    check_select(f"watch {watch.watch}", watch.sql, watch.streams)
+    check_select(f"watch {watch.watch}", watch.sql, watch.tables())
 
 
 def check_columns(watch: WatchDeclaration, schema: StructType) -> None:
@@ -119,20 +118,16 @@ def check_slots(needed: Mapping[str, int], slots: int) -> None:
     )
 
 
-def refusal(watch: str, error: PySparkException) -> Refused:
+def refusal(watch: str, error: Exception) -> Refused:
     """Translate Spark's refusal of a query."""
     return Refused(f"watch {watch}: {plain(error)}; what to do: {_advice(error)}")
 
 
-def is_permanent(error: PySparkException) -> bool:
-    """Tell whether a query that failed while running can never run."""
-    return any(f"[{name}" in str(error) for name in _PERMANENT)
-
-
-def _advice(error: PySparkException) -> str:
+def _advice(error: Exception) -> str:
     text = str(error)
     found = _CONDITION.search(text)
-    condition = error.getCondition() or (found[1] if found else "") or ""
+    named = error.getCondition() if isinstance(error, PySparkException) else None
+    condition = named or (found[1] if found else "")
     for known in (condition, condition.partition(".")[0]):
         if known in ADVICE:
             return ADVICE[known]

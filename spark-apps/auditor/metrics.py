@@ -1,5 +1,7 @@
 """The auditor's metrics."""
 
+from contextlib import suppress
+
 from prometheus_client import Counter, Gauge, Histogram
 
 WATCH = ["watch"]
@@ -20,6 +22,23 @@ FINDINGS = Counter(
     "aldebaran_auditor_findings_total", "Messages sent, repeats and heartbeats included.", WATCH
 )
 FAILURES = Counter("aldebaran_auditor_failures_total", "Times the query failed.", WATCH)
+STOPPED = Gauge("aldebaran_auditor_stopped", "1: the watch waits for a person.", WATCH)
+SET_ASIDE = Counter(
+    "aldebaran_auditor_checkpoints_set_aside_total", "Checkpoints built again from topics.", WATCH
+)
+SPARED = Counter(
+    "aldebaran_auditor_spared_records_total", "Records set aside as the SQL fails on them.", WATCH
+)
+LOST = Counter(
+    "aldebaran_auditor_lost_records_total", "Records deleted before the watch read them.", WATCH
+)
+BAD_FILES = Gauge("aldebaran_auditor_bad_files", "Watch files that cannot be used right now.")
+REJECTED = Counter(
+    "aldebaran_auditor_changes_rejected_total", "Changes refused; the old one goes on.", WATCH
+)
+BEHIND = Gauge(
+    "aldebaran_auditor_change_behind_records", "What a changed rule still has to read.", WATCH
+)
 STATE_BYTES = Gauge("aldebaran_auditor_state_bytes", "Memory that the state store uses.", WATCH)
 STATE_UPDATES = Counter("aldebaran_auditor_state_updates_total", "State rows written.", WATCH)
 WATERMARK = Gauge(
@@ -39,3 +58,10 @@ BOUNDARY = Histogram(
     WATCH,
     buckets=(0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 30.0),
 )
+
+
+def forget(watch: str) -> None:
+    """Show no more values of a watch that has ended; counters stay, as they only ever grow."""
+    for gauge in (STOPPED, BEHIND, STATE_BYTES, WATERMARK, PROGRESS_AGE):
+        with suppress(KeyError):
+            gauge.remove(watch)

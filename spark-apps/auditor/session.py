@@ -21,6 +21,8 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         "spark.sql.streaming.checkpointFileManagerClass": (
             f"{_CHECKPOINTING}.FileSystemBasedCheckpointFileManager"
         ),
+        # A query that cannot be stopped ends the program instead of holding up all others.
+        "spark.sql.streaming.stopTimeout": "60s",
         f"{_STATE}.providerClass": (
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
         ),

@@ -37,14 +37,23 @@ class AuditorSettings(KafkaSettings):
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
     auditor_spark_options: dict[str, str] = Field(default_factory=dict)
     """More of Spark's configuration; what stands here wins over what the auditor sets itself."""
-    auditor_fail_on_data_loss: bool = True
+    auditor_fail_on_data_loss: bool = False
+    """Whether a watch stops when records were deleted before it read them, instead of going on
+    behind them with the loss counted and told."""
 
     auditor_batch_seconds: Annotated[float, Field(ge=5, le=3600)] = 120.0
     auditor_phase: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Where in a batch length, counted by the wall clock, batches end; a partner's is half more."""
+    auditor_reload_delay_seconds: Seconds = 2.0
+    """How long changed files must stay as they are before the change is taken; differs between
+    auditors that share no folder of checkpoints, so that they take it one after the other."""
     auditor_progress_grace_seconds: Seconds = 30.0
     auditor_restarts_max: Annotated[int, Field(ge=0, le=1000)] = 8
     auditor_restarts_window_seconds: Seconds = 600.0
+
+    def checkpoints_here(self) -> Path:
+        """Return the folder of this auditor's checkpoints."""
+        return self.auditor_checkpoints / self.auditor_id
 
     def kafka_client_options(self) -> dict[str, str]:
         """Return the options of every Kafka client of this auditor, without any prefix."""

@@ -1,98 +1,211 @@
-"""Starts a watch's query, and again after failures, until there were too many."""
+"""Starts a watch's query, and again after failures; what one watch suffers stops no other."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
 from auditor.boundaries import Boundaries
-from auditor.guards import is_permanent, refusal
+from auditor.guards import refusal
 from auditor.progress import Progress, Pulse, count, read
-from engine.restarts import Failures, first_line
+from auditor.trouble import Trouble, judge
+from engine.restarts import Failures, first_line, whole_text
 from services.backbone.clock import Clock
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
+
+SUSPECT_AFTER: Final = 3
+"""Unknown failures in a row, without a batch between them, after which the cause is looked for."""
 
 log = logger(__name__)
 
 
+class Remedies(Protocol):
+    """What helps one watch besides waiting; each may raise Transient, and is then tried again."""
+
+    def spare(self, reason: str) -> None:
+        """Find the record that the SQL fails on, keep it aside and read past it from now on.
+
+        Raises:
+            Refused: no single record is to blame, or there were too many.
+        """
+
+    def suspect(self, reason: str) -> None:
+        """Find out what an unknown failure comes from that keeps the query from its first batch.
+
+        Raises:
+            Refused: only a person can help.
+        """
+
+    def accept_loss(self, reason: str) -> None:
+        """Count the records that are gone, and go on behind them at the next start.
+
+        Raises:
+            Refused: the settings say that a person decides.
+        """
+
+    def rebuild(self, reason: str) -> None:
+        """Set the checkpoint aside, so that the next start begins with the oldest kept event.
+
+        Raises:
+            Refused: this happened too often.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What supervision needs to know of one watch."""
+
+    name: str
+    start: Callable[[float], StreamingQuery]
+    """Starts the query; its first batch reads for so many seconds."""
+    remedies: Remedies
+
+
 class Supervised:
-    """One watch's query under supervision; `look` is called again and again by one thread."""
+    """One watch's query under supervision; `look` is called again and again by one thread.
+
+    Trouble never leaves `look`: the watch waits and is tried again, or it stops with a reason that
+    `stopped` tells, and only a person can help.
+    """
 
     def __init__(
         self,
-        watch: str,
-        start: Callable[[float], StreamingQuery],
+        watched: Watched,
         boundaries: Boundaries,
         pulse: Pulse,
         failures: Failures,
         clock: Clock,
     ) -> None:
-        self._watch = watch
-        self._start = start
-        self._boundaries = boundaries
-        self._pulse = pulse
+        self.watched = watched
+        self.boundaries = boundaries
+        self.pulse = pulse
+        self.stopped: str | None = None
+        """Why the watch does not run and will not by itself, or None."""
+        self.failing: str | None = None
+        """The last failure, while the watch failed too often lately; it is still tried."""
         self._failures = failures
         self._clock = clock
         self._query: StreamingQuery | None = None
         self._start_at_seconds = 0.0
+        self._without_batch = 0
+
+    def call(self, name: str, boundaries: Boundaries) -> None:
+        """Show this watch under another name, and end its batches elsewhere, from now on."""
+        self.watched, self.boundaries = replace(self.watched, name=name), boundaries
 
     def look(self) -> None:
-        """Start the query if it is due, note its progress, or plan its next try.
-
-        Raises:
-            Refused: Spark says that this query can never run.
-            Transient: it failed too often.
-        """
+        """Start the query if it is due, note its progress, or see to its failure."""
+        if self.stopped is not None:
+            return
         if self._query is None:
             self._start_if_due()
-        elif self._query.isActive:
-            self._note_progress(self._query)
-        else:
-            self._note_progress(self._query)
-            self._plan_restart(self._query)
+            return
+        self._note_progress(self._query)
+        if not self._query.isActive:
+            error = self._query.exception()
+            self._query = None
+            self._see_to(error)
+        elif silence := self.pulse.dead(self._clock.monotonic_seconds()):
+            self._break_off(self._query, silence)
 
     def stop(self) -> None:
         """End the query; what it has read and not committed is read again at the next start."""
         if self._query is not None:
             self._query.stop()
+            self._query = None
 
     def _start_if_due(self) -> None:
         if self._clock.monotonic_seconds() < self._start_at_seconds:
             return
-        self._query = self._start(self._boundaries.begin())
-        self._pulse.started(self._clock.monotonic_seconds())
-        log.info("watch_started", watch=self._watch, run_id=str(self._query.runId))
+        try:
+            self._query = self.watched.start(self.boundaries.begin())
+        except Refused as error:
+            self._stop(str(error))
+        except Transient as error:
+            self._wait(str(error))
+        except (PySparkException, Py4JJavaError) as error:
+            self._see_to(error)
+        else:
+            self.pulse.started(self._clock.monotonic_seconds())
+            log.info("watch_started", watch=self.watched.name, run_id=str(self._query.runId))
 
     def _note_progress(self, query: StreamingQuery) -> None:
+        name = self.watched.name
         batches = [read(progress) for progress in query.recentProgress]
         now = self._clock.monotonic_seconds()
         working = bool(query.status["isTriggerActive"] and query.status["isDataAvailable"])
-        fresh = self._pulse.take(batches, working or bool(batches), now)
+        fresh = self.pulse.take(batches, working or bool(batches), now)
         for batch in fresh:
-            count(self._watch, batch)
-            _tell(self._watch, batch)
-        self._boundaries.note(fresh)
+            self.failing, self._without_batch = None, 0
+            count(name, batch)
+            _tell(name, batch)
+        self.boundaries.note(fresh)
         if working:
-            self._boundaries.steer(query)
-        metrics.PROGRESS_AGE.labels(self._watch).set(self._pulse.age_seconds(now))
+            self.boundaries.steer(query)
+        metrics.PROGRESS_AGE.labels(name).set(self.pulse.age_seconds(now))
 
-    def _plan_restart(self, query: StreamingQuery) -> None:
-        error = query.exception()
-        metrics.FAILURES.labels(self._watch).inc()
-        if error is not None and is_permanent(error):
-            raise refusal(self._watch, error)
-        wait_seconds = self._failures.next_wait_seconds(self._clock.monotonic_seconds())
-        if wait_seconds is None:
-            raise Transient(f"watch {self._watch} failed too often, last: {first_line(error)}")
+    def _break_off(self, query: StreamingQuery, silence: str) -> None:
+        """A query that hangs is started again; if it cannot even be stopped, the program ends."""
+        query.stop()
         self._query = None
-        self._start_at_seconds = self._clock.monotonic_seconds() + wait_seconds
+        self._wait(silence)
+
+    def _see_to(self, error: Exception | None) -> None:
+        self._without_batch += 1
+        trouble = judge(whole_text(error))
         log.warning(
-            "watch_failed",
-            watch=self._watch,
-            wait_seconds=round(wait_seconds, 1),
-            reason=first_line(error),
+            "watch_failed", watch=self.watched.name, trouble=trouble.value, reason=first_line(error)
         )
+        try:
+            self._help(trouble, error)
+        except Refused as refused:
+            self._stop(str(refused))
+        except Transient as transient:
+            self._wait(str(transient))
+        else:
+            self._wait(first_line(error))
+
+    def _help(self, trouble: Trouble, error: Exception | None) -> None:
+        remedies, reason = self.watched.remedies, first_line(error)
+        match trouble:
+            case Trouble.REFUSED:
+                raise refusal(self.watched.name, error or Exception(reason))
+            case Trouble.RECORD:
+                remedies.spare(reason)
+            case Trouble.LOST_RECORDS:
+                remedies.accept_loss(reason)
+            case Trouble.CHECKPOINT:
+                remedies.rebuild(reason)
+            case Trouble.OUTSIDE if self._without_batch >= SUSPECT_AFTER:
+                remedies.suspect(reason)
+            case Trouble.OUTSIDE:
+                pass
+
+    def _wait(self, reason: str) -> None:
+        metrics.FAILURES.labels(self.watched.name).inc()
+        now = self._clock.monotonic_seconds()
+        wait_seconds = self._failures.next_wait_seconds(now)
+        if wait_seconds is None:
+            self.failing = reason
+            wait_seconds = self._failures.longest_wait_seconds
+        self._start_at_seconds = now + wait_seconds
+        log.warning(
+            "watch_waits",
+            watch=self.watched.name,
+            wait_seconds=round(wait_seconds, 1),
+            reason=reason,
+        )
+
+    def _stop(self, reason: str) -> None:
+        metrics.FAILURES.labels(self.watched.name).inc()
+        metrics.STOPPED.labels(self.watched.name).set(1)
+        self.stopped, self.failing = reason, None
+        log.error("watch_stopped", watch=self.watched.name, reason=reason)
 
 
 def _tell(watch: str, batch: Progress) -> None:

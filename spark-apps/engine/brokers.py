@@ -1,6 +1,7 @@
 """Asks the brokers about topics, with the Kafka client that Spark has anyway."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
@@ -20,6 +21,28 @@ def partition_counts(
         Refused: a topic is missing, or the client's options cannot be used.
         Transient: the brokers do not answer.
     """
+    with _admin(spark, client_options) as (jvm, admin):
+        return {topic: _count(jvm, admin, topic) for topic in topics}
+
+
+def kept_offsets(
+    spark: SparkSession, client_options: Mapping[str, str], topics: Iterable[str]
+) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
+    """Return the oldest kept offset, and the offset of the next record, by topic and partition.
+
+    Raises:
+        Refused: a topic is missing, or the client's options cannot be used.
+        Transient: the brokers do not answer.
+    """
+    with _admin(spark, client_options) as (jvm, admin):
+        counts = {topic: _count(jvm, admin, topic) for topic in topics}
+        spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
+        oldest, newest = (_offsets(jvm, admin, counts, at) for at in (spec.earliest, spec.latest))
+        return oldest, newest
+
+
+@contextmanager
+def _admin(spark: SparkSession, client_options: Mapping[str, str]) -> Iterator[tuple[Any, Any]]:
     jvm: Any = spark._jvm  # noqa: SLF001 - PySpark offers no other way to a Java client
     properties = jvm.java.util.Properties()
     for name, value in client_options.items():
@@ -31,9 +54,30 @@ def partition_counts(
     except Py4JJavaError as error:
         raise Refused(f"Kafka client: {_cause(error)}") from None
     try:
-        return {topic: _count(jvm, admin, topic) for topic in topics}
+        yield jvm, admin
     finally:
         admin.close(jvm.java.time.Duration.ofSeconds(1))
+
+
+def _offsets(
+    jvm: Any, admin: Any, counts: Mapping[str, int], at: Callable[[], Any]
+) -> dict[str, dict[int, int]]:
+    asked = jvm.java.util.HashMap()
+    places = {
+        (topic, number): jvm.org.apache.kafka.common.TopicPartition(topic, number)
+        for topic, count in counts.items()
+        for number in range(count)
+    }
+    for place in places.values():
+        asked.put(place, at())
+    found: dict[str, dict[int, int]] = {topic: {} for topic in counts}
+    try:
+        answer = admin.listOffsets(asked).all().get()
+    except Py4JJavaError as error:
+        raise Transient(f"Kafka: {_cause(error)}") from None
+    for (topic, number), place in places.items():
+        found[topic][number] = int(answer.get(place).offset())
+    return found
 
 
 def _count(jvm: Any, admin: Any, topic: str) -> int:

@@ -3,8 +3,11 @@
 import random
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Final
 
 from services.backbone.backoff import Backoff
+
+CAUSES_MAX: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,11 @@ class Failures:
         self._rng = rng
         self._at_seconds: deque[float] = deque(maxlen=limit.failures_max + 1)
 
+    @property
+    def longest_wait_seconds(self) -> float:
+        """The wait between tries once there were too many."""
+        return self._limit.backoff.limit_seconds
+
     def next_wait_seconds(self, now_seconds: float) -> float | None:
         """Add a failure; return how long to wait before the next try, or None to give up."""
         self._at_seconds.append(now_seconds)
@@ -36,4 +44,16 @@ class Failures:
 
 def first_line(error: Exception | None) -> str:
     """Return the part of an error that fits into a log line."""
-    return str(error).strip().split("\n")[0][:500] if error else "ended without an error"
+    java = getattr(error, "java_exception", None)
+    text = str(error) if java is None else str(java.toString())
+    return text.strip().split("\n")[0][:500] if error else "ended without an error"
+
+
+def whole_text(error: Exception | None) -> str:
+    """Return an error's text with those of all its causes, as far as Java tells them."""
+    texts = [str(error)]
+    raised = getattr(error, "_origin", None) or getattr(error, "java_exception", None)
+    while raised is not None and len(texts) <= CAUSES_MAX:
+        texts.append(str(raised.toString()))
+        raised = raised.getCause()
+    return "\n".join(texts)

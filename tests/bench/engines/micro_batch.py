@@ -2,8 +2,9 @@
 
 import sys
 
-from auditor.__main__ import declarations
-from auditor.job import prepare_all, sink
+from auditor.book import read_book
+from auditor.job import Scene, prepare_all
+from auditor.query import sink
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from services.backbone.service import Life, run
@@ -17,15 +18,15 @@ def main() -> int:
 
 
 def _audit(settings: AuditorSettings, life: Life) -> None:
-    streams, watches = declarations(settings)
+    book = read_book(settings.auditor_streams, settings.auditor_watches)
     started: list[str] = []
     life.health.add_ready("watches", lambda: None if started else "the watches are not started")
     spark = open_session(settings)
-    prepared = prepare_all(spark, settings, streams, watches)
-    queries = [
-        sink(each, settings).trigger(processingTime="0 seconds").start() for each in prepared
-    ]
-    started += [each.watch.watch for each in prepared]
+    prepared = prepare_all(Scene(spark, settings, life.clock), book.watches.values())
+    recipes = [each.recipe for each in prepared]
+    writers = [sink(each.messages(), each.checkpoint, settings) for each in recipes]
+    queries = [writer.trigger(processingTime="0 seconds").start() for writer in writers]
+    started += [each.declared.name for each in prepared]
     life.stop.wait()
     for query in queries:
         query.stop()

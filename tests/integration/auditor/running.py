@@ -9,7 +9,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +20,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from auditor.settings import SHIPPED_WATCHES
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
-from services.contracts.records import Alert
+from services.contracts.records import Alert, Rejected
 from services.contracts.streams import SHIPPED_STREAMS, load_stream
-from services.contracts.topics import ALERTS, HEARTBEATS, Topic, stream_topics
+from services.contracts.topics import ALERTS, HEARTBEATS, Topic, rejected, stream_topics
 from services.machine.ports import free_ports
 
 ROOT = Path(__file__).parents[3]
@@ -86,9 +86,10 @@ class Place:
         return {**os.environ, **own, "PYTHONPATH": path}
 
     @contextmanager
-    def auditor(self, **settings: object) -> Iterator["Running"]:
-        """Run an auditor in this place; kill what is left of it at the end."""
-        running = Running(self.environment(**settings), self.folder / "auditor.log")
+    def auditor(self, wrapped: Sequence[str] = (), **settings: object) -> Iterator["Running"]:
+        """Run an auditor in this place, inside a command if told; kill what is left at the end."""
+        log_file = self.folder / "auditor.log"
+        running = Running(self.environment(**settings), log_file, wrapped=wrapped)
         try:
             yield running
         finally:
@@ -96,7 +97,7 @@ class Place:
 
     def refused(self, **settings: object) -> str:
         """Run an auditor that should refuse to start; return what it says."""
-        with self.auditor(**settings) as running:
+        with self.auditor((), **settings) as running:
             assert running.wait() == 78, running.log()
             lines = [json.loads(line) for line in running.log().splitlines() if line[:1] == "{"]
             return str(next(line["reason"] for line in lines if line["event"] == "refused"))
@@ -106,14 +107,18 @@ class Running:
     """A started Spark application."""
 
     def __init__(
-        self, environment: dict[str, str], log_file: Path, module: str = "auditor"
+        self,
+        environment: dict[str, str],
+        log_file: Path,
+        module: str = "auditor",
+        wrapped: Sequence[str] = (),
     ) -> None:
         self._log_file = log_file
         self._module = module
         self._url = f"http://127.0.0.1:{environment['ALDEBARAN_HTTP_PORT']}"
         with log_file.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", module],
+                [*wrapped, sys.executable, "-m", module],
                 env=environment,
                 stdout=log,
                 stderr=log,
@@ -223,3 +228,14 @@ class Findings:
 
     def wait_for(self, *keys: str) -> None:
         wait_for(f"findings {keys}", lambda: set(keys) <= self.found())
+
+
+def rejected_of(place: Place) -> list[Rejected]:
+    """Return what lies in the rejected topic of the place's stream."""
+    topic = rejected(place.stream)
+    client = Consumer({"bootstrap.servers": place.bootstrap, "group.id": uuid.uuid4().hex})
+    _, end = client.get_watermark_offsets(TopicPartition(topic, 0), timeout=30)
+    client.assign([TopicPartition(topic, 0, 0)])
+    messages = client.consume(end, timeout=30) if end else []
+    client.close()
+    return [Rejected.decode(message.value()) for message in messages]

@@ -48,5 +48,14 @@ def test_killed_auditor_misses_nothing(place: Place) -> None:
     }  # fmt: skip
 
 
+def test_end_during_the_start_is_clean(place: Place) -> None:
+    place.declare("over-purchase")
+    with place.auditor(DRAIN_TIMEOUT_SECONDS=100) as auditor:
+        wait_for("its pages are up", lambda: auditor.ask("/healthz/live")[0] == 200)
+        assert auditor.terminate() == 0, auditor.log()[-3000:]
+        wait_for("the JVM has ended too", lambda: jvm_is_gone(auditor), 20)
+    assert '"event": "bug"' not in auditor.log()
+
+
 def batches(auditor: Running) -> float:
     return auditor.metric("aldebaran_auditor_batches_total", "over-purchase")

@@ -1,20 +1,42 @@
-"""A checkpoint is continued by the query that wrote it and by no other."""
+"""A checkpoint is continued by the version that wrote it; what cannot be trusted is set aside."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from auditor.checkpoint import claim, fingerprint
+from auditor.checkpoint import ASIDE, Checkpoint, Fingerprint, fingerprint
 from services.backbone.errors import Refused
 from tests.unit.auditor.batches import STREAMS, WATCHES
 
 WATCH = WATCHES["over-purchase"]
 WANTED = fingerprint(WATCH, STREAMS, 2)
+NOW_MS = 1_700_000_000_000
 
 
-def test_same_query_continues(tmp_path: Path) -> None:
-    assert claim(tmp_path / "w", "w", WANTED) == tmp_path / "w" / "spark"
-    assert claim(tmp_path / "w", "w", WANTED) == tmp_path / "w" / "spark"
+def of(home: Path, wanted: Fingerprint = WANTED) -> Checkpoint:
+    return Checkpoint("w", home, wanted)
+
+
+def claimed(home: Path) -> Checkpoint:
+    """A checkpoint in which Spark has kept something."""
+    checkpoint = of(home)
+    checkpoint.claim(NOW_MS)
+    checkpoint.spark.mkdir()
+    (checkpoint.spark / "metadata").write_text("kept")
+    return checkpoint
+
+
+def aside(home: Path) -> list[Path]:
+    return sorted((home / ASIDE).glob("*")) if (home / ASIDE).exists() else []
+
+
+def test_same_version_continues(tmp_path: Path) -> None:
+    claimed(tmp_path)
+    of(tmp_path).claim(NOW_MS)
+    assert (of(tmp_path).spark / "metadata").read_text() == "kept"
+    assert aside(tmp_path) == []
 
 
 def test_texts_may_change() -> None:
@@ -32,29 +54,57 @@ def test_texts_may_change() -> None:
         ({"watermark": "1 hour"}, "watermark"),
     ],
 )
-def test_another_query_is_refused(tmp_path: Path, change: dict[str, object], named: str) -> None:
-    claim(tmp_path, "w", WANTED)
+def test_another_version_has_another_folder(
+    tmp_path: Path, change: dict[str, object], named: str
+) -> None:
     other = fingerprint(WATCH.model_copy(update=change), STREAMS, 2)
-    with pytest.raises(Refused, match=rf"another query \(changed: {named}\).*move the folder"):
-        claim(tmp_path, "w", other)
+    assert WANTED.differences(other) == [named]
+    first, second = claimed(tmp_path), of(tmp_path, other)
+    second.claim(NOW_MS)
+    assert first.folder != second.folder
+    assert (first.spark / "metadata").exists()
+    assert not second.spark.exists()
 
 
-def test_other_shuffle_partitions_are_refused(tmp_path: Path) -> None:
-    claim(tmp_path, "w", WANTED)
-    with pytest.raises(Refused, match="shuffle partitions"):
-        claim(tmp_path, "w", fingerprint(WATCH, STREAMS, 3))
+def test_other_shuffle_partitions_are_another_version() -> None:
+    assert WANTED.differences(fingerprint(WATCH, STREAMS, 3)) == ["shuffle partitions"]
 
 
-def test_checkpoint_without_or_with_a_broken_note_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("note", [None, "{", "[]", "", json.dumps(asdict(WANTED) | {"sql": "x"})])
+def test_checkpoint_without_or_with_a_wrong_note_is_set_aside(
+    tmp_path: Path, note: str | None
+) -> None:
+    checkpoint = claimed(tmp_path)
+    (checkpoint.folder / "watch.json").unlink()
+    if note is not None:
+        (checkpoint.folder / "watch.json").write_text(note)
+    of(tmp_path).claim(NOW_MS)
+    (kept,) = aside(tmp_path)
+    assert kept.name == f"20231114T221320.000000Z-{WANTED.id}"
+    assert (kept / "spark" / "metadata").read_text() == "kept"
+    assert not checkpoint.spark.exists()
+    of(tmp_path).claim(NOW_MS)
+    assert aside(tmp_path) == [kept]
+
+
+def test_start_that_was_cut_short_begins_again(tmp_path: Path) -> None:
+    checkpoint = of(tmp_path)
+    checkpoint.folder.mkdir()
+    checkpoint.claim(NOW_MS)
+    assert json.loads((checkpoint.folder / "watch.json").read_text()) == asdict(WANTED)
+    assert aside(tmp_path) == []
+
+
+def test_checkpoint_of_the_earlier_layout_is_taken_over(tmp_path: Path) -> None:
     (tmp_path / "spark").mkdir()
-    with pytest.raises(Refused, match="is missing"):
-        claim(tmp_path, "w", WANTED)
-    (tmp_path / "watch.json").write_text("{")
-    with pytest.raises(Refused, match="cannot be read"):
-        claim(tmp_path, "w", WANTED)
+    (tmp_path / "spark" / "metadata").write_text("kept")
+    (tmp_path / "watch.json").write_text(json.dumps(asdict(WANTED)))
+    of(tmp_path).claim(NOW_MS)
+    assert (of(tmp_path).spark / "metadata").read_text() == "kept"
+    assert not (tmp_path / "spark").exists()
 
 
 def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Refused, match="checkpoint folder"):
-        claim(tmp_path / "file" / "w", "w", WANTED)
+        of(tmp_path / "file" / "w").claim(NOW_MS)

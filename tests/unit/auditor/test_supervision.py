@@ -1,10 +1,19 @@
-"""When a failed watch is started again, and when its silence counts as death."""
+"""What becomes of a failed watch, and when its silence counts as death."""
 
 import random
+from typing import Any, ClassVar
 
+import pytest
+
+from auditor.boundaries import Boundaries
+from auditor.fleet import Fleet, Running
 from auditor.progress import Progress, Pulse
+from auditor.stagger import Phase
+from auditor.supervision import Supervised, Watched
 from engine.restarts import Failures, RestartLimit
 from services.backbone.backoff import Backoff
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused, Transient
 
 
 def batch(number: int) -> Progress:
@@ -69,3 +78,198 @@ def test_restart_counts_batches_again_and_gives_new_time() -> None:
     pulse.started(100)
     assert pulse.dead(150) is None
     assert pulse.take([batch(7)], True, 150) == [batch(7)]
+
+
+class FakeQuery:
+    """A query that runs until it is told what to fail with."""
+
+    runId = "run"
+    status: ClassVar = {"isTriggerActive": True, "isDataAvailable": True}
+    recentProgress: ClassVar[list[Any]] = []
+
+    def __init__(self) -> None:
+        self.isActive = True
+        self.error: Exception | None = None
+
+    def exception(self) -> Exception | None:
+        return self.error
+
+    def stop(self) -> None:
+        self.isActive = False
+
+    def fail(self, text: str) -> None:
+        self.error, self.isActive = RuntimeError(text), False
+
+
+class FakeRemedies:
+    """Notes what was asked for, and raises what it is told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.error: Exception | None = None
+
+    def _note(self, what: str) -> None:
+        self.asked.append(what)
+        if self.error:
+            raise self.error
+
+    def spare(self, reason: str) -> None:
+        self._note("spare")
+
+    def accept_loss(self, reason: str) -> None:
+        self._note("accept loss")
+
+    def rebuild(self, reason: str) -> None:
+        self._note("rebuild")
+
+    def suspect(self, reason: str) -> None:
+        self._note("suspect")
+
+
+class Scene:
+    """One supervised watch, with a clock moved by hand."""
+
+    def __init__(self, name: str = "w", most: int = 2) -> None:
+        self.clock = ManualClock()
+        self.queries: list[FakeQuery] = []
+        self.refusal: Exception | None = None
+        self.remedies = FakeRemedies()
+        watched = Watched(name, self._start, self.remedies)  # type: ignore[arg-type] # a fake query
+        pulse = Pulse(name, 60, self.clock.monotonic_seconds())
+        boundaries = Boundaries(name, Phase(30, 0), lambda *_: None, self.clock)
+        self.supervised = Supervised(watched, boundaries, pulse, failures(most), self.clock)
+
+    def _start(self, batch_seconds: float) -> FakeQuery:
+        if self.refusal:
+            raise self.refusal
+        self.queries.append(FakeQuery())
+        return self.queries[-1]
+
+    def look(self, seconds: float = 0) -> None:
+        self.clock.move(seconds)
+        self.supervised.look()
+
+    def fail(self, text: str) -> None:
+        self.queries[-1].fail(text)
+        self.look()
+
+
+REMEDY = [
+    ("[CAST_INVALID_INPUT] The value 'x' SQLSTATE: 22018", "spare"),
+    (
+        "Some data may have been lost because they are not available in Kafka any more",
+        "accept loss",
+    ),
+    ("[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred", "rebuild"),
+]
+
+
+@pytest.mark.parametrize(("text", "asked"), REMEDY)
+def test_each_trouble_has_its_remedy_and_then_a_new_start(text: str, asked: str) -> None:
+    scene = Scene()
+    scene.look()
+    scene.fail(text)
+    assert scene.remedies.asked == [asked]
+    scene.look(9)
+    assert len(scene.queries) == 2
+
+
+@pytest.mark.parametrize(("text", "asked"), REMEDY)
+def test_remedy_that_cannot_help_stops_the_watch_for_good(text: str, asked: str) -> None:
+    scene = Scene()
+    scene.look()
+    scene.remedies.error = Refused("no way")
+    scene.fail(text)
+    scene.look(1000)
+    assert scene.supervised.stopped == "no way"
+    assert len(scene.queries) == 1
+
+
+def test_remedy_that_cannot_be_tried_now_is_tried_again() -> None:
+    scene = Scene()
+    scene.look()
+    scene.remedies.error = Transient("brokers away")
+    scene.fail("SQLSTATE: 22012")
+    scene.look(9)
+    scene.fail("SQLSTATE: 22012")
+    assert scene.remedies.asked == ["spare", "spare"]
+    assert scene.supervised.stopped is None
+
+
+def test_unknown_trouble_is_waited_out_for_ever() -> None:
+    scene = Scene(most=2)
+    for _ in range(20):
+        scene.look(9)
+        scene.fail("connection refused")
+    assert scene.supervised.stopped is None
+    assert scene.supervised.failing == "connection refused"
+    assert scene.remedies.asked == ["suspect"] * 18
+    assert len(scene.queries) == 20
+
+
+def test_unknown_trouble_that_hides_a_cause_stops_with_it() -> None:
+    scene = Scene()
+    scene.remedies.error = Refused("it was the SQL")
+    for _ in range(3):
+        scene.look(9)
+        scene.fail("connection to streaming shuffle writer closed")
+    assert scene.supervised.stopped == "it was the SQL"
+
+
+def test_refusal_by_spark_stops_with_advice() -> None:
+    scene = Scene()
+    scene.look()
+    scene.fail("[STREAMING_REAL_TIME_MODE.OPERATOR_OR_SINK_NOT_IN_ALLOWLIST] no SQLSTATE: 0A000")
+    assert "what to do: say it with one GROUP BY" in str(scene.supervised.stopped)
+
+
+def test_refusal_at_start_stops() -> None:
+    scene = Scene()
+    scene.refusal = Refused("wrong column")
+    scene.look()
+    assert scene.supervised.stopped == "wrong column"
+
+
+def test_query_that_hangs_is_started_again() -> None:
+    scene = Scene()
+    scene.look()
+    scene.look(61)
+    assert not scene.queries[0].isActive
+    scene.look(9)
+    assert len(scene.queries) == 2
+
+
+def fleet_of(*scenes: Scene) -> Fleet:
+    fleet = Fleet()
+    for scene in scenes:
+        name = scene.supervised.watched.name
+        fleet.put(name, Running(None, None, scene.supervised, 1, Phase(30, 0)))  # type: ignore[arg-type] # not looked at here
+    return fleet
+
+
+def test_trouble_of_one_watch_leaves_the_others_running() -> None:
+    sick, well = Scene("sick", most=0), Scene("well")
+    fleet = fleet_of(sick, well)
+    fleet.look()
+    sick.queries[-1].fail("gone")
+    fleet.look()
+    assert fleet.notes() == "watch sick fails again and again: gone"
+    sick.remedies.error = Refused("watch sick: bad SQL")
+    sick.clock.move(9)
+    fleet.look()
+    sick.queries[-1].fail("SQLSTATE: 22003")
+    fleet.look()
+    assert well.queries[0].isActive
+    assert fleet.notes() == "watch sick: bad SQL"
+    assert "watch sick: bad SQL" in str(fleet.not_ready())
+
+
+def test_program_ends_when_every_watch_fails_again_and_again() -> None:
+    one, other = Scene("one", most=0), Scene("other", most=0)
+    fleet = fleet_of(one, other)
+    fleet.look()
+    one.queries[-1].fail("gone")
+    fleet.look()
+    other.queries[-1].fail("gone too")
+    with pytest.raises(Transient, match="every watch failed too often, last: gone too"):
+        fleet.look()

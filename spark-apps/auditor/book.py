@@ -1,0 +1,118 @@
+"""What the folders of streams and watches say right now, good files and bad ones."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from auditor import guards
+from auditor.change import Face
+from auditor.checkpoint import fingerprint
+from auditor.rules import Row, read_rules
+from services.backbone.errors import Refused
+from services.contracts.declarations import BadDeclaration
+from services.contracts.streams import StreamDeclaration, load_streams
+from services.contracts.watches import WatchDeclaration, load_watch
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A watch with the streams that it reads."""
+
+    watch: WatchDeclaration
+    streams: Mapping[str, StreamDeclaration]
+    rules: tuple[Row, ...] = ()
+    """Rows of its table of rules."""
+
+    @property
+    def name(self) -> str:
+        """The watch's name."""
+        return self.watch.watch
+
+    def face(self, shuffle_partitions: int) -> Face:
+        """Return what tells this declaration from another of the same watch."""
+        parts: dict[str, Any] = {
+            name: one.model_dump(mode="json") for name, one in self.streams.items()
+        }
+        parts |= {"watch": self.watch.model_dump(mode="json"), "rules": self.rules}
+        whole = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return Face(fingerprint(self.watch, self.streams, shuffle_partitions).id, whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """One reading of both folders."""
+
+    digest: str
+    """Changes with every byte of every file, and with nothing else."""
+    watches: Mapping[str, Declared]
+    """The watches of good files, paused ones included."""
+    problems: Mapping[str, str]
+    """Why a file cannot be used, by the file's name; each names the line where it can."""
+
+    def wanted(self) -> dict[str, Declared]:
+        """Return the watches that should run."""
+        return {name: one for name, one in self.watches.items() if not one.watch.paused}
+
+
+def digest_of(*folders: Path) -> str:
+    """Return what changes with the content of any YAML or CSV file of these folders."""
+    whole = hashlib.sha256()
+    for folder in folders:
+        for path in _files(folder):
+            for part in (str(path).encode(), _content(path)):
+                whole.update(len(part).to_bytes(8) + part)
+    return whole.hexdigest()
+
+
+def read_book(streams_folder: Path, watches_folder: Path) -> Book:
+    """Read both folders; a bad watch file is noted and spoils no other.
+
+    Raises:
+        Refused: a stream's file is bad, which any watch may need, or there is no watch at all.
+    """
+    digest = digest_of(streams_folder, watches_folder)
+    try:
+        streams = load_streams(streams_folder)
+    except BadDeclaration as error:
+        raise Refused(str(error)) from None
+    watches: dict[str, Declared] = {}
+    problems: dict[str, str] = {}
+    for path in sorted(watches_folder.glob("*.yaml")):
+        try:
+            declared = read_watch(path, streams)
+            if declared.name in watches:
+                raise BadDeclaration(f"{path.name}: watch {declared.name} is declared twice")
+            watches[declared.name] = declared
+        except (BadDeclaration, Refused) as error:
+            problems[path.name] = str(error)
+    if not watches and not problems:
+        raise Refused(f"no watch is declared: {watches_folder} has no *.yaml file")
+    return Book(digest, watches, problems)
+
+
+def read_watch(path: Path, streams: dict[str, StreamDeclaration]) -> Declared:
+    """Read one watch with its rules, and check all that needs no Spark.
+
+    Raises:
+        BadDeclaration: a file is wrong; the message names file, line and reason.
+        Refused: the SQL is not one SELECT over what the watch may read.
+    """
+    watch = load_watch(path)
+    watch.check_streams(streams)
+    guards.check_sql(watch)
+    rules = read_rules(watch.rules, path.parent) if watch.rules else ()
+    return Declared(watch, {name: streams[name] for name in watch.streams}, rules)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    yield from sorted(path for path in folder.glob("*") if path.suffix in (".yaml", ".csv"))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

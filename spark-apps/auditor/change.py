@@ -1,0 +1,57 @@
+"""What has to be done so that the watches that run become the watches that are declared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """How one watch changes."""
+
+    STOP = "stop"
+    """Removed or paused: its query ends, its checkpoint stays."""
+    START = "start"
+    """New, or no longer paused."""
+    CONTINUE = "continue"
+    """Texts or rules changed: the same state goes on under the new declaration."""
+    REPLACE = "replace"
+    """The rule changed: the old one runs until the new one has caught up beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What tells one declaration of a watch from another."""
+
+    state: str
+    """The version: all that the state depends on."""
+    whole: str
+    """Everything, texts and rules included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step."""
+
+    kind: Kind
+    watch: str
+
+
+_SEQUENCE = tuple(Kind)
+
+
+def changes(
+    running: Mapping[str, Face], declared: Mapping[str, Face], *, whole: bool
+) -> list[Change]:
+    """Return the steps, those that free slots first.
+
+    `declared` has no paused watches. Unless it is the `whole` truth (every file could be read),
+    nothing is stopped: a watch that seems gone may be the one whose file is bad.
+    """
+    gone = [Change(Kind.STOP, name) for name in running if name not in declared] if whole else []
+    new = [Change(Kind.START, name) for name in declared if name not in running]
+    other = [
+        Change(Kind.CONTINUE if running[name].state == face.state else Kind.REPLACE, name)
+        for name, face in declared.items()
+        if name in running and running[name] != face
+    ]
+    return sorted(gone + new + other, key=lambda step: (_SEQUENCE.index(step.kind), step.watch))

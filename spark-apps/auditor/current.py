@@ -1,0 +1,67 @@
+"""Keeps, beside a watch's versions, the declaration that runs: the last one that was good.
+
+A changed rule takes over only once it has caught up. Until then, restarts included, the auditor
+needs the declaration before the change, which no file of the watches' folder holds any more.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from auditor.book import Declared
+from auditor.checkpoint import write_whole
+from auditor.rules import Row
+from services.backbone.errors import Transient
+from services.backbone.log import logger
+from services.contracts.streams import StreamDeclaration
+from services.contracts.watches import WatchDeclaration
+
+_FILE: Final = "current.json"
+
+log = logger(__name__)
+
+
+class _Note(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    watch: WatchDeclaration
+    streams: dict[str, StreamDeclaration]
+    rules: tuple[Row, ...] = ()
+
+
+def keep(home: Path, declared: Declared) -> None:
+    """Note that this declaration runs now.
+
+    Raises:
+        Transient: the folder cannot be written to.
+    """
+    note = _Note(watch=declared.watch, streams=dict(declared.streams), rules=declared.rules)
+    try:
+        write_whole(home / _FILE, note.model_dump(mode="json", exclude_unset=True, by_alias=True))
+    except OSError as error:
+        raise Transient(f"{home / _FILE}: {error}") from None
+
+
+def forget(home: Path) -> None:
+    """Note that the watch does not run."""
+    (home / _FILE).unlink(missing_ok=True)
+
+
+def read_current(home: Path) -> Declared | None:
+    """Return the declaration that ran last, or None."""
+    path = home / _FILE
+    try:
+        note = _Note.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as error:
+        log.warning("current_cannot_be_read", file=str(path), reason=str(error)[:500])
+        return None
+    return Declared(note.watch, note.streams, note.rules)
+
+
+def all_current(checkpoints: Path) -> dict[str, Declared]:
+    """Return every watch that ran last, of one auditor's checkpoints."""
+    found = (read_current(path.parent) for path in sorted(checkpoints.glob(f"*/{_FILE}")))
+    return {declared.name: declared for declared in found if declared is not None}

@@ -1,0 +1,84 @@
+"""All watches of one auditor: looked after in turn, told about together."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from auditor.book import Declared
+from auditor.query import Recipe
+from auditor.stagger import Phase
+from auditor.supervision import Supervised
+from services.backbone.errors import Transient
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One watch under supervision, and what it was made from."""
+
+    declared: Declared
+    recipe: Recipe
+    supervised: Supervised
+    slots: int
+    """Tasks that it runs at once."""
+    phase: Phase
+    """When its batches should end."""
+
+
+class Fleet:
+    """Every watch that runs or should; the health page's thread may ask at any time."""
+
+    def __init__(self, running: Iterable[Running] = ()) -> None:
+        self._running: Mapping[str, Running] = {one.declared.name: one for one in running}
+
+    @property
+    def running(self) -> Mapping[str, Running]:
+        """What is looked after now, by watch."""
+        return self._running
+
+    def put(self, name: str, running: Running) -> None:
+        """Look after this watch from now on; the caller has seen to one of the same name."""
+        self._running = {**self._running, name: running}
+
+    def take(self, name: str) -> Running:
+        """No longer look after this watch; the caller ends its query."""
+        taken = self._running[name]
+        self._running = {other: one for other, one in self._running.items() if other != name}
+        return taken
+
+    def look(self) -> None:
+        """Look after every watch once.
+
+        Raises:
+            Transient: all watches that could run fail again and again: a new process may help,
+                and nothing that works is lost by ending this one.
+        """
+        for one in self._running.values():
+            one.supervised.look()
+        hopeful = [each for each in self._all() if each.stopped is None]
+        failing = [each.failing for each in hopeful if each.failing is not None]
+        if failing and len(failing) == len(hopeful):
+            raise Transient(f"every watch failed too often, last: {failing[-1]}")
+
+    def stop(self) -> None:
+        """End every query."""
+        for each in self._all():
+            each.stop()
+
+    def not_ready(self) -> str | None:
+        """Say what does not run, and why; None when every watch runs."""
+        waits = [each.pulse.not_ready() for each in self._all() if each.stopped is None]
+        return "; ".join([*self._stopped(), *(wait for wait in waits if wait)]) or None
+
+    def notes(self) -> str | None:
+        """Say what people should see to, although other watches do their work."""
+        failing = [
+            f"watch {each.watched.name} fails again and again: {each.failing}"
+            for each in self._all()
+            if each.failing is not None
+        ]
+        return "; ".join([*self._stopped(), *failing]) or None
+
+    def _all(self) -> list[Supervised]:
+        return [one.supervised for one in self._running.values()]
+
+    def _stopped(self) -> list[str]:
+        return [each.stopped for each in self._all() if each.stopped is not None]

@@ -1,0 +1,52 @@
+"""How far a query has come, read from its checkpoint and compared with the brokers."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from auditor.poison import Range
+
+Offsets = Mapping[str, Mapping[int, int]]
+"""By topic and partition: the offset of the next record."""
+
+
+def committed(spark_folder: Path) -> Offsets:
+    """Return where the query will go on reading; empty if it has committed nothing.
+
+    Raises:
+        ValueError: Spark's notes cannot be read.
+    """
+    batches = _numbers(spark_folder / "commits")
+    if not batches:
+        return {}
+    lines = (spark_folder / "offsets" / str(max(batches))).read_text().splitlines()
+    offsets: dict[str, dict[int, int]] = {}
+    for line in lines[2:]:
+        for topic, partitions in json.loads(line).items():
+            offsets[topic] = {int(number): int(offset) for number, offset in partitions.items()}
+    return offsets
+
+
+def _numbers(folder: Path) -> list[int]:
+    return [int(path.name) for path in folder.glob("*") if path.name.isdigit()]
+
+
+def unread(read: Offsets, begin: Offsets, end: Offsets) -> list[Range]:
+    """Return what lies on the brokers and was not committed, without what is empty."""
+    ranges = [
+        Range(topic, number, max(begin[topic][number], read.get(topic, {}).get(number, 0)), last)
+        for topic, partitions in end.items()
+        for number, last in partitions.items()
+    ]
+    return [one for one in ranges if len(one)]
+
+
+def lost(read: Offsets, begin: Offsets) -> list[Range]:
+    """Return what the brokers deleted before it was committed."""
+    ranges = [
+        Range(topic, number, offset, begin[topic][number])
+        for topic, partitions in read.items()
+        for number, offset in partitions.items()
+        if number in begin.get(topic, {})
+    ]
+    return [one for one in ranges if len(one)]

@@ -1,0 +1,29 @@
+"""What an auditor runs first: what is declared, or what ran last where that has to go on."""
+
+from collections.abc import Mapping
+
+from auditor.book import Book, Declared
+from services.backbone.errors import Refused
+
+
+def opening(
+    book: Book, last: Mapping[str, Declared], shuffle_partitions: int
+) -> dict[str, Declared]:
+    """Return the watches to start with; a reload brings the rest.
+
+    A watch whose rule was changed while nobody ran goes on as it was, until the changed rule has
+    caught up. While a file is bad, a watch that ran last and is declared nowhere may be its.
+
+    Raises:
+        Refused: a file is bad and nothing ran before: then it is best seen at once.
+    """
+    if book.problems and not last:
+        raise Refused("; ".join(book.problems.values()))
+    first = {}
+    for name, declared in book.wanted().items():
+        old = last.get(name, declared)
+        same = old.face(shuffle_partitions).state == declared.face(shuffle_partitions).state
+        first[name] = declared if same else old
+    if book.problems:
+        first |= {name: one for name, one in last.items() if name not in book.watches}
+    return first

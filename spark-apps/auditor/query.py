@@ -1,0 +1,136 @@
+"""How a watch's query is made: from records of its streams to alert messages."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from auditor import guards
+from auditor.book import Declared
+from auditor.checkpoint import Checkpoint
+from auditor.formatting import alert_messages
+from auditor.logic import findings, valid_events
+from auditor.rules import table
+from auditor.settings import AuditorSettings
+from auditor.spared import Place, read_spared
+from services.contracts.topics import heartbeat
+from services.contracts.watches import RULES
+
+Records = Callable[[str], DataFrame]
+"""Gives the records of a stream: `value`, `timestamp`, `topic`, as the Kafka source has them."""
+
+
+def messages_of(
+    spark: SparkSession, declared: Declared, records: Records, auditor: str
+) -> DataFrame:
+    """Return the alert messages of a watch over any source of records.
+
+    Raises:
+        Refused: the SQL, or what it returns, does not fit; the message says what to do.
+    """
+    watch = declared.watch
+    guards.check_sql(watch)
+    events = {
+        name: valid_events(records(name), stream, watch.watermark)
+        for name, stream in declared.streams.items()
+    }
+    if watch.rules:
+        table(spark, watch.rules, declared.rules).createOrReplaceTempView(RULES)
+    try:
+        found = findings(spark, watch, events)
+        guards.check_columns(watch, found.schema)
+        return alert_messages(found, watch, auditor)
+    except AnalysisException as error:
+        raise guards.refusal(watch.watch, error) from None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that one version of a watch is started from, again and again."""
+
+    spark: SparkSession
+    settings: AuditorSettings
+    declared: Declared
+    checkpoint: Checkpoint
+
+    def messages(self, lossy: bool = False) -> DataFrame:
+        """Return the messages over the live topics, without the records set aside.
+
+        `lossy` lets the query go on behind records that were deleted before it read them.
+
+        Raises:
+            Refused: the SQL, or what it returns, does not fit.
+        """
+        places = read_spared(self.checkpoint.folder)
+
+        def records(stream: str) -> DataFrame:
+            return without(source(self.spark, self.settings, stream, lossy), places)
+
+        return messages_of(self.spark, self.declared, records, self.settings.auditor_id)
+
+    def start(self, batch_seconds: float, lossy: bool = False) -> StreamingQuery:
+        """Start the query in Real-time Mode, or continue it; its first batch reads so long.
+
+        Raises:
+            Refused: Spark does not take this query in Real-time Mode.
+        """
+        every = f"{math.ceil(batch_seconds * 1000)} milliseconds"
+        writer = sink(self.messages(lossy), self.checkpoint, self.settings)
+        try:
+            query: StreamingQuery = writer.trigger(realTime=every).start()  # type: ignore[call-overload] # PySpark's overloads lack it
+            return query
+        except AnalysisException as error:
+            raise guards.refusal(self.declared.name, error) from None
+
+
+def source(
+    spark: SparkSession, settings: AuditorSettings, stream: str, lossy: bool = False
+) -> DataFrame:
+    """Real events and heartbeats come through one source, so that they take the same way."""
+    reader = (
+        spark.readStream.format("kafka")
+        .option("subscribe", f"{stream},{heartbeat(stream)}")
+        .option("startingOffsets", "earliest")
+        .option("failOnDataLoss", str(not lossy).lower())
+    )
+    return reader.options(**prefixed(settings)).load()
+
+
+def sink(
+    messages: DataFrame, checkpoint: Checkpoint, settings: AuditorSettings
+) -> DataStreamWriter:
+    """Return the way of a watch's messages to their topics; the caller sets the trigger."""
+    return (
+        messages.writeStream.format("kafka")
+        .options(**prefixed(settings))
+        .option("kafka.linger.ms", "0")
+        .option("kafka.acks", "all")
+        .option("checkpointLocation", str(checkpoint.spark))
+        .outputMode("update")
+        .queryName(f"{checkpoint.watch}-{checkpoint.wanted.id}")
+    )
+
+
+def prefixed(settings: AuditorSettings) -> dict[str, str]:
+    """Return the Kafka client's options as Spark's sources and sinks take them."""
+    return {f"kafka.{name}": value for name, value in settings.kafka_client_options().items()}
+
+
+def without(records: DataFrame, places: Iterable[Place]) -> DataFrame:
+    """Return the records but those that lie at these places."""
+    spared = [_lies_at(place) for place in places]
+    return records.where(~reduce(lambda one, other: one | other, spared)) if spared else records
+
+
+def _lies_at(place: Place) -> Column:
+    return (
+        (F.col("topic") == place.topic)
+        & (F.col("partition") == place.partition)
+        & (F.col("offset") == place.offset)
+    )

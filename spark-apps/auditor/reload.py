@@ -1,0 +1,206 @@
+"""Takes changes of the declared watches while all watches run: checked first, then step by step."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from auditor import guards, metrics
+from auditor.book import Book, Declared
+from auditor.candidate import Candidate
+from auditor.change import Change, Face, Kind, changes
+from auditor.current import forget, keep
+from auditor.fleet import Fleet, Running
+from auditor.job import Scene, boundaries_of, own_phase, prepare
+from auditor.stagger import Phase
+from auditor.trial import try_out
+from auditor.turn import Turn
+from services.backbone.errors import Refused, Transient
+from services.backbone.log import logger
+
+CATCH_UP_SECONDS: Final = 10.0
+"""Length of the batches of a rule that catches up: only their ends tell how far it is."""
+RETRY_SECONDS: Final = 10.0
+"""Wait after a step that could not be tried."""
+
+log = logger(__name__)
+
+
+class Reload:
+    """Brings what runs to what is declared; `look` does one bounded step at a time.
+
+    A rejected declaration is not tried again until it is changed; meanwhile its watch goes on as it
+    was. What stops a query or competes with it needs the turn, so that of two auditors one at a
+    time changes and the other is whole.
+    """
+
+    def __init__(self, scene: Scene, fleet: Fleet, turn: Turn) -> None:
+        self._scene = scene
+        self._fleet = fleet
+        self._turn = turn
+        self._book: Book | None = None
+        self._rejected: Mapping[str, tuple[Face, str]] = {}
+        self._candidate: Candidate | None = None
+        self._settling: Running | None = None
+        self._not_before_seconds = 0.0
+        self._noted: dict[str, Face] = {}
+
+    def take(self, book: Book) -> None:
+        """Work towards this reading of the folders from now on."""
+        self._book = book
+        for file, reason in book.problems.items():
+            log.error("watch_file_rejected", file=file, reason=reason)
+        metrics.BAD_FILES.set(len(book.problems))
+
+    def notes(self) -> str | None:
+        """Say which files and changes are not taken, and why."""
+        problems = list(self._book.problems.values()) if self._book else []
+        return "; ".join([*problems, *(why for _, why in self._rejected.values())]) or None
+
+    def look(self) -> None:
+        """Go on with the change that is under way, or begin the next."""
+        if self._book is None or self._scene.clock.monotonic_seconds() < self._not_before_seconds:
+            return
+        try:
+            self._note_what_runs()
+            if self._candidate is not None:
+                self._go_on(self._candidate, self._book)
+            elif self._settling is not None:
+                self._settle(self._settling)
+            else:
+                self._begin(self._book)
+        except Transient as error:
+            self._not_before_seconds = self._scene.clock.monotonic_seconds() + RETRY_SECONDS
+            log.warning("change_waits", reason=str(error), wait_seconds=RETRY_SECONDS)
+
+    def stop(self) -> None:
+        """End the query that has not caught up yet, and give back the turn."""
+        if self._candidate is not None:
+            self._candidate.running.supervised.stop()
+        self._turn.give_back()
+
+    def _note_what_runs(self) -> None:
+        """Keep the declaration of each watch whose query Spark has taken, for the next start."""
+        for name, one in self._fleet.running.items():
+            face = self._face(one.declared)
+            if self._noted.get(name) != face and one.supervised.pulse.not_ready() is None:
+                keep(one.recipe.checkpoint.home, one.declared)
+                self._noted[name] = face
+
+    def _begin(self, book: Book) -> None:
+        step = self._next_step(book)
+        if step is None:
+            self._turn.give_back()
+        elif step.kind in (Kind.CONTINUE, Kind.REPLACE) and not self._turn.take():
+            return
+        elif step.kind is Kind.STOP:
+            self._end(step.watch)
+        else:
+            self._try(step, book.watches[step.watch])
+
+    def _next_step(self, book: Book) -> Change | None:
+        declared = {name: self._face(one) for name, one in book.wanted().items()}
+        self._rejected = {
+            name: (face, why)
+            for name, (face, why) in self._rejected.items()
+            if declared.get(name) == face
+        }
+        running = {name: self._face(one.declared) for name, one in self._fleet.running.items()}
+        steps = changes(running, declared, whole=not book.problems)
+        return next((step for step in steps if step.watch not in self._rejected), None)
+
+    def _face(self, declared: Declared) -> Face:
+        return declared.face(self._scene.settings.auditor_shuffle_partitions)
+
+    def _try(self, step: Change, declared: Declared) -> None:
+        try:
+            prepared = prepare(self._scene, declared, self._phase(step.watch))
+            self._check(step.kind, prepared)
+        except Refused as error:
+            self._reject(declared, str(error))
+            return
+        log.info("change_begins", watch=step.watch, kind=step.kind.value)
+        does: dict[Kind, Callable[[Running], None]] = {
+            Kind.START: self._start,
+            Kind.CONTINUE: self._continue,
+            Kind.REPLACE: self._compete,
+        }
+        does[step.kind](prepared)
+
+    def _phase(self, watch: str) -> Phase:
+        """A changed watch keeps its phase; a new one takes the next after those that run."""
+        running = self._fleet.running
+        if watch in running:
+            return running[watch].phase
+        return own_phase(self._scene, len(running), len(running) + 1)
+
+    def _check(self, kind: Kind, prepared: Running) -> None:
+        """Hold the change against slots and Spark before anything stops."""
+        if kind is Kind.CONTINUE:
+            return
+        declared = prepared.declared
+        needed = {name: one.slots for name, one in self._fleet.running.items()}
+        beside = f"{declared.name} beside itself" if kind is Kind.REPLACE else declared.name
+        guards.check_slots(needed | {beside: prepared.slots}, self._scene.settings.auditor_slots)
+        try_out(self._scene.spark, declared, self._scene.clock)
+
+    def _reject(self, declared: Declared, reason: str) -> None:
+        self._rejected = {**self._rejected, declared.name: (self._face(declared), reason)}
+        metrics.REJECTED.labels(declared.name).inc()
+        goes_on = declared.name in self._fleet.running
+        log.error("change_rejected", watch=declared.name, reason=reason, old_goes_on=goes_on)
+
+    def _start(self, prepared: Running) -> None:
+        self._fleet.put(prepared.declared.name, prepared)
+        log.info("change_done", watch=prepared.declared.name)
+
+    def _end(self, watch: str) -> None:
+        ended = self._fleet.take(watch)
+        ended.supervised.stop()
+        forget(ended.recipe.checkpoint.home)
+        self._noted.pop(watch, None)
+        metrics.forget(watch)
+        log.info("watch_ended", watch=watch, checkpoint=str(ended.recipe.checkpoint.folder))
+
+    def _continue(self, prepared: Running) -> None:
+        """Start the same state under the new declaration; another auditor covers the moment."""
+        self._fleet.take(prepared.declared.name).supervised.stop()
+        self._start(prepared)
+        self._settling = prepared
+
+    def _settle(self, running: Running) -> None:
+        supervised = running.supervised
+        if supervised.stopped is None and supervised.pulse.not_ready() is not None:
+            return
+        self._settling = None
+
+    def _compete(self, prepared: Running) -> None:
+        name = f"{prepared.declared.name}+new"
+        often = boundaries_of(self._scene, name, Phase(CATCH_UP_SECONDS, 0.0))
+        prepared.supervised.call(name, often)
+        self._candidate = Candidate(self._scene, prepared)
+
+    def _go_on(self, candidate: Candidate, book: Book) -> None:
+        declared = candidate.running.declared
+        wanted = book.wanted().get(declared.name)
+        if wanted != declared:
+            self._drop(candidate)
+            return
+        candidate.look()
+        if (why := candidate.running.supervised.stopped) is not None:
+            self._drop(candidate)
+            self._reject(declared, why)
+        elif candidate.caught_up:
+            self._promote(candidate.running)
+
+    def _drop(self, candidate: Candidate) -> None:
+        self._candidate = None
+        candidate.running.supervised.stop()
+        metrics.forget(candidate.running.supervised.watched.name)
+
+    def _promote(self, running: Running) -> None:
+        name, shown = running.declared.name, running.supervised.watched.name
+        old = self._fleet.running[name]
+        running.supervised.call(name, boundaries_of(self._scene, name, running.phase))
+        self._start(running)
+        old.supervised.stop()
+        self._candidate = None
+        metrics.forget(shown)

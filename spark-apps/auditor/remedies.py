@@ -1,0 +1,213 @@
+"""What is done for a watch in trouble, on real brokers and a real checkpoint."""
+
+import json
+from collections import deque
+from collections.abc import Iterable
+from typing import Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from auditor import metrics
+from auditor.guards import topics_of
+from auditor.offsets import Offsets, committed, lost, unread
+from auditor.poison import Range, Verdict, search
+from auditor.query import Recipe, messages_of, prefixed, without
+from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
+from auditor.trial import try_out
+from auditor.trouble import Trouble, judge
+from engine.brokers import kept_offsets
+from engine.restarts import first_line, whole_text
+from services.backbone.clock import Clock
+from services.backbone.errors import Refused, Transient
+from services.backbone.log import logger
+from services.contracts.records import Rejected
+from services.contracts.topics import heartbeat, rejected
+
+REBUILDS_MAX: Final = 3
+"""Checkpoints of one watch that may break within `REBUILDS_WINDOW_SECONDS`."""
+REBUILDS_WINDOW_SECONDS: Final = 3600.0
+_TOLD_RANGES: Final = 8
+
+log = logger(__name__)
+
+
+class RealRemedies:
+    """The remedies of one watch; also starts its query, as a start may follow from a remedy."""
+
+    def __init__(self, recipe: Recipe, clock: Clock) -> None:
+        self._recipe = recipe
+        self._clock = clock
+        self._lossy = False
+        self._rebuilt_at_seconds: deque[float] = deque(maxlen=REBUILDS_MAX)
+
+    def start(self, batch_seconds: float) -> StreamingQuery:
+        """Start the query; once behind what was lost, if that was accepted."""
+        lossy, self._lossy = self._lossy, False
+        self._recipe.checkpoint.claim(self._clock.now_ms())
+        return self._recipe.start(batch_seconds, lossy)
+
+    def spare(self, reason: str) -> None:
+        """Find the record that the SQL fails on, keep it aside and read past it from now on."""
+        ranges = self._unread()
+        verdict = search(ranges, self._fails)
+        if not self._spared(verdict, reason):
+            raise self._hopeless("no single record is to blame", ranges, reason)
+
+    def suspect(self, reason: str) -> None:
+        """Find out by exclusion what an unknown failure comes from: record, query, disk, state."""
+        if "concurrently" in reason:
+            raise Transient(f"another program uses the same checkpoint: {reason}")
+        ranges = self._unread()
+        verdict = search(ranges, self._fails)
+        if verdict.guilty is not None:
+            if not self._spared(verdict, reason):
+                raise self._hopeless("no single record is to blame", [verdict.guilty], reason)
+            return
+        recipe = self._recipe
+        try_out(recipe.spark, recipe.declared, self._clock)
+        recipe.checkpoint.try_to_write()
+        self.rebuild(f"the query runs without it: {reason}")
+
+    def _spared(self, verdict: Verdict, reason: str) -> bool:
+        folder = self._recipe.checkpoint.folder
+        spared, found = read_spared(folder), verdict.place
+        if found is None:
+            return False
+        if len(spared) >= SPARED_MAX:
+            where = verdict.guilty
+            raise self._hopeless(
+                f"{SPARED_MAX} records are set aside already", [where] if where else [], reason
+            )
+        self._keep_aside(found, reason)
+        note_spared(folder, [*spared, found])
+        metrics.SPARED.labels(self._watch).inc()
+        log.error(
+            "record_spared",
+            watch=self._watch,
+            topic=found.topic,
+            partition=found.partition,
+            offset=found.offset,
+            reason=reason,
+        )
+        return True
+
+    def accept_loss(self, reason: str) -> None:
+        """Count the records that are gone, and go on behind them at the next start."""
+        oldest, _ = self._kept()
+        gone = lost(self._committed(), oldest)
+        if self._recipe.settings.auditor_fail_on_data_loss:
+            raise Refused(
+                f"watch {self._watch}: records were deleted before they were read: {told(gone)}; "
+                "set ALDEBARAN_AUDITOR_FAIL_ON_DATA_LOSS=false to go on behind them"
+            )
+        metrics.LOST.labels(self._watch).inc(sum(len(one) for one in gone))
+        log.error("records_lost", watch=self._watch, lost=told(gone), reason=reason)
+        self._lossy = True
+
+    def rebuild(self, reason: str) -> None:
+        """Set the checkpoint aside, so that the next start begins with the oldest kept event."""
+        now = self._clock.monotonic_seconds()
+        since = now - REBUILDS_WINDOW_SECONDS
+        if sum(1 for at in self._rebuilt_at_seconds if at > since) >= REBUILDS_MAX:
+            raise Refused(
+                f"watch {self._watch}: its checkpoint broke {REBUILDS_MAX + 1} times within "
+                f"{REBUILDS_WINDOW_SECONDS / 60:.0f} minutes, last: {reason}; look at the disk of "
+                f"{self._recipe.checkpoint.home}, then start the auditor again"
+            )
+        self._rebuilt_at_seconds.append(now)
+        try:
+            self._recipe.checkpoint.set_aside(reason, self._clock.now_ms())
+        except OSError as error:
+            raise Transient(f"the checkpoint cannot be set aside: {error}") from None
+
+    @property
+    def _watch(self) -> str:
+        return self._recipe.declared.name
+
+    def _hopeless(self, why: str, ranges: Iterable[Range], reason: str) -> Refused:
+        return Refused(
+            f"watch {self._watch}: its SQL fails and {why}: {reason} Somewhere in {told(ranges)}. "
+            "Change the SQL (try_cast, try_divide, CAST AS DOUBLE): the watch then starts again"
+        )
+
+    def _kept(self) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
+        options = self._recipe.settings.kafka_client_options()
+        return kept_offsets(self._recipe.spark, options, topics_of(self._recipe.declared.watch))
+
+    def _committed(self) -> Offsets:
+        try:
+            return committed(self._recipe.checkpoint.spark)
+        except (OSError, ValueError):
+            return {}
+
+    def _unread(self) -> list[Range]:
+        oldest, newest = self._kept()
+        return unread(self._committed(), oldest, newest)
+
+    def _fails(self, part: Range) -> bool:
+        """Run the watch's SQL over these records only, once, without any state."""
+        recipe = self._recipe
+        spared = read_spared(recipe.checkpoint.folder)
+
+        def records(stream: str) -> DataFrame:
+            mine = part.topic in (stream, heartbeat(stream))
+            read = self._batch(part)
+            return without(read if mine else read.where(F.lit(False)), spared)
+
+        try:
+            messages = messages_of(recipe.spark, recipe.declared, records, "search")
+            messages.write.format("noop").mode("overwrite").save()
+        except (PySparkException, Py4JJavaError) as error:
+            if judge(whole_text(error)) is Trouble.RECORD:
+                return True
+            raise Transient(f"the search for the record failed: {first_line(error)}") from None
+        return False
+
+    def _batch(self, part: Range) -> DataFrame:
+        """Read exactly these records, as a batch."""
+        recipe, number = self._recipe, str(part.partition)
+        reader = recipe.spark.read.format("kafka").options(**prefixed(recipe.settings))
+        return (
+            reader.option("assign", json.dumps({part.topic: [part.partition]}))
+            .option("startingOffsets", json.dumps({part.topic: {number: part.first}}))
+            .option("endingOffsets", json.dumps({part.topic: {number: part.end}}))
+            .load()
+        )
+
+    def _keep_aside(self, place: Place, reason: str) -> None:
+        """Copy the record to the stream's rejected topic, whole and with the reason."""
+        recipe = self._recipe
+        streams = {
+            topic: name
+            for name in recipe.declared.watch.streams
+            for topic in (name, heartbeat(name))
+        }
+        stream = streams[place.topic]
+        where = Range(place.topic, place.partition, place.offset, place.offset + 1)
+        try:
+            row = self._batch(where).select("key", "value").first()
+            aside = Rejected.of(
+                topic=place.topic,
+                source=f"watch {self._watch}",
+                reason="watch-failed",
+                detail=f"{place.topic}/{place.partition}@{place.offset}: {reason}",
+                original=bytes(row["value"] or b"") if row else b"",
+                at_ms=self._clock.now_ms(),
+            )
+            rows = [(row["key"] if row else None, aside.encode())]
+            frame = recipe.spark.createDataFrame(rows, "key binary, value binary")
+            writer = frame.write.format("kafka").options(**prefixed(recipe.settings))
+            writer.option("topic", rejected(stream)).save()
+        except (PySparkException, Py4JJavaError) as error:
+            raise Transient(f"the record cannot be kept aside: {first_line(error)}") from None
+
+
+def told(ranges: Iterable[Range]) -> str:
+    """Return ranges as a person reads them: `topic/partition: first to last`."""
+    listed = [f"{one.topic}/{one.partition}: {one.first} to {one.end - 1}" for one in ranges]
+    more = f" and {len(listed) - _TOLD_RANGES} more" if len(listed) > _TOLD_RANGES else ""
+    return ", ".join(listed[:_TOLD_RANGES]) + more

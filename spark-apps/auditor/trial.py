@@ -1,0 +1,77 @@
+"""Asks Spark whether it would run a watch in Real-time Mode: no brokers, no effects."""
+
+import tempfile
+import threading
+from typing import Any, Final
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from auditor import guards
+from auditor.book import Declared
+from auditor.query import messages_of
+from services.backbone.clock import Clock
+from services.backbone.errors import Transient
+
+DEADLINE_SECONDS: Final = 120.0
+_LOOK_EVERY_SECONDS: Final = 0.05
+_RECORDS: Final = "value binary, timestamp timestamp, topic string, partition int, offset bigint"
+_NOBODY: Final = "127.0.0.1:1"
+"""A sink needs an address; without rows nothing is ever sent there."""
+
+
+def try_out(spark: SparkSession, declared: Declared, clock: Clock) -> None:
+    """Run the watch over empty streams in memory until its first batch has ended.
+
+    Raises:
+        Refused: Spark does not take it; the message says what to do.
+        Transient: Spark did not answer in time.
+    """
+    name, apart = declared.name, spark.newSession()
+    apart.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "100")
+    apart.conf.set("spark.sql.shuffle.partitions", "1")
+    with tempfile.TemporaryDirectory(prefix="aldebaran-trial-") as folder:
+        messages = messages_of(apart, declared, lambda stream: _empty(apart), "trial")
+        try:
+            query = _started(messages, folder)
+        except PySparkException as error:
+            raise guards.refusal(name, error) from None
+        try:
+            _wait(query, name, clock)
+        finally:
+            query.stop()
+
+
+def _started(messages: DataFrame, folder: str) -> StreamingQuery:
+    writer = (
+        messages.writeStream.format("kafka")
+        .option("kafka.bootstrap.servers", _NOBODY)
+        .option("checkpointLocation", folder)
+        .outputMode("update")
+    )
+    query: StreamingQuery = writer.trigger(realTime="200 milliseconds").start()  # type: ignore[call-overload] # PySpark's overloads lack it
+    return query
+
+
+def _wait(query: StreamingQuery, name: str, clock: Clock) -> None:
+    never = threading.Event()
+    end = clock.monotonic_seconds() + DEADLINE_SECONDS
+    while query.isActive and not query.recentProgress:
+        if clock.monotonic_seconds() > end:
+            raise Transient(f"watch {name}: Spark took too long to try it")
+        clock.wait(never, _LOOK_EVERY_SECONDS)
+    if (error := query.exception()) is not None:
+        raise guards.refusal(name, error)
+
+
+def _empty(spark: SparkSession) -> DataFrame:
+    """Return a stream that never has a record; Spark takes it for a source of Real-time Mode."""
+    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark 4.3 has no such source
+    java: Any = spark._jsparkSession  # noqa: SLF001 - the same
+    sql = jvm.org.apache.spark.sql
+    encoder = sql.Encoders.row(sql.types.StructType.fromDDL(_RECORDS))
+    package = sql.execution.streaming.sources
+    companion = getattr(package, "LowLatencyMemoryStream$")
+    stream = getattr(companion, "MODULE$").apply(java, 1, encoder)
+    return DataFrame(stream.toDF(), spark)

@@ -1,0 +1,156 @@
+"""Runs every declared watch until the stop, and follows the declarations while they change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from auditor import guards
+from auditor.book import Book, Declared, digest_of, read_book
+from auditor.current import all_current
+from auditor.fleet import Fleet
+from auditor.job import Scene, own_phase, prepare, prepare_all
+from auditor.opening import opening
+from auditor.reload import Reload
+from auditor.settings import AuditorSettings
+from auditor.turn import Turn
+from services.backbone.clock import Clock
+from services.backbone.errors import Refused
+from services.backbone.log import logger
+from services.backbone.service import Life
+
+LOOK_EVERY_SECONDS: Final = 0.5
+STUCK_AFTER_SECONDS: Final = 300.0
+"""Longer than any remedy takes; a restart of the program is what helps then."""
+
+log = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What to run at first, and what is to be followed from there."""
+
+    book: Book
+    first: Mapping[str, Declared]
+    fresh: bool
+    """Nothing has run in this folder before: a refusal is best seen at once."""
+
+
+def read_opening(settings: AuditorSettings) -> Opening:
+    """Read what is declared and what ran last; takes no Spark.
+
+    Raises:
+        Refused: a file is bad, and nothing ran before.
+    """
+    book = read_book(settings.auditor_streams, settings.auditor_watches)
+    last = all_current(settings.checkpoints_here())
+    first = opening(book, last, settings.auditor_shuffle_partitions)
+    return Opening(book, first, fresh=not last)
+
+
+def open_fleet(scene: Scene, opened: Opening) -> Fleet:
+    """Prepare the watches to start with, each as declared or as it ran last.
+
+    Raises:
+        Refused: nothing ran before and something cannot work.
+        Transient: the brokers do not answer.
+    """
+    if opened.fresh:
+        return Fleet(prepare_all(scene, opened.first.values()))
+    fleet = Fleet()
+    for number, (name, declared) in enumerate(opened.first.items()):
+        try:
+            prepared = prepare(scene, declared, own_phase(scene, number, len(opened.first)))
+            needed = {other: one.slots for other, one in fleet.running.items()}
+            guards.check_slots(needed | {name: prepared.slots}, scene.settings.auditor_slots)
+        except Refused as error:
+            log.error("watch_cannot_start", watch=name, reason=str(error))
+        else:
+            fleet.put(name, prepared)
+    return fleet
+
+
+def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) -> None:
+    """Look after every watch, and take changes, until `life.stop` is set.
+
+    Raises:
+        Refused: at the first start of all, Spark does not take a watch.
+        Transient: every watch failed too often.
+    """
+    reload = Reload(scene, fleet, Turn(scene.settings.auditor_checkpoints))
+    reload.take(opened.book)
+    folders = Folders(scene.settings, scene.clock, opened.book)
+    looked = Looked(scene.clock)
+    life.health.add_live("looks", looked.stuck)
+    life.health.add_ready("running", fleet.not_ready)
+    life.health.add_note("running", fleet.notes)
+    life.health.add_note("changes", lambda: folders.problem or reload.notes())
+    fresh = opened.fresh
+    try:
+        while not life.stop.is_set():
+            fleet.look()
+            fresh = fresh and _still_fresh(fleet)
+            if (book := folders.changed()) is not None:
+                reload.take(book)
+            reload.look()
+            looked.note()
+            life.clock.wait(life.stop, LOOK_EVERY_SECONDS)
+    finally:
+        reload.stop()
+
+
+def _still_fresh(fleet: Fleet) -> bool:
+    stopped = [one.supervised.stopped for one in fleet.running.values()]
+    if reasons := [why for why in stopped if why is not None]:
+        raise Refused("; ".join(reasons))
+    return fleet.not_ready() is not None
+
+
+class Folders:
+    """Sees when the declarations change, and waits until they stay as they are."""
+
+    def __init__(self, settings: AuditorSettings, clock: Clock, book: Book) -> None:
+        self.problem: str | None = None
+        """Why the folders as a whole cannot be used, or None."""
+        self._folders = (settings.auditor_streams, settings.auditor_watches)
+        self._delay_seconds = settings.auditor_reload_delay_seconds
+        self._clock = clock
+        self._taken = book.digest
+        self._seen = book.digest
+        self._since_seconds = clock.monotonic_seconds()
+
+    def changed(self) -> Book | None:
+        """Return the new reading once it has settled; None while nothing is new."""
+        now, digest = self._clock.monotonic_seconds(), digest_of(*self._folders)
+        if digest != self._seen:
+            self._seen, self._since_seconds = digest, now
+        if digest == self._taken or now - self._since_seconds < self._delay_seconds:
+            return None
+        self._taken = digest
+        try:
+            book = read_book(*self._folders)
+        except Refused as error:
+            self.problem = str(error)
+            log.error("declarations_rejected", reason=self.problem)
+            return None
+        self.problem = None
+        log.info("declarations_changed", watches=sorted(book.watches))
+        return book
+
+
+class Looked:
+    """Tells whether the thread that looks after the watches still turns."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._at_seconds = clock.monotonic_seconds()
+
+    def note(self) -> None:
+        """Note one turn."""
+        self._at_seconds = self._clock.monotonic_seconds()
+
+    def stuck(self) -> str | None:
+        """Say for how long nobody looked, if that is too long."""
+        age = self._clock.monotonic_seconds() - self._at_seconds
+        if age <= STUCK_AFTER_SECONDS:
+            return None
+        return f"nobody looked after the watches for {age:.0f} s"

@@ -1,0 +1,154 @@
+"""Watches change while the auditor runs: nothing is missed, and a bad change changes nothing."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.auditor.inside import rewrite
+from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "limits"
+
+
+class Live:
+    """A running auditor, its files, and orders that go over their request one after the other."""
+
+    def __init__(self, place: Place, auditor: Running) -> None:
+        self.place = place
+        self.auditor = auditor
+        self.sender = Sender(place)
+        self.alerts = Findings(place)
+        self.sent: list[str] = []
+
+    def edit(self, before: str, after: str, watch: str = "over-purchase") -> None:
+        path = self.place.folder / "watches" / f"{watch}.yaml"
+        text = path.read_text()
+        assert before in text
+        path.write_text(text.replace(before, after))
+
+    def over(self, order_id: str) -> None:
+        self.sender.request(order_id, 1)
+        self.sender.purchase(f"{order_id}-p", order_id, 2)
+        self.sender.flush()
+        self.sent.append(order_id)
+
+    def find_all(self) -> None:
+        self.alerts.wait_for(*self.sent)
+
+    def told(self, event: str, **fields: str) -> list[dict[str, object]]:
+        """Return the log lines of an event that have these fields."""
+        lines = (json.loads(line) for line in self.auditor.log().splitlines() if line[:1] == "{")
+        return [
+            line
+            for line in lines
+            if line["event"] == event
+            and fields.items() <= {k: str(v) for k, v in line.items()}.items()
+        ]
+
+    def wait_told(self, event: str, **fields: str) -> None:
+        wait_for(f"{event} {fields}", lambda: self.told(event, **fields) != [])
+
+    def notes(self) -> str:
+        return str(json.loads(self.auditor.ask("/healthz/live")[1]).get("notes"))
+
+
+@pytest.fixture
+def live(place: Place) -> Iterator[Live]:
+    place.declare("over-purchase")
+    with place.auditor(AUDITOR_RELOAD_DELAY_SECONDS=0.2) as auditor:
+        auditor.wait_until_ready()
+        yield Live(place, auditor)
+        assert auditor.terminate() == 0, auditor.log()[-3000:]
+
+
+def test_watches_change_while_they_run(live: Live) -> None:
+    live.over("first")
+    live.sender.request("half", 1)
+    live.sender.flush()
+    live.find_all()
+
+    live.edit("severity: critical", "severity: loud")
+    live.wait_told("watch_file_rejected", file="over-purchase.yaml")
+    assert "over-purchase.yaml, line " in live.notes()
+    live.edit("severity: loud", "severity: critical")
+    wait_for("the note is gone", lambda: "line" not in live.notes())
+
+    live.edit("GROUP BY order_id, window(", "GROUP BY order_id, session_window(")
+    live.wait_told("change_rejected", watch="over-purchase", old_goes_on="True")
+    live.over("after-bad-changes")
+    live.find_all()
+    live.edit("session_window(", "window(")
+
+    live.edit('summary: "Order', 'summary: "The order')
+    live.wait_told("change_done", watch="over-purchase")
+    live.sender.purchase("half-p", "half", 2)
+    live.sent.append("half")
+    live.find_all()
+    half = next(alert for alert in live.alerts.alerts if alert.key == {"order_id": "half"})
+    assert half.summary.startswith("The order half of Ann")
+
+    live.edit("limit: 24 hours", "limit: 25 hours")
+    live.wait_told("change_begins", kind="replace")
+    while len(live.told("change_done", watch="over-purchase")) < 2:
+        live.over(f"during-{len(live.sent)}")
+        live.find_all()
+    live.over("after-change")
+    live.find_all()
+    versions = live.place.folder / "checkpoints" / live.place.name / "over-purchase"
+    assert len([path for path in versions.iterdir() if (path / "spark").exists()]) == 2
+
+    live.edit("version: 1", "version: 1\npaused: true")
+    live.wait_told("watch_ended", watch="over-purchase")
+    live.over("while-paused")
+    live.edit("paused: true\n", "")
+    live.find_all()
+    assert live.alerts.found() == set(live.sent)
+
+
+def test_rules_change_while_they_run(live: Live) -> None:
+    folder = live.place.folder / "watches"
+    text = (EXAMPLE / "client-limit.yaml").read_text()
+    for before in ("streams: [", "FROM "):
+        text = text.replace(f"{before}trades", f"{before}{live.place.stream}")
+    (folder / "client-limits.csv").write_text("client,stock,most_shares\nAnn,ACME,many\n")
+    (folder / "client-limit.yaml").write_text(text)
+    live.wait_told("watch_file_rejected", file="client-limit.yaml")
+    assert "client-limits.csv, line 2: most_shares: 'many' is no bigint" in live.notes()
+
+    (folder / "client-limits.csv").write_text("client,stock,most_shares\nAnn,ACME,50\n")
+    live.wait_told("watch_started", watch="client-limit")
+    live.sender.purchase("p1", "o", 50)
+    live.sender.purchase("p2", "o", 10, client="Bob")
+    live.sender.flush()
+    (folder / "client-limits.csv").write_text("client,stock,most_shares\nBob,ACME,11\n")
+    wait_for("new rules", lambda: len(live.told("change_done", watch="client-limit")) >= 2)
+    live.sender.purchase("p3", "o", 2, client="Bob")
+    live.sender.flush()
+    wait_for("Bob is over", lambda: limited(live.alerts) == {"Bob"})
+
+
+def limited(alerts: Findings) -> set[str]:
+    alerts.found()
+    return {alert.key["client"] for alert in alerts.alerts if alert.watch == "client-limit"}
+
+
+def test_check_tells_good_files_from_bad(place: Place) -> None:
+    place.declare("over-purchase")
+    good = place.folder / "watches" / "over-purchase.yaml"
+    bad = place.folder / "watches" / "bad.yaml"
+    bad.write_text(good.read_text())
+    rewrite(place, "SELECT <columns>, <rest> FROM trades GROUP BY order_id ORDER BY 1", "bad")
+    command = [sys.executable, "-m", "auditor", "check", str(good), str(bad)]
+    checked = subprocess.run(
+        command, env=place.environment(), capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 78, checked.stderr
+    first, second = checked.stdout.splitlines()
+    assert first == f"{good}: can run"
+    assert "do not sort" in second

@@ -1,0 +1,155 @@
+"""Each trouble of a running watch on the real broker, with the outcome docs/recovery.md states."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+from pyspark.sql import SparkSession
+
+from auditor.checkpoint import ASIDE, Checkpoint
+from auditor.spared import Place as RecordPlace
+from auditor.spared import read_spared
+from services.contracts.records import Rejected
+from tests.integration.auditor.inside import Inside, rewrite, settings_of
+from tests.integration.auditor.running import Findings, Place, Sender, rejected_of
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+FAILS_ON_A_WORD = (
+    "SELECT <columns>, max(IF(stock LIKE 'X%', CAST(stock AS INT), 0)) AS n, <rest> "
+    "FROM trades GROUP BY order_id"
+)
+OVERFLOWS = "SELECT <columns>, sum(shares * 9000000) AS n, <rest> FROM trades GROUP BY order_id"
+
+
+def test_poisoned_record_is_set_aside_and_the_rest_is_judged(
+    spark: SparkSession, place: Place
+) -> None:
+    place.declare("over-purchase")
+    rewrite(place, FAILS_ON_A_WORD)
+    sender, alerts = Sender(place), Findings(place)
+    with Inside(spark, settings_of(place)) as inside:
+        sender.request("before", 1)
+        sender.request("poisoned", 1, stock="X1O")
+        sender.request("after", 1)
+        sender.flush()
+        inside.look_until("the rest is found", lambda: {"before", "after"} <= alerts.found())
+        checkpoint = inside.checkpoint("over-purchase")
+    (spared,) = read_spared(checkpoint.folder)
+    assert isinstance(spared, RecordPlace)
+    assert spared.topic == place.stream
+    (kept,) = rejected_of(place)
+    assert isinstance(kept, Rejected)
+    assert b'"X1O"' in kept.original
+    assert kept.source == "watch over-purchase"
+    assert f"@{spared.offset}: " in kept.detail
+    assert "CAST_INVALID_INPUT" in kept.detail
+    assert "poisoned" not in alerts.found()
+
+
+def test_watch_that_no_single_record_breaks_stops_and_others_live_on(
+    spark: SparkSession, place: Place
+) -> None:
+    place.declare("over-purchase", "unusual-volume")
+    rewrite(place, OVERFLOWS)
+    sender, alerts = Sender(place), Findings(place)
+    with Inside(spark, settings_of(place, auditor_slots=12)) as inside:
+        for number in range(2):
+            sender.request("same", 10**12 - 1, event_id=f"r{number}")
+        sender.flush()
+        sick = inside["over-purchase"]
+        inside.look_until("the watch is stopped", lambda: sick.stopped is not None)
+        for number in range(9):
+            sender.purchase(f"p{number}", "same", 1 if number < 8 else 1000)
+        sender.flush()
+        inside.look_until("the other finds", lambda: "Ann/ACME/p8" in alerts.found())
+    assert "no single record is to blame" in str(sick.stopped)
+    assert f"{place.stream}/" in str(sick.stopped)
+    assert "ARITHMETIC_OVERFLOW" in str(sick.stopped)
+
+
+def halve(*paths: Path) -> None:
+    for path in paths:
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2])
+
+
+def newest(folder: Path) -> Path:
+    return max((path for path in folder.iterdir() if path.name.isdigit()), key=number_of)
+
+
+def commits(checkpoint: Checkpoint) -> int:
+    """Return how many batches Spark has noted as committed."""
+    return sum(path.name.isdigit() for path in (checkpoint.spark / "commits").glob("*"))
+
+
+def number_of(path: Path) -> int:
+    return int(path.name)
+
+
+def state_files(checkpoint: Checkpoint, kind: str) -> list[Path]:
+    return [path for path in (checkpoint.spark / "state").rglob(f"*.{kind}") if path.is_file()]
+
+
+# What else breaks, and what Spark says then: tests/unit/auditor/test_trouble.py
+DAMAGES: dict[str, Callable[[Checkpoint], object]] = {
+    "truncated offset log": lambda kept: halve(newest(kept.spark / "offsets")),
+    "half-written metadata": lambda kept: halve(kept.spark / "metadata"),
+    "corrupt changelogs": lambda kept: halve(*state_files(kept, "changelog")),
+    "wrong fingerprint": lambda kept: (kept.folder / "watch.json").write_text("{"),
+}
+
+
+def test_broken_checkpoint_is_set_aside_and_built_again(spark: SparkSession, place: Place) -> None:
+    place.declare("over-purchase")
+    settings = settings_of(place)
+    sender, alerts = Sender(place), Findings(place)
+    with Inside(spark, settings) as inside:
+        sender.request("first", 1)
+        sender.flush()
+        checkpoint = inside.checkpoint("over-purchase")
+        inside.look_until("two batches", lambda: commits(checkpoint) >= 2)
+    shutil.copytree(checkpoint.folder, place.folder / "whole")
+    for count, (damage, spoil) in enumerate(DAMAGES.items(), start=1):
+        shutil.rmtree(checkpoint.folder)
+        shutil.copytree(place.folder / "whole", checkpoint.folder)
+        spoil(checkpoint)
+        key = damage.replace(" ", "-")
+        with Inside(spark, settings) as inside:
+            sender.request(key, 1)
+            sender.purchase(f"{key}-p", key, 2)
+            sender.flush()
+            inside.look_until(f"{damage}: found", lambda key=key: key in alerts.found())  # type: ignore[misc] # mypy cannot infer the default's type
+        assert len(list((checkpoint.home / ASIDE).iterdir())) == count, damage
+
+
+def test_deleted_records_are_counted_and_the_rest_is_judged(
+    spark: SparkSession, place: Place
+) -> None:
+    place.declare("over-purchase")
+    sender, alerts = Sender(place), Findings(place)
+    with Inside(spark, settings_of(place)) as inside:
+        sender.request("open", 1)
+        sender.flush()
+        checkpoint = inside.checkpoint("over-purchase")
+        inside.look_until("a batch", lambda: commits(checkpoint) >= 1)
+    for number in range(20):
+        sender.request(f"gone-{number}", 1)
+    sender.flush()
+    delete_all(place)
+    with Inside(spark, settings_of(place)) as inside:
+        sender.purchase("open-p", "open", 2)
+        sender.flush()
+        inside.look_until("found with its old state", lambda: "open" in alerts.found())
+    with Inside(spark, settings_of(place)) as inside:
+        assert inside["over-purchase"].stopped is None
+
+
+def delete_all(place: Place) -> None:
+    client = AdminClient({"bootstrap.servers": place.bootstrap})
+    everything = [TopicPartition(place.stream, number, -1) for number in range(2)]
+    for done in client.delete_records(everything).values():
+        done.result(30)

@@ -1,0 +1,190 @@
+"""Steps from what runs to what is declared, and what an auditor runs first."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.book import Declared, digest_of, read_book
+from auditor.catchup import SAMPLES, CatchUp, behind
+from auditor.change import Change, Face, Kind, changes
+from auditor.current import all_current, forget, keep, read_current
+from auditor.opening import opening
+from auditor.settings import SHIPPED_WATCHES
+from auditor.turn import Turn
+from services.backbone.errors import Refused
+from services.contracts.streams import SHIPPED_STREAMS
+
+FACES = st.dictionaries(
+    st.sampled_from("abcd"), st.builds(Face, st.sampled_from("12"), st.sampled_from("xy"))
+)
+
+
+def follow(running: dict[str, Face], declared: dict[str, Face], whole: bool) -> dict[str, Face]:
+    """Do every step, as a plain dictionary would."""
+    after = dict(running)
+    for step in changes(running, declared, whole=whole):
+        match step.kind:
+            case Kind.STOP:
+                del after[step.watch]
+            case Kind.START:
+                assert step.watch not in after
+                after[step.watch] = declared[step.watch]
+            case Kind.CONTINUE:
+                assert after[step.watch].state == declared[step.watch].state
+                after[step.watch] = declared[step.watch]
+            case Kind.REPLACE:
+                assert after[step.watch].state != declared[step.watch].state
+                after[step.watch] = declared[step.watch]
+    return after
+
+
+@given(FACES, FACES)
+def test_steps_lead_to_what_is_declared(
+    running: dict[str, Face], declared: dict[str, Face]
+) -> None:
+    assert follow(running, declared, True) == declared
+    assert changes(declared, declared, whole=True) == []
+
+
+@given(FACES, FACES)
+def test_nothing_is_stopped_while_a_file_is_bad(
+    running: dict[str, Face], declared: dict[str, Face]
+) -> None:
+    assert follow(running, declared, False) == running | declared
+
+
+def test_slots_are_freed_before_they_are_needed() -> None:
+    one, other = Face("1", "x"), Face("2", "x")
+    steps = changes({"a": one, "c": one}, {"b": one, "c": other}, whole=True)
+    assert steps == [Change(Kind.STOP, "a"), Change(Kind.START, "b"), Change(Kind.REPLACE, "c")]
+
+
+OFFSETS = st.dictionaries(
+    st.sampled_from(["t", "h"]), st.dictionaries(st.integers(0, 2), st.integers(0, 9))
+)
+
+
+@given(OFFSETS, st.lists(OFFSETS, min_size=SAMPLES))
+def test_caught_up_is_what_was_there_some_samples_ago(
+    read: dict[str, dict[int, int]], samples: list[dict[str, dict[int, int]]]
+) -> None:
+    catch_up = CatchUp()
+    for sample in samples:
+        catch_up.sample(sample)
+    assert catch_up.reached(read) == (behind(read, samples[-SAMPLES]) == 0)
+
+
+def test_too_few_samples_are_no_proof() -> None:
+    catch_up = CatchUp()
+    for _ in range(SAMPLES - 1):
+        catch_up.sample({})
+    assert not catch_up.reached({})
+
+
+@pytest.fixture
+def watches(tmp_path: Path) -> Path:
+    folder = tmp_path / "watches"
+    folder.mkdir()
+    for path in SHIPPED_WATCHES.glob("*.yaml"):
+        (folder / path.name).write_text(path.read_text())
+    return folder
+
+
+def edit(folder: Path, before: str, after: str, name: str = "over-purchase.yaml") -> None:
+    text = (folder / name).read_text()
+    assert before in text
+    (folder / name).write_text(text.replace(before, after))
+
+
+def declared(folder: Path) -> dict[str, Declared]:
+    return dict(read_book(SHIPPED_STREAMS, folder).watches)
+
+
+def test_bad_file_is_told_with_its_line_and_spoils_no_other(watches: Path) -> None:
+    edit(watches, "severity: critical", "severity: loud")
+    book = read_book(SHIPPED_STREAMS, watches)
+    assert set(book.watches) == {"unusual-volume"}
+    assert "over-purchase.yaml, line " in book.problems["over-purchase.yaml"]
+
+
+def test_paused_watch_is_declared_but_not_wanted(watches: Path) -> None:
+    edit(watches, "version: 1", "version: 1\npaused: true")
+    book = read_book(SHIPPED_STREAMS, watches)
+    assert set(book.watches) == {"over-purchase", "unusual-volume"}
+    assert set(book.wanted()) == {"unusual-volume"}
+
+
+def test_digest_follows_every_byte_and_no_other_file(watches: Path) -> None:
+    before = digest_of(watches)
+    (watches / "notes.txt").write_text("x")
+    assert digest_of(watches) == before
+    (watches / "limits.csv").write_text("a")
+    with_rules = digest_of(watches)
+    (watches / "limits.csv").write_text("b")
+    assert len({before, with_rules, digest_of(watches)}) == 3
+
+
+def test_texts_change_the_face_and_not_the_state(watches: Path) -> None:
+    before = declared(watches)["over-purchase"].face(2)
+    edit(watches, "severity: critical", "severity: warning")
+    texts = declared(watches)["over-purchase"].face(2)
+    edit(watches, "limit: 24 hours", "limit: 25 hours")
+    rule = declared(watches)["over-purchase"].face(2)
+    assert before.state == texts.state
+    assert before.whole != texts.whole
+    assert texts.state != rule.state
+
+
+def test_last_good_declaration_is_kept_whole(watches: Path, tmp_path: Path) -> None:
+    for name, one in declared(watches).items():
+        keep(tmp_path / "a" / name, one)
+    assert all_current(tmp_path / "a") == declared(watches)
+    forget(tmp_path / "a" / "over-purchase")
+    forget(tmp_path / "a" / "over-purchase")
+    assert set(all_current(tmp_path / "a")) == {"unusual-volume"}
+    (tmp_path / "a" / "unusual-volume" / "current.json").write_text("{")
+    assert read_current(tmp_path / "a" / "unusual-volume") is None
+
+
+def test_changed_rule_starts_as_it_was(watches: Path) -> None:
+    last = declared(watches)
+    edit(watches, "limit: 24 hours", "limit: 25 hours")
+    edit(watches, "severity: warning", "severity: info", "unusual-volume.yaml")
+    book = read_book(SHIPPED_STREAMS, watches)
+    first = opening(book, last, 2)
+    assert first == {
+        "over-purchase": last["over-purchase"],
+        "unusual-volume": book.watches["unusual-volume"],
+    }
+    assert opening(book, {}, 2) == book.watches
+
+
+def test_bad_file_starts_as_it_was_or_not_at_all(watches: Path) -> None:
+    last = declared(watches)
+    edit(watches, "severity: critical", "severity: loud")
+    book = read_book(SHIPPED_STREAMS, watches)
+    assert opening(book, last, 2) == last
+    with pytest.raises(Refused, match=r"over-purchase\.yaml, line "):
+        opening(book, {}, 2)
+
+
+def test_removed_or_paused_watch_does_not_start(watches: Path) -> None:
+    last = declared(watches)
+    edit(watches, "version: 1", "version: 1\npaused: true")
+    assert set(opening(read_book(SHIPPED_STREAMS, watches), last, 2)) == {"unusual-volume"}
+    (watches / "over-purchase.yaml").unlink()
+    assert set(opening(read_book(SHIPPED_STREAMS, watches), last, 2)) == {"unusual-volume"}
+
+
+def test_one_turn_at_a_time(tmp_path: Path) -> None:
+    one, other = Turn(tmp_path / "new"), Turn(tmp_path / "new")
+    assert one.take()
+    assert one.take()
+    assert not other.take()
+    one.give_back()
+    one.give_back()
+    assert other.take()
+    assert not one.take()
+    other.give_back()

@@ -1,0 +1,67 @@
+"""Spark itself judges watches over empty streams: good ones run, others are refused with advice."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from auditor.book import Declared, read_watch
+from auditor.settings import SHIPPED_WATCHES
+from auditor.trial import try_out
+from services.backbone.clock import SystemClock
+from services.backbone.errors import Refused
+from services.contracts.streams import load_streams
+
+SHIPPED = sorted(SHIPPED_WATCHES.glob("*.yaml"))
+EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples" / "limits").glob("*.yaml"))
+
+COLUMNS = "order_id, max(client) AS client, max(stock) AS stock, 1 AS requested, 2 AS purchased"
+REST = "collect_set(event_id) AS event_ids, max(appended_at) AS appended_at"
+
+REFUSED = [
+    ("SELECT <columns>, max(missing) AS event_ids FROM trades GROUP BY order_id", "column's name"),
+    (
+        "SELECT <columns>, <rest> FROM trades GROUP BY order_id, "
+        "session_window(appended_at, '1 minute')",
+        "sliding windows instead of session windows",
+    ),
+    (
+        "SELECT <columns>, count(DISTINCT shares) AS n, <rest> FROM trades GROUP BY order_id",
+        "approx_count_distinct",
+    ),
+    ("SELECT <columns>, <rest> FROM trades GROUP BY order_id ORDER BY order_id", "do not sort"),
+    ("SELECT <columns>, <rest> FROM trades GROUP BY order_id LIMIT 5", "leave out LIMIT"),
+    (
+        "SELECT one.order_id, one.client, one.stock, 1 AS requested, 2 AS purchased, "
+        "array(two.event_id) AS event_ids, one.appended_at "
+        "FROM trades one JOIN trades two ON one.order_id = two.order_id",
+        "read each stream once",
+    ),
+]
+
+
+def declared(path: Path, sql: str = "") -> Declared:
+    found = read_watch(path, load_streams())
+    whole = sql.replace("<columns>", COLUMNS).replace("<rest>", REST)
+    watch = found.watch.model_copy(update={"sql": whole} if sql else {})
+    return Declared(watch, found.streams, found.rules)
+
+
+@pytest.mark.parametrize("path", [*SHIPPED, *EXAMPLES], ids=lambda path: path.stem)
+def test_good_watch_can_run(spark: SparkSession, path: Path) -> None:
+    try_out(spark, declared(path), SystemClock())
+
+
+@pytest.mark.parametrize(("sql", "said"), REFUSED, ids=range(len(REFUSED)))
+def test_what_spark_refuses_is_refused(spark: SparkSession, sql: str, said: str) -> None:
+    with pytest.raises(Refused, match=r"^watch over-purchase: .*what to do: ") as refused:
+        try_out(spark, declared(SHIPPED_WATCHES / "over-purchase.yaml", sql), SystemClock())
+    assert said in str(refused.value)
+
+
+def test_trial_leaves_the_session_as_it_was(spark: SparkSession) -> None:
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    try_out(spark, declared(SHIPPED[0]), SystemClock())
+    assert spark.conf.get("spark.sql.shuffle.partitions") == before
+    assert not spark.catalog.tableExists("trades")
+    assert spark.streams.active == []

@@ -47,7 +47,9 @@ def declarations(
             watch.check_streams(streams)
     except BadDeclaration as error:
         raise Refused(str(error)) from None
-    beating = {name: watch for name, watch in watches.items() if watch.heartbeat}
+    beating = {
+        name: watch for name, watch in watches.items() if watch.heartbeat and not watch.paused
+    }
     if not beating:
         raise Refused(f"no watch in {settings.watches_dir} declares a heartbeat")
     return beating, streams

@@ -1,0 +1,96 @@
+"""Queries and remedies that do as they are told, to try supervision without Spark."""
+
+import random
+from typing import Any, ClassVar
+
+from auditor.boundaries import Boundaries
+from auditor.progress import Pulse
+from auditor.stagger import Phase
+from auditor.supervision import Supervised, Watched
+from engine.restarts import Failures, RestartLimit
+from services.backbone.backoff import Backoff
+from services.backbone.clock import ManualClock
+
+
+def failures(most: int) -> Failures:
+    """Decides with short waits, and gives up after so many failures."""
+    limit = RestartLimit(most, 600, Backoff(first_seconds=1, limit_seconds=8))
+    return Failures(limit, random.Random(1))
+
+
+class FakeQuery:
+    """A query that runs until it is told what to fail with."""
+
+    runId = "run"
+    status: ClassVar = {"isTriggerActive": True, "isDataAvailable": True}
+    recentProgress: ClassVar[list[Any]] = []
+
+    def __init__(self) -> None:
+        self.isActive = True
+        self.error: Exception | None = None
+
+    def exception(self) -> Exception | None:
+        return self.error
+
+    def stop(self) -> None:
+        self.isActive = False
+
+    def fail(self, text: str) -> None:
+        self.error, self.isActive = RuntimeError(text), False
+
+
+class FakeRemedies:
+    """Notes what was asked for, and raises what it is told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.error: Exception | None = None
+
+    def _note(self, what: str) -> None:
+        self.asked.append(what)
+        if self.error:
+            raise self.error
+
+    def spare(self, reason: str) -> None:
+        self._note("spare")
+
+    def accept_loss(self, reason: str) -> None:
+        self._note("accept loss")
+
+    def rebuild(self, reason: str) -> None:
+        self._note("rebuild")
+
+    def suspect(self, reason: str) -> None:
+        self._note("suspect")
+
+
+class Scene:
+    """One supervised watch, with a clock moved by hand."""
+
+    def __init__(self, name: str = "w", most: int = 2, clock: ManualClock | None = None) -> None:
+        self.clock = clock or ManualClock()
+        self.queries: list[FakeQuery] = []
+        self.refusal: Exception | None = None
+        self.remedies = FakeRemedies()
+        watched = Watched(name, self._start, self.remedies)  # type: ignore[arg-type] # a fake query
+        pulse = Pulse(name, 60, self.clock.monotonic_seconds())
+        boundaries = Boundaries(name, Phase(30, 0), lambda *_: None, self.clock)
+        self.supervised = Supervised(watched, boundaries, pulse, failures(most), self.clock)
+
+    def _start(self, batch_seconds: float) -> FakeQuery:
+        if self.refusal:
+            raise self.refusal
+        self.queries.append(FakeQuery())
+        return self.queries[-1]
+
+    def look(self, seconds: float = 0) -> None:
+        self.clock.move(seconds)
+        self.supervised.look()
+
+    def fail(self, text: str) -> None:
+        self.queries[-1].fail(text)
+        self.look()
+
+    @property
+    def runs(self) -> bool:
+        return bool(self.queries) and self.queries[-1].isActive

@@ -1,0 +1,209 @@
+"""Changes of watches on queries that do as they are told: what stops, what goes on, and when."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from auditor import reload as reloading
+from auditor.book import Book, Declared, read_book
+from auditor.boundaries import Boundaries
+from auditor.checkpoint import Checkpoint, fingerprint
+from auditor.current import all_current
+from auditor.fleet import Fleet, Running
+from auditor.job import Scene as JobScene
+from auditor.reload import Reload
+from auditor.settings import SHIPPED_WATCHES, AuditorSettings
+from auditor.stagger import Phase
+from auditor.turn import Turn
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused, Transient
+from services.contracts.streams import SHIPPED_STREAMS
+from tests.unit.auditor.fakes import Scene
+
+SLOTS_EACH = 5
+WATCH, OTHER = "over-purchase", "unusual-volume"
+
+
+class FakeCandidate:
+    """Catches up when it is told."""
+
+    caught_up = False
+
+    def __init__(self, _: object, running: Running) -> None:
+        self.running = running
+
+    def look(self) -> None:
+        self.running.supervised.look()
+
+
+class World:
+    """One auditor without Spark: its files, its queries, and its partner's turn."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.clock = folder, ManualClock()
+        self.watches = folder / "watches"
+        self.watches.mkdir()
+        for path in SHIPPED_WATCHES.glob("*.yaml"):
+            (self.watches / path.name).write_text(path.read_text())
+        self.made: list[tuple[Declared, Scene]] = []
+        self.judgement: Exception | None = None
+        self.settings = AuditorSettings(auditor_checkpoints=folder / "kept", auditor_slots=15)
+        scene = JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark here
+        monkeypatch.setattr(reloading, "prepare", self._prepare)
+        monkeypatch.setattr(reloading, "try_out", self._try_out)
+        monkeypatch.setattr(reloading, "Candidate", FakeCandidate)
+        monkeypatch.setattr(reloading, "boundaries_of", self._boundaries)
+        self.partner = Turn(self.settings.auditor_checkpoints)
+        self.fleet = Fleet()
+        self.reload = Reload(scene, self.fleet, Turn(self.settings.auditor_checkpoints))
+        self.turns(self.read())
+
+    def _prepare(self, _: object, declared: Declared, phase: Phase) -> Running:
+        scene = Scene(declared.name, clock=self.clock)
+        self.made.append((declared, scene))
+        wanted = fingerprint(declared.watch, declared.streams, 2)
+        home = self.settings.checkpoints_here() / declared.name
+        recipe: Any = SimpleNamespace(checkpoint=Checkpoint(declared.name, home, wanted))
+        return Running(declared, recipe, scene.supervised, SLOTS_EACH, phase)
+
+    def _boundaries(self, _: object, name: str, phase: Phase) -> Boundaries:
+        return Boundaries(name, phase, lambda *_: None, self.clock)
+
+    def _try_out(self, *_: object) -> None:
+        if self.judgement:
+            raise self.judgement
+
+    def read(self) -> Book:
+        return read_book(SHIPPED_STREAMS, self.watches)
+
+    def turns(self, book: Book | None = None, count: int = 6) -> None:
+        if book:
+            self.reload.take(book)
+        for _ in range(count):
+            self.fleet.look()
+            self.reload.look()
+            self.clock.move(1)
+
+    def edit(self, before: str, after: str, watch: str = WATCH) -> None:
+        path = self.watches / f"{watch}.yaml"
+        text = path.read_text()
+        assert before in text
+        path.write_text(text.replace(before, after))
+        self.turns(self.read())
+
+    def queries(self, watch: str = WATCH) -> list[bool]:
+        """Return for each query ever made for the watch whether it runs."""
+        return [scene.runs for declared, scene in self.made if declared.name == watch]
+
+    def catch_up(self) -> None:
+        candidate: Any = self.reload._candidate  # noqa: SLF001 - the test plays the brokers
+        candidate.caught_up = True
+        self.turns()
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(tmp_path, monkeypatch)
+
+
+def test_declared_watches_start_and_are_kept_for_the_next_start(world: World) -> None:
+    assert world.queries(WATCH) == [True]
+    assert world.queries(OTHER) == [True]
+    assert all_current(world.settings.checkpoints_here()) == world.read().watches
+
+
+def test_changed_text_goes_on_with_a_new_query_in_its_turn(world: World) -> None:
+    assert world.partner.take()
+    world.edit("severity: critical", "severity: warning")
+    assert world.queries() == [True]
+    world.partner.give_back()
+    world.turns()
+    assert world.queries() == [False, True]
+    assert world.queries(OTHER) == [True]
+    assert world.partner.take()
+
+
+def test_changed_rule_replaces_the_old_one_only_when_it_has_caught_up(world: World) -> None:
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    assert world.queries() == [True, True]
+    assert not world.partner.take()
+    assert all_current(world.settings.checkpoints_here())[WATCH] != world.read().watches[WATCH]
+    world.catch_up()
+    assert world.queries() == [False, True]
+    assert world.fleet.running[WATCH].supervised.watched.name == WATCH
+    assert world.partner.take()
+    assert all_current(world.settings.checkpoints_here())[WATCH] == world.read().watches[WATCH]
+
+
+def test_change_taken_back_ends_the_new_rule(world: World) -> None:
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    world.edit("limit: 25 hours", "limit: 24 hours")
+    assert world.queries() == [True, False]
+
+
+def test_new_rule_that_fails_for_good_is_rejected_and_the_old_goes_on(world: World) -> None:
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    world.made[-1][1].remedies.error = Refused("watch x: its SQL fails")
+    world.made[-1][1].queries[-1].fail("SQLSTATE: 22003")
+    world.turns()
+    assert world.queries() == [True, False]
+    assert world.reload.notes() == "watch x: its SQL fails"
+    assert world.partner.take()
+
+
+def test_what_spark_refuses_starts_nothing_until_it_is_changed(world: World) -> None:
+    world.judgement = Refused("watch x: what to do: change it")
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    tried = len(world.made)
+    world.turns(count=20)
+    assert len(world.made) == tried
+    assert world.queries() == [True, False]
+    assert world.reload.notes() == "watch x: what to do: change it"
+    world.judgement = None
+    world.edit("limit: 25 hours", "limit: 26 hours")
+    assert world.reload.notes() is None
+    assert world.queries() == [True, False, True]
+
+
+def test_too_few_slots_for_both_rules_is_a_rejection(world: World) -> None:
+    (world.watches / "third.yaml").write_text(
+        (world.watches / f"{OTHER}.yaml").read_text().replace(f"watch: {OTHER}", "watch: third")
+    )
+    world.turns(world.read())
+    assert world.queries("third") == [True]
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    assert "over-purchase beside itself 5" in str(world.reload.notes())
+    assert world.queries() == [True, False]
+
+
+def test_bad_file_stops_nothing(world: World) -> None:
+    world.edit("severity: critical", "severity: loud")
+    assert world.queries() == [True]
+    assert "over-purchase.yaml, line " in str(world.reload.notes())
+
+
+def test_removed_and_paused_watches_end_and_come_back(world: World) -> None:
+    world.edit("version: 1", "version: 1\npaused: true")
+    assert world.queries() == [False]
+    path = world.watches / f"{OTHER}.yaml"
+    text = path.read_text()
+    path.unlink()
+    world.turns(world.read())
+    assert world.queries(OTHER) == [False]
+    assert all_current(world.settings.checkpoints_here()) == {}
+    path.write_text(text)
+    world.edit("paused: true\n", "")
+    assert world.queries() == [False, True]
+    assert world.queries(OTHER) == [False, True]
+
+
+def test_brokers_away_are_waited_for(world: World) -> None:
+    world.judgement = Transient("brokers away")
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    assert world.queries() == [True, False]
+    world.judgement = None
+    world.turns(count=20)
+    assert world.queries()[0]
+    assert world.queries()[-1]

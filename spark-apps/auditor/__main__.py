@@ -11,7 +11,7 @@ from auditor.check import check
 from auditor.job import Scene
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
-from auditor.watching import open_fleet, read_opening, watch_until_stop
+from auditor.watching import READY, open_fleet, read_opening, watch_until_stop
 from engine.session import quieten
 from services.backbone.log import logger
 from services.backbone.service import Life, run
@@ -44,14 +44,13 @@ def audit(settings: AuditorSettings, life: Life) -> None:
         Transient: the brokers do not answer, or every watch failed too often.
     """
     opened = read_opening(settings)
-    life.health.add_ready("watches", starting := Starting())
+    life.health.add_ready(READY, lambda: "the watches are being prepared")
     spark = open_session(settings)
     try:
         scene = Scene(spark, settings, life.clock)
         if life.stop.is_set():
             return
         fleet = open_fleet(scene, opened)
-        starting.over = True
         try:
             watch_until_stop(scene, life, opened, fleet)
         finally:
@@ -60,17 +59,6 @@ def audit(settings: AuditorSettings, life: Life) -> None:
         log.info("drained", watches=len(fleet.running), spark=spark.version)
     finally:
         spark.stop()
-
-
-class Starting:
-    """The readiness check until every watch has one of its own."""
-
-    def __init__(self) -> None:
-        self.over = False
-
-    def __call__(self) -> str | None:
-        """Say that the watches are not yet prepared."""
-        return None if self.over else "the watches are being prepared"
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ A version is all that the state depends on: a changed rule never continues anoth
 change taken back finds its own again, and what cannot be trusted is set aside, never deleted.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ ASIDE: Final = "aside"
 """Name of the folder, beside a watch's versions, that keeps what was set aside."""
 
 TRIED_BYTES: Final = 1024 * 1024
+FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 _FILE: Final = "watch.json"
 _SPARK: Final = "spark"
@@ -99,6 +101,7 @@ class Checkpoint:
 
         Raises:
             Refused: the folder cannot be used at all, for example for its rights.
+            Transient: the disk is full.
         """
         try:
             _adopt(self.home)
@@ -107,6 +110,8 @@ class Checkpoint:
             if not (self.folder / _FILE).exists():
                 write_whole(self.folder / _FILE, asdict(self.wanted))
         except OSError as error:
+            if error.errno in FULL:
+                raise Transient(f"the disk of {self.home}: {error}") from None
             raise Refused(
                 f"watch {self.watch}: checkpoint folder {self.folder}: {error}; give the auditor "
                 "a folder that it may write to"

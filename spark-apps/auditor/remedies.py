@@ -83,7 +83,10 @@ class RealRemedies:
                 f"{SPARED_MAX} records are set aside already", [where] if where else [], reason
             )
         self._keep_aside(found, reason)
-        note_spared(folder, [*spared, found])
+        try:
+            note_spared(folder, [*spared, found])
+        except OSError as error:
+            raise Transient(f"the place of the record cannot be noted: {error}") from None
         metrics.SPARED.labels(self._watch).inc()
         log.error(
             "record_spared",

@@ -18,6 +18,8 @@ from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.service import Life
 
+READY: Final = "watches"
+"""Name of the check that says which watches do not run."""
 LOOK_EVERY_SECONDS: Final = 0.5
 STUCK_AFTER_SECONDS: Final = 300.0
 """Longer than any remedy takes; a restart of the program is what helps then."""
@@ -81,8 +83,8 @@ def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) ->
     folders = Folders(scene.settings, scene.clock, opened.book)
     looked = Looked(scene.clock)
     life.health.add_live("looks", looked.stuck)
-    life.health.add_ready("running", fleet.not_ready)
-    life.health.add_note("running", fleet.notes)
+    life.health.add_ready(READY, fleet.not_ready)
+    life.health.add_note(READY, fleet.notes)
     life.health.add_note("changes", lambda: folders.problem or reload.notes())
     fresh = opened.fresh
     try:

@@ -46,7 +46,8 @@ class SmallDisk:
 
 
 def failures(auditor: Running) -> list[str]:
-    lines = [json.loads(line) for line in auditor.log().splitlines() if line[:1] == "{"]
+    whole = auditor.log().rpartition("\n")[0]
+    lines = [json.loads(line) for line in whole.splitlines() if line[:1] == "{"]
     return [str(line["trouble"]) for line in lines if line["event"] == "watch_failed"]
 
 

@@ -43,7 +43,8 @@ class Live:
 
     def told(self, event: str, **fields: str) -> list[dict[str, object]]:
         """Return the log lines of an event that have these fields."""
-        lines = (json.loads(line) for line in self.auditor.log().splitlines() if line[:1] == "{")
+        whole = self.auditor.log().rpartition("\n")[0]
+        lines = (json.loads(line) for line in whole.splitlines() if line[:1] == "{")
         return [
             line
             for line in lines

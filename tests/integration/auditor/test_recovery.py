@@ -36,9 +36,10 @@ def test_poisoned_record_is_set_aside_and_the_rest_is_judged(
         sender.request("poisoned", 1, stock="X1O")
         sender.request("after", 1)
         sender.flush()
+        folder = inside.checkpoint("over-purchase").folder
+        inside.look_until("it is set aside", lambda: read_spared(folder) != ())
         inside.look_until("the rest is found", lambda: {"before", "after"} <= alerts.found())
-        checkpoint = inside.checkpoint("over-purchase")
-    (spared,) = read_spared(checkpoint.folder)
+    (spared,) = read_spared(folder)
     assert isinstance(spared, RecordPlace)
     assert spared.topic == place.stream
     (kept,) = rejected_of(place)
@@ -58,7 +59,7 @@ def test_watch_that_no_single_record_breaks_stops_and_others_live_on(
     sender, alerts = Sender(place), Findings(place)
     with Inside(spark, settings_of(place, auditor_slots=12)) as inside:
         for number in range(2):
-            sender.request("same", 10**12 - 1, event_id=f"r{number}")
+            sender.event("request", f"r{number}", "same", 10**12 - 1)
         sender.flush()
         sick = inside["over-purchase"]
         inside.look_until("the watch is stopped", lambda: sick.stopped is not None)

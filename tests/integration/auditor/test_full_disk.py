@@ -48,7 +48,7 @@ class SmallDisk:
 def failures(auditor: Running) -> list[str]:
     whole = auditor.log().rpartition("\n")[0]
     lines = [json.loads(line) for line in whole.splitlines() if line[:1] == "{"]
-    return [str(line["trouble"]) for line in lines if line["event"] == "watch_failed"]
+    return [str(line["trouble"]) for line in lines if line.get("event") == "watch_failed"]
 
 
 @pytest.mark.skipif(not may_mount(), reason="needs unprivileged user namespaces (unshare -rm)")

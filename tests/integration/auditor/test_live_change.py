@@ -48,7 +48,7 @@ class Live:
         return [
             line
             for line in lines
-            if line["event"] == event
+            if line.get("event") == event
             and fields.items() <= {k: str(v) for k, v in line.items()}.items()
         ]
 

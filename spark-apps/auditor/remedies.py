@@ -18,7 +18,7 @@ from auditor.poison import Range, Verdict, search
 from auditor.query import Recipe, messages_of, prefixed, without
 from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
 from auditor.trial import try_out
-from auditor.trouble import Trouble, judge
+from auditor.trouble import OUT_OF_RANGE, Trouble, judge
 from engine.brokers import kept_offsets
 from engine.restarts import first_line, whole_text
 from services.backbone.clock import Clock
@@ -99,7 +99,11 @@ class RealRemedies:
         return True
 
     def accept_loss(self, reason: str) -> None:
-        """Count the records that are gone, and go on behind them at the next start."""
+        """Count the records that are gone, and go on behind them at the next start.
+
+        A checkpoint cannot be told to read on behind a gap, so where Spark meets one while it
+        reads, the watch is built again from the oldest kept event.
+        """
         oldest, _ = self._kept()
         gone = lost(self._committed(), oldest)
         if self._recipe.settings.auditor_fail_on_data_loss:
@@ -109,6 +113,8 @@ class RealRemedies:
             )
         metrics.LOST.labels(self._watch).inc(sum(len(one) for one in gone))
         log.error("records_lost", watch=self._watch, lost=told(gone), reason=reason)
+        if OUT_OF_RANGE in reason:
+            self.rebuild(f"it ends before records that are gone ({told(gone)}): {reason}")
         self._lossy = True
 
     def rebuild(self, reason: str) -> None:

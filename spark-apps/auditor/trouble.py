@@ -22,7 +22,14 @@ class Trouble(StrEnum):
 
 # Tried on Spark 4.3.0, one by one: docs/recovery.md says what each fault looks like.
 _FULL: Final = ("No space left on device", "Disk quota exceeded", "File too large")
-_LOST: Final = ("KAFKA_DATA_LOSS", "ata may have been lost", "ata may have been missed")
+OUT_OF_RANGE: Final = "OffsetOutOfRangeException"
+"""Real-time Mode never looks for lost records itself: its reader ends with Kafka's own word."""
+_LOST: Final = (
+    "KAFKA_DATA_LOSS",
+    "ata may have been lost",
+    "ata may have been missed",
+    OUT_OF_RANGE,
+)
 _CHECKPOINT: Final = (
     "[CANNOT_LOAD_STATE_STORE",
     "[STREAMING_CHECKPOINT_",

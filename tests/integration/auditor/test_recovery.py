@@ -142,9 +142,11 @@ def test_deleted_records_are_counted_and_the_rest_is_judged(
     sender.flush()
     delete_all(place)
     with Inside(spark, settings_of(place)) as inside:
-        sender.purchase("open-p", "open", 2)
+        sender.request("later", 1)
+        sender.purchase("later-p", "later", 2)
         sender.flush()
-        inside.look_until("found with its old state", lambda: "open" in alerts.found())
+        inside.look_until("found behind the gap", lambda: "later" in alerts.found())
+    assert list((checkpoint.home / "aside").iterdir())
     with Inside(spark, settings_of(place)) as inside:
         assert inside["over-purchase"].stopped is None
 

@@ -60,7 +60,8 @@ ORDER BY d.created_at, d.delivery_id"""
 GROUPS: Final = """
 SELECT group_key FROM deliveries WHERE state = 'SUPPRESSED' AND group_key IS NOT NULL
 GROUP BY group_key
-HAVING min(next_attempt_at) <= ledger_now() OR count(*) >= min(group_limit) LIMIT %(limit)s
+HAVING min(next_attempt_at) <= ledger_now() OR count(*) >= min(group_limit)
+ORDER BY group_key LIMIT %(limit)s
 """
 
 GROUP_LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(group)s, 6))"

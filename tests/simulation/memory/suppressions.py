@@ -66,17 +66,22 @@ class MemorySuppressions:
 
     def judge_groups(self, judge: Judge) -> list[Moved]:
         """Judge the members of each group whose window is over or that is full."""
-        groups: dict[str, list[Row]] = {}
-        for row in self._waiting(lambda row: row.group_key is not None):
-            groups.setdefault(row.group_key or "", []).append(row)
-        moved: list[Moved] = []
-        for members in groups.values():
-            limit = min(row.group_limit or 0 for row in members)
-            over = min(row.next_attempt_at for row in members) <= self.tables.now()
-            if over or len(members) >= limit:
-                members.sort(key=lambda row: (row.created_at, row.delivery_id))
-                moved += self._ruled(members[:limit], judge)
-        return moved
+        named = {
+            row.group_key or "" for row in self._waiting(lambda row: row.group_key is not None)
+        }
+        # A judge may move a row from one group into the next: members are looked up in their turn.
+        due = [group for group in sorted(named) if self._due_members(group)]
+        return [moved for group in due for moved in self._ruled(self._due_members(group), judge)]
+
+    def _due_members(self, group: str) -> list[Row]:
+        members = self._waiting(lambda row: row.group_key == group)
+        if not members:
+            return []
+        limit = min(row.group_limit or 0 for row in members)
+        over = min(row.next_attempt_at for row in members) <= self.tables.now()
+        if not over and len(members) < limit:
+            return []
+        return sorted(members, key=lambda row: (row.created_at, row.delivery_id))[:limit]
 
     def rule(self, rows: Sequence[Waiting], judge: Judge) -> list[Moved]:
         """Have rows judged that were looked at, maybe some time ago."""

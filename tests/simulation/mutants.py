@@ -187,6 +187,16 @@ def _forgets_left_overs_of_repeats() -> Planted:
     return patch.object(pipeline.Lookout, "drop_repeats", sieve)
 
 
+def _claims_for_each_time_it_is_told() -> Planted:
+    real = MemoryClaims.by_id
+
+    def by_id(self: MemoryClaims, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
+        claims = {each.delivery_id: each for each in real(self, delivery_ids, limit)}
+        return [claims[each] for each in delivery_ids if each in claims]
+
+    return patch.object(MemoryClaims, "by_id", by_id)
+
+
 def _unclear_counts_as_absent() -> Planted:
     real = reconciler.evidence_of
 
@@ -215,6 +225,7 @@ MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "an owner keeps its name over a restart": _owner_keeps_its_name,
     "the fence stands still": _fence_stands_still,
     "the topic alone is trusted": _trusts_the_topic_alone,
+    "told twice in one batch is claimed twice": _claims_for_each_time_it_is_told,
     "a look-up that cannot say counts as absent": _unclear_counts_as_absent,
     "an alert counts as settled before it is": _forgets_left_overs_of_repeats,
     **KEEPER_MUTANTS,

@@ -15,11 +15,11 @@ from services.contracts.topics import core_topics
 from services.machine import child, plan
 from services.machine.ports import free_ports
 from services.machine.programs import Program
+from tests.bench.delivering.far_ends import FAR_ENDS
 from tests.bench.engine import ROOT
 from tests.bench.stores import fresh_broker, fresh_postgres
 
-CHANNELS = ("bus", "webhook")
-NOTIFICATIONS = "notifications"
+CHANNELS = tuple(FAR_ENDS)
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,17 @@ def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) 
         bootstrap, home = closing.enter_context(fresh_broker(core_topics(CHANNELS)))
         url = closing.enter_context(fresh_postgres(home))
         port = free_ports(1)[0]
-        receiver = closing.enter_context(receiving(port, answer_after))
-        recipient = NOTIFICATIONS if channel == "bus" else f"http://127.0.0.1:{port}/in"
+        receiver = closing.enter_context(receiving(channel, port, answer_after))
+        far_end = FAR_ENDS[channel](port)
         routes = home / "routes.yaml"
-        routes.write_text(_routes(channel, recipient))
+        routes.write_text(_routes(channel, far_end.recipient))
         told = {
             "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": bootstrap,
             "ALDEBARAN_POSTGRES_URL": url,
             "ALDEBARAN_ROUTES_FILE": str(routes),
             "ALDEBARAN_CHANNELS": json.dumps(CHANNELS),
             "PYTHONPATH": str(ROOT),
+            **far_end.settings,
             **settings,
         }
         programs = [
@@ -68,15 +69,16 @@ def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) 
             plan.deliverer(channel, free_ports(1)[0]),
         ]
         found = {each.name: closing.enter_context(_running(each, home, told)) for each in programs}
-        yield Chain(bootstrap, url, channel, recipient, receiver, found)
+        yield Chain(bootstrap, url, channel, far_end.recipient, receiver, found)
 
 
 @contextmanager
-def receiving(port: int, answer_after: float) -> Iterator["subprocess.Popen[str]"]:
-    """Run the receiver."""
-    command = [sys.executable, "-m", "tests.bench.delivering.receiver", "--port", str(port)]
+def receiving(channel: str, port: int, answer_after: float) -> Iterator["subprocess.Popen[str]"]:
+    """Run the receiver; the bus has none, and what runs for it is not used."""
+    command = [sys.executable, "-m", "tests.bench.delivering.receivers", "--port", str(port)]
+    kind = "webhook" if channel == "bus" else channel
     process = subprocess.Popen(
-        [*command, "--answer-after", str(answer_after)],
+        [*command, "--channel", kind, "--answer-after", str(answer_after)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

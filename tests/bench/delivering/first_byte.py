@@ -10,7 +10,8 @@ from confluent_kafka import Consumer, Producer
 
 from services.contracts import topics
 from tests.bench.delivering.alerts import bench_alert, bench_delivery_id
-from tests.bench.delivering.chain import NOTIFICATIONS, Chain, chain
+from tests.bench.delivering.chain import Chain, chain
+from tests.bench.delivering.far_ends import NOTIFICATIONS
 from tests.bench.delivering.work import Work
 from tests.bench.load import client
 from tests.bench.percentiles import Latency, summary

@@ -1,0 +1,84 @@
+"""What takes HTTP requests: webhooks, and a provider of SMS."""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from tests.bench.delivering.receivers import Seen
+
+_KEY = re.compile(rb"\r\nidempotency-key: *\"?([^\"\r]+)", re.IGNORECASE)
+_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
+_CREATED: Final = b'{"sid": "SM%032d", "status": "queued", "error_code": null}' % 1
+
+Named = Callable[[bytes, bytes], str]
+"""Finds the delivery id in a request's head and body."""
+
+
+def key_in_head(head: bytes, body: bytes) -> str:
+    """Return the webhook's idempotency key."""
+    found = _KEY.search(head)
+    return found[1].decode() if found else ""
+
+
+def key_in_callback(head: bytes, body: bytes) -> str:
+    """Return the last part of the address that an SMS's status is to be told to."""
+    (callback,) = parse_qs(body.decode())["StatusCallback"]
+    return urlsplit(callback).path.rpartition("/")[2]
+
+
+WEB: Final[dict[str, tuple[Named, bytes]]] = {
+    "webhook": (key_in_head, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+    "sms": (
+        key_in_callback,
+        b"HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+        % (len(_CREATED), _CREATED),
+    ),
+}
+"""How each channel names a delivery, and what its provider answers."""
+
+
+class Receiver(asyncio.Protocol):
+    """One connection; requests may follow one another on it."""
+
+    def __init__(self, channel: str, seen: Seen, answer_after_seconds: float) -> None:
+        self._named, self._answered = WEB[channel]
+        self._seen = seen
+        self._after = answer_after_seconds
+        self._first_ns = 0
+        self._read = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the way back."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Note the first byte's time; answer when the request is whole."""
+        self._first_ns = self._first_ns or time.monotonic_ns()
+        self._read += data
+        head, parted, body = self._read.partition(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        if parted and length and len(body) >= int(length[1]):
+            self._seen.setdefault(self._named(head, body), []).append(self._first_ns)
+            self._first_ns, self._read = 0, b""
+            asyncio.get_running_loop().call_later(self._after, self._answer)
+
+    def _answer(self) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(self._answered)
+
+
+@asynccontextmanager
+async def taking_requests(
+    channel: str, port: int, answer_after_seconds: float, seen: Seen
+) -> AsyncIterator[None]:
+    """Take requests while this lasts."""
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Receiver(channel, seen, answer_after_seconds), "127.0.0.1", port, backlog=1024
+    )
+    async with server:
+        yield

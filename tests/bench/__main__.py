@@ -15,7 +15,6 @@ from tests.bench import report as reports
 from tests.bench.arguments import arguments, command
 from tests.bench.books import measure_books
 from tests.bench.delivering.claims import measure_claims
-from tests.bench.delivering.far_ends import FAR_ENDS
 from tests.bench.delivering.first_byte import measure_first_byte
 from tests.bench.delivering.storm import measure_storm
 from tests.bench.drain import STREAM, DrainRow, drain, write_backlog
@@ -252,7 +251,7 @@ def claims(report: Report, told: argparse.Namespace) -> None:
 def first_bytes(report: Report, told: argparse.Namespace) -> None:
     """Measure the way from an alert to its first byte."""
     report.first_bytes = []
-    for channel in FAR_ENDS:
+    for channel in told.channels:
         say(f"first byte on {channel}")
         row = measure_first_byte(channel, 100, told.first_byte_seconds, 15.0)
         report.first_bytes.append(row)

@@ -5,6 +5,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from tests.bench.delivering.far_ends import FAR_ENDS
 from tests.bench.engine import ROOT
 from tests.bench.engines import ENGINES
 
@@ -51,6 +52,7 @@ def _delivering(parser: argparse.ArgumentParser) -> None:
         "--waiting", type=int, nargs="*", default=[100_000, 1_000_000], help="when claiming"
     )
     parser.add_argument("--first-byte-seconds", type=float, default=60)
+    parser.add_argument("--channels", nargs="*", choices=FAR_ENDS, default=list(FAR_ENDS))
     parser.add_argument("--storm", type=int, default=60_000, help="alerts of the storm")
 
 

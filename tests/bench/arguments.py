@@ -1,6 +1,7 @@
 """What `make bench BENCH="..."` can be told."""
 
 import argparse
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -22,6 +23,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", nargs="*", choices=ENGINES, default=None, help="engines")
     parser.add_argument("--quick", action="store_true", help="short and rough: to try the bench")
     parser.add_argument("--report", type=Path, default=ROOT / "docs" / "reports")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep the visits that this command has made"
+    )
+    parser.add_argument(
+        "--at-most-minutes", type=float, default=1e6, help="begin no visit after so long"
+    )
     _watching(parser)
     _delivering(parser)
     told = parser.parse_args()
@@ -57,5 +64,7 @@ def _delivering(parser: argparse.ArgumentParser) -> None:
 
 
 def command() -> str:
-    """Return the command that makes this run again."""
-    return f'make bench BENCH="{shlex.join(sys.argv[1:])}"' if sys.argv[1:] else "make bench"
+    """Return the command that makes this run again, in one go."""
+    told = shlex.join(sys.argv[1:])
+    told = re.sub(r"(^| )(--resume|--at-most-minutes[ =]\S+)(?= |$)", "", told).strip()
+    return f'make bench BENCH="{told}"' if told else "make bench"

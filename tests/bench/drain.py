@@ -49,6 +49,7 @@ class DrainRow:
     agrees: bool | None
     disagreement: str
     load_average: float
+    visit: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,13 @@ def write_markers(producer: Producer, first: int, partitions: int) -> None:
 
 
 def drain(
-    name: str, start: Start, scene: Scene, broker: Broker, backlog: Backlog, has_rule: bool
+    name: str,
+    start: Start,
+    scene: Scene,
+    broker: Broker,
+    backlog: Backlog,
+    has_rule: bool,
+    visit: int = 0,
 ) -> DrainRow:
     """Start the engine on the full topic and time it from marker to marker."""
     with Markers(broker.bootstrap, ALERTS) as markers, start(scene) as engine:
@@ -128,6 +135,7 @@ def drain(
         agrees=not wrong if has_rule else None,
         disagreement=wrong,
         load_average=load,
+        visit=visit,
     )
 
 

@@ -49,14 +49,14 @@ def drain_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
     )
     yield ""
     yield (
-        "| engine | rule | events | events/s | warm events/s | CPU µs per event: engine | broker "
-        "| MiB | right | load average |"
+        "| engine (visit) | rule | events | events/s | warm events/s "
+        "| CPU µs per event: engine | broker | MiB | right | load average |"
     )
     yield "|---" * 10 + "|"
     for row in rows:
         right = {True: "yes", False: f"**no: {row.disagreement}**", None: "another rule"}
         yield (
-            f"| {row.engine} | {row.watch} | {row.events} | {row.events_per_second} "
+            f"| {row.engine} ({row.visit}) | {row.watch} | {row.events} | {row.events_per_second} "
             f"| {row.warm_events_per_second} | {row.cpu_us_per_event} "
             f"| {row.broker_cpu_us_per_event} | {row.memory_mebibytes} | {right[row.agrees]} "
             f"| {row.load_average} |"
@@ -67,12 +67,12 @@ def variant_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
     """Yield the table of one change at a time."""
     yield "## Variants: one auditor, one change at a time against what is shipped"
     yield ""
-    yield "| variant | warm events/s | CPU µs per event | MiB | right | load average |"
+    yield "| variant (visit) | warm events/s | CPU µs per event | MiB | right | load average |"
     yield "|---" * 6 + "|"
     for row in rows:
         right = "yes" if row.agrees else f"**no: {row.disagreement}**"
         yield (
-            f"| {row.engine} | {row.warm_events_per_second} | {row.cpu_us_per_event} "
+            f"| {row.engine} ({row.visit}) | {row.warm_events_per_second} | {row.cpu_us_per_event} "
             f"| {row.memory_mebibytes} | {right} | {row.load_average} |"
         )
 

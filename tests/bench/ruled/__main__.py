@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from tests.bench.__main__ import bench_topics, say
 from tests.bench.drain import DrainRow, drain, write_backlog
 from tests.bench.engine import ROOT, Engine, Scene
 from tests.bench.engines.auditors import single
 from tests.bench.latency import LatencyRow, Pace, visit
+from tests.bench.sections.course import bench_topics, say
 from tests.bench.stores import running_broker
 
 WATCH = Path(__file__).with_name("limits.yaml")

@@ -1,0 +1,39 @@
+"""Sections `claims`, `first_bytes` and `storm`: the delivering part."""
+
+import tempfile
+from pathlib import Path
+
+from tests.bench.delivering.claims import measure_claims
+from tests.bench.delivering.first_byte import measure_first_byte
+from tests.bench.delivering.storm import measure_storm
+from tests.bench.report import Report
+from tests.bench.sections.course import Course, say
+
+
+def claims(report: Report, course: Course) -> None:
+    """Measure claims."""
+    told = course.told
+    report.claims = []
+    for waiting in told.waiting:
+        say(f"claims on {waiting} waiting deliveries")
+        with tempfile.TemporaryDirectory() as folder:
+            seconds = min(10.0, told.first_byte_seconds)
+            report.claims += measure_claims(Path(folder), waiting, (1, 10, 100), seconds)
+        report.write(told.report)
+
+
+def first_bytes(report: Report, course: Course) -> None:
+    """Measure the way from an alert to its first byte."""
+    told = course.told
+    report.first_bytes = []
+    for channel in told.channels:
+        say(f"first byte on {channel}")
+        row = measure_first_byte(channel, 100, told.first_byte_seconds, 15.0)
+        report.first_bytes.append(row)
+        report.write(told.report)
+
+
+def storm(report: Report, course: Course) -> None:
+    """Measure a storm of alerts."""
+    say(f"storm of {course.told.storm} alerts")
+    report.storm = measure_storm(course.told.storm, 10_000, 200)

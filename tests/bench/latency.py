@@ -19,7 +19,7 @@ import psutil
 from services.contracts.topics import ALERTS
 from services.machine.child import leashed
 from tests.bench.drain import STREAM, write_markers
-from tests.bench.engine import ROOT, Engine, Scene, Start, Usage, usage_of
+from tests.bench.engine import ROOT, Engine, Scene, Start, Usage
 from tests.bench.load import client
 from tests.bench.markers import Markers
 from tests.bench.percentiles import Latency, summary
@@ -91,7 +91,7 @@ def _measured(
     meters: dict[str, Callable[[], Usage]] = {
         "engine": engine.usage,
         "broker": broker.usage,
-        "probes": lambda: usage_of([psutil.Process()]),
+        "probes": _own_usage,
     }
     before, started = {each: use() for each, use in meters.items()}, time.monotonic()
     prober = Prober(
@@ -122,6 +122,12 @@ def _measured(
         load=said,
         load_average=average,
     )
+
+
+def _own_usage() -> Usage:
+    """Return what this process used by itself: everything else that is measured is its child."""
+    own = psutil.Process()
+    return Usage(sum(own.cpu_times()[:2]), own.memory_info().rss // 2**20)
 
 
 def _cores(before: Usage, after: Usage, seconds: float) -> float:

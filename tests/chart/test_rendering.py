@@ -3,68 +3,34 @@
 Skipped where there is no Helm; `make chart-tools` installs it.
 """
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
-CHART = ROOT / "charts" / "aldebaran"
-OLDEST, NEWEST = "1.29.0", "1.34.0"
-TOOLS = Path(os.environ.get("ALDEBARAN_TOOLS", ROOT / ".tools"))
-HELM = shutil.which("helm", path=f"{TOOLS / 'bin'}:{os.environ['PATH']}")
-CASES = sorted((CHART / "ci").glob("*.yaml"))
-Object = dict[str, Any]
+from tests.chart.rendering import (
+    EXAMPLES,
+    NEWEST,
+    OLDEST,
+    case_of,
+    environment,
+    needs_helm,
+    pods,
+    refusal,
+    rendered,
+    setting,
+)
 
-pytestmark = pytest.mark.skipif(HELM is None, reason="no Helm: run `make chart-tools`")
-
-
-def helm(*arguments: str, version: str = NEWEST) -> subprocess.CompletedProcess[str]:
-    """Render the chart."""
-    assert HELM
-    command = [HELM, "template", "t", str(CHART), "--kube-version", version, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-
-
-def rendered(*arguments: str, version: str = NEWEST) -> list[Object]:
-    """Return the objects that the chart makes."""
-    made = helm(*arguments, version=version)
-    assert made.returncode == 0, made.stderr
-    return [each for each in yaml.safe_load_all(made.stdout) if each]
-
-
-def pods(objects: list[Object]) -> dict[str, Object]:
-    """Return the pod's part of everything that makes pods, by name."""
-    return {
-        each["metadata"]["name"]: each["spec"] if each["kind"] == "Pod" else _template(each)
-        for each in objects
-        if each["kind"] in {"Deployment", "StatefulSet", "Job", "Pod"}
-    }
-
-
-def _template(each: Object) -> Object:
-    spec: Object = each["spec"]["template"]["spec"]
-    return spec
-
-
-def refusal(*settings: str) -> str:
-    """Return why the chart refuses these settings."""
-    made = helm(*(text for setting in settings for text in ("--set", setting)))
-    assert made.returncode != 0
-    return made.stderr
+pytestmark = needs_helm
 
 
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
 def test_every_case_renders(case: Path, version: str) -> None:
     assert rendered("-f", str(case), version=version)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
 def test_every_pod_is_restricted(case: Path) -> None:
     for name, pod in pods(rendered("-f", str(case))).items():
         assert pod["securityContext"]["runAsNonRoot"] is True, name
@@ -77,7 +43,7 @@ def test_every_pod_is_restricted(case: Path) -> None:
             assert container["resources"]["limits"]["memory"], name
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
 def test_no_secret_stands_in_an_environment(case: Path) -> None:
     objects = rendered("-f", str(case))
     secrets = [
@@ -98,7 +64,7 @@ def test_no_secret_stands_in_an_environment(case: Path) -> None:
 
 
 def test_every_object_is_labelled_and_every_policy_selects_pods_that_exist() -> None:
-    objects = rendered("-f", str(CASES[0]))
+    objects = rendered("-f", str(EXAMPLES[0]))
     components = {each["metadata"]["labels"]["app.kubernetes.io/component"] for each in objects}
     selected = {
         each["spec"]["podSelector"]["matchLabels"].get("app.kubernetes.io/component")
@@ -117,16 +83,41 @@ def test_two_auditors_by_default_each_with_a_checkpoint_of_its_own() -> None:
         assert each["spec"]["volumeClaimTemplates"]
 
 
+APART = setting("auditor.runner=cluster", "auditor.checkpoints.sharedNode=true")
+
+
 def test_executors_are_pods_where_the_runner_is_the_cluster() -> None:
-    objects = rendered(
-        *("--set", "auditor.runner=cluster"),
-        *("--set", "auditor.checkpoints.accessModes={ReadWriteMany}"),
-    )
+    objects = rendered(*APART)
     assert {"Role", "RoleBinding"} <= {each["kind"] for each in objects}
-    auditor = pods(objects)["t-aldebaran-auditor-a"]
-    environment = {each["name"]: each.get("value") for each in auditor["containers"][0]["env"]}
-    assert environment["ALDEBARAN_AUDITOR_MASTER"].startswith("k8s://")
-    assert "spark.kubernetes.container.image" in environment["ALDEBARAN_AUDITOR_SPARK_OPTIONS"]
+    told = environment(pods(objects)["t-aldebaran-auditor-a"]["containers"][0])
+    assert told["ALDEBARAN_AUDITOR_MASTER"].startswith("k8s://")
+    assert "spark.kubernetes.container.image" in told["ALDEBARAN_AUDITOR_SPARK_OPTIONS"]
+
+
+def test_an_auditor_and_its_executors_may_be_kept_off_the_partners_node() -> None:
+    objects = rendered(*APART, *setting("auditor.apart=required"))
+    templates = {
+        name: yaml.safe_load(text)["spec"]
+        for each in objects
+        if each["metadata"]["name"] == "t-aldebaran-executor"
+        for name, text in each["data"].items()
+    }
+    for own, other in (("a", "b"), ("b", "a")):
+        for pod in (pods(objects)[f"t-aldebaran-auditor-{own}"], templates[f"{own}.yaml"]):
+            (rule,) = pod["affinity"]["podAntiAffinity"][
+                "requiredDuringSchedulingIgnoredDuringExecution"
+            ]
+            (partner,) = rule["labelSelector"]["matchExpressions"]
+            assert partner["values"] == [other]
+
+
+def test_the_second_auditor_waits_for_the_first_before_it_stops() -> None:
+    made = pods(rendered())
+    first, second = made["t-aldebaran-auditor-a"], made["t-aldebaran-auditor-b"]
+    assert "lifecycle" not in first["containers"][0]
+    waits = second["containers"][0]["lifecycle"]["preStop"]["exec"]["command"]
+    assert "http://t-aldebaran-auditor-a:8080/healthz/ready" in waits
+    assert second["terminationGracePeriodSeconds"] >= 180 + 90
 
 
 @pytest.mark.parametrize(

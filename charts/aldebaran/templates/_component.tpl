@@ -33,9 +33,11 @@ spec:
         {{- with $spec.podLabels }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
-      {{- with $spec.podAnnotations }}
-      annotations: {{ toYaml . | nindent 8 }}
-      {{- end }}
+      annotations:
+        aldebaran/declared: {{ include "aldebaran.declared" (list $root (ternary (list "streams" "watches") (list "streams") (eq $name "heartbeat"))) }}
+        {{- with $spec.podAnnotations }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
     spec:
       {{- include "aldebaran.componentPod" . | nindent 6 }}
 {{ include "aldebaran.componentService" . }}
@@ -52,18 +54,14 @@ spec:
 {{- $name := .name -}}
 {{- $spec := .spec -}}
 {{- $secrets := without (list $root.Values.existingSecret (ternary (include "aldebaran.postgresSecret" $root) "" (has "postgres" (default list $spec.egressTo))) $spec.existingSecret (ternary (include "aldebaran.part" (list $root $name)) "" (not (empty $spec.externalSecret)))) "" -}}
+{{- if and $spec.links $root.Values.components.callbacks.enabled }}{{ $secrets = append $secrets (include "aldebaran.linksSecret" $root) }}{{ end -}}
 {{- if eq (default "" $spec.keys) "simulator" }}{{ $secrets = append $secrets (include "aldebaran.keysSecret" $root) }}{{ end -}}
 serviceAccountName: {{ include "aldebaran.serviceAccount" $root }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 terminationGracePeriodSeconds: {{ $spec.terminationGracePeriodSeconds }}
 securityContext: {{ include "aldebaran.podSecurity" 10001 | nindent 2 }}
-{{- with $root.Values.image.pullSecrets }}
-imagePullSecrets:
-  {{- range . }}
-  - name: {{ . }}
-  {{- end }}
-{{- end }}
+{{- include "aldebaran.pullSecrets" $root }}
 {{- include "aldebaran.placement" (list $root $name $spec) }}
 containers:
   - name: {{ $name }}
@@ -102,9 +100,7 @@ containers:
     resources: {{ toYaml $spec.resources | nindent 6 }}
     volumeMounts:
       - {name: tmp, mountPath: /tmp}
-      {{- if $secrets }}
-      - {name: secrets, mountPath: /etc/aldebaran/secrets, readOnly: true}
-      {{- end }}
+      {{- include "aldebaran.secretsMount" $secrets | nindent 6 }}
       {{- if has (default "" $spec.keys) (list "api" "operator") }}
       - {name: keys, mountPath: /etc/aldebaran/keys, readOnly: true}
       {{- end }}
@@ -114,12 +110,7 @@ containers:
       {{- end }}
 volumes:
   - {name: tmp, emptyDir: {}}
-  {{- if $secrets }}
-  - name: secrets
-    projected:
-      defaultMode: 0440
-      sources: {{ include "aldebaran.secretSources" $secrets | nindent 8 }}
-  {{- end }}
+  {{- include "aldebaran.secretsVolume" $secrets | nindent 2 }}
   {{- if has (default "" $spec.keys) (list "api" "operator") }}
   - name: keys
     secret:

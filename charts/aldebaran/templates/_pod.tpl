@@ -8,6 +8,33 @@ fsGroupChangePolicy: OnRootMismatch
 seccompProfile: {type: RuntimeDefault}
 {{- end -}}
 
+{{/* Spark's user is in group 0, as its images have it. */}}
+{{- define "aldebaran.sparkSecurity" -}}
+runAsNonRoot: true
+runAsUser: 185
+runAsGroup: 0
+fsGroup: 185
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{- define "aldebaran.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Changes with declarations that programs read only when they start: [root, kinds]. */}}
+{{- define "aldebaran.declared" -}}
+{{- $root := index . 0 -}}
+{{- $read := dict -}}
+{{- range $kind := index . 1 }}{{ $_ := set $read $kind (index $root.Values $kind) }}{{ end -}}
+{{- toJson $read | sha256sum | trunc 16 -}}
+{{- end -}}
+
 {{- define "aldebaran.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -32,10 +59,26 @@ Numbers too: as text, Go would write a million as 1e+06. */}}
 {{- mergeOverwrite $shared (deepCopy $root.Values.settings) | toJson -}}
 {{- end -}}
 
-{{/* Secrets whose keys are settings, as sources of one folder: [root, names...]. */}}
-{{- define "aldebaran.secretSources" -}}
-{{- range $name := . }}
-- secret: {name: {{ $name }}}
+{{/* Secrets whose keys are settings, as one folder: [name, or {name, key, path}...]. */}}
+{{- define "aldebaran.secretsVolume" -}}
+{{- if . }}
+- name: secrets
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- range . }}
+      {{- if kindIs "string" . }}
+      - secret: {name: {{ . }}}
+      {{- else }}
+      - secret: {name: {{ .name }}, items: [{key: {{ .key }}, path: {{ .path }}}]}
+      {{- end }}
+      {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "aldebaran.secretsMount" -}}
+{{- if . }}
+- {name: secrets, mountPath: /etc/aldebaran/secrets, readOnly: true}
 {{- end }}
 {{- end -}}
 

@@ -30,6 +30,10 @@
 {{- default (include "aldebaran.part" (list . "keys")) .Values.keys.existingSecret -}}
 {{- end -}}
 
+{{- define "aldebaran.linksSecret" -}}
+{{- default (include "aldebaran.part" (list . "links")) .Values.links.existingSecret -}}
+{{- end -}}
+
 {{/* The channels that have a deliverer, as JSON. */}}
 {{- define "aldebaran.channels" -}}
 {{- $enabled := list -}}

@@ -2,7 +2,13 @@
 {{- define "aldebaran.wired" -}}
 {{- $root := .root -}}
 {{- $wired := dict -}}
-{{- if eq .name "lookout" -}}
+{{- if and .spec.links $root.Values.components.callbacks.enabled -}}
+{{- with $root.Values.publicUrls.callbacks }}{{ $_ := set $wired "callbacks_public_url" . }}{{ end -}}
+{{- end -}}
+{{- if eq .name "heartbeat" -}}
+{{- if $root.Values.auditor.enabled }}{{ $_ := set $wired "heartbeat_auditors" $root.Values.auditor.ids }}{{ end -}}
+{{- else if eq .name "lookout" -}}
+{{- with $root.Values.publicUrls.console }}{{ $_ := set $wired "console_public_url" . }}{{ end -}}
 {{- if $root.Values.routes }}{{ $_ := set $wired "routes_file" "/etc/aldebaran/routes/routes.yaml" }}{{ end -}}
 {{- $_ := set $wired "routes_variables" (deepCopy $root.Values.routesVariables) -}}
 {{- if $root.Values.components.inbox.enabled -}}

@@ -13,6 +13,10 @@ BASE_PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do 
 VENV := $(ALDEBARAN_TOOLS)/venv
 PYTHON := $(VENV)/bin/python
 VENV_STAMP := $(VENV)/.requirements-dev.lock
+CHART_VENV := $(ALDEBARAN_TOOLS)/chart
+CHART_TOOLS := helm.sh/helm/v3/cmd/helm@v3.21.4 \
+  github.com/helm-unittest/helm-unittest/cmd/helm-unittest@v1.0.1 \
+  golang.stackrox.io/kube-linter/cmd/kube-linter@v0.8.3
 
 .PHONY: help
 help: ## List the targets
@@ -71,7 +75,7 @@ prerequisites: ## Say what is missing on this machine, and the command that inst
 
 .PHONY: lock
 lock: $(VENV_STAMP) ## Pin Python packages again (versions and hashes) after a change of *.in
-	for name in requirements requirements-spark requirements-service requirements-dev docker/sbom; do \
+	for name in requirements requirements-spark requirements-service requirements-dev docker/sbom tests/chart/tools; do \
 	  $(VENV)/bin/uv pip compile -q --generate-hashes --no-emit-index-url --no-emit-find-links \
 	    --no-header --universal --python-version 3.11 $$name.in -o $$name.lock; \
 	done
@@ -100,11 +104,15 @@ bench: setup ## Measure watching (beside Apache Flink) and delivering; writes do
 ##@ Kubernetes
 
 .PHONY: chart-tools
-chart-tools: ## Install Helm into ALDEBARAN_TOOLS, by Go's package manager
-	@command -v go > /dev/null || { echo "chart-tools: Go is needed: https://go.dev/doc/install" >&2; exit 1; }
-	GOBIN=$(abspath $(ALDEBARAN_TOOLS))/bin go install helm.sh/helm/v3/cmd/helm@v3.21.4
+chart-tools: prerequisites ## Install Helm and the chart's checkers into ALDEBARAN_TOOLS, by pip and Go
+	@$(BASE_PYTHON) services/machine/packages.py $(CHART_VENV) tests/chart/tools.lock
+	@export GOBIN=$(abspath $(ALDEBARAN_TOOLS))/bin GOTOOLCHAIN=local; for tool in $(CHART_TOOLS); do \
+	  test -x $$GOBIN/$$(basename $${tool%@*}) || $(CHART_VENV)/bin/go install $$tool; done
 
 .PHONY: chart-check
-chart-check: $(VENV_STAMP) ## Lint and render the chart, and check what it makes
-	$(ALDEBARAN_TOOLS)/bin/helm lint --strict charts/aldebaran
-	$(VENV)/bin/pytest -q tests/chart
+chart-check: $(VENV_STAMP) ## Lint and render the chart, hold what it makes against Kubernetes' schemas and our rules
+	@$(VENV)/bin/pytest -q tests/chart
+
+.PHONY: cluster-test
+cluster-test: $(VENV_STAMP) ## Install the chart where kubectl points, kill, upgrade, roll back; writes docs/reports/cluster.md
+	CLUSTER_REPORT=docs/reports/cluster.md $(VENV)/bin/pytest -m cluster tests/cluster $(CLUSTER)

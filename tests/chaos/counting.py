@@ -1,13 +1,33 @@
 """Exact counts of one cell: what had to alert, and what came to each recipient."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import httpx2
 import psycopg
 
-from tests.acceptance.system import CHANNELS, System
-from tests.chaos.stage import Stage
+from tests.acceptance.system import CHANNELS
+
+
+class Ledger(Protocol):
+    """What answers questions in SQL."""
+
+    def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows."""
+
+
+class FarEnds(Protocol):
+    """A system, and what came out of it."""
+
+    @property
+    def system(self) -> Ledger:
+        """Whose ledger is asked."""
+
+    def received(self) -> Mapping[str, Counter[str]]:
+        """Return how often each delivery came in, by channel."""
+
 
 RESTING = frozenset({"SENT", "CONFIRMED", "HELD"})
 
@@ -42,7 +62,7 @@ class Row:
     marked_repeat: bool
 
 
-def rows(system: System, runs: list[str]) -> list[Row]:
+def rows(system: Ledger, runs: list[str]) -> list[Row]:
     """Return all deliveries about keys of these runs."""
     found = system.ask(
         "SELECT delivery_id, alert_id, channel, state, marked_repeat"
@@ -53,7 +73,7 @@ def rows(system: System, runs: list[str]) -> list[Row]:
     return [Row(*each) for each in found]
 
 
-def settled(stage: Stage, runs: list[str], expected: set[str]) -> bool:
+def settled(stage: FarEnds, runs: list[str], expected: set[str]) -> bool:
     """Tell whether each finding has its deliveries and none of them is on its way."""
     try:
         found = rows(stage.system, runs)
@@ -64,7 +84,7 @@ def settled(stage: Stage, runs: list[str], expected: set[str]) -> bool:
     return complete and all(row.state in RESTING for row in found)
 
 
-def count(stage: Stage, runs: list[str], expected: set[str]) -> Counts:
+def count(stage: FarEnds, runs: list[str], expected: set[str]) -> Counts:
     """Hold the ledger against what really arrived."""
     found = rows(stage.system, runs)
     received = stage.received()

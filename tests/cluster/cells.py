@@ -1,0 +1,48 @@
+"""What is done to the release while events flow."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Deed(StrEnum):
+    """What happens."""
+
+    NONE = "nothing"
+    KILL = "pod killed"
+    SCALE = "scaled"
+    UPGRADE = "helm upgrade"
+    ROLL_BACK = "helm rollback"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One trial; `to` is a component, with the label that picks one of its pods."""
+
+    deed: Deed
+    to: str = ""
+    label: str = ""
+
+    @property
+    def title(self) -> str:
+        """The cell in words."""
+        return f"{self.deed} {self.to}".strip()
+
+
+KILLED: Final = (
+    *("gateway", "auditor-a", "auditor-b", "lookout", "deliverer-webhook", "deliverer-email"),
+    *("deliverer-bus", "kafka", "postgres"),
+)
+
+
+def plan(executors: bool) -> list[Cell]:
+    """Return all cells, the undisturbed one first."""
+    apart = [Cell(Deed.KILL, "executor", "aldebaran/auditor=a")] if executors else []
+    return [
+        Cell(Deed.NONE),
+        *(Cell(Deed.KILL, name) for name in KILLED),
+        *apart,
+        Cell(Deed.SCALE, "gateway, lookout, deliverers to 3"),
+        Cell(Deed.UPGRADE, "of both images"),
+        Cell(Deed.ROLL_BACK),
+    ]

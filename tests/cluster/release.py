@@ -1,0 +1,183 @@
+"""The installed release: what it is asked, what is done to it, and what came out of its far ends."""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import httpx2
+import psycopg
+
+from services.machine.ports import free_ports
+from services.machine.problems import MachineProblem
+from tests.acceptance.system import ROOT, Simulation
+from tests.cluster.kubectl import Kubectl, Object, ready, run, until
+
+CHART: Final = ROOT / "charts" / "aldebaran"
+HERE: Final = Path(__file__).parent
+NAME: Final = "aldebaran"
+READY_TIMEOUT_SECONDS: Final = 400.0
+SETTLE_TIMEOUT_SECONDS: Final = 240.0
+JOURNAL: Final = "/tmp/inbox/received.jsonl"  # noqa: S108 - in its pod
+BUS_PROGRAM: Final = HERE / "bus_counts.py"
+
+
+@dataclass
+class Release:
+    """A release of the chart in a namespace of its own; `values` are laid over each other."""
+
+    kubectl: Kubectl
+    folder: Path
+    """Where reports of simulations are written."""
+    values: list[Path] = field(default_factory=lambda: [HERE / "values.yaml"])
+    set: list[str] = field(default_factory=list)
+
+    @property
+    def system(self) -> "Release":
+        """The release itself, for what counts a system's rows."""
+        return self
+
+    def install(self) -> None:
+        """Install or upgrade, and wait until every part is ready."""
+        files = [text for path in self.values for text in ("-f", str(path))]
+        single = [text for pair in self.set for text in ("--set", pair)]
+        run(
+            (
+                "helm",
+                "-n",
+                self.kubectl.namespace,
+                "upgrade",
+                "--install",
+                NAME,
+                str(CHART),
+                *files,
+                *single,
+            )
+        )
+        self.wait_ready()
+
+    def roll_back(self) -> None:
+        """Go back to the revision before, and wait until every part is ready."""
+        run(("helm", "-n", self.kubectl.namespace, "rollback", NAME))
+        self.wait_ready()
+
+    def test(self) -> str:
+        """Run the chart's own tests; return what they say."""
+        return run(
+            ("helm", "-n", self.kubectl.namespace, "test", NAME, "--logs", "--timeout", "5m")
+        )
+
+    def pods(self, component: str, *more: str) -> list[Object]:
+        """Return a component's pods, the sequence of their names."""
+        labels = (f"app.kubernetes.io/instance={NAME}", f"app.kubernetes.io/component={component}")
+        return sorted(
+            self.kubectl.get("pods", *labels, *more), key=lambda pod: str(pod["metadata"]["name"])
+        )
+
+    def wait_ready(self) -> None:
+        """Wait until every set has as many ready pods of its newest kind as it wants."""
+        until(
+            lambda: not self.unready(),
+            READY_TIMEOUT_SECONDS,
+            lambda: f"not ready: {self.unready()}",
+        )
+
+    def unready(self) -> list[str]:
+        """Return the sets whose pods are not all there, new and ready."""
+        mine = f"app.kubernetes.io/instance={NAME}"
+        sets = [*self.kubectl.get("statefulsets", mine), *self.kubectl.get("deployments", mine)]
+        return [each["metadata"]["name"] for each in sets if not whole(each)]
+
+    def address(self, service: str) -> str:
+        """Return where a Service of this namespace listens, by number."""
+        found = json.loads(self.kubectl.say("get", "service", service, "-o", "json"))
+        return str(found["spec"]["clusterIP"])
+
+    @cached_property
+    def _password(self) -> str:
+        found = json.loads(self.kubectl.say("get", "secret", f"{NAME}-postgres", "-o", "json"))
+        return base64.b64decode(found["data"]["password"]).decode()
+
+    @cached_property
+    def _key(self) -> str:
+        found = json.loads(self.kubectl.say("get", "secret", f"{NAME}-keys", "-o", "json"))
+        return base64.b64decode(found["data"]["aldebaran_simulator_api_key"]).decode()
+
+    def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a question to the ledger."""
+        (pod,) = self.pods("postgres")
+        host = pod["status"].get("podIP", "0.0.0.0")  # noqa: S104 - a pod without one refuses
+        url = f"postgresql://aldebaran:{self._password}@{host}:5432/aldebaran"
+        with psycopg.connect(url, connect_timeout=10) as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def get(self, service: str, path: str) -> Any:
+        """Return the JSON that the pages of a Service with port 8080 answer."""
+        url = f"http://{self.address(service)}:8080{path}"
+        return httpx2.get(url, timeout=10).raise_for_status().json()
+
+    def simulate(self, *dials: str) -> Simulation:
+        """Start the simulator against this release's gateway."""
+        report, port = self.folder / f"report-{free_ports(1)[0]}.json", free_ports(1)[0]
+        environment = {
+            **os.environ,
+            "ALDEBARAN_SIMULATOR_GATEWAY_URL": f"http://{self.address(f'{NAME}-gateway')}",
+            "ALDEBARAN_SIMULATOR_API_KEY": self._key,
+            "ALDEBARAN_HTTP_PORT": str(port),
+        }
+        command = [sys.executable, "-m", "services.simulator", *dials, "--report", str(report)]
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=quiet, stderr=quiet)
+        return Simulation(process, report, port)
+
+    def received(self) -> dict[str, Counter[str]]:
+        """Return how often each delivery came in, by channel."""
+        page = self.get("far-end", "/received")
+        return {
+            "webhook": Counter(page["hook"]["ids"]),
+            "email": Counter(page["mail"]["ids"]),
+            "bus": self._notifications(),
+        }
+
+    def arrivals_ms(self) -> dict[str, int]:
+        """Return when each delivery first came to the far end, by its id."""
+        first: dict[str, int] = {}
+        told = self.kubectl.say("exec", "deploy/far-end", "--", "cat", JOURNAL)
+        for line in told.splitlines():
+            arrival = json.loads(line)
+            first.setdefault(arrival["delivery_id"], arrival["at_ms"])
+        return first
+
+    def _notifications(self) -> Counter[str]:
+        pod = next(each["metadata"]["name"] for each in self.pods("gateway") if ready(each))
+        return Counter(json.loads(self.kubectl.python(pod, BUS_PROGRAM.read_text("utf-8"))))
+
+    def wait_for(self, condition: Callable[[], bool], otherwise: str) -> None:
+        """Wait for a condition; a part that is away for now is no failure."""
+
+        def holds() -> bool:
+            try:
+                return condition()
+            except (httpx2.HTTPError, psycopg.OperationalError, MachineProblem):
+                return False
+
+        until(holds, SETTLE_TIMEOUT_SECONDS, lambda: otherwise)
+
+
+def whole(each: Object) -> bool:
+    """Tell whether a set has its wanted pods, all of the newest kind, and all ready."""
+    status, wanted = each.get("status", {}), each["spec"].get("replicas", 1)
+    seen = status.get("observedGeneration", 0) >= each["metadata"]["generation"]
+    new = status.get("updatedReplicas", 0) == wanted or (
+        each["kind"] == "StatefulSet"
+        and status.get("currentRevision") == status.get("updateRevision")
+    )
+    alone = status.get("replicas", 0) == wanted
+    return bool(seen and new and alone and status.get("readyReplicas", 0) == wanted)

@@ -1,0 +1,93 @@
+"""What the cells came to, as a file that people read; runs add to what earlier ones wrote."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from tests.chaos.counting import Counts
+from tests.cluster.trial import Outcome
+
+_HEAD: Final = """# In a real cluster: what was accepted, what alerted, what arrived
+
+Made by `make cluster-test` on a real Kubernetes of one node. The chart is installed, `helm test`
+sends a trade and waits for its alert, and then, while a load runs through the gateway, one thing
+at a time happens to the release. Afterwards every accepted over-purchase must have alerted once,
+and its three deliveries (bus, webhook, e-mail) must have arrived once each, counted at a far end
+outside the release; the run fails otherwise.
+
+- **pod killed**: deleted with no time to drain and no hook before it.
+- **accepted**: events that the gateway answered with 2xx; **again**: requests that the publisher
+  sent once more, under the same ids, as no answer came.
+- **alerted**: over-purchases among them = alerts in the ledger.
+- **arrived**: messages at the three far ends, each delivery counted once.
+- **repeats**: `m` with the visible mark, `k` under the same key on the bus, whose readers drop
+  them by it; `h` are held for a person, as nobody can know whether the far end has them.
+- **p50, p99, worst**: from the broker's stamp on the purchase that crossed to the webhook's
+  receiver.
+- **whole**: from the deed until every pod was new and ready again.
+"""
+_TITLES: Final = (
+    *("what happens", "accepted", "again", "alerted", "arrived", "missing", "repeats"),
+    *("p50", "p99", "worst", "whole"),
+)
+
+
+@dataclass
+class ClusterReport:
+    """All cells so far, by how the auditors run; kept as JSON beside the page."""
+
+    path: Path | None
+    facts: dict[str, str] = field(default_factory=dict)
+    cells: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: Path | None) -> "ClusterReport":
+        """Return what earlier runs wrote, or an empty report."""
+        kept = path.with_suffix(".json") if path else None
+        return cls(path, **(json.loads(kept.read_text("utf-8")) if kept and kept.exists() else {}))
+
+    def add(self, runner: str, outcome: Outcome) -> None:
+        """Take a cell in, in the place of an earlier one of the same title."""
+        self.cells.setdefault(runner, {})[outcome.title] = asdict(outcome)
+        self.write()
+
+    def write(self) -> None:
+        """Write both files, if one was named."""
+        if self.path is not None:
+            kept = {"facts": self.facts, "cells": self.cells, "notes": self.notes}
+            self.path.with_suffix(".json").write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+            self.path.write_text("\n".join(self._lines()) + "\n", "utf-8")
+
+    def _lines(self) -> Iterator[str]:
+        yield _HEAD
+        yield from (f"- {name}: {fact}" for name, fact in self.facts.items())
+        for runner, cells in self.cells.items():
+            yield f"\n## auditor.runner: {runner}\n"
+            yield f"| {' | '.join(_TITLES)} |"
+            yield "|---" + "|--:" * (len(_TITLES) - 1) + "|"
+            yield from map(shown, cells.values())
+        yield ""
+        yield from (f"- {name}: {note}" for name, note in self.notes.items())
+
+
+def shown(cell: dict[str, Any]) -> str:
+    """Return one line of the table."""
+    counts = Counts(**cell["counts"])
+    kinds = ((counts.repeats_marked, "m"), (counts.repeats_same_key, "k"), (counts.held, "h"))
+    wrong = counts.not_expected + counts.repeats_unmarked
+    values = (
+        cell["title"],
+        f"{cell['accepted']:,}",
+        f"{cell['sent_again']:,}",
+        f"{counts.alerted:,} of {counts.expected:,}",
+        f"{counts.arrived:,}",
+        f"{counts.missing}",
+        (" ".join(f"{number}{kind}" for number, kind in kinds if number) or "0")
+        + (f" **wrong: {counts}**" if wrong else ""),
+        *(f"{cell[f'latency_{name}_ms']:,} ms" for name in ("p50", "p99", "max")),
+        f"{cell['whole_seconds']:g} s",
+    )
+    return f"| {' | '.join(values)} |"

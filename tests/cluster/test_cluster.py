@@ -1,0 +1,43 @@
+"""The chart on a real cluster: installed, tried, hurt, scaled, upgraded, rolled back; counts exact.
+
+`make cluster-test` runs it and writes docs/reports/cluster.md. `CLUSTER_ONLY` picks cells whose
+title it matches as a regular expression; `CLUSTER_RUNNER` is local or cluster; `CLUSTER_KEEP`
+leaves the release for the next run.
+"""
+
+import os
+import re
+import uuid
+
+import pytest
+
+from services.machine.problems import MachineProblem
+from tests.cluster.cells import plan
+from tests.cluster.conftest import RUNNER
+from tests.cluster.release import Release
+from tests.cluster.report import ClusterReport
+from tests.cluster.trial import Trial, right
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(7200)]
+
+
+def test_the_charts_own_test_passes(release: Release) -> None:
+    assert "told by" in release.test()
+
+
+def test_every_accepted_over_purchase_alerts_once_whatever_happens_to_the_release(
+    release: Release, cluster_report: ClusterReport
+) -> None:
+    only = re.compile(os.environ.get("CLUSTER_ONLY", ""))
+    wrong: list[str] = []
+    for cell in plan(executors=RUNNER == "cluster"):
+        if not only.search(cell.title):
+            continue
+        try:
+            outcome = Trial(release, cell, f"k{uuid.uuid4().hex[:8]}").play()
+        except (MachineProblem, AssertionError) as problem:
+            wrong.append(f"{cell.title}: {problem!r}")
+            continue
+        cluster_report.add(RUNNER, outcome)
+        wrong += [f"{cell.title}: {outcome.counts}"] * (not right(outcome))
+    assert not wrong, wrong

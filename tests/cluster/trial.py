@@ -1,0 +1,135 @@
+"""One cell played: load, the deed, then exact counts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from services.machine.waiting import now_seconds
+from services.simulator.report import Report
+from tests.acceptance.system import Simulation
+from tests.chaos.counting import Counts, count, rows, settled
+from tests.cluster.cells import Cell, Deed
+from tests.cluster.kubectl import pause
+from tests.cluster.release import Release
+
+DIALS: Final = ("--rate", "20", "--over-share", "0.3", "--duplicates", "0.1", "--disorder", "0.1")
+BEFORE_SECONDS: Final = 5.0
+AFTER_SECONDS: Final = 10.0
+REPLICAS: Final = 3
+UPGRADED_TAG: Final = "next"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cell came to. Latencies run from the broker's stamp on the crossing purchase to the
+    webhook's receiver, in milliseconds; `whole_seconds` is the time from the deed until every pod
+    was new and ready."""
+
+    title: str
+    accepted: int
+    sent_again: int
+    counts: Counts
+    latency_p50_ms: int
+    latency_p99_ms: int
+    latency_max_ms: int
+    whole_seconds: float
+
+
+class Trial:
+    """One cell on a release."""
+
+    def __init__(self, release: Release, cell: Cell, run: str) -> None:
+        self._release = release
+        self._cell = cell
+        self._run = run
+
+    def play(self) -> Outcome:
+        """Play the cell to its end; nothing is asserted here."""
+        load = self._release.simulate(*DIALS, "--seed", "1", "--run-id", self._run)
+        try:
+            self._release.wait_for(load.has_sent, "the load does not begin")
+            pause(BEFORE_SECONDS)
+            begun = now_seconds()
+            self._disturb()
+            self._release.wait_ready()
+            whole_seconds = now_seconds() - begun
+            pause(AFTER_SECONDS)
+        finally:
+            report = _ended(load)
+        return self._counted(report, whole_seconds)
+
+    def _disturb(self) -> None:
+        deeds: dict[Deed, Callable[[], None]] = {
+            Deed.NONE: lambda: pause(BEFORE_SECONDS),
+            Deed.KILL: self._kill,
+            Deed.SCALE: self._scale,
+            Deed.UPGRADE: self._upgrade,
+            Deed.ROLL_BACK: self._release.roll_back,
+        }
+        deeds[self._cell.deed]()
+
+    def _kill(self) -> None:
+        picked = (self._cell.label,) if self._cell.label else ()
+        self._release.kubectl.kill(
+            self._release.pods(self._cell.to, *picked)[0]["metadata"]["name"]
+        )
+        pause(2.0)  # until the sets know of it
+
+    def _scale(self) -> None:
+        for kind, name in (
+            ("deployment", "gateway"),
+            ("statefulset", "lookout"),
+            ("statefulset", "deliverer-webhook"),
+        ):
+            self._release.kubectl.say("scale", kind, f"aldebaran-{name}", f"--replicas={REPLICAS}")
+
+    def _upgrade(self) -> None:
+        self._release.set = [f"image.{image}.tag={UPGRADED_TAG}" for image in ("service", "spark")]
+        self._release.install()
+
+    def _counted(self, report: Report, whole_seconds: float) -> Outcome:
+        expected, runs = set(report.expected_alert_ids), [f"%{self._run}-%"]
+        assert report.unknown == 0, report
+        self._release.wait_for(
+            lambda: settled(self._release, runs, expected),
+            f"not all is alerted and at rest: {self._cell.title}",
+        )
+        counts = count(self._release, runs, expected)
+        latencies = sorted(self._latencies_ms(runs))
+        return Outcome(
+            title=self._cell.title,
+            accepted=report.accepted,
+            sent_again=report.retried,
+            counts=counts,
+            latency_p50_ms=latencies[len(latencies) // 2],
+            latency_p99_ms=latencies[int(len(latencies) * 0.99)],
+            latency_max_ms=latencies[-1],
+            whole_seconds=round(whole_seconds, 1),
+        )
+
+    def _latencies_ms(self, runs: list[str]) -> list[int]:
+        arrived = self._release.arrivals_ms()
+        appended = dict(
+            self._release.ask(
+                "SELECT alert_id, (record->>'appended_at_ms')::bigint FROM alerts"
+                " WHERE watch = 'over-purchase' AND record->>'key' LIKE ANY(%s)",
+                runs,
+            )
+        )
+        return [
+            arrived[row.delivery_id] - appended[row.alert_id]
+            for row in rows(self._release, runs)
+            if row.channel == "webhook" and row.delivery_id in arrived
+        ]
+
+
+def _ended(load: Simulation) -> Report:
+    load.process.terminate()
+    return load.finish()
+
+
+def right(outcome: Outcome) -> bool:
+    """Tell whether nothing is missing, nothing too much, nothing repeated without a mark."""
+    counts = outcome.counts
+    wrong = counts.missing + counts.not_expected + counts.repeats_unmarked
+    return counts.expected == counts.alerted > 0 and wrong == 0

@@ -1,4 +1,4 @@
-"""The installed release: what it is asked, what is done to it, and what came out of its far ends."""
+"""The installed release: what it is asked, what is done to it, and what came to its far ends."""
 
 import base64
 import json

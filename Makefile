@@ -52,9 +52,12 @@ fuzz: $(VENV_STAMP) ## Simulate random histories of delivery under faults until 
 	@$(PYTHON) -m tests.simulation fuzz
 
 .PHONY: docs
-docs: $(VENV_STAMP) ## Write what is made of the code into docs (the channels' promises, metrics)
+docs: $(VENV_STAMP) ## Write what is made of the code into docs (promises, metrics, the chart's README and renderings)
 	@$(PYTHON) -m tests.promises
 	@$(PYTHON) -m tests.metrics
+	@$(PYTHON) -m tests.chart.topics
+	@$(PYTHON) -m tests.chart.manual
+	@test ! -x $(ALDEBARAN_TOOLS)/bin/helm || $(PYTHON) -m tests.chart.goldens
 
 .PHONY: format
 format: $(VENV_STAMP) ## Rewrite code in the project's format

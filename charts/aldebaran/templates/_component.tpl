@@ -44,7 +44,7 @@ spec:
 {{ include "aldebaran.componentLimits" . }}
 {{- if $root.Values.networkPolicy.enabled }}
 {{- $public := default $spec.port $spec.publicPort }}
-{{ include "aldebaran.policy" (dict "root" $root "name" $name "ports" (ternary (concat (list $spec.port) (values (default dict $spec.ports))) list (default false $spec.service)) "metrics" (ternary "" $spec.port (default false $spec.loopback)) "public" (ternary $public "" (eq (default "" $spec.ingressFrom) "anywhere")) "egressTo" (default list $spec.egressTo)) }}
+{{ include "aldebaran.policy" (dict "root" $root "name" $name "ports" (ternary (concat (list $spec.port) (values (default dict $spec.ports) | sortAlpha)) list (default false $spec.service)) "metrics" (ternary "" $spec.port (default false $spec.loopback)) "public" (ternary $public "" (eq (default "" $spec.ingressFrom) "anywhere")) "egressTo" (default list $spec.egressTo)) }}
 {{- end }}
 {{ include "aldebaran.componentMonitor" . }}
 {{- end -}}
@@ -53,7 +53,8 @@ spec:
 {{- $root := .root -}}
 {{- $name := .name -}}
 {{- $spec := .spec -}}
-{{- $secrets := without (list $root.Values.existingSecret (ternary (include "aldebaran.postgresSecret" $root) "" (has "postgres" (default list $spec.egressTo))) $spec.existingSecret (ternary (include "aldebaran.part" (list $root $name)) "" (not (empty $spec.externalSecret)))) "" -}}
+{{- $secrets := without (list $root.Values.existingSecret $spec.existingSecret (ternary (include "aldebaran.part" (list $root $name)) "" (not (empty $spec.externalSecret)))) "" -}}
+{{- if has "postgres" (default list $spec.egressTo) }}{{ $secrets = append $secrets (include "aldebaran.postgresSecret" $root | fromJson) }}{{ end -}}
 {{- if and $spec.links $root.Values.components.callbacks.enabled }}{{ $secrets = append $secrets (include "aldebaran.linksSecret" $root) }}{{ end -}}
 {{- if eq (default "" $spec.keys) "simulator" }}{{ $secrets = append $secrets (include "aldebaran.keysSecret" $root) }}{{ end -}}
 serviceAccountName: {{ include "aldebaran.serviceAccount" $root }}
@@ -229,6 +230,9 @@ spec:
         topic: {{ $spec.topic }}
         lagThreshold: {{ $scaling.lagThreshold | quote }}
         activationLagThreshold: {{ $scaling.activationLagThreshold | quote }}
+      {{- with $scaling.authenticationRef }}
+      authenticationRef: {name: {{ . }}}
+      {{- end }}
 {{- end }}
 {{- with $spec.externalSecret }}
 ---

@@ -30,8 +30,10 @@ in how long they wait before they take a change. */}}
 {{- if $root.Values.streams }}{{ $_ := set $own "auditor_streams" "/etc/aldebaran/streams" }}{{ end -}}
 {{- if $root.Values.watches }}{{ $_ := set $own "auditor_watches" "/etc/aldebaran/watches" }}{{ end -}}
 {{- $spark := deepCopy $auditor.sparkOptions -}}
-{{- if eq $auditor.runner "cluster" -}}
+{{- if ne $auditor.runner "local" -}}
 {{- $_ := set $own "auditor_master" "k8s://https://kubernetes.default.svc:443" -}}
+{{- end -}}
+{{- if eq $auditor.runner "cluster" -}}
 {{- $spark = mergeOverwrite (include "aldebaran.clusterOptions" . | fromJson) $spark -}}
 {{- end -}}
 {{- if $spark }}{{ $_ := set $own "auditor_spark_options" $spark }}{{ end -}}
@@ -66,35 +68,97 @@ labelSelector:
   matchExpressions: [{key: aldebaran/auditor, operator: In, values: {{ toJson (index . 1) }}}]
 {{- end -}}
 
-{{/* What a driver in client mode tells Spark so that executors become pods and find it. The
-driver's address is the pod's, which Kubernetes puts in: a name may not resolve yet when Spark binds,
-and Spark hands the bind address to executors. */}}
-{{- define "aldebaran.clusterOptions" -}}
+{{/* What tells Spark where executors run and how large they are, whoever starts the driver. */}}
+{{- define "aldebaran.executorOptions" -}}
 {{- $root := index . 0 -}}
 {{- $id := index . 1 -}}
 {{- $auditor := $root.Values.auditor -}}
-{{- $name := printf "auditor-%s" $id -}}
-{{- $full := include "aldebaran.part" (list $root $name) -}}
-{{- $options := dict -}}
-{{- $_ := set $options "spark.kubernetes.namespace" $root.Release.Namespace -}}
+{{- $options := dict "spark.kubernetes.namespace" $root.Release.Namespace "spark.dynamicAllocation.enabled" "false" -}}
 {{- $_ := set $options "spark.kubernetes.container.image" (include "aldebaran.image" (list $root $root.Values.image.spark)) -}}
 {{- $_ := set $options "spark.kubernetes.container.image.pullPolicy" $root.Values.image.pullPolicy -}}
-{{- $_ := set $options "spark.driver.host" "$(POD_IP)" -}}
-{{- $_ := set $options "spark.driver.bindAddress" "$(POD_IP)" -}}
-{{- $_ := set $options "spark.driver.port" "7078" -}}
-{{- $_ := set $options "spark.driver.blockManager.port" "7079" -}}
-{{- $_ := set $options "spark.kubernetes.driver.pod.name" (printf "%s-0" $full) -}}
-{{- $_ := set $options "spark.kubernetes.executor.podTemplateFile" (printf "/etc/aldebaran/executor/%s.yaml" $id) -}}
 {{- $_ := set $options "spark.kubernetes.executor.label.aldebaran/auditor" $id -}}
 {{- $_ := set $options "spark.kubernetes.executor.request.cores" $auditor.executors.cpuRequest -}}
 {{- $_ := set $options "spark.executor.instances" ($auditor.executors.count | toString) -}}
 {{- $_ := set $options "spark.executor.cores" ($auditor.executors.cores | toString) -}}
 {{- $_ := set $options "spark.executor.memory" $auditor.executors.memory -}}
-{{- $_ := set $options "spark.dynamicAllocation.enabled" "false" -}}
 {{- if eq $auditor.checkpoints.type "volume" -}}
 {{- $volume := "spark.kubernetes.executor.volumes.persistentVolumeClaim.checkpoints" -}}
 {{- $_ := set $options (printf "%s.mount.path" $volume) "/var/lib/aldebaran" -}}
-{{- $_ := set $options (printf "%s.options.claimName" $volume) (printf "checkpoints-%s-0" $full) -}}
+{{- $_ := set $options (printf "%s.options.claimName" $volume) (include "aldebaran.checkpointClaim" .) -}}
 {{- end -}}
 {{- $options | toJson -}}
+{{- end -}}
+
+{{/* The claim of one auditor's checkpoints, as a StatefulSet names it: [root, id]. */}}
+{{- define "aldebaran.checkpointClaim" -}}
+{{- printf "checkpoints-%s-0" (include "aldebaran.part" (list (index . 0) (printf "auditor-%s" (index . 1)))) -}}
+{{- end -}}
+
+{{/* What a driver in client mode tells Spark beside that. The driver's address is the pod's, which
+Kubernetes puts in: a name may not resolve yet when Spark binds, and Spark hands the bind address to
+executors. */}}
+{{- define "aldebaran.clusterOptions" -}}
+{{- $full := include "aldebaran.part" (list (index . 0) (printf "auditor-%s" (index . 1))) -}}
+{{- $options := include "aldebaran.executorOptions" . | fromJson -}}
+{{- $_ := set $options "spark.driver.host" "$(POD_IP)" -}}
+{{- $_ := set $options "spark.driver.bindAddress" "$(POD_IP)" -}}
+{{- $_ := set $options "spark.driver.port" "7078" -}}
+{{- $_ := set $options "spark.driver.blockManager.port" "7079" -}}
+{{- $_ := set $options "spark.kubernetes.driver.pod.name" (printf "%s-0" $full) -}}
+{{- $_ := set $options "spark.kubernetes.executor.podTemplateFile" (printf "/etc/aldebaran/executor/%s.yaml" (index . 1)) -}}
+{{- $options | toJson -}}
+{{- end -}}
+
+{{/* Whether the driver is a pod of an operator, which starts Spark itself. */}}
+{{- define "aldebaran.byOperator" -}}
+{{- if has .Values.auditor.runner (list "kubeflow" "apache") }}yes{{ end -}}
+{{- end -}}
+
+{{/* Metadata and spec of an executor's pod: [root, id, container's name]. */}}
+{{- define "aldebaran.executorPod" -}}
+{{- $root := index . 0 -}}
+{{- $auditor := $root.Values.auditor -}}
+metadata:
+  labels:
+    {{- include "aldebaran.labels" (list $root "executor") | nindent 4 }}
+    aldebaran/auditor: {{ index . 1 }}
+  {{- with $auditor.podAnnotations }}
+  annotations: {{ toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  securityContext: {{ include "aldebaran.sparkSecurity" $root | nindent 4 }}
+  {{- include "aldebaran.pullSecrets" $root | nindent 2 }}
+  {{- include "aldebaran.apart" (list $root (index . 1)) | nindent 2 }}
+  {{- with $auditor.nodeSelector }}
+  nodeSelector: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $auditor.tolerations }}
+  tolerations: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels: {{ include "aldebaran.selector" (list $root "executor") | nindent 10 }}
+  containers:
+    - name: {{ index . 2 }}
+      securityContext: {{ include "aldebaran.containerSecurity" $root | nindent 8 }}
+      volumeMounts:
+        - {name: tmp, mountPath: /tmp}
+  volumes:
+    - {name: tmp, emptyDir: {}}
+{{- end -}}
+
+{{/* Names of Secrets whose keys are settings of the auditors, as JSON. */}}
+{{- define "aldebaran.auditorSecrets" -}}
+{{- without (list .Values.existingSecret .Values.auditor.existingSecret) "" | toJson -}}
+{{- end -}}
+
+{{- define "aldebaran.auditorProbes" -}}
+startupProbe: {httpGet: {path: /healthz/live, port: http}, periodSeconds: 3, failureThreshold: 100, timeoutSeconds: 5}
+livenessProbe: {httpGet: {path: /healthz/live, port: http}, periodSeconds: 15, failureThreshold: 4, timeoutSeconds: 5}
+readinessProbe: {httpGet: {path: /healthz/ready, port: http}, periodSeconds: 5, failureThreshold: 3, timeoutSeconds: 5}
 {{- end -}}

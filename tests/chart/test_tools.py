@@ -1,0 +1,72 @@
+"""The chart held against Kubernetes' own schemas and the usual linters, where they are installed.
+
+`make chart-tools` installs them by pip and by Go.
+"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.chart.goldens import golden
+from tests.chart.rendering import (
+    CHART,
+    EXAMPLES,
+    HELM,
+    NEWEST,
+    OLDEST,
+    TOOLS,
+    case_of,
+    needs_helm,
+    text_of,
+    tool,
+)
+
+LINTER, UNITS = tool("kube-linter"), tool("helm-unittest")
+VALIDATE = TOOLS.parent / "chart" / "bin" / "kubernetes-validate"
+LINTS = Path(__file__).with_name("kube-linter.yaml")
+TIMEOUT_SECONDS = 120
+
+needs_linter = pytest.mark.skipif(LINTER is None, reason="no kube-linter: run `make chart-tools`")
+needs_units = pytest.mark.skipif(UNITS is None, reason="no helm-unittest: run `make chart-tools`")
+needs_schemas = pytest.mark.skipif(
+    not VALIDATE.exists(), reason="no kubernetes-validate: run `make chart-tools`"
+)
+
+
+def complaints(*command: str | Path) -> str:
+    """Run a checker; return what it says if it finds anything."""
+    made = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS
+    )
+    return made.stdout + made.stderr if made.returncode else ""
+
+
+@needs_helm
+def test_helm_finds_nothing() -> None:
+    assert HELM
+    assert not complaints(HELM, "lint", "--strict", CHART)
+
+
+@needs_helm
+@needs_schemas
+@pytest.mark.parametrize("version", [OLDEST, NEWEST])
+@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
+def test_objects_fit_the_schemas(case: Path, version: str, tmp_path: Path) -> None:
+    made = tmp_path / "made.yaml"
+    made.write_text(text_of("-f", str(case), version=version), "utf-8")
+    minor = version.rpartition(".")[0]
+    assert not complaints(VALIDATE, "--strict", "-k", minor, made)
+
+
+@needs_linter
+@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
+def test_the_linter_finds_nothing(case: Path) -> None:
+    assert LINTER
+    assert not complaints(LINTER, "lint", "--config", LINTS, golden(case))
+
+
+@needs_units
+def test_the_charts_own_unit_tests_pass() -> None:
+    assert UNITS
+    assert not complaints(UNITS, CHART)

@@ -1,0 +1,49 @@
+"""`python -m tests.chart.topics`: writes the chart's list of topics from the catalogue in code."""
+
+import sys
+from typing import Any, Final
+
+import yaml
+
+from services.contracts.streams import SHIPPED_STREAMS, load_streams
+from services.contracts.topics import Topic, core_topics, deliveries, stream_topics
+from tests.chart.rendering import CHART
+
+PAGE: Final = CHART / "files" / "topics.yaml"
+HEAD: Final = "# Made of the code by `make docs`: the core's topics, and those of each channel.\n"
+ANY: Final = "any"
+
+
+def shape(topic: Topic) -> dict[str, Any]:
+    """Return what Kafka is told of a topic; copies are the chart's matter."""
+    config = {key: value for key, value in topic.config().items() if key != "min.insync.replicas"}
+    return {"partitions": topic.partitions, "config": config}
+
+
+def page() -> str:
+    """Return the file's text."""
+    streams = load_streams(SHIPPED_STREAMS).values()
+    own = [topic for stream in streams for topic in stream_topics(stream)]
+    everything = core_topics([ANY])
+    of_channel = [each for each in everything if each.name.startswith(deliveries(ANY))]
+    core = [each for each in everything if each not in of_channel]
+    listed = {
+        "core": _shapes(*(("", topic) for topic in (*own, *core))),
+        "channel": _shapes(*((deliveries(ANY), topic) for topic in of_channel)),
+    }
+    return HEAD + yaml.safe_dump(listed)
+
+
+def _shapes(*topics: tuple[str, Topic]) -> dict[str, Any]:
+    """A channel's topic has an empty ending, which YAML would take for nothing: it is `-`."""
+    return {topic.name.removeprefix(prefix) or "-": shape(topic) for prefix, topic in topics}
+
+
+def main() -> int:
+    """Write the file."""
+    PAGE.write_text(page(), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

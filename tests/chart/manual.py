@@ -18,7 +18,7 @@ HEAD: Final = """# Chart of Aldebaran
 
 ```
 helm install aldebaran charts/aldebaran
-helm test aldebaran --logs        # sends one trade too many, waits for its alert and for the message
+helm test aldebaran --logs   # sends one trade too many, waits until somebody is told
 ```
 
 How to install, try, scale, upgrade and remove: [docs/kubernetes.md](../../docs/kubernetes.md).

@@ -106,7 +106,8 @@ class Release:
         return base64.b64decode(found["data"]["password"]).decode()
 
     @cached_property
-    def _key(self) -> str:
+    def api_key(self) -> str:
+        """The release's key for events."""
         found = json.loads(self.kubectl.say("get", "secret", f"{NAME}-keys", "-o", "json"))
         return base64.b64decode(found["data"]["aldebaran_simulator_api_key"]).decode()
 
@@ -129,7 +130,7 @@ class Release:
         environment = {
             **os.environ,
             "ALDEBARAN_SIMULATOR_GATEWAY_URL": f"http://{self.address(f'{NAME}-gateway')}",
-            "ALDEBARAN_SIMULATOR_API_KEY": self._key,
+            "ALDEBARAN_SIMULATOR_API_KEY": self.api_key,
             "ALDEBARAN_HTTP_PORT": str(port),
         }
         command = [sys.executable, "-m", "services.simulator", *dials, "--report", str(report)]

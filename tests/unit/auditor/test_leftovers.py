@@ -1,0 +1,63 @@
+"""Executors that a driver left behind are asked away by label, and nothing else is."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from engine import leftovers
+
+SELECTOR = "spark-role=executor,aldebaran/auditor=a"
+
+
+class ApiServer(BaseHTTPRequestHandler):
+    """Answers as Kubernetes does, and keeps what it was asked."""
+
+    asked: ClassVar[list[tuple[str, str, str]]] = []
+
+    def do_DELETE(self) -> None:
+        """Take note; two pods were there."""
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.asked.append((self.path, self.headers["Authorization"], body))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"items": [{}, {}]}).encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def api() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), ApiServer)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def account(folder: Path) -> Path:
+    """Write an account as Kubernetes mounts it."""
+    (folder / "namespace").write_text("here\n", "utf-8")
+    (folder / "token").write_text("secret", "utf-8")
+    return folder
+
+
+def test_pods_of_the_selector_end_at_once(api: str, tmp_path: Path) -> None:
+    assert leftovers.remove(api, account(tmp_path), SELECTOR) == 2
+    path, authorization, body = ApiServer.asked[-1]
+    selected = "spark-role%3Dexecutor%2Caldebaran/auditor%3Da"
+    assert path == f"/api/v1/namespaces/here/pods?labelSelector={selected}"
+    assert authorization == "Bearer secret"
+    assert json.loads(body) == {"gracePeriodSeconds": 0}
+
+
+def test_a_start_goes_on_where_nothing_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert leftovers.main([SELECTOR]) == 0
+    assert "not removed" in capsys.readouterr().err

@@ -59,6 +59,8 @@ class KafkaSettings(Settings):
     """Settings of a program that talks to Kafka."""
 
     kafka_bootstrap_servers: str = "127.0.0.1:19092"
+    kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
+    """More options of the Kafka client, for example `security.protocol`; values are masked."""
     kafka_group_instance_id: Annotated[str, Field(max_length=200)] = ""
     """A name that this process keeps over restarts and no other of its group has: after a
     kill it gets its partitions back at once, not when its old session is over (10 s)."""

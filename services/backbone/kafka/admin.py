@@ -16,7 +16,7 @@ class TopicAdmin:
     """Asks and tells the brokers about topics."""
 
     def __init__(self, settings: KafkaSettings, program: str, timeout_seconds: float = 10) -> None:
-        self._client = AdminClient(common_config(settings.kafka_bootstrap_servers, program))
+        self._client = AdminClient(common_config(settings, program))
         self._timeout_seconds = timeout_seconds
 
     def partitions(self) -> dict[str, int]:

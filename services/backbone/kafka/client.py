@@ -6,6 +6,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
+from services.backbone.settings import KafkaSettings
 
 log = logger(__name__)
 
@@ -22,10 +23,11 @@ _REFUSED: Final = frozenset(
 )
 
 
-def common_config(bootstrap_servers: str, program: str) -> dict[str, str | int | float | bool]:
-    """Return what every client is told: where the brokers are, and to reconnect soon."""
+def common_config(settings: KafkaSettings, program: str) -> dict[str, str | int | float | bool]:
+    """Return what every client is told: where the brokers are, how to enter, to reconnect soon."""
     return {
-        "bootstrap.servers": bootstrap_servers,
+        **{name: value.get_secret_value() for name, value in settings.kafka_options.items()},
+        "bootstrap.servers": settings.kafka_bootstrap_servers,
         "client.id": program,
         "socket.nagle.disable": True,
         "reconnect.backoff.ms": 50,

@@ -56,7 +56,7 @@ class Consumer:
         topics: Sequence[str],
         from_beginning: bool = True,
     ) -> None:
-        config = common_config(settings.kafka_bootstrap_servers, program) | {
+        config = common_config(settings, program) | {
             "group.id": group,
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from services.backbone.errors import QueueFull, Refused, Transient, Trouble
 from services.backbone.kafka.client import common_config, trouble
-from services.backbone.kafka.security import PLAINTEXT, Security
+from services.backbone.kafka.security import Security
 from services.backbone.settings import KafkaSettings, Seconds
 
 _HEARD_LIMIT: Final = 200
@@ -59,10 +59,10 @@ class Producer:
     """Writes records; safe to call from any thread."""
 
     def __init__(
-        self, settings: ProducerSettings, program: str, security: Security = PLAINTEXT
+        self, settings: ProducerSettings, program: str, security: Security | None = None
     ) -> None:
-        config = common_config(settings.kafka_bootstrap_servers, program) | {
-            **security.config(),
+        config = common_config(settings, program) | {
+            **(security.config() if security else {}),
             "error_cb": self._hear,
             "acks": "all",
             "enable.idempotence": True,

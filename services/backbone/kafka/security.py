@@ -47,6 +47,3 @@ class Security:
             }
         return {name: value for name, value in told.items() if value is not None}
 
-
-PLAINTEXT = Security()
-"""As it is within one trusted network."""

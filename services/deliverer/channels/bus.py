@@ -60,8 +60,13 @@ class BusSettings(ProducerSettings):
             raise ValueError(f"bus: {missing}")
         return self
 
+    def entrance(self) -> Security | None:
+        """Return how the cluster is entered; None where it is ours, and entered as always."""
+        named = self.bus_bootstrap_servers or self.bus_security_protocol != "plaintext"
+        return self.security() if named else None
+
     def security(self) -> Security:
-        """Return how the cluster is entered."""
+        """Return how another cluster is entered."""
         return Security(
             protocol=self.bus_security_protocol,
             mechanism=self.bus_sasl_mechanism,
@@ -74,13 +79,11 @@ class BusSettings(ProducerSettings):
 
     def target(self) -> ProducerSettings:
         """Return the producer's settings: it gives a record up before the send window ends."""
-        return self.model_copy(
-            update={
-                "kafka_bootstrap_servers": self.bus_bootstrap_servers
-                or self.kafka_bootstrap_servers,
-                "producer_timeout_seconds": 0.8 * self.send_timeout_seconds,
-            }
-        )
+        update: dict[str, object] = {"producer_timeout_seconds": 0.8 * self.send_timeout_seconds}
+        if self.bus_bootstrap_servers:
+            elsewhere = {"kafka_bootstrap_servers": self.bus_bootstrap_servers}
+            update |= {**elsewhere, "kafka_options": {}}
+        return self.model_copy(update=update)
 
 
 class BusChannel:
@@ -88,7 +91,7 @@ class BusChannel:
 
     def __init__(self, settings: BusSettings) -> None:
         self._default_topic = settings.bus_default_topic
-        self._producer = Producer(settings.target(), "deliverer-bus", settings.security())
+        self._producer = Producer(settings.target(), "deliverer-bus", settings.entrance())
         self.traits = Traits(
             name="bus",
             promise=PROMISE,

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.kafka.producer import Producer, ProducerSettings
+from services.backbone.kafka.consumer import Consumer
+from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts.states import State
 from services.contracts.topics import Topic
 from services.machine import broker, child, setup
@@ -115,3 +117,30 @@ def test_what_is_not_trusted_is_told_without_secrets(
     logged = deliverer.log_file.read_text()
     assert PASSWORD not in logged
     assert "not-the-password" not in logged
+
+
+def test_our_own_programs_enter_such_a_cluster_too(foreign: tuple[Bus, int]) -> None:
+    _, port = foreign
+    entering = {
+        "security.protocol": "sasl_ssl",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "desk",
+        "sasl.password": PASSWORD,
+        "ssl.ca.location": str(CERTIFICATE),
+    }
+    options = {name: SecretStr(value) for name, value in entering.items()}
+    settings = ProducerSettings(kafka_bootstrap_servers=f"127.0.0.1:{port}", kafka_options=options)
+    assert PASSWORD not in repr(settings)
+    TopicAdmin(settings, "test").declare([Topic("entered")])
+    producer = Producer(settings, "test")
+    producer.write([Outgoing("entered", "key", b"value")])
+    producer.close()
+    consumer = Consumer(settings, "test", group="test", topics=["entered"])
+    read: list[bytes] = []
+
+    def comes() -> bool:
+        read.extend(each.value for each in consumer.batch(10, 0.2))
+        return read == [b"value"]
+
+    until(comes, "the record")
+    consumer.close()

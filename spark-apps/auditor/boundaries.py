@@ -80,6 +80,7 @@ class Boundaries:
             length_seconds=round(length, 3),
             pause_seconds=round(pause, 3),
             phase_error_seconds=round(error, 3),
+            parts_ms=dict(batch.parts_ms),
         )
 
     def _now(self) -> float:

@@ -1,7 +1,7 @@
 """What a running query tells about itself, as values, metrics and health."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pyspark.sql.streaming.listener import StreamingQueryProgress
@@ -24,6 +24,8 @@ class Progress:
     watermark_seconds: float
     took_seconds: float
     ended_at_ms: int
+    parts_ms: Mapping[str, int] = field(default_factory=dict)
+    """How long the parts of the batch took, as Spark names them."""
 
 
 def read(progress: StreamingQueryProgress) -> Progress:
@@ -41,7 +43,18 @@ def read(progress: StreamingQueryProgress) -> Progress:
         watermark_seconds=_watermark(progress),
         took_seconds=progress.batchDuration / 1000,
         ended_at_ms=_started_at_ms(progress) + progress.batchDuration,
+        parts_ms=_parts_ms(progress),
     )
+
+
+def _parts_ms(progress: StreamingQueryProgress) -> dict[str, int]:
+    """The state's parts are sums over tasks that work side by side."""
+    states = progress.stateOperators
+    return {
+        **progress.durationMs,
+        "stateCommit": sum(state.commitTimeMs for state in states),
+        "stateRemovals": sum(state.allRemovalsTimeMs for state in states),
+    }
 
 
 def _started_at_ms(progress: StreamingQueryProgress) -> int:

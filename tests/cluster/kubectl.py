@@ -53,10 +53,16 @@ class Kubectl:
         """End a pod at once: no time to drain, no hook before it."""
         self.say("delete", "pod", pod, "--force", "--grace-period=0", "--wait=false")
 
-    def python(self, pod: str, program: str) -> str:
+    def python(self, pod: str, program: str, *arguments: str) -> str:
         """Run a Python program in a pod of the services' image; return what it writes."""
         python = "/opt/aldebaran/venv/bin/python"
-        return self.say("exec", "-i", pod, "--", python, "-", given=program)
+        return self.say("exec", "-i", pod, "--", python, "-", *arguments, given=program)
+
+    def logged(self, pod: str, event: str) -> list[Object]:
+        """Return the lines of a pod's log that tell of an event."""
+        said = self.say("logs", pod).splitlines()
+        lines = [json.loads(line) for line in said if line.startswith("{")]
+        return [line for line in lines if line.get("event") == event]
 
 
 def ready(pod: Object) -> bool:

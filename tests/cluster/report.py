@@ -41,6 +41,7 @@ class ClusterReport:
     path: Path | None
     facts: dict[str, str] = field(default_factory=dict)
     cells: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    speed: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -57,7 +58,7 @@ class ClusterReport:
     def write(self) -> None:
         """Write both files, if one was named."""
         if self.path is not None:
-            kept = {"facts": self.facts, "cells": self.cells, "notes": self.notes}
+            kept = {name: getattr(self, name) for name in ("facts", "cells", "speed", "notes")}
             self.path.with_suffix(".json").write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
             self.path.write_text("\n".join(self._lines()) + "\n", "utf-8")
 
@@ -69,6 +70,8 @@ class ClusterReport:
             yield f"| {' | '.join(_TITLES)} |"
             yield "|---" + "|--:" * (len(_TITLES) - 1) + "|"
             yield from map(shown, cells.values())
+        for title, speed in self.speed.items():
+            yield from speed_lines(title, speed)
         yield ""
         yield from (f"- {name}: {note}" for name, note in self.notes.items())
 
@@ -91,3 +94,19 @@ def shown(cell: dict[str, Any]) -> str:
         f"{cell['whole_seconds']:g} s",
     )
     return f"| {' | '.join(values)} |"
+
+
+def speed_lines(title: str, speed: dict[str, Any]) -> Iterator[str]:
+    """Return the section about one measurement."""
+    yield f"\n## Speed: auditor.runner {title}\n"
+    yield "From the moment an event was meant to leave to its alert in a reader's hands, in a pod."
+    yield f"{speed['probes']} probes, {speed['missing']} missing; load {speed['load']}.\n"
+    names = ("p50", "p99", "p99.9", "max")
+    yield f"| ms | {' | '.join(names)} |"
+    yield "|---" + "|--:" * len(names) + "|"
+    for row, values in speed["rows"].items():
+        yield f"| {row} | " + " | ".join(f"{values[name]:g}" for name in names) + " |"
+    yield ""
+    for pause in speed["pauses"]:
+        parts = ", ".join(f"{name} {took}" for name, took in sorted(pause["parts"].items()))
+        yield f"- boundary of {pause['auditor']}: {pause['ms']} ms ({parts})"

@@ -1,0 +1,66 @@
+"""How fast alerts come in the cluster, over batch boundaries; measured, not judged.
+
+`SPEED_SECONDS` is how long events flow, `SPEED_RATE` how many a second, `SPEED_WARM` how long they
+flow before that.
+"""
+
+import json
+import os
+
+import pytest
+
+from tests.chaos.conftest import load
+from tests.cluster.conftest import RUNNER
+from tests.cluster.kubectl import ready
+from tests.cluster.release import HERE, Release
+from tests.cluster.report import ClusterReport
+from tests.cluster.speed import Pause, Probe, pause_of, table
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
+
+PROGRAM = HERE / "latency_probe.py"
+PROBES_PER_SECOND = "20"
+SECONDS, WARM = os.environ.get("SPEED_SECONDS", "75"), os.environ.get("SPEED_WARM", "40")
+RATE = os.environ.get("SPEED_RATE", "200")
+WATCH = "over-purchase"
+
+
+def probe(release: Release, seconds: str) -> list[Probe]:
+    """Send events from a pod, and read the alerts there."""
+    pod = next(each["metadata"]["name"] for each in release.pods("gateway") if ready(each))
+    arguments = (RATE, PROBES_PER_SECOND, seconds)
+    told = release.kubectl.python(pod, PROGRAM.read_text("utf-8"), *arguments)
+    return [Probe(each["at_ms"], each["ms"]) for each in json.loads(told)]
+
+
+def pauses(release: Release, since_ms: float) -> list[Pause]:
+    """Return the boundaries of the measured watch that its auditors have told of since."""
+    found = [
+        pause_of(auditor, line)
+        for auditor in ("a", "b")
+        for pod in release.pods(f"auditor-{auditor}")
+        for line in release.kubectl.logged(pod["metadata"]["name"], "boundary")
+        if line["watch"] == WATCH
+    ]
+    return [pause for pause in found if pause.ended_ms >= since_ms]
+
+
+def test_latency_over_boundaries(release: Release, cluster_report: ClusterReport) -> None:
+    probe(release, WARM)
+    before = load()
+    probes = probe(release, SECONDS)
+    stood = pauses(release, probes[0].at_ms)
+    missing = [each for each in probes if not each.latencies_ms]
+    cluster_report.speed[f"{RUNNER}, {RATE}/s"] = {
+        "load": f"{before} before, {load()} after",
+        "probes": len(probes),
+        "missing": len(missing),
+        "rows": table(probes, stood),
+        "pauses": [
+            {"auditor": each.auditor, "ms": round(each.lasted_ms), "parts": dict(each.parts_ms)}
+            for each in stood
+        ],
+    }
+    cluster_report.write()
+    assert not missing
+    assert stood

@@ -1,8 +1,8 @@
 """Runs in a pod: orders that cross at intended moments, and when each auditor's alert was read.
 
 `latency_probe.py EVENTS_PER_SECOND PROBES_PER_SECOND SECONDS` writes JSON: for each probe the
-moment it was meant to leave (milliseconds since 1970) and, by auditor, milliseconds from there until
-its alert was in the reader's hands.
+moment it was meant to leave (milliseconds since 1970) and, by auditor, milliseconds from there
+until its alert was in the reader's hands.
 """
 
 import json

@@ -81,6 +81,7 @@ labelSelector:
 {{- $_ := set $options "spark.executor.instances" ($auditor.executors.count | toString) -}}
 {{- $_ := set $options "spark.executor.cores" ($auditor.executors.cores | toString) -}}
 {{- $_ := set $options "spark.executor.memory" $auditor.executors.memory -}}
+{{- $_ := set $options "spark.executor.defaultJavaOptions" "-XX:+ExitOnOutOfMemoryError -Dlog4j2.configurationFile=file:///opt/aldebaran/spark-apps/engine/log4j2.properties -Daldebaran.log=json" -}}
 {{- if eq $auditor.checkpoints.type "volume" -}}
 {{- $volume := "spark.kubernetes.executor.volumes.persistentVolumeClaim.checkpoints" -}}
 {{- $_ := set $options (printf "%s.mount.path" $volume) "/var/lib/aldebaran" -}}

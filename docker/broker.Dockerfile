@@ -8,6 +8,11 @@ RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
       python3 python3-venv openjdk-17-jre-headless \
  && rm -rf /var/lib/apt/lists/*
+# Where the base image names a bundle of authorities, Java is told of each: it reads no bundles.
+RUN if [ -n "${SSL_CERT_FILE:-}" ]; then mkdir /tmp/authorities \
+ && awk '/BEGIN CERT/ {n++} {print > ("/tmp/authorities/" n ".crt")}' "${SSL_CERT_FILE}" \
+ && ls /tmp/authorities/*.crt | sed 's/^/+/' \
+    | java -jar /usr/share/ca-certificates-java/ca-certificates-java.jar -storepass changeit; fi
 WORKDIR /build
 COPY requirements-spark.lock ./
 RUN python3 -m venv venv \

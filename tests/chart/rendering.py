@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ def case_of(path: Path) -> str:
     return path.parent.name
 
 
+@cache
 def helm(*arguments: str, version: str = NEWEST) -> subprocess.CompletedProcess[str]:
     """Render the chart as release `t`."""
     assert HELM

@@ -21,7 +21,7 @@ LARGEST = 2.5
 
 def test_there_are_rates_from_small_to_large() -> None:
     assert len(ROWS) >= 4
-    assert ROWS == sorted(ROWS)
+    assert sorted(ROWS) == ROWS
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row[0]))

@@ -46,4 +46,3 @@ class Security:
                 "sasl.password": self.password.get_secret_value() if self.password else "",
             }
         return {name: value for name, value in told.items() if value is not None}
-

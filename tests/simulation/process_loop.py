@@ -5,6 +5,7 @@ from asyncio.events import _get_running_loop, _set_running_loop
 from asyncio.tasks import _enter_task, _leave_task
 from collections import deque
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from contextvars import Context
 from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
 
@@ -70,7 +71,8 @@ class ProcessLoop(asyncio.AbstractEventLoop):
     def close(self) -> None:
         """Let go of tasks that will never run again."""
         for work in self._open.values():
-            work.close()
+            with suppress(Exception):  # a dead process would not have come to its last words
+                work.close()
 
     def freeze(self, seconds: float) -> bool:
         """Stop the process between two of its instructions, inside the running task.

@@ -20,6 +20,7 @@ class Fault(StrEnum):
     SILENT = "network silent"
     RESET = "network resets"
     FULL = "disk full"
+    SLOW = "disk slow"
 
 
 class Phase(StrEnum):
@@ -36,6 +37,8 @@ FOLLOWER = "follower"
 """A broker that does not."""
 AUDITORS = "auditors"
 """All auditors at once."""
+DISKED = ("kafka-2", "postgres", "auditor-a")
+"""Programs with disks of their own."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,14 @@ class Cell:
 SERVICES = ("gateway", "lookout", "deliverer-bus", "deliverer-webhook", "deliverer-email")
 
 
-def plan(auditors: list[str], disks: list[str]) -> list[Cell]:
+def plan(auditors: list[str]) -> list[Cell]:
     """Return all cells, the undisturbed ones first; neighbours hit different programs."""
     return [
         Cell(Fault.NONE),
         Cell(Fault.NONE, workload=Workload.BURST),
         *two_at_once(auditors),
-        *(Cell(Fault.FULL, (name,)) for name in disks),
+        *(Cell(Fault.FULL, (name,)) for name in DISKED),
+        *(Cell(Fault.SLOW, (name,)) for name in DISKED),
         *out_of_reach(auditors),
         *killed(auditors),
     ]

@@ -5,10 +5,8 @@ stores listen, and which folders of the state get a small disk of their own.
 """
 
 import os
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 from pydantic import BaseModel
 
@@ -20,9 +18,9 @@ from services.machine.environment import environment
 from services.machine.interrupts import Interrupts
 from services.machine.plan import Machine
 from services.machine.settings import MachineSettings
+from tests.chaos.disks import Kind, mount
 
 VARIABLE = "CHAOS_BEHIND"
-MOUNT = "mount"
 
 
 class Behind(BaseModel):
@@ -30,6 +28,7 @@ class Behind(BaseModel):
 
     brokers: list[tuple[int, int]]
     postgres: int
+    disk: Kind = Kind.NONE
     disks_mebibytes: dict[str, int] = {}
 
 
@@ -55,21 +54,13 @@ def moved_node(node: BrokerNode, port: int, controller_port: int) -> BrokerNode:
     )
 
 
-def mount(folder: Path, mebibytes: int) -> None:
-    """Give a folder a disk of its own, which only this process and its children see."""
-    folder.mkdir(parents=True, exist_ok=True)
-    size = f"size={mebibytes}m,mode=700"
-    command = [MOUNT, "-t", "tmpfs", "-o", size, "tmpfs", str(folder)]
-    subprocess.run(command, check=True)
-
-
 def main() -> int:
     """Run until a signal comes."""
     settings = read_settings(MachineSettings)
     behind = Behind.model_validate_json(os.environ[VARIABLE])
     with home.occupied(settings.home), Interrupts() as interrupts:
         for name, mebibytes in behind.disks_mebibytes.items():
-            mount(settings.home / name, mebibytes)
+            mount(behind.disk, settings.home / name, mebibytes)
         told = declared(settings)
         machine = behind_doors(told, behind)
         prepare(machine)

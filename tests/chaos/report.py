@@ -1,83 +1,128 @@
-"""The kill matrix as a file that people read."""
+"""The kill matrix as a file that people read, made of the last result of each cell."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
-from tests.chaos.trial import Outcome
+from tests.chaos.cells import Cell
+from tests.chaos.probe import TIMES_BASELINE
+from tests.chaos.results import Outcome, Result, Results, Run
+from tests.chaos.trial import LASTING_SECONDS, SLOW_WRITES_PER_SECOND
 
 _HEAD = """# Kill matrix: what was accepted, what alerted, how long until normal
 
-Made by `make chaos`, on the machine named below. The whole system runs as `make run` starts it,
-with three brokers of three copies each (two must have a record before it counts as written), and
-everything between its programs and their stores going through doors that can be cut. While a load
-runs through the gateway, one fault happens in the named phase. Afterwards every accepted
-over-purchase must have alerted once, and its three deliveries (bus, webhook, e-mail) must have
-arrived once each, counted at the far ends; the run fails otherwise.
+Made by `make chaos`. The whole system runs as `make run` starts it, with two auditors,
+three brokers of three copies each (two must have a record before it counts as written), and
+everything between its programs and their stores going through doors that can be cut. Each cell
+begins when all of it is well: every program ready, both auditors answering, every copy in step.
+While a load runs through the gateway, one fault happens in the named phase. Afterwards every
+accepted over-purchase must have alerted once, and its three deliveries (bus, webhook, e-mail) must
+have arrived once each, counted at the far ends; the run fails otherwise.
 
 - **accepted**: events that the gateway answered with 2xx, probes included.
-- **alerted**: over-purchases among them = alerts in the ledger.
+- **alerts**: alerts in the ledger, of the over-purchases among what was accepted.
 - **arrived**: messages at the three far ends, each delivery counted once.
 - **repeats**: `m` with the visible mark, `k` under the same key on the bus, whose readers drop
   them by it; `h` are held for a person, as nobody can know whether the far end has them.
+- **missing**: alerts that are not there, and deliveries that count as sent and did not arrive.
 - **worst probe**, **normal again**: twice a second one over-purchase is sent by itself and timed
   from before the gateway to the webhook's receiver. Normal again is the time from the fault's
-  *beginning* until five in a row took at most twice the baseline's 95th percentile (outages last
-  {lasting}); 0: no probe took longer.
+  *beginning* until five in a row took at most {times:g} times the 95th percentile of the same run's
+  undisturbed cell; 0: no probe took longer. So an outage's own length is part of it ({lasting}).
+- **run**: the run in which the cell was last played; the runs are listed at the end.
 
 SIGSTOP outlasts a consumer's session (10 s), a broker's (9 s) and a deliverer's lease (15 s).
 Network silent: what is sent gets lost and no connection ends; a broker is cut off from its peers
-too. Disk full: the store's own small disk is filled to the last byte, and emptied again.
+too. Disk full: the store's own small disk is filled to the last byte, and emptied again. Disk
+slow: it takes {writes} writes a second, so that each one waits for a tenth of a second, and what is
+to be safely on it for several of them.
 """
-_TITLES = ("accepted", "alerted", "arrived", "repeats", "worst probe", "normal again")
+_COLUMNS = ("hit", "load", "phase")
+_FIGURES = (
+    "accepted", "alerts", "arrived", "repeats", "missing", "worst probe", "normal again", "run",
+)  # fmt: skip
+_OF_RUN = ("run", "begun (UTC)", "commit", "load before", "machine", "auditors' batches", "cells")
 
 
-@dataclass
-class ChaosReport:
-    """All cells of a run, the facts of the machine, and what could not be tried."""
-
-    lasting: str
-    path: Path | None = None
-    facts: list[str] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def add(self, outcome: Outcome) -> None:
-        """Take a cell in."""
-        self.outcomes.append(outcome)
-        self.write()
-
-    def write(self) -> None:
-        """Write the table, if a file was named."""
-        if self.path is not None:
-            self.path.write_text("\n".join(self._lines()) + "\n", "utf-8")
-
-    def _lines(self) -> Iterator[str]:
-        yield _HEAD.format(lasting=self.lasting)
-        yield from (f"- {fact}" for fact in self.facts)
-        yield ""
-        yield f"| workload | phase | fault | hit | {' | '.join(_TITLES)} |"
-        yield "|---" * 4 + "|--:" * len(_TITLES) + "|"
-        yield from map(shown, self.outcomes)
-        yield ""
-        yield from (f"- {note}" for note in self.notes)
+def write(results: Results, cells: Sequence[Cell], path: Path) -> None:
+    """Write the report on the cells of a plan."""
+    path.write_text("\n".join(lines(results, cells)) + "\n", "utf-8")
 
 
-def shown(outcome: Outcome) -> str:
-    """Return one line of the table."""
-    cell, counts = outcome.cell, outcome.counts
+def lines(results: Results, cells: Sequence[Cell]) -> Iterator[str]:
+    """Return the report's lines."""
+    known = results.by_title
+    played = [known[cell.title] for cell in cells if cell.title in known]
+    runs = sorted({result.run for result in played}, key=lambda run: run.begun)
+    lasting = ", ".join(f"{fault} {long:g} s" for fault, long in LASTING_SECONDS.items() if long)
+    yield _HEAD.format(times=TIMES_BASELINE, lasting=lasting, writes=SLOW_WRITES_PER_SECOND)
+    yield summed(played, len(cells))
+    for fault, group in groupby(sorted(played, key=_by_fault), key=lambda each: each.cell.fault):
+        yield from ("", f"## {fault}", "", f"| {' | '.join((*_COLUMNS, *_FIGURES))} |")
+        yield "|---" * len(_COLUMNS) + "|--:" * len(_FIGURES) + "|"
+        yield from (shown(result, runs.index(result.run) + 1) for result in group)
+    yield from left_out(cell.title for cell in cells if cell.title not in known)
+    yield from ("", "## Runs", "", f"| {' | '.join(_OF_RUN)} |")
+    yield "|--:|---|---|--:|---|--:|--:|"
+    for number, run in enumerate(runs, start=1):
+        yield _of_run(number, run, sum(result.run == run for result in played))
+
+
+def summed(played: Sequence[Result], planned: int) -> str:
+    """Return the whole in one line."""
+    outcomes = [result.outcome for result in played if result.outcome]
+    good = sum(result.good for result in played)
+    return (
+        f"**{good} of {planned} cells came out right"
+        f"{'' if good == len(played) else f', {len(played) - good} wrong'}**: "
+        f"{sum(each.accepted for each in outcomes):,} events accepted, "
+        f"{sum(each.counts.alerted for each in outcomes):,} of "
+        f"{sum(each.counts.expected for each in outcomes):,} alerts, "
+        f"{sum(each.counts.missing for each in outcomes):,} missing, "
+        f"{sum(each.counts.repeats_unmarked for each in outcomes):,} repeated without a mark."
+    )
+
+
+def shown(result: Result, run: int) -> str:
+    """Return one line of a table."""
+    cell, outcome = result.cell, result.outcome
     said = " + ".join(cell.hit)
-    hit = said if cell.hit == outcome.hit else f"{said} ({', '.join(outcome.hit)})"
+    hit = said or "nobody"
+    if outcome is not None and cell.hit != outcome.hit:
+        hit = f"{said} ({', '.join(outcome.hit)})"
+    place = f"| {hit} | {cell.workload} | {cell.phase} "
+    if outcome is None:
+        return f"{place}| **{result.problem.replace('|', '/')}** {'| ' * 6}| {run} |"
+    wrong = "" if result.good else f" **wrong: {outcome.counts}**"
+    return f"{place}| {' | '.join(_figures(outcome))}{wrong} | {run} |"
+
+
+def left_out(titles: Iterable[str]) -> Iterator[str]:
+    """Name the cells without a result."""
+    for number, title in enumerate(titles):
+        if not number:
+            yield from ("", "## Not played yet", "")
+        yield f"- {title}"
+
+
+def _figures(outcome: Outcome) -> tuple[str, ...]:
+    counts = outcome.counts
     kinds = ((counts.repeats_marked, "m"), (counts.repeats_same_key, "k"), (counts.held, "h"))
-    repeats = " ".join(f"{number}{kind}" for number, kind in kinds if number) or "0"
-    wrong = counts.missing + counts.not_expected + counts.repeats_unmarked
-    values = (
+    return (
         f"{outcome.accepted:,}",
         f"{counts.alerted:,} of {counts.expected:,}",
         f"{counts.arrived:,}",
-        repeats + (f" **wrong: {counts}**" if wrong else ""),
+        " ".join(f"{number}{kind}" for number, kind in kinds if number) or "0",
+        f"{counts.missing:,}",
         f"{outcome.probe_worst_ms / 1000:.2f} s",
         f"{outcome.normal_again_ms / 1000:.1f} s",
     )
-    words = (cell.workload, cell.phase, cell.fault, hit or "-", *values)
-    return f"| {' | '.join(words)} |"
+
+
+def _by_fault(result: Result) -> int:
+    return list(type(result.cell.fault)).index(result.cell.fault)
+
+
+def _of_run(number: int, run: Run, cells: int) -> str:
+    facts = (run.begun, run.commit, run.load, run.machine, f"{run.batch_seconds} s", str(cells))
+    return f"| {number} | {' | '.join(facts)} |"

@@ -4,7 +4,7 @@ import os
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,11 +13,14 @@ import psutil
 from confluent_kafka.admin import AdminClient
 
 from services.contracts.topics import NOTIFICATIONS
+from services.machine.problems import MachineProblem
 from services.machine.waiting import wait_until
 from tests.acceptance.system import START_TIMEOUT_SECONDS, System
+from tests.chaos.disks import Disks, Kind
 from tests.chaos.doors import Doors
 from tests.chaos.notifications import Notifications
 from tests.chaos.probe import Probe
+from tests.chaos.wellness import not_well
 
 EVENTS = "/v1/streams/trades/events"
 INSTANCE = "ALDEBARAN_KAFKA_GROUP_INSTANCE_ID"
@@ -25,22 +28,22 @@ AUDITOR_PORTS = {"auditor-b": "auditor_b"}
 """Names of ports where they are not `auditor`."""
 BROKERS = ("kafka", "kafka-2", "kafka-3")
 SEND_TIMEOUT_SECONDS = 10.0
-FILLER = "filler"
-CHUNK = bytes(1024 * 1024)
+WELL_TIMEOUT_SECONDS = 240.0
 
 
 class Stage:
-    """A running system; with `doors` it can be cut off, with `disks` its stores can be full."""
+    """A running system; with `doors` it can be cut off, with `disks` stores are full or slow."""
 
     def __init__(
         self,
         system: System,
         doors: Doors | None = None,
-        disks: Mapping[str, str] | None = None,
+        disks: Disks | None = None,
     ) -> None:
         self.system = system
         self._doors = doors
-        self.disks = disks or {}
+        self.disks = disks or Disks(system, Kind.NONE, {})
+        self._trials = 0
         self._client = httpx2.Client(timeout=SEND_TIMEOUT_SECONDS, trust_env=False, verify=False)
 
     def open(self) -> None:
@@ -51,6 +54,25 @@ class Stage:
         """Stop counting and sending."""
         self._client.close()
         self._notifications.close()
+
+    def next_number(self) -> int:
+        """Return a number that no trial on this stage has had."""
+        self._trials += 1
+        return self._trials
+
+    def wait_until_well(self) -> None:
+        """Wait until nothing is left of an earlier fault."""
+        why: str | None = None
+
+        def well() -> bool:
+            nonlocal why
+            why = not_well(self.system, self.bootstrap)
+            return why is None
+
+        try:
+            wait_until(well, WELL_TIMEOUT_SECONDS, "not well")
+        except MachineProblem as problem:
+            raise MachineProblem(f"{problem}: {why}") from None
 
     @property
     def bootstrap(self) -> str:
@@ -116,18 +138,6 @@ class Stage:
         assert self._doors is not None, "this system has no doors"
         with self._doors.cut(frozenset(names), silent):
             yield
-
-    @contextmanager
-    def full_disk(self, name: str) -> Iterator[None]:
-        """Fill the disk of a program to its last byte while the block lasts."""
-        filler = self.system.state(self.disks[name], FILLER)
-        with filler.open("wb", buffering=0) as file, suppress(OSError):
-            while file.write(CHUNK):
-                pass
-        try:
-            yield
-        finally:
-            filler.unlink()
 
     def probe(self, name: str) -> Probe:
         """Start probing from the gateway to the webhook's receiver."""

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
 from services.contracts.ids import alert_id
 from services.machine.waiting import wait_until
 from services.simulator.report import Report
 from tests.acceptance.counts import alerted
 from tests.acceptance.system import Simulation
-from tests.chaos import cells
+from tests.chaos import cells, disks
 from tests.chaos.cells import Cell, Fault, Phase, Workload
 from tests.chaos.counting import Counts, count, settled
 from tests.chaos.probe import Probe, Sample, normal_again_ms, now_ms, quantile
+from tests.chaos.results import Outcome
 from tests.chaos.stage import Stage
 
 NORMAL_TIMEOUT_SECONDS = 120.0
@@ -21,6 +21,17 @@ STILL_SECONDS = 20.0
 """Beyond a consumer's session (10 s), a broker's (9 s) and a deliverer's lease (15 s)."""
 CUT_SECONDS = 15.0
 FULL_SECONDS = 15.0
+SLOW_SECONDS = 75.0
+"""Longer than an auditor's batch, so that one boundary falls into it."""
+SLOW_WRITES_PER_SECOND = 10
+LASTING_SECONDS = {
+    Fault.NONE: 0.0,
+    Fault.STOP: STILL_SECONDS,
+    Fault.SILENT: CUT_SECONDS,
+    Fault.RESET: CUT_SECONDS,
+    Fault.FULL: FULL_SECONDS,
+    Fault.SLOW: SLOW_SECONDS,
+}
 BASELINE_PROBES = 30
 WARM_UP_PROBES = 20
 DIALS = ("--over-share", "0.3", "--duplicates", "0.1", "--disorder", "0.1")
@@ -30,34 +41,22 @@ LOADS = {
 }
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a cell came to; times in milliseconds, `normal_again_ms` 0 where no probe was late."""
-
-    cell: Cell
-    hit: tuple[str, ...]
-    accepted: int
-    counts: Counts
-    probe_p95_ms: int
-    probe_worst_ms: int
-    limit_ms: float
-    normal_again_ms: int
-
-
 class Trial:
     """One cell on a stage; `limit_ms` is what a normal probe may take, 0 in the first trial."""
 
-    def __init__(self, stage: Stage, cell: Cell, number: int, limit_ms: float) -> None:
+    def __init__(self, stage: Stage, cell: Cell, limit_ms: float) -> None:
         self._stage = stage
         self._system = stage.system
         self._cell = cell
         self._limit_ms = limit_ms
+        number = stage.next_number()
         self._run = f"c{number}"
         self._probe_name = f"p{number}"
         self._hit: tuple[str, ...] = ()
 
     def play(self) -> Outcome:
-        """Play the cell to its end; nothing is asserted here."""
+        """Play the cell to its end, once all is well; nothing is asserted here."""
+        self._stage.wait_until_well()
         probe = self._stage.probe(self._probe_name)
         try:
             load = self._system.simulate(
@@ -81,9 +80,8 @@ class Trial:
         if self._cell.fault is Fault.KILL:
             self._stage.kill(self._hit)
             return begun, begun
-        seconds = {Fault.NONE: 0, Fault.STOP: STILL_SECONDS, Fault.FULL: FULL_SECONDS}
         with self._outage():
-            self._system.pause(seconds.get(self._cell.fault, CUT_SECONDS))
+            self._system.pause(LASTING_SECONDS[self._cell.fault])
         return begun, now_ms()
 
     def _outage(self) -> AbstractContextManager[None]:
@@ -92,7 +90,10 @@ class Trial:
             Fault.STOP: lambda: self._stage.standing_still(self._hit),
             Fault.SILENT: lambda: self._stage.cut_off(self._hit, silent=True),
             Fault.RESET: lambda: self._stage.cut_off(self._hit, silent=False),
-            Fault.FULL: lambda: self._stage.full_disk(self._cell.hit[0]),
+            Fault.FULL: lambda: disks.full(self._stage.disks.of(self._cell.hit[0])),
+            Fault.SLOW: lambda: disks.slow(
+                self._stage.disks.of(self._cell.hit[0]), SLOW_WRITES_PER_SECOND
+            ),
         }
         return ways[self._cell.fault]()
 
@@ -166,7 +167,6 @@ class Trial:
         latencies = arrived(samples[0 if self._limit_ms else WARM_UP_PROBES :])
         since = arrived([each for each in samples if each.sent_at_ms >= fault_ms])
         return Outcome(
-            self._cell,
             self._hit,
             accepted=report.accepted + 2 * len(samples),
             counts=counts,
@@ -180,10 +180,3 @@ class Trial:
 def arrived(samples: list[Sample]) -> list[int]:
     """Return the latencies of those that are there."""
     return [each.latency_ms for each in samples if each.latency_ms is not None]
-
-
-def right(outcome: Outcome) -> bool:
-    """Tell whether nothing is missing, nothing too much, nothing repeated without a mark."""
-    counts = outcome.counts
-    wrong = counts.missing + counts.not_expected + counts.repeats_unmarked
-    return counts.expected == counts.alerted > 0 and wrong == 0

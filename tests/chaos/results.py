@@ -1,0 +1,110 @@
+"""What each cell came to when it was last played, kept in a file so that runs add up."""
+
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+from pydantic import TypeAdapter
+
+from tests.chaos.cells import Cell
+from tests.chaos.counting import Counts
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cell came to; times in milliseconds, `normal_again_ms` 0 where no probe was late."""
+
+    hit: tuple[str, ...]
+    accepted: int
+    counts: Counts
+    probe_p95_ms: int
+    probe_worst_ms: int
+    limit_ms: float
+    normal_again_ms: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the matrix, whole or in part; `begun` is UTC, `load` the load average before."""
+
+    begun: str
+    commit: str
+    machine: str
+    load: str
+    batch_seconds: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """A cell as it was last played; without an outcome, `problem` says what stopped it."""
+
+    cell: Cell
+    run: Run
+    outcome: Outcome | None = None
+    problem: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Tell whether it was played to its end and came out right."""
+        return self.outcome is not None and right(self.outcome)
+
+
+def right(outcome: Outcome) -> bool:
+    """Tell whether nothing is missing, nothing too much, nothing repeated without a mark."""
+    counts = outcome.counts
+    wrong = counts.missing + counts.not_expected + counts.repeats_unmarked
+    return counts.expected == counts.alerted > 0 and wrong == 0
+
+
+@dataclass
+class Results:
+    """The last result of each cell, by title; written after each, so that a run cut short tells."""
+
+    path: Path | None = None
+    by_title: dict[str, Result] = field(default_factory=dict)
+
+    def add(self, result: Result) -> None:
+        """Take a result in, in place of an older one of the same cell."""
+        self.by_title[result.cell.title] = result
+        if self.path is not None:
+            self.path.write_bytes(_ADAPTER.dump_json(self.by_title, indent=1) + b"\n")
+
+    def keep_only(self, cells: Iterable[Cell]) -> None:
+        """Forget cells that the plan does not have any more."""
+        wanted = {cell.title for cell in cells}
+        self.by_title = {title: one for title, one in self.by_title.items() if title in wanted}
+
+    def left(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Return the cells that have no good result yet."""
+        good = {title for title, one in self.by_title.items() if one.good}
+        return [cell for cell in cells if cell.title not in good]
+
+
+_ADAPTER: TypeAdapter[Mapping[str, Result]] = TypeAdapter(Mapping[str, Result])
+
+
+def read_results(path: Path | None) -> Results:
+    """Read what earlier runs left at a path; none at all where there is no file."""
+    if path is None or not path.exists():
+        return Results(path)
+    return Results(path, dict(_ADAPTER.validate_json(path.read_bytes())))
+
+
+def this_run(batch_seconds: int) -> Run:
+    """Return when, of which commit and on what a run begins; a plus marks uncommitted changes."""
+    begun = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+    commit = _git("rev-parse", "--short", "HEAD") + "+" * bool(_git("diff", "HEAD", "--", "*.py"))
+    gibibytes = psutil.virtual_memory().total / 2**30
+    machine = f"{psutil.cpu_count()} cores, {gibibytes:.0f} GiB"
+    return Run(begun, commit, machine, f"{psutil.getloadavg()[0]:.1f}", batch_seconds)
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()

@@ -1,0 +1,96 @@
+"""Runs of the kill matrix add up, and their report can be read."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.chaos.cells import Cell, Fault, plan
+from tests.chaos.counting import Counts
+from tests.chaos.report import lines, shown
+from tests.chaos.results import Outcome, Result, Run, read_results, right
+
+GOOD = Counts(
+    expected=10,
+    alerted=10,
+    arrived=30,
+    repeats_marked=1,
+    repeats_same_key=2,
+    held=0,
+    missing=0,
+    not_expected=0,
+    repeats_unmarked=0,
+)
+OUTCOME = Outcome(
+    ("kafka-2", "postgres"),
+    accepted=1234,
+    counts=GOOD,
+    probe_p95_ms=20,
+    probe_worst_ms=4321,
+    limit_ms=100,
+    normal_again_ms=5678,
+)
+CELL = Cell(Fault.KILL, ("leader", "postgres"))
+FIRST = Run("2026-01-01 10:00", "aaaaaaa", "2 cores, 4 GiB", "0.1", 60)
+SECOND = replace(FIRST, begun="2026-01-01 11:00", commit="bbbbbbb")
+CELLS = plan(["auditor-a", "auditor-b"])
+
+
+def test_a_line_says_who_was_meant_and_who_was_hit() -> None:
+    line = shown(Result(CELL, FIRST, OUTCOME), 7)
+    assert "| leader + postgres (kafka-2, postgres) | steady | mid batch | 1,234 " in line
+    assert "| 10 of 10 | 30 | 1m 2k | 0 | 4.32 s | 5.7 s | 7 |" in line
+    assert "wrong" not in line
+
+
+def test_what_is_missing_too_much_or_repeated_without_a_mark_is_wrong() -> None:
+    assert right(OUTCOME)
+    for name in ("missing", "not_expected", "repeats_unmarked"):
+        bad = replace(OUTCOME, counts=replace(GOOD, **{name: 1}))
+        assert not right(bad)
+        assert "**wrong:" in shown(Result(CELL, FIRST, bad), 1)
+    assert not right(replace(OUTCOME, counts=replace(GOOD, alerted=9)))
+
+
+def test_a_later_run_adds_to_an_earlier_one_and_takes_the_place_of_what_it_played_anew(
+    tmp_path: Path,
+) -> None:
+    first = read_results(tmp_path / "chaos.json")
+    for cell in CELLS[:3]:
+        first.add(Result(cell, FIRST, OUTCOME))
+    second = read_results(tmp_path / "chaos.json")
+    assert second.by_title == first.by_title
+    second.add(Result(CELLS[2], SECOND, problem="not started again"))
+    second.add(Result(CELLS[3], SECOND, OUTCOME))
+    text = "\n".join(lines(read_results(tmp_path / "chaos.json"), CELLS))
+    assert f"**3 of {len(CELLS)} cells came out right, 1 wrong**" in text
+    assert "| 1 | 2026-01-01 10:00 | aaaaaaa | 0.1 | 2 cores, 4 GiB | 60 s | 2 |" in text
+    assert "| 2 | 2026-01-01 11:00 | bbbbbbb | 0.1 | 2 cores, 4 GiB | 60 s | 2 |" in text
+    assert "**not started again**" in text
+    assert f"- {CELLS[4].title}\n" in text
+
+
+def test_every_table_has_as_many_columns_as_its_head() -> None:
+    results = read_results(None)
+    for number, cell in enumerate(CELLS):
+        results.add(Result(cell, FIRST, OUTCOME if number % 2 else None, "no | answer"))
+    head = ""
+    for line in lines(results, CELLS):
+        if line.startswith("|"):
+            head = head or line
+            assert line.count("|") == head.count("|"), line
+        else:
+            head = ""
+
+
+def test_what_is_left_is_what_has_no_good_result() -> None:
+    results = read_results(None)
+    results.add(Result(CELLS[0], FIRST, OUTCOME))
+    results.add(Result(CELLS[1], FIRST, problem="stopped"))
+    assert results.left(CELLS) == CELLS[1:]
+
+
+def test_cells_that_the_plan_has_no_more_are_forgotten() -> None:
+    results = read_results(None)
+    results.add(Result(CELLS[0], FIRST, OUTCOME))
+    results.add(Result(CELLS[1], FIRST, OUTCOME))
+    results.keep_only(CELLS[1:])
+    assert list(results.by_title) == [CELLS[1].title]

@@ -80,9 +80,11 @@ class Results:
         self.by_title = {title: one for title, one in self.by_title.items() if title in wanted}
 
     def left(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Return the cells that have no good result yet."""
-        good = {title for title, one in self.by_title.items() if one.good}
-        return [cell for cell in cells if cell.title not in good]
+        """Return the cells that have no good result yet; those that were never played first."""
+        known = self.by_title
+        missing = [cell for cell in cells if cell.title not in known]
+        played = [cell for cell in cells if cell.title in known]
+        return missing + [cell for cell in played if not known[cell.title].good]
 
 
 _ADAPTER: TypeAdapter[Mapping[str, Result]] = TypeAdapter(Mapping[str, Result])

@@ -1,6 +1,7 @@
 """Reading declarations: a YAML file per thing, refused with file, line and reason."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -56,3 +57,24 @@ def read_folder(
     if not found:
         raise BadDeclaration(f"no {what} is declared: {folder} has no *.yaml file")
     return found
+
+
+def digest_of(*folders: Path) -> str:
+    """Return what changes with the content of any YAML or CSV file of these folders."""
+    whole = hashlib.sha256()
+    for folder in folders:
+        for path in _files(folder):
+            for part in (str(path).encode(), _content(path)):
+                whole.update(len(part).to_bytes(8) + part)
+    return whole.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    yield from sorted(path for path in folder.glob("*") if path.suffix in (".yaml", ".csv"))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

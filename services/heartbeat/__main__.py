@@ -6,65 +6,39 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.backbone import service
-from services.backbone.errors import Refused
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Producer
 from services.backbone.service import Life
 from services.backbone.settings import read_settings
-from services.contracts.declarations import BadDeclaration
-from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.topics import ALERTS, HEARTBEATS
-from services.contracts.watches import WatchDeclaration, load_watches
 from services.heartbeat import listener
 from services.heartbeat.agreement import Agreement, Shown
 from services.heartbeat.beat_ids import run_name
 from services.heartbeat.beats import Beats
+from services.heartbeat.declared import Following
 from services.heartbeat.listener import Listener
 from services.heartbeat.pages import create_app
 from services.heartbeat.pulse import Pulse
 from services.heartbeat.settings import HeartbeatSettings
 
 _HELP: Final = """Sends the heartbeat events that each watch declares to <stream>.heartbeat, and
-measures how long each auditor's answer takes. Settings: ALDEBARAN_WATCHES_DIR,
-ALDEBARAN_STREAMS_DIR, ALDEBARAN_HEARTBEAT_INTERVAL_SECONDS (2),
-ALDEBARAN_HEARTBEAT_IN_TIME_SECONDS (10), ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, ALDEBARAN_HTTP_PORT
+measures how long each auditor's answer takes. Settings: ALDEBARAN_WATCHES_DIR and
+ALDEBARAN_STREAMS_DIR (both are followed while they change),
+ALDEBARAN_HEARTBEAT_INTERVAL_SECONDS (2), ALDEBARAN_HEARTBEAT_IN_TIME_SECONDS (10),
+ALDEBARAN_HEARTBEAT_RELOAD_DELAY_SECONDS (2), ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, ALDEBARAN_HTTP_PORT
 (/healthz/live, /healthz/ready: every watch is answered in time, /metrics, /v1/disagreements: what
 not all ALDEBARAN_HEARTBEAT_AUDITORS raise within ALDEBARAN_HEARTBEAT_AGREE_SECONDS (60))."""
 
 
-def declarations(
-    settings: HeartbeatSettings,
-) -> tuple[dict[str, WatchDeclaration], dict[str, StreamDeclaration]]:
-    """Return the watches that have a heartbeat, and all streams.
-
-    Raises:
-        Refused: a declaration is wrong, or no watch has a heartbeat.
-    """
-    try:
-        streams = load_streams(settings.streams_dir)
-        watches = load_watches(settings.watches_dir)
-        for watch in watches.values():
-            watch.check_streams(streams)
-    except BadDeclaration as error:
-        raise Refused(str(error)) from None
-    beating = {
-        name: watch for name, watch in watches.items() if watch.heartbeat and not watch.paused
-    }
-    if not beating:
-        raise Refused(f"no watch in {settings.watches_dir} declares a heartbeat")
-    return beating, streams
-
-
 def body(settings: HeartbeatSettings, life: Life, shown: Shown) -> None:
     """Beat, and compare what the auditors raise, until the stop."""
-    watches, streams = declarations(settings)
+    following = Following(settings, life.clock)
     beats = beats_of(settings)
     consumer = newest(settings, HEARTBEATS)
     producer = Producer(settings, "heartbeat")
     pulse = Pulse(
         run=run_name(settings.instance, life.clock.now_ms()),
-        watches=watches,
-        streams=streams,
+        following=following,
         interval_seconds=settings.heartbeat_interval_seconds,
         beats=beats,
         consumer=consumer,
@@ -75,6 +49,7 @@ def body(settings: HeartbeatSettings, life: Life, shown: Shown) -> None:
     life.health.add_live("producer", producer.unusable)
     life.health.add_ready("answers", pulse.silent)
     life.health.add_note("auditors", pulse.one_is_missing)
+    life.health.add_note("declarations", following.note)
     comparing = listener.start(listener_of(settings, beats, life, shown))
     try:
         pulse.beat_until_stopped()

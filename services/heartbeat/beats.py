@@ -109,6 +109,15 @@ class Beats:
         alive = {watch for (watch, _), age in ages.items() if age <= limit_seconds}
         return [watch for watch in watches if watch not in alive]
 
+    def forget(self, watch: str) -> set[str]:
+        """Forget a watch that has ended; return the auditors that had answered for it."""
+        self._open = {beat: one for beat, one in self._open.items() if one.watch != watch}
+        answered = {auditor for name, auditor in self._seen if name == watch}
+        for auditor in answered:
+            for known in (self._seen, self._since):
+                known.pop((watch, auditor), None)
+        return answered
+
     def waiting(self) -> int:
         """Return how many beats are remembered."""
         return len(self._open)

@@ -1,5 +1,7 @@
 """The heartbeat's metrics."""
 
+from contextlib import suppress
+
 from prometheus_client import Counter, Gauge, Histogram
 
 from services.backbone.metrics import LATENCY_BUCKETS_SECONDS
@@ -41,3 +43,10 @@ MISSED = Counter(
 UNSENT = Counter("aldebaran_heartbeat_unsent_total", "Beats that Kafka did not take.", ["watch"])
 MALFORMED = Counter("aldebaran_heartbeat_malformed_total", "Answers that are not a record.")
 """Answers come from our own auditors only, so a malformed one is a bug of theirs."""
+
+
+def forget(watch: str, auditor: str) -> None:
+    """Show no more values of a watch that has ended; counters stay, as they only ever grow."""
+    for gauge in (ANSWER_AGE, IN_STEP):
+        with suppress(KeyError):
+            gauge.remove(watch, auditor)

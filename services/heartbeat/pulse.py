@@ -18,6 +18,7 @@ from services.contracts.topics import heartbeat
 from services.contracts.watches import WatchDeclaration
 from services.heartbeat.beat_ids import answered_beat, beat_id
 from services.heartbeat.beats import Beats
+from services.heartbeat.declared import Following
 from services.heartbeat.metrics import (
     ANSWER_AGE,
     IN_STEP,
@@ -26,13 +27,16 @@ from services.heartbeat.metrics import (
     MISSED,
     SENT,
     UNSENT,
+    forget,
 )
 from services.heartbeat.rhythm import Rhythm
+from services.heartbeat.watched import Watched
 
 BATCH_LIMIT: Final = 500
 POLL_SECONDS: Final = 0.2
 SILENCE_LIMIT_SECONDS: Final = 30.0
 STUCK_LIMIT_SECONDS: Final = 30.0
+LOOK_EVERY_SECONDS: Final = 1.0
 
 log = logger(__name__)
 
@@ -52,8 +56,7 @@ class Pulse:
     """Sends and listens on one thread; health may be asked from others."""
 
     run: str
-    watches: Mapping[str, WatchDeclaration]
-    streams: Mapping[str, StreamDeclaration]
+    following: Following
     interval_seconds: float
     beats: Beats
     consumer: Consumer
@@ -61,30 +64,36 @@ class Pulse:
     life: Life
     _number: int = 0
     _turned: float = field(init=False)
+    _looked: float = field(init=False)
+    _watched: Watched = field(init=False)
     _in_step: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._turned = self._now()
+        self._turned = self._looked = self._now()
+        self._watched = Watched(self.following.now.watches)
 
     def beat_until_stopped(self) -> None:
         """Work until the life's stop."""
         self._listen_first()
-        rhythm = Rhythm(tuple(self.watches), self.interval_seconds, self._now())
+        rhythm = self._rhythm()
         while not self.life.stop.is_set():
+            if self._has_changed():
+                rhythm = self._rhythm()
             for watch in rhythm.due(self._now()):
-                self._send(self.watches[watch])
+                self._send(self.following.now.watches[watch])
             self._read(min(POLL_SECONDS, rhythm.wait_seconds(self._now())))
             self._count_missed()
 
     def silent(self) -> str | None:
         """Name the watches that no auditor answers for."""
-        limit = SILENCE_LIMIT_SECONDS + self.interval_seconds
-        silent = self.beats.silent(tuple(self.watches), self._now(), limit)
+        now, limit = self._now(), SILENCE_LIMIT_SECONDS + self.interval_seconds
+        silent = self.beats.silent(self._watched.expected(now), now, limit)
         return f"no answer in time for {', '.join(silent)}" if silent else None
 
     def one_is_missing(self) -> str | None:
         """Name the auditors that do not answer, though nothing is late while another does."""
-        missing = self.beats.out_of_step(tuple(self.watches), self._now())
+        now = self._now()
+        missing = self.beats.out_of_step(self._watched.expected(now), now)
         named = ", ".join(f"{auditor} ({watch})" for watch, auditor in missing)
         return f"auditors that do not answer in time: {named}" if missing else None
 
@@ -99,10 +108,26 @@ class Pulse:
             self._read(POLL_SECONDS)
         self._read(POLL_SECONDS)
 
+    def _rhythm(self) -> Rhythm:
+        return Rhythm(self._watched.names(), self.interval_seconds, self._now())
+
+    def _has_changed(self) -> bool:
+        """Follow the declarations; what has ended is forgotten."""
+        now = self._now()
+        if now - self._looked < LOOK_EVERY_SECONDS:
+            return False
+        self._looked = now
+        if not self.following.changed():
+            return False
+        for watch in self._watched.take(self.following.now.watches, now):
+            for auditor in self.beats.forget(watch) | self.beats.expected:
+                forget(watch, auditor)
+        return True
+
     def _send(self, watch: WatchDeclaration) -> None:
         self._number += 1
         beat = beat_id(self.run, self._number)
-        records = beat_records(watch, self.streams, beat)
+        records = beat_records(watch, self.following.now.streams, beat)
         self.beats.sent(beat, watch.watch, self._now())
         SENT.labels(watch=watch.watch).inc()
         answer = self.producer.send(records)
@@ -127,26 +152,29 @@ class Pulse:
 
     def _count_missed(self) -> None:
         now = self._now()
+        expected = self._watched.expected(now)
         for missed in self.beats.missed(now):
+            if missed.watch not in expected:
+                continue
             MISSED.labels(watch=missed.watch, auditor=missed.auditor).inc()
             log.warning(
                 "beat_missed", watch=missed.watch, auditor=missed.auditor, event_id=missed.beat
             )
         for (watch, auditor), age in self.beats.ages(now).items():
             ANSWER_AGE.labels(watch=watch, auditor=auditor).set(age)
-        self._show_who_is_in_step(now)
+        self._show_who_is_in_step(now, expected)
 
-    def _show_who_is_in_step(self, now: float) -> None:
+    def _show_who_is_in_step(self, now: float, expected: tuple[str, ...]) -> None:
         """Log each change only; which is the first sight of everybody too."""
-        missing = set(self.beats.out_of_step(tuple(self.watches), now))
+        missing = set(self.beats.out_of_step(expected, now))
         auditors = self.beats.auditors() | self.beats.expected
-        in_step = {(w, a) for w in self.watches for a in auditors} - missing
+        in_step = {(w, a) for w in expected for a in auditors} - missing
         for pairs, value in ((missing, 0), (in_step, 1)):
             for watch, auditor in pairs:
                 IN_STEP.labels(watch=watch, auditor=auditor).set(value)
         for watch, auditor in sorted(in_step - self._in_step):
             log.info("auditor_in_step", watch=watch, auditor=auditor)
-        for watch, auditor in sorted(self._in_step - in_step):
+        for watch, auditor in sorted(self._in_step & missing):
             log.error("auditor_out_of_step", watch=watch, auditor=auditor)
         self._in_step = in_step
 

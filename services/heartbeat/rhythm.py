@@ -14,7 +14,7 @@ class Rhythm:
     start_seconds: float
 
     def __post_init__(self) -> None:
-        step = self.interval_seconds / len(self.watches)
+        step = self.interval_seconds / max(1, len(self.watches))
         self._due = {
             watch: self.start_seconds + number * step for number, watch in enumerate(self.watches)
         }
@@ -28,5 +28,5 @@ class Rhythm:
         return found
 
     def wait_seconds(self, now: float) -> float:
-        """Return how long until the next beat is due."""
-        return max(0.0, min(self._due.values()) - now)
+        """Return how long until the next beat is due; without a watch, one interval."""
+        return max(0.0, min(self._due.values(), default=now + self.interval_seconds) - now)

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from services.backbone.kafka.producer import ProducerSettings
+from services.backbone.settings import Seconds
 from services.contracts.records import Name
 from services.contracts.streams import SHIPPED_STREAMS
 from services.heartbeat.beats import AUDITORS_LIMIT
@@ -25,4 +26,6 @@ class HeartbeatSettings(ProducerSettings):
     """Ids of the auditors that should answer; others count too, once they have answered."""
     heartbeat_agree_seconds: Annotated[float, Field(ge=1, le=3600)] = 60.0
     """How long an auditor in step may take to raise what another has raised."""
+    heartbeat_reload_delay_seconds: Seconds = 2.0
+    """How long changed files must stay as they are before the change is taken."""
     producer_timeout_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0

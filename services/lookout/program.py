@@ -14,6 +14,7 @@ from services.backbone.ledger.intake import Intake
 from services.backbone.log import logger
 from services.backbone.loop import SOON, ConsumerLoop
 from services.backbone.progress import Progress
+from services.backbone.reading import Reading
 from services.backbone.service import Life
 from services.backbone.web.links import open_links
 from services.contracts import topics
@@ -29,31 +30,18 @@ from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
 from services.lookout.repeats import SettledAlerts
+from services.lookout.routes import reading as routes_reading
 from services.lookout.routes.holder import RoutesHolder
-from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
 from services.lookout.settings import LookoutSettings
 from services.lookout.words import Words
 
 PROGRAM: Final = "lookout"
 ASK_TIMEOUT_SECONDS: Final = 3.0
+READING_LIMIT_SECONDS: Final = 30.0
+"""Not ready after so long without a poll, or without records that are there."""
 
 log = logger(__name__)
-
-
-class Membership:
-    """Whether the consumer group has taken us in; asked on the loop's thread, read by health."""
-
-    def __init__(self) -> None:
-        self._is_member = False
-
-    def ask(self, consumer: Consumer) -> None:
-        """Ask the client."""
-        self._is_member = consumer.is_member()
-
-    def missing(self) -> str | None:
-        """Say that the group has not taken us in, or None."""
-        return None if self._is_member else "not a member of the consumer group yet"
 
 
 def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
@@ -62,10 +50,10 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
     Raises:
         Refused: the routes, or the ledger's version, cannot be used.
     """
-    reading = Reading(settings.channels, settings.routes_variables)
-    holder = RoutesHolder(RoutesSource(settings.routes_file), reading, life.clock)
-    membership = Membership()
-    life.health.add_ready("group", membership.missing)
+    read = routes_reading.Reading(settings.channels, settings.routes_variables)
+    holder = RoutesHolder(RoutesSource(settings.routes_file), read, life.clock)
+    reading = Reading(life.clock, READING_LIMIT_SECONDS)
+    life.health.add_ready("reading", reading.trouble)
     if not prepare(settings, life):
         return
     with ExitStack() as closing:
@@ -116,7 +104,7 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
         asked = open_pool(settings)
         closing.callback(asked.close)
         office.open(open_desk(asked, holder, producer, life.clock, settings.channels))
-        _consume(settings, producer, lookout, membership, life)
+        _consume(settings, producer, lookout, reading, life)
         keeper.close(settings.drain_timeout_seconds)
         relay.close()
         marks.close(settings.drain_timeout_seconds)
@@ -127,7 +115,7 @@ def _consume(
     settings: LookoutSettings,
     producer: Producer,
     lookout: Lookout,
-    membership: Membership,
+    reading: Reading,
     life: Life,
 ) -> None:
     consumer = Consumer(settings, PROGRAM, group=settings.lookout_group, topics=[topics.ALERTS])
@@ -136,7 +124,7 @@ def _consume(
 
     def turn() -> None:
         progress.beat()
-        membership.ask(consumer)
+        reading.turn(consumer)
 
     loop = ConsumerLoop[Arrival](
         PROGRAM,

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from auditor.change import Face
 from auditor.checkpoint import fingerprint
 from auditor.rules import Row, read_rules
 from services.backbone.errors import Refused
-from services.contracts.declarations import BadDeclaration
+from services.contracts.declarations import BadDeclaration, digest_of
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
 
@@ -57,16 +57,6 @@ class Book:
         return {name: one for name, one in self.watches.items() if not one.watch.paused}
 
 
-def digest_of(*folders: Path) -> str:
-    """Return what changes with the content of any YAML or CSV file of these folders."""
-    whole = hashlib.sha256()
-    for folder in folders:
-        for path in _files(folder):
-            for part in (str(path).encode(), _content(path)):
-                whole.update(len(part).to_bytes(8) + part)
-    return whole.hexdigest()
-
-
 def read_book(streams_folder: Path, watches_folder: Path) -> Book:
     """Read both folders; a bad watch file is noted and spoils no other.
 
@@ -105,14 +95,3 @@ def read_watch(path: Path, streams: dict[str, StreamDeclaration]) -> Declared:
     guards.check_sql(watch)
     rules = read_rules(watch.rules, path.parent) if watch.rules else ()
     return Declared(watch, {name: streams[name] for name in watch.streams}, rules)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    yield from sorted(path for path in folder.glob("*") if path.suffix in (".yaml", ".csv"))
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""

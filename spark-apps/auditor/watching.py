@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from auditor import guards
-from auditor.book import Book, Declared, digest_of, read_book
+from auditor.book import Book, Declared, read_book
 from auditor.current import all_current
 from auditor.fleet import Fleet
 from auditor.job import Scene, own_phase, prepare, prepare_all
@@ -17,6 +17,7 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.service import Life
+from services.backbone.settling import Settling
 
 READY: Final = "watches"
 """Name of the check that says which watches do not run."""
@@ -108,26 +109,19 @@ def _still_fresh(fleet: Fleet) -> bool:
 
 
 class Folders:
-    """Sees when the declarations change, and waits until they stay as they are."""
+    """Reads the declarations anew when they have changed and settled."""
 
     def __init__(self, settings: AuditorSettings, clock: Clock, book: Book) -> None:
         self.problem: str | None = None
         """Why the folders as a whole cannot be used, or None."""
         self._folders = (settings.auditor_streams, settings.auditor_watches)
-        self._delay_seconds = settings.auditor_reload_delay_seconds
-        self._clock = clock
-        self._taken = book.digest
-        self._seen = book.digest
-        self._since_seconds = clock.monotonic_seconds()
+        delay = settings.auditor_reload_delay_seconds
+        self._settling = Settling(self._folders, delay, clock, book.digest)
 
     def changed(self) -> Book | None:
         """Return the new reading once it has settled; None while nothing is new."""
-        now, digest = self._clock.monotonic_seconds(), digest_of(*self._folders)
-        if digest != self._seen:
-            self._seen, self._since_seconds = digest, now
-        if digest == self._taken or now - self._since_seconds < self._delay_seconds:
+        if not self._settling.changed():
             return None
-        self._taken = digest
         try:
             book = read_book(*self._folders)
         except Refused as error:

@@ -72,6 +72,7 @@ class Consumer:
         if settings.kafka_group_instance_id:
             config["group.instance.id"] = settings.kafka_group_instance_id
         self._times_assigned = 0
+        self._given = 0
         self._client = Client(config)
         self._come_meanwhile: deque[Incoming] = deque()
         self._client.subscribe(list(topics), on_assign=self._note_assigned)
@@ -88,6 +89,7 @@ class Consumer:
         batch = [first]
         while len(batch) < limit and (following := self._poll(0)) is not None:
             batch.append(following)
+        self._given += len(batch)
         return batch
 
     def commit(self, batch: Sequence[Incoming]) -> None:
@@ -126,6 +128,34 @@ class Consumer:
         A member that commits nothing has a gap before each time but the first.
         """
         return self._times_assigned
+
+    def given(self) -> int:
+        """Return how many records this member has given out."""
+        return self._given
+
+    def unread(self, timeout_seconds: float) -> int:
+        """Return how many records the brokers hold that this member has not read.
+
+        Only for a member that begins at the beginning; one without a partition misses nothing.
+
+        Raises:
+            Transient, Refused: the brokers do not say.
+        """
+        try:
+            places = self._client.position(self._client.assignment())
+            settled = self._client.committed(places, timeout=timeout_seconds)
+            ends = [
+                self._client.get_watermark_offsets(each, timeout=timeout_seconds, cached=False)
+                for each in places
+            ]
+        except KafkaException as error:
+            raise trouble(error) from None
+        if None in ends:
+            raise Transient("Kafka: the end of a partition is not known")
+        known = zip(places, settled, (each for each in ends if each), strict=True)
+        return sum(
+            max(0, end - max(begin, read.offset, at.offset)) for read, at, (begin, end) in known
+        )
 
     def is_member(self) -> bool:
         """Tell whether the group has taken this member in; a spare one may read no partition."""

@@ -236,3 +236,31 @@ def test_nothing_is_lost_that_comes_while_a_batch_is_tried_again(
     finally:
         consumer.close()
     assert sorted(found) == sorted(str(n).encode() for n in range(100))
+
+
+def test_what_waits_unread_is_counted_also_by_a_member_that_has_read_nothing_yet(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    group = uuid.uuid4().hex
+    producer.write([Outgoing(topic, f"k{n}", str(n).encode()) for n in range(20)])
+    first = Consumer(settings, "test", group=group, topics=[topic])
+    read = 0
+    while read < 20:
+        read += len(batch := first.batch(7, 0.2))
+        first.commit(batch)
+        assert not first.assigned() or first.unread(10) <= 20 - read
+    assert (first.given(), first.unread(10)) == (20, 0)
+    first.close()
+    producer.write([Outgoing(topic, f"k{n}", str(n).encode()) for n in range(20)])
+    second = Consumer(settings, "test", group=group, topics=[topic])
+    while not second.assigned():
+        second.idle(0.2)
+    assert second.unread(10) >= 20 - second.assigned()  # what came while it joined is in its hands
+    second.close()
+
+
+def test_brokers_that_are_away_cannot_say_what_waits(settings: ProducerSettings) -> None:
+    away = settings.model_copy(update={"kafka_bootstrap_servers": "127.0.0.1:9"})
+    consumer = Consumer(away, "test", group=uuid.uuid4().hex, topics=["any"])
+    assert (consumer.is_member(), consumer.unread(0.1)) == (False, 0)
+    consumer.close()

@@ -75,6 +75,7 @@ def settings_of(folder: Path, kafka_bootstrap: str, name: str, watch: str) -> He
         heartbeat_in_time_seconds=5,
         heartbeat_auditors=pair(name),
         heartbeat_agree_seconds=3,
+        heartbeat_reload_delay_seconds=0.5,
     )
 
 
@@ -155,6 +156,27 @@ def test_beats_come_back_measured_once_per_auditor(life: Life, name: str) -> Non
     assert max(answers(name)) <= sample("sent_total", watch=name)
     assert life.health.ready() == {}
     assert life.health.live() == {}
+
+
+@pytest.mark.usefixtures("auditors")
+def test_watches_that_are_added_and_removed_are_followed(
+    life: Life, settings: HeartbeatSettings, name: str
+) -> None:
+    """The stand-ins answer for one watch only, so what counts of the other is that it beats."""
+    wait_until(lambda: min(answers(name)) >= 1, 60, "no beat came back")
+    added = settings.watches_dir / "two.yaml"
+    added.write_text((WATCH + BEATING).format(name=name).replace("watch: ", "watch: x-"))
+    wait_until(lambda: sample("sent_total", watch=f"x-{name}") >= 5, 60, "the new one beats not")
+    assert life.health.ready() == {}
+    added.write_text("watch: [")
+    wait_until(lambda: "declarations" in life.health.notes(), 60, "the bad file is not told")
+    added.unlink()
+    wait_until(lambda: "declarations" not in life.health.notes(), 60, "still told")
+    sent = sample("sent_total", watch=f"x-{name}")
+    before = sample("sent_total", watch=name)
+    wait_until(lambda: sample("sent_total", watch=name) >= before + 5, 60, "the first beats not")
+    assert sample("sent_total", watch=f"x-{name}") == sent
+    assert life.health.ready() == {}
 
 
 def test_without_an_auditor_the_program_lives_and_is_not_ready(life: Life, name: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.book import Declared, digest_of, read_book
+from auditor.book import Declared, read_book
 from auditor.catchup import SAMPLES, CatchUp, behind
 from auditor.change import Change, Face, Kind, changes
 from auditor.current import all_current, forget, keep, read_current
@@ -114,16 +114,6 @@ def test_paused_watch_is_declared_but_not_wanted(watches: Path) -> None:
     book = read_book(SHIPPED_STREAMS, watches)
     assert set(book.watches) == {"over-purchase", "unusual-volume"}
     assert set(book.wanted()) == {"unusual-volume"}
-
-
-def test_digest_follows_every_byte_and_no_other_file(watches: Path) -> None:
-    before = digest_of(watches)
-    (watches / "notes.txt").write_text("x")
-    assert digest_of(watches) == before
-    (watches / "limits.csv").write_text("a")
-    with_rules = digest_of(watches)
-    (watches / "limits.csv").write_text("b")
-    assert len({before, with_rules, digest_of(watches)}) == 3
 
 
 def test_texts_change_the_face_and_not_the_state(watches: Path) -> None:

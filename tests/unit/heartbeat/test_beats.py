@@ -81,3 +81,20 @@ def test_memory_and_labels_are_bounded() -> None:
     for number in range(AUDITORS_LIMIT + 10):
         beats.answered(f"beat-{OPEN_LIMIT}", "watch", f"auditor-{number}", 1.0)
     assert len(beats.auditors()) == AUDITORS_LIMIT
+
+
+@given(st.lists(st.tuples(st.sampled_from(["one", "other"]), st.booleans()), max_size=20))
+def test_a_forgotten_watch_leaves_nothing_and_touches_no_other(
+    sent: list[tuple[str, bool]],
+) -> None:
+    both, only = Beats(in_time_seconds=5), Beats(in_time_seconds=5)
+    for number, (watch, is_answered) in enumerate(sent):
+        for beats in (both, only) if watch == "other" else (both,):
+            beats.sent(f"beat-{number}", watch, 0.0)
+            if is_answered:
+                beats.answered(f"beat-{number}", watch, "a", 1.0)
+    assert both.forget("one") == {"a" for watch, yes in sent if yes and watch == "one"}
+    for each in (Beats.ages, Beats.steps, Beats.missed):
+        assert each(both, 6.0) == each(only, 6.0)
+    assert both.auditors() == only.auditors()
+    assert both.waiting() == only.waiting()

@@ -29,3 +29,9 @@ def test_beats_are_spread_over_the_interval() -> None:
     assert rhythm.wait_seconds(0.0) == pytest.approx(1.0)
     assert rhythm.due(1.0) == ["other"]
     assert rhythm.due(2.0) == ["one"]
+
+
+def test_without_a_watch_nothing_is_due() -> None:
+    rhythm = Rhythm([], interval_seconds=2.0, start_seconds=0.0)
+    assert rhythm.due(5.0) == []
+    assert rhythm.wait_seconds(5.0) == pytest.approx(2.0)

@@ -1,0 +1,125 @@
+"""Which watches beat, whatever the files say, and from when on their answers are expected."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused
+from services.contracts.streams import SHIPPED_STREAMS
+from services.heartbeat.declared import Following
+from services.heartbeat.settings import SHIPPED_WATCHES, HeartbeatSettings
+from services.heartbeat.watched import NEW_WATCH_SECONDS, Watched
+
+DELAY_SECONDS = 2.0
+
+
+class Scene:
+    """Two folders with the shipped declarations, and a clock moved by hand."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = ManualClock()
+        self.streams, self.watches = folder / "streams", folder / "watches"
+        for here, shipped in ((self.streams, SHIPPED_STREAMS), (self.watches, SHIPPED_WATCHES)):
+            here.mkdir()
+            for path in shipped.glob("*.yaml"):
+                (here / path.name).write_text(path.read_text())
+        self.shipped = set(self.following().now.watches)
+
+    def following(self) -> Following:
+        settings = HeartbeatSettings(
+            streams_dir=self.streams,
+            watches_dir=self.watches,
+            heartbeat_reload_delay_seconds=DELAY_SECONDS,
+        )
+        return Following(settings, self.clock)
+
+    def settled(self, following: Following) -> bool:
+        """Let a change settle; tell whether it was taken."""
+        assert not following.changed()
+        self.clock.move(DELAY_SECONDS)
+        return following.changed()
+
+    def copy(self, watch: str, name: str) -> None:
+        text = (self.watches / f"{watch}.yaml").read_text()
+        (self.watches / f"{name}.yaml").write_text(
+            text.replace(f"watch: {watch}", f"watch: {name}")
+        )
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path)
+
+
+def test_added_paused_and_removed_watches_are_followed(scene: Scene) -> None:
+    following = scene.following()
+    scene.copy("over-purchase", "another")
+    assert scene.settled(following)
+    assert set(following.now.watches) == {*scene.shipped, "another"}
+    path = scene.watches / "another.yaml"
+    path.write_text(path.read_text() + "\npaused: true\n")
+    assert scene.settled(following)
+    assert set(following.now.watches) == scene.shipped
+    (scene.watches / "over-purchase.yaml").unlink()
+    assert scene.settled(following)
+    assert set(following.now.watches) == scene.shipped - {"over-purchase"}
+    assert following.note() is None
+
+
+def test_a_bad_file_is_told_and_spoils_no_other(scene: Scene) -> None:
+    following = scene.following()
+    (scene.watches / "over-purchase.yaml").write_text("watch: [")
+    scene.copy("unusual-volume", "another")
+    assert scene.settled(following)
+    assert set(following.now.watches) == {*scene.shipped, "another"}
+    assert "over-purchase.yaml" in (following.note() or "")
+
+
+def test_a_bad_stream_changes_nothing(scene: Scene) -> None:
+    following = scene.following()
+    before = following.now
+    next(scene.streams.glob("*.yaml")).write_text("stream: [")
+    assert scene.settled(following)
+    assert (following.now.watches, following.now.streams) == (before.watches, before.streams)
+    assert following.note() is not None
+
+
+def test_at_the_start_a_bad_file_is_told_and_the_others_beat(scene: Scene) -> None:
+    (scene.watches / "bad.yaml").write_text("watch: [")
+    following = scene.following()
+    assert set(following.now.watches) == scene.shipped
+    assert "bad.yaml" in (following.note() or "")
+
+
+def test_at_the_start_one_watch_must_beat(scene: Scene) -> None:
+    for path in scene.watches.glob("*.yaml"):
+        path.write_text("watch: [")
+    with pytest.raises(Refused, match=r"\.yaml"):
+        scene.following()
+
+
+def test_the_same_watch_twice_is_told(scene: Scene) -> None:
+    text = (scene.watches / "over-purchase.yaml").read_text()
+    (scene.watches / "twice.yaml").write_text(text)
+    assert "declared twice" in (scene.following().note() or "")
+
+
+names = st.sets(st.sampled_from("abc"))
+
+
+@given(names, st.lists(st.tuples(names, st.floats(0, 200)), max_size=20))
+def test_new_watches_are_expected_after_their_time(
+    first: set[str], changes: list[tuple[set[str], float]]
+) -> None:
+    watched, now, there = Watched(first), 0.0, dict.fromkeys(first, -NEW_WATCH_SECONDS)
+    assert set(watched.expected(now)) == first
+    for wanted, seconds in changes:
+        now += seconds
+        assert watched.take(wanted, now) == set(there) - wanted
+        there = {name: there.get(name, now) for name in wanted}
+        assert set(watched.names()) == wanted
+        old = {name for name, since in there.items() if now - since >= NEW_WATCH_SECONDS}
+        assert set(watched.expected(now)) == old

@@ -141,8 +141,10 @@ class Consumer:
         Raises:
             Transient, Refused: the brokers do not say.
         """
+        if not (assigned := self._client.assignment()):
+            return 0
         try:
-            places = self._client.position(self._client.assignment())
+            places = self._client.position(assigned)
             settled = self._client.committed(places, timeout=timeout_seconds)
             ends = [
                 self._client.get_watermark_offsets(each, timeout=timeout_seconds, cached=False)

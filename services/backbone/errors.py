@@ -5,7 +5,7 @@
     │   └── QueueFull    we took more than we can hold: tell the sender to slow down
     └── Refused          the input or a setting cannot be used: say what to do, keep the original
 
-Anything else is a bug and ends the process.
+Anything else ends the process: a bug, or `Ended`, which no further try in this process can heal.
 """
 
 
@@ -23,3 +23,10 @@ class QueueFull(Transient):
 
 class Refused(Trouble):
     """An input or a setting cannot be used; the message says what to do about it."""
+
+
+class Ended(Exception):
+    """A client of something outside has ended for good; a new process can go on in its place.
+
+    No `Trouble`, so that nobody who waits for better times takes it for one of these.
+    """

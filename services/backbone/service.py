@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from services.backbone.clock import Clock, SystemClock
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.health import Health, health_routes
 from services.backbone.log import logger, set_up_logging
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings
@@ -21,7 +21,7 @@ from services.backbone.settings import EXIT_BAD_SETTINGS, Settings
 EXIT_BUG = 70
 """`EX_SOFTWARE` of sysexits.h: a bug ended the process."""
 EXIT_DEPENDENCY = 69
-"""`EX_UNAVAILABLE` of sysexits.h: something outside was away for too long."""
+"""`EX_UNAVAILABLE` of sysexits.h: something outside was away for too long, or its client ended."""
 
 log = logger(__name__)
 
@@ -65,6 +65,9 @@ def _outcome(body: Callable[[Life], None], life: Life) -> int:
         return EXIT_BAD_SETTINGS
     except Transient as error:
         log.error("dependency_away", reason=str(error))
+        return EXIT_DEPENDENCY
+    except Ended as error:
+        log.error("client_ended", reason=str(error))
         return EXIT_DEPENDENCY
     except Exception:
         log.exception("bug")

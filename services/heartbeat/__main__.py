@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Final
 
 from services.backbone import service
@@ -11,12 +12,11 @@ from services.backbone.kafka.producer import Producer
 from services.backbone.service import Life
 from services.backbone.settings import read_settings
 from services.contracts.topics import ALERTS, HEARTBEATS
-from services.heartbeat import listener
 from services.heartbeat.agreement import Agreement, Shown
 from services.heartbeat.beat_ids import run_name
 from services.heartbeat.beats import Beats
 from services.heartbeat.declared import Following
-from services.heartbeat.listener import Listener
+from services.heartbeat.listener import Listener, Listening
 from services.heartbeat.pages import create_app
 from services.heartbeat.pulse import Pulse
 from services.heartbeat.settings import HeartbeatSettings
@@ -50,14 +50,12 @@ def body(settings: HeartbeatSettings, life: Life, shown: Shown) -> None:
     life.health.add_ready("answers", pulse.silent)
     life.health.add_note("auditors", pulse.one_is_missing)
     life.health.add_note("declarations", following.note)
-    comparing = listener.start(listener_of(settings, beats, life, shown))
-    try:
+    with ExitStack() as closing:
+        closing.callback(producer.close)
+        closing.callback(consumer.close)
+        closing.callback(Listening(listener_of(settings, beats, life, shown)).end)
+        closing.callback(life.stop.set)
         pulse.beat_until_stopped()
-    finally:
-        life.stop.set()
-        comparing.join()
-        consumer.close()
-        producer.close()
 
 
 def newest(settings: HeartbeatSettings, topic: str) -> Consumer:

@@ -1,8 +1,8 @@
 """Reads the alerts beside everybody else and compares what the auditors raise."""
 
 import random
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -128,11 +128,18 @@ class Listener:
         return self.life.clock.monotonic_seconds()
 
 
-def start(listener: Listener) -> threading.Thread:
-    """Start listening on a thread of its own; it ends at the life's stop."""
-    thread = threading.Thread(target=listener.listen_until_stopped, name="agreement")
-    thread.start()
-    return thread
+class Listening:
+    """A listener on a thread of its own; whatever ends it ends the program too."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="agreement")
+        self._work = self._pool.submit(listener.listen_until_stopped)
+        self._work.add_done_callback(lambda _: listener.life.stop.set())
+
+    def end(self) -> None:
+        """Wait for its end at the life's stop; raises what ended it before."""
+        self._pool.shutdown()
+        self._work.result()
 
 
 def _tell(found: Disagreement) -> None:

@@ -55,7 +55,7 @@ class Trial:
         self._hit: tuple[str, ...] = ()
 
     def play(self) -> Outcome:
-        """Play the cell to its end, once all is well; nothing is asserted here."""
+        """Play the cell, from when all is well until all is well again; nothing is asserted here."""
         self._stage.wait_until_well()
         probe = self._stage.probe(self._probe_name)
         try:
@@ -70,6 +70,7 @@ class Trial:
         finally:
             probe.finish()
         counts = self._counted(report, probe)
+        self._stage.wait_until_well()
         return self._outcome(report, counts, probe.samples(), fault_ms, mended_ms)
 
     def _disturb(self, load: Simulation) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from confluent_kafka import Consumer as Client
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Message as ClientMessage
 
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.kafka.client import common_config, trouble
 from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings
@@ -82,6 +82,7 @@ class Consumer:
 
         Raises:
             Transient, Refused: the broker's answer, sorted; a broker away is only logged.
+            Ended: the client cannot go on, for example since another took its name.
         """
         first = self._come_meanwhile.popleft() if self._come_meanwhile else None
         if first is None and (first := self._poll(timeout_seconds)) is None:
@@ -214,7 +215,13 @@ class Consumer:
         if error.code() in _PASSING:
             log.warning("broker_away", reason=error.str())
             return False
-        raise trouble(error)
+        raise _sorted(error)
+
+
+def _sorted(error: KafkaError) -> Exception:
+    """Tell what ends the client from what passes: one that was fenced answers nothing any more."""
+    fatal = error.fatal() or error.code() == KafkaError._FATAL  # noqa: SLF001 - as above
+    return Ended(f"Kafka: {error.str()}") if fatal else trouble(error)
 
 
 def _incoming(message: ClientMessage) -> Incoming:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from services.backbone.errors import QueueFull, Refused, Transient
+from services.backbone.errors import Ended, QueueFull, Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
@@ -186,7 +186,7 @@ def test_a_member_with_a_name_takes_its_place_back_and_the_older_one_ends(
     until_read(older)
     newer = Consumer(named, "test", group=group, topics=[topic])
     until_read(newer)
-    with pytest.raises(Transient, match="fenced"):
+    with pytest.raises(Ended, match="fenced"):
         read_for_ever(older)
     newer.close()
     older.close()

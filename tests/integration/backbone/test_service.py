@@ -12,7 +12,7 @@ from services.machine.ports import free_ports
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import sys, threading
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.service import Life, run
 from services.backbone.settings import read_settings, Settings
 
@@ -60,6 +60,7 @@ def test_work_that_does_not_end_is_cut_off_loudly() -> None:
     [
         ("raise Refused('no such watch')", 78, "refused"),
         ("raise Transient('no broker')", 69, "dependency_away"),
+        ("raise Ended('fenced')", 69, "client_ended"),
         ("raise KeyError('oops')", 70, "bug"),
     ],
 )

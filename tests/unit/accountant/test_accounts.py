@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
+from unittest.mock import Mock, create_autospec
 
 import pytest
 from hypothesis import given
@@ -10,10 +11,11 @@ from pydantic import ValidationError
 
 from services.accountant import accounts
 from services.accountant.accounts import Limits, Target
+from services.accountant.comparing import Comparison
 from services.accountant.program import Accountant
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import ManualClock
-from services.backbone.errors import Transient
+from services.backbone.errors import Ended, Transient
 from services.backbone.ledger.accounting import ROWS_LIMIT, Backlog, Finding, OpenRow
 from services.backbone.service import Life
 from services.contracts.records import Severity
@@ -162,3 +164,12 @@ def test_what_did_not_account_does_not_beat(broken: str, monkeypatch: pytest.Mon
     clock.move(accountant.settings.accountant_turn_seconds)
     accountant.step()
     assert (heartbeat.called, turns.called, accountant.trouble) == (2, 2, None)
+
+
+def test_a_client_that_has_ended_ends_the_accountant() -> None:
+    """Killed with its group's coordinator, a consumer was fenced, and tried again for ever."""
+    comparison = create_autospec(Comparison, instance=True)
+    comparison.step.side_effect = Ended("Kafka: fenced")
+    accountant = Accountant(AccountantSettings(), Life(), comparison, Mock(), Mock())
+    with pytest.raises(Ended):
+        accountant.run()

@@ -2,14 +2,17 @@
 
 from unittest.mock import create_autospec
 
+import pytest
+
 from services.backbone.clock import ManualClock
+from services.backbone.errors import Ended
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.service import Life
 from services.contracts.ids import alert_id
 from services.contracts.records import Alert, Severity
 from services.contracts.topics import ALERTS
 from services.heartbeat.agreement import Agreement, Shown
-from services.heartbeat.listener import Listener
+from services.heartbeat.listener import Listener, Listening
 
 WATCH = "watch"
 STEPS = {(WATCH, "a"): 1e6, (WATCH, "b"): 1e6}
@@ -92,3 +95,14 @@ def test_after_a_gap_nothing_older_is_judged() -> None:
     broker.clock.move(61.0)
     broker.step()
     assert broker.missing() == [(alert_id(WATCH, ["three"]), "b")]
+
+
+def test_a_client_that_has_ended_ends_the_program() -> None:
+    """Whoever went on would compare nothing any more, and say that all agree."""
+    broker = Broker()
+    broker.alerts.batch.side_effect = Ended("Kafka: fenced")
+    listening = Listening(broker.listener)
+    assert broker.listener.life.stop.wait(30)
+    with pytest.raises(Ended, match="fenced"):
+        listening.end()
+    broker.alerts.close.assert_called_once_with()

@@ -14,11 +14,11 @@ _HEAD = """# Kill matrix: what was accepted, what alerted, how long until normal
 Made by `make chaos`. The whole system runs as `make run` starts it, with two auditors,
 three brokers of three copies each (two must have a record before it counts as written), and
 everything between its programs and their stores going through doors that can be cut. Each cell
-begins when all of it is well (every program ready, both auditors answering, every copy in step), and
-all of it must be well again at its end.
-While a load runs through the gateway, one fault happens in the named phase. Afterwards every
-accepted over-purchase must have alerted once, and its three deliveries (bus, webhook, e-mail) must
-have arrived once each, counted at the far ends; the run fails otherwise.
+begins when all of it is well (every program ready, both auditors answering, every copy in step),
+and all of it must be well again at its end. While a load runs through the gateway, one fault
+happens in the named phase. Afterwards every accepted over-purchase must have alerted once, and its
+three deliveries (bus, webhook, e-mail) must have arrived once each, counted at the far ends; the
+run fails otherwise.
 
 - **accepted**: events that the gateway answered with 2xx, probes included.
 - **alerts**: alerts in the ledger, of the over-purchases among what was accepted.

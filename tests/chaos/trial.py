@@ -55,7 +55,7 @@ class Trial:
         self._hit: tuple[str, ...] = ()
 
     def play(self) -> Outcome:
-        """Play the cell, from when all is well until all is well again; nothing is asserted here."""
+        """Play the cell from when all is well until it is again; nothing is asserted here."""
         self._stage.wait_until_well()
         probe = self._stage.probe(self._probe_name)
         try:

@@ -12,10 +12,10 @@ import orjson
 
 from services.contracts.ids import alert_id, delivery_id
 
-IN_A_ROW = 5
-INTERVAL_SECONDS = 0.5
+IN_A_ROW = 10
+INTERVAL_SECONDS = 0.25
 AGAIN_SECONDS = 0.25
-AT_ONCE = 64
+AT_ONCE = 160
 TIMES_BASELINE = 2.0
 
 
@@ -38,7 +38,7 @@ def normal_again_ms(
 ) -> int | None:
     """Return how long after the fault probes were normal again: 0 if none was disturbed.
 
-    Normal are five in a row, sent after the fault's end, each within the limit; None: not yet.
+    Normal are ten in a row, sent after the fault's end, each within the limit; None: not yet.
     """
     since = [each for each in samples if each.sent_at_ms >= fault_ms]
     normal = [each.latency_ms is not None and each.latency_ms <= limit_ms for each in since]

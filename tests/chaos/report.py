@@ -26,9 +26,9 @@ run fails otherwise.
 - **repeats**: `m` with the visible mark, `k` under the same key on the bus, whose readers drop
   them by it; `h` are held for a person, as nobody can know whether the far end has them.
 - **missing**: alerts that are not there, and deliveries that count as sent and did not arrive.
-- **worst probe**, **normal again**: twice a second one over-purchase is sent by itself and timed
-  from before the gateway to the webhook's receiver. Normal again is the time from the fault's
-  *beginning* until five in a row took at most {times:g} times the 95th percentile of the same run's
+- **worst probe**, **normal again**: four times a second one over-purchase is sent by itself and
+  timed from before the gateway to the webhook's receiver. Normal again is the time from the fault's
+  *beginning* until ten in a row took at most {times:g} times the 95th percentile of the same run's
   undisturbed cell; 0: no probe took longer. So an outage's own length is part of it ({lasting}).
 - **run**: the run in which the cell was last played; the runs are listed at the end.
 

@@ -30,7 +30,8 @@ run fails otherwise.
   timed from before the gateway to the webhook's receiver. Normal again is the time from the fault's
   *beginning* until ten in a row took at most {times:g} times the 95th percentile of the same run's
   undisturbed cell; 0: no probe took longer. So an outage's own length is part of it ({lasting}).
-- **run**: the run in which the cell was last played; the runs are listed at the end.
+- **run**, **at**: the run in which the cell was last played (listed at the end), and when it ended.
+- **busy**: the machine's load average then. Other work on the same cores makes times longer.
 
 SIGSTOP outlasts a consumer's session (10 s), a broker's (9 s) and a deliverer's lease (15 s).
 Network silent: what is sent gets lost and no connection ends; a broker is cut off from its peers
@@ -41,8 +42,9 @@ to be safely on it for several of them.
 _COLUMNS = ("hit", "load", "phase")
 _FIGURES = (
     "accepted", "alerts", "arrived", "repeats", "missing", "worst probe", "normal again", "run",
+    "at", "busy",
 )  # fmt: skip
-_OF_RUN = ("run", "begun (UTC)", "commit", "load before", "machine", "auditors' batches", "cells")
+_OF_RUN = ("run", "begun (UTC)", "commit", "machine", "auditors' batches", "cells")
 
 
 def write(results: Results, cells: Sequence[Cell], path: Path) -> None:
@@ -64,7 +66,7 @@ def lines(results: Results, cells: Sequence[Cell]) -> Iterator[str]:
         yield from (shown(result, runs.index(result.run) + 1) for result in group)
     yield from left_out(cell.title for cell in cells if cell.title not in known)
     yield from ("", "## Runs", "", f"| {' | '.join(_OF_RUN)} |")
-    yield "|--:|---|---|--:|---|--:|--:|"
+    yield "|--:|---|---|---|--:|--:|"
     for number, run in enumerate(runs, start=1):
         yield _of_run(number, run, sum(result.run == run for result in played))
 
@@ -92,10 +94,11 @@ def shown(result: Result, run: int) -> str:
     if outcome is not None and cell.hit != outcome.hit:
         hit = f"{said} ({', '.join(outcome.hit)})"
     place = f"| {hit} | {cell.workload} | {cell.phase} "
+    played = f"| {run} | {result.at[-5:]} | {result.load:.1f} |"
     if outcome is None:
-        return f"{place}| **{result.problem.replace('|', '/')}** {'| ' * 6}| {run} |"
+        return f"{place}| **{result.problem.replace('|', '/')}** {'| ' * 6}{played}"
     wrong = "" if result.good else f" **wrong: {outcome.counts}**"
-    return f"{place}| {' | '.join(_figures(outcome))}{wrong} | {run} |"
+    return f"{place}| {' | '.join(_figures(outcome))}{wrong} {played}"
 
 
 def left_out(titles: Iterable[str]) -> Iterator[str]:
@@ -125,5 +128,5 @@ def _by_fault(result: Result) -> int:
 
 
 def _of_run(number: int, run: Run, cells: int) -> str:
-    facts = (run.begun, run.commit, run.load, run.machine, f"{run.batch_seconds} s", str(cells))
+    facts = (run.begun, run.commit, run.machine, f"{run.batch_seconds} s", str(cells))
     return f"| {number} | {' | '.join(facts)} |"

@@ -30,21 +30,25 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the matrix, whole or in part; `begun` is UTC, `load` the load average before."""
+    """One run of the matrix, whole or in part; `begun` is UTC."""
 
     begun: str
     commit: str
     machine: str
-    load: str
     batch_seconds: int
 
 
 @dataclass(frozen=True)
 class Result:
-    """A cell as it was last played; without an outcome, `problem` says what stopped it."""
+    """A cell as it was last played; without an outcome, `problem` says what stopped it.
+
+    `load` is the machine's load average over the minute before the cell's end, at `at` (UTC).
+    """
 
     cell: Cell
     run: Run
+    at: str
+    load: float
     outcome: Outcome | None = None
     problem: str = ""
 
@@ -99,11 +103,19 @@ def read_results(path: Path | None) -> Results:
 
 def this_run(batch_seconds: int) -> Run:
     """Return when, of which commit and on what a run begins; a plus marks uncommitted changes."""
-    begun = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     commit = _git("rev-parse", "--short", "HEAD") + "+" * bool(_git("diff", "HEAD", "--", "*.py"))
     gibibytes = psutil.virtual_memory().total / 2**30
     machine = f"{psutil.cpu_count()} cores, {gibibytes:.0f} GiB"
-    return Run(begun, commit, machine, f"{psutil.getloadavg()[0]:.1f}", batch_seconds)
+    return Run(_now(), commit, machine, batch_seconds)
+
+
+def result(cell: Cell, run: Run, outcome: Outcome | None = None, problem: str = "") -> Result:
+    """Return what a cell came to just now."""
+    return Result(cell, run, _now(), round(psutil.getloadavg()[0], 1), outcome, problem)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _git(*arguments: str) -> str:

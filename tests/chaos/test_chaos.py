@@ -21,7 +21,7 @@ from tests.chaos.conftest import BATCH_SECONDS
 from tests.chaos.disks import Disks
 from tests.chaos.probe import TIMES_BASELINE
 from tests.chaos.report import write
-from tests.chaos.results import Result, Results, Run, read_results, this_run
+from tests.chaos.results import Result, Results, Run, read_results, result, this_run
 from tests.chaos.stage import Stage
 from tests.chaos.trial import Trial
 
@@ -74,15 +74,16 @@ class Player:
         """Play a cell; one that cannot be played to its end is a result too."""
         limit_ms = self.limits_ms.get(cell.workload, 0)
         try:
-            result = Result(cell, self.run, Trial(self.stage, cell, limit_ms).play())
+            played = result(cell, self.run, Trial(self.stage, cell, limit_ms).play())
         except (MachineProblem, AssertionError) as problem:
-            result = Result(cell, self.run, problem=f"{type(problem).__name__}: {problem}"[:500])
-        self.results.add(result)
+            said = f"{type(problem).__name__}: {problem}"[:500]
+            played = result(cell, self.run, problem=said)
+        self.results.add(played)
         if self.report is not None:
             write(self.results, self.cells, self.report)
-        if not result.good:
-            self.wrong.append(f"{cell.title}: {result.problem or result.outcome}")
-        return result
+        if not played.good:
+            self.wrong.append(f"{cell.title}: {played.problem or played.outcome}")
+        return played
 
 
 def test_every_accepted_over_purchase_alerts_once_whatever_dies(stage: Stage) -> None:

@@ -29,15 +29,19 @@ OUTCOME = Outcome(
     normal_again_ms=5678,
 )
 CELL = Cell(Fault.KILL, ("leader", "postgres"))
-FIRST = Run("2026-01-01 10:00", "aaaaaaa", "2 cores, 4 GiB", "0.1", 60)
+FIRST = Run("2026-01-01 10:00", "aaaaaaa", "2 cores, 4 GiB", 60)
 SECOND = replace(FIRST, begun="2026-01-01 11:00", commit="bbbbbbb")
 CELLS = plan(["auditor-a", "auditor-b"])
 
 
+def played(cell: Cell, run: Run, outcome: Outcome | None = None, problem: str = "") -> Result:
+    return Result(cell, run, "2026-01-01 10:01", 1.5, outcome, problem)
+
+
 def test_a_line_says_who_was_meant_and_who_was_hit() -> None:
-    line = shown(Result(CELL, FIRST, OUTCOME), 7)
+    line = shown(played(CELL, FIRST, OUTCOME), 7)
     assert "| leader + postgres (kafka-2, postgres) | steady | mid batch | 1,234 " in line
-    assert "| 10 of 10 | 30 | 1m 2k | 0 | 4.32 s | 5.7 s | 7 |" in line
+    assert "| 10 of 10 | 30 | 1m 2k | 0 | 4.32 s | 5.7 s | 7 | 10:01 | 1.5 |" in line
     assert "wrong" not in line
 
 
@@ -46,7 +50,7 @@ def test_what_is_missing_too_much_or_repeated_without_a_mark_is_wrong() -> None:
     for name in ("missing", "not_expected", "repeats_unmarked"):
         bad = replace(OUTCOME, counts=replace(GOOD, **{name: 1}))
         assert not right(bad)
-        assert "**wrong:" in shown(Result(CELL, FIRST, bad), 1)
+        assert "**wrong:" in shown(played(CELL, FIRST, bad), 1)
     assert not right(replace(OUTCOME, counts=replace(GOOD, alerted=9)))
 
 
@@ -55,15 +59,15 @@ def test_a_later_run_adds_to_an_earlier_one_and_takes_the_place_of_what_it_playe
 ) -> None:
     first = read_results(tmp_path / "chaos.json")
     for cell in CELLS[:3]:
-        first.add(Result(cell, FIRST, OUTCOME))
+        first.add(played(cell, FIRST, OUTCOME))
     second = read_results(tmp_path / "chaos.json")
     assert second.by_title == first.by_title
-    second.add(Result(CELLS[2], SECOND, problem="not started again"))
-    second.add(Result(CELLS[3], SECOND, OUTCOME))
+    second.add(played(CELLS[2], SECOND, problem="not started again"))
+    second.add(played(CELLS[3], SECOND, OUTCOME))
     text = "\n".join(lines(read_results(tmp_path / "chaos.json"), CELLS))
     assert f"**3 of {len(CELLS)} cells came out right, 1 wrong**" in text
-    assert "| 1 | 2026-01-01 10:00 | aaaaaaa | 0.1 | 2 cores, 4 GiB | 60 s | 2 |" in text
-    assert "| 2 | 2026-01-01 11:00 | bbbbbbb | 0.1 | 2 cores, 4 GiB | 60 s | 2 |" in text
+    assert "| 1 | 2026-01-01 10:00 | aaaaaaa | 2 cores, 4 GiB | 60 s | 2 |" in text
+    assert "| 2 | 2026-01-01 11:00 | bbbbbbb | 2 cores, 4 GiB | 60 s | 2 |" in text
     assert "**not started again**" in text
     assert f"- {CELLS[4].title}\n" in text
 
@@ -71,7 +75,7 @@ def test_a_later_run_adds_to_an_earlier_one_and_takes_the_place_of_what_it_playe
 def test_every_table_has_as_many_columns_as_its_head() -> None:
     results = read_results(None)
     for number, cell in enumerate(CELLS):
-        results.add(Result(cell, FIRST, OUTCOME if number % 2 else None, "no | answer"))
+        results.add(played(cell, FIRST, OUTCOME if number % 2 else None, "no | answer"))
     head = ""
     for line in lines(results, CELLS):
         if line.startswith("|"):
@@ -83,14 +87,14 @@ def test_every_table_has_as_many_columns_as_its_head() -> None:
 
 def test_what_is_left_is_what_has_no_good_result() -> None:
     results = read_results(None)
-    results.add(Result(CELLS[0], FIRST, OUTCOME))
-    results.add(Result(CELLS[1], FIRST, problem="stopped"))
+    results.add(played(CELLS[0], FIRST, OUTCOME))
+    results.add(played(CELLS[1], FIRST, problem="stopped"))
     assert results.left(CELLS) == [*CELLS[2:], CELLS[1]]
 
 
 def test_cells_that_the_plan_has_no_more_are_forgotten() -> None:
     results = read_results(None)
-    results.add(Result(CELLS[0], FIRST, OUTCOME))
-    results.add(Result(CELLS[1], FIRST, OUTCOME))
+    results.add(played(CELLS[0], FIRST, OUTCOME))
+    results.add(played(CELLS[1], FIRST, OUTCOME))
     results.keep_only(CELLS[1:])
     assert list(results.by_title) == [CELLS[1].title]

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from tests.chaos.cells import Cell
 from tests.chaos.counting import Counts
+from tests.chaos.facts import machine
 
 ROOT = Path(__file__).parents[2]
 
@@ -104,9 +105,7 @@ def read_results(path: Path | None) -> Results:
 def this_run(batch_seconds: int) -> Run:
     """Return when, of which commit and on what a run begins; a plus marks uncommitted changes."""
     commit = _git("rev-parse", "--short", "HEAD") + "+" * bool(_git("diff", "HEAD", "--", "*.py"))
-    gibibytes = psutil.virtual_memory().total / 2**30
-    machine = f"{psutil.cpu_count()} cores, {gibibytes:.0f} GiB"
-    return Run(_now(), commit, machine, batch_seconds)
+    return Run(_now(), commit, machine(), batch_seconds)
 
 
 def result(cell: Cell, run: Run, outcome: Outcome | None = None, problem: str = "") -> Result:

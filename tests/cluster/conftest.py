@@ -11,7 +11,7 @@ import yaml
 
 from services.lookout.settings import SHIPPED_ROUTES
 from services.machine.problems import MachineProblem
-from tests.chaos.conftest import load, machine
+from tests.chaos.facts import load, machine
 from tests.cluster.kubectl import Kubectl, run
 from tests.cluster.release import HERE, Release
 from tests.cluster.report import ClusterReport

@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from tests.chaos.conftest import load
+from tests.chaos.facts import load
 from tests.cluster.conftest import RUNNER
 from tests.cluster.kubectl import ready
 from tests.cluster.release import HERE, Release

@@ -19,12 +19,12 @@ import psutil
 from services.contracts.topics import ALERTS
 from services.machine.waiting import now_seconds, wait_until
 from tests.bench import facts
-from tests.bench.__main__ import bench_topics, say
 from tests.bench.drain import Backlog, write_backlog, write_markers
 from tests.bench.engine import ROOT, Scene
 from tests.bench.engines.auditors import Auditor, running, settings
 from tests.bench.load import client
 from tests.bench.markers import Markers
+from tests.bench.sections.course import bench_topics, say
 from tests.bench.stores import Broker, running_broker
 
 REPORT = ROOT / "docs" / "reports" / "rebuild.md"

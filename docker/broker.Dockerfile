@@ -1,5 +1,6 @@
 # Kafka from the same checksummed jars as on one machine, for clusters that cannot pull the
 # official image; the chart starts both in the same way.
+# The first stage begins as that of spark.Dockerfile does, so that it is built once for both.
 # Build it in the project's folder: docker build -f docker/broker.Dockerfile -t aldebaran/broker .
 ARG BASE=debian:bookworm-slim
 
@@ -14,17 +15,22 @@ RUN if [ -n "${SSL_CERT_FILE:-}" ]; then mkdir /tmp/authorities \
  && ls /tmp/authorities/*.crt | sed 's/^/+/' \
     | java -jar /usr/share/ca-certificates-java/ca-certificates-java.jar -storepass changeit; fi
 WORKDIR /build
-COPY requirements-spark.lock ./
-RUN python3 -m venv venv \
- && venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes \
-      -r requirements-spark.lock
+COPY requirements-spark.lock docker/sbom.lock ./
+RUN python3 -m venv /opt/aldebaran/venv \
+ && /opt/aldebaran/venv/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
+      --require-hashes -r requirements-spark.lock \
+ && python3 -m venv /build/sbom \
+ && /build/sbom/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
+      --require-hashes -r sbom.lock
 COPY services ./services
-RUN ALDEBARAN_TOOLS=tools PYTHONPATH=. venv/bin/python -m services.machine jars \
+RUN ALDEBARAN_TOOLS=tools PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine jars \
  && mkdir -p /opt/kafka \
  && mv tools/jars/broker /opt/kafka/libs
 
 FROM ${BASE}
-RUN apt-get update \
+# Java installs pages of a manual, for which a slim base has no folder.
+RUN mkdir -p /usr/share/man/man1 \
+ && apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
       openjdk-17-jre-headless \
  && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /usr/share/doc /usr/share/man \

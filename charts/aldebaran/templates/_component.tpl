@@ -129,7 +129,7 @@ volumes:
 {{- define "aldebaran.probes" -}}
 {{- $port := .port -}}
 {{- $loopback := default false .loopback -}}
-{{- range $probe := list (list "startupProbe" "live" 2 60) (list "livenessProbe" "live" 10 3) (list "readinessProbe" "ready" 5 2) }}
+{{- range $probe := list (list "startupProbe" "live" 2 150) (list "livenessProbe" "live" 10 3) (list "readinessProbe" "ready" 5 2) }}
 {{ index $probe 0 }}:
   {{- if $loopback }}
   exec:

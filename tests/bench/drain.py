@@ -1,12 +1,13 @@
 """How fast an engine takes a backlog, and whether it finds exactly what the rule says.
 
-The topic holds orders in disorder, whose alerts are known, then the backlog between three rows of
-marker orders: at its start, its middle and its end, in every partition. All engines read the same
-topic from its start, each alone; the second half is timed when the engine is warm.
+The topic holds orders in disorder, whose alerts are known, then the backlog between rows of marker
+orders, one in each partition at its start and behind each tenth. All engines read the same topic
+from its start, each alone; the second half is timed when the engine is warm.
 """
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from confluent_kafka import Producer
 from services.contracts.topics import ALERTS
 from tests.bench.disorder import disorder
 from tests.bench.engine import Engine, Scene, Start
+from tests.bench.headway import Headway, Spending
 from tests.bench.load import client
 from tests.bench.markers import Markers
 from tests.bench.stores import Broker
@@ -22,6 +24,8 @@ from tests.bench.traffic import background, crossing, opening, probe_order
 
 STREAM = "trades"
 MARKED = "m"
+ROWS = 10
+WARM_ROW = 5
 DISORDER_SEED = 5
 DISORDER_ORDERS = 2000
 TIMEOUT_SECONDS = 300
@@ -30,7 +34,9 @@ QUIET_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class DrainRow:
-    """One engine draining the backlog; `warm` is its second half, as is the processor time.
+    """One engine draining the backlog.
+
+    `warm`, as is the processor time, is of the second half while all partitions were at work.
 
     `agrees` tells whether the engine found exactly what the rule says among the orders in
     disorder; None where it does not run the rule.
@@ -61,8 +67,12 @@ class Backlog:
     crossed: frozenset[str]
 
     def markers(self, row: int) -> set[str]:
-        """Return the marker orders of the start (0), the middle (1) or the end (2)."""
-        return {probe_order(MARKED, row * self.partitions + p) for p in range(self.partitions)}
+        """Return the marker orders of the start (0) or behind a tenth (1 to 10)."""
+        return {self.marker(row, partition) for partition in range(self.partitions)}
+
+    def marker(self, row: int, partition: int) -> str:
+        """Return the marker order of a row in one partition."""
+        return probe_order(MARKED, row * self.partitions + partition)
 
 
 def write_backlog(bootstrap: str, events: int, partitions: int) -> Backlog:
@@ -73,8 +83,8 @@ def write_backlog(bootstrap: str, events: int, partitions: int) -> Backlog:
         producer.produce(STREAM, event, key)
     backlog = background("backlog")
     write_markers(producer, 0, partitions)
-    for row in (1, 2):
-        for key, event in islice(backlog, events // 2):
+    for row in range(1, ROWS + 1):
+        for key, event in islice(backlog, events // ROWS):
             _produce(producer, key, event)
         write_markers(producer, row * partitions, partitions)
     return Backlog(events, partitions, frozenset(crossed))
@@ -110,25 +120,26 @@ def drain(
     visit: int = 0,
 ) -> DrainRow:
     """Start the engine on the full topic and time it from marker to marker."""
-    with Markers(broker.bootstrap, ALERTS) as markers, start(scene) as engine:
-        begun = markers.wait(backlog.markers(0), TIMEOUT_SECONDS)
-        middle = markers.wait(backlog.markers(1), TIMEOUT_SECONDS)
-        before = _cpu(engine, broker)
-        end = markers.wait(backlog.markers(2), TIMEOUT_SECONDS)
-        spent = [now - then for now, then in zip(_cpu(engine, broker), before, strict=True)]
+    with (
+        Markers(broker.bootstrap, ALERTS) as markers,
+        start(scene) as engine,
+        Spending(partial(_cpu, engine, broker)) as spending,
+    ):
+        headway = _headway(markers, backlog)
         memory, load = engine.usage().memory_mebibytes, _load_average()
         wrong = disagreement(markers.settle(QUIET_SECONDS), backlog) if has_rule else ""
-    cpu = [each / (backlog.events / 2) * 1e6 for each in spent]
-    seconds = (max(end.values()) - min(begun.values())) / 1e9
-    warm = (max(end.values()) - max(middle.values())) / 1e9
+    warm = headway.span_ns(WARM_ROW)
+    events = headway.events_by(warm[1]) - headway.events_by(warm[0])
+    cpu = [each / events * 1e6 for each in spending.between(*warm)]
+    whole = headway.span_ns(0)[0], max(rows[-1] for rows in headway.reached_ns)
     return DrainRow(
         engine=name,
         watch=scene.watch.stem,
         partitions=scene.partitions,
         events=backlog.events,
-        seconds=round(seconds, 2),
-        events_per_second=int(backlog.events / seconds),
-        warm_events_per_second=int(backlog.events / 2 / warm),
+        seconds=round((whole[1] - whole[0]) / 1e9, 2),
+        events_per_second=int(headway.rate(*whole)),
+        warm_events_per_second=int(headway.rate(*warm)),
         cpu_us_per_event=round(cpu[0], 1),
         broker_cpu_us_per_event=round(cpu[1], 1),
         memory_mebibytes=memory,
@@ -137,6 +148,16 @@ def drain(
         load_average=load,
         visit=visit,
     )
+
+
+def _headway(markers: Markers, backlog: Backlog) -> Headway:
+    """Wait for all markers; return when each partition reached them."""
+    rows = [markers.wait(backlog.markers(row), TIMEOUT_SECONDS) for row in range(ROWS + 1)]
+    reached = [
+        [found[backlog.marker(row, partition)] for row, found in enumerate(rows)]
+        for partition in range(backlog.partitions)
+    ]
+    return Headway(reached, backlog.events / ROWS)
 
 
 def _cpu(engine: Engine, broker: Broker) -> list[float]:
@@ -149,7 +170,7 @@ def _load_average() -> float:
 
 def disagreement(found: Counter[str], backlog: Backlog) -> str:
     """Say which orders were missed or alerted wrongly; empty where all is right."""
-    markers = set().union(*(backlog.markers(row) for row in range(3)))
+    markers = set().union(*(backlog.markers(row) for row in range(ROWS + 1)))
     missed = backlog.crossed - found.keys()
     strange = found.keys() - backlog.crossed - markers
     told = [f"missed {len(missed)}: {sorted(missed)[:3]}"] if missed else []

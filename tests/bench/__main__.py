@@ -38,9 +38,9 @@ def main() -> int:
     report = reports.kept(told.report)
     for section in told.sections:
         resumes = told.resume and report.measured.get(section, {}).get("command") == made_by
-        report.note(section, made_by)
+        report.note(section, made_by, told.note)
         MEASURES[section](report, Course(told, resumes, until_seconds))
-        report.note(section, made_by)
+        report.note(section, made_by, told.note)
         table = report.write(told.report)
     sys.stdout.write(table.read_text())
     return 0

@@ -1,7 +1,6 @@
 """What `make bench BENCH="..."` can be told."""
 
 import argparse
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -12,6 +11,8 @@ from tests.bench.engines import ENGINES
 
 DEFAULT_SECTIONS = ("latency", "drain", "loops", "gateway", "claims", "first_bytes", "storm")
 SECTIONS = (*DEFAULT_SECTIONS, "variants", "slope", "books")
+ASIDE = frozenset({"--at-most-minutes", "--note"})
+"""Arguments with a value that change nothing of what is measured."""
 LATENCY_ROWS = ("pair", "flink-heap")
 DRAIN_ROWS = ("single", "flink-heap", "flink-rocksdb", "consumer", "pass-through")
 
@@ -26,6 +27,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--resume", action="store_true", help="keep the visits that this command has made"
     )
+    parser.add_argument("--note", default="", help="what else was going on, for the report")
     parser.add_argument(
         "--at-most-minutes", type=float, default=1e6, help="begin no visit after so long"
     )
@@ -65,6 +67,6 @@ def _delivering(parser: argparse.ArgumentParser) -> None:
 
 def command() -> str:
     """Return the command that makes this run again, in one go."""
-    told = shlex.join(sys.argv[1:])
-    told = re.sub(r"(^| )(--resume|--at-most-minutes[ =]\S+)(?= |$)", "", told).strip()
-    return f'make bench BENCH="{told}"' if told else "make bench"
+    told = iter(sys.argv[1:])
+    kept = [each for each in told if each != "--resume" and not (each in ASIDE and next(told))]
+    return f'make bench BENCH="{shlex.join(kept)}"' if kept else "make bench"

@@ -63,9 +63,9 @@ class Report:
     measured: dict[str, dict[str, str]] = field(default_factory=dict)
     machine: dict[str, str] = field(default_factory=facts.machine)
 
-    def note(self, section: str, command: str) -> None:
-        """Note that a section was measured now, by this command."""
-        self.measured[section] = {"command": command, **facts.now()}
+    def note(self, section: str, command: str, beside: str = "") -> None:
+        """Note that a section was measured now, by this command, and what else was going on."""
+        self.measured[section] = {"command": command, "beside": beside, **facts.now()}
 
     def write(self, folder: Path) -> Path:
         """Write bench.json and bench.md; return the latter."""
@@ -113,8 +113,8 @@ class Report:
             yield ""
             yield (
                 f"Measured by `{how['command']}`, ended {how['at']}, "
-                f"load average then {how['load_average']}."
-            )
+                f"load average then {how['load_average']}. {how.get('beside', '')}"
+            ).rstrip()
 
 
 def kept(folder: Path) -> Report:

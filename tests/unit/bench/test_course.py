@@ -40,6 +40,7 @@ def test_row_that_cannot_be_measured_is_told_once() -> None:
 
 def test_command_makes_the_run_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
     told = ["bench", "--sections", "drain", "--at-most-minutes", "9", "--resume", "--visits", "2"]
+    told += ["--note", "quiet at last"]
     monkeypatch.setattr(sys, "argv", told)
     assert arguments.command() == 'make bench BENCH="--sections drain --visits 2"'
     monkeypatch.setattr(sys, "argv", ["bench", "--resume"])

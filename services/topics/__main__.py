@@ -1,17 +1,22 @@
 """`python -m services.topics`: create the topics of all declared streams and of the core."""
 
 import sys
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
-from services.backbone.errors import Trouble
+from services.backbone.clock import Clock, SystemClock
+from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import ChannelsSettings, KafkaSettings, read_settings
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
 from services.contracts.topics import Topic, core_topics, stream_topics
+
+AGAIN_SECONDS: Final = 1.0
 
 
 class TopicsSettings(KafkaSettings, ChannelsSettings):
@@ -20,6 +25,8 @@ class TopicsSettings(KafkaSettings, ChannelsSettings):
     streams_dir: Path = SHIPPED_STREAMS
     topic_copies: Annotated[int, Field(ge=1, le=5)] = 1
     """Copies of every topic; a stream may declare more (`replication`)."""
+    topic_patience_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    """How long to try again while the brokers are not there yet."""
 
 
 def declared_topics(settings: TopicsSettings) -> list[Topic]:
@@ -30,12 +37,33 @@ def declared_topics(settings: TopicsSettings) -> list[Topic]:
     return [topic.with_copies(settings.topic_copies) for topic in (*own, *core)]
 
 
+def patiently(
+    declare: Callable[[], Iterable[str]], patience_seconds: float, clock: Clock
+) -> list[str]:
+    """Declare, again and again while the brokers are not there yet; return what was created.
+
+    Raises:
+        Refused: the brokers do not take a topic.
+        Transient: the brokers were away for longer than the patience.
+    """
+    deadline = clock.monotonic_seconds() + patience_seconds
+    while True:
+        try:
+            return list(declare())
+        except Transient:
+            if clock.monotonic_seconds() >= deadline:
+                raise
+            clock.wait(threading.Event(), AGAIN_SECONDS)
+
+
 def main() -> int:
     """Declare the topics; say which were created."""
     settings = read_settings(TopicsSettings)
     try:
         topics = declared_topics(settings)
-        created = TopicAdmin(settings, "topics").declare(topics)
+        admin = TopicAdmin(settings, "topics")
+        patience_seconds = settings.topic_patience_seconds
+        created = patiently(lambda: admin.declare(topics), patience_seconds, SystemClock())
     except (Trouble, BadDeclaration) as error:
         sys.stderr.write(f"topics cannot be declared: {error}\n")
         return 1

@@ -141,3 +141,9 @@ def test_what_cannot_work_is_refused_with_what_to_do(settings: list[str], advice
 def test_nobody_to_tell_is_refused() -> None:
     off = [f"channels.{name}.enabled=false" for name in ("bus", "webhook", "email")]
     assert "nobody would be told" in refusal(*off)
+
+
+def test_helm_test_tries_a_trade() -> None:
+    (trial,) = (each for each in rendered() if each["kind"] == "Pod")
+    assert trial["metadata"]["annotations"]["helm.sh/hook"] == "test"
+    assert trial["spec"]["containers"][0]["args"] == ["services.simulator.trial"]

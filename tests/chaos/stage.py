@@ -28,7 +28,7 @@ AUDITOR_PORTS = {"auditor-b": "auditor_b"}
 """Names of ports where they are not `auditor`."""
 BROKERS = ("kafka", "kafka-2", "kafka-3")
 SEND_TIMEOUT_SECONDS = 10.0
-WELL_TIMEOUT_SECONDS = 240.0
+WELL_TIMEOUT_SECONDS = 300.0
 WELL_PAUSE_SECONDS = 1.0
 """Asking all programs takes a tenth of a second of the processor that they need."""
 

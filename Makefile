@@ -56,6 +56,10 @@ docs: $(VENV_STAMP) ## Write what is made of the code into docs (promises, metri
 	@$(PYTHON) -m tests.chart.manual
 	@test ! -x $(ALDEBARAN_TOOLS)/bin/helm || $(PYTHON) -m tests.chart.goldens
 
+.PHONY: pictures
+pictures: setup ## Draw every page of the console into docs/pictures, by Chromium
+	@$(PYTHON) -m tests.pictures
+
 .PHONY: format
 format: $(VENV_STAMP) ## Rewrite code in the project's format
 	$(VENV)/bin/ruff check --fix .

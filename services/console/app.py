@@ -1,99 +1,113 @@
-"""The web application: pages, API, health; what each answer carries for the browser's safety."""
+"""The web application: pages, API, health; each is a file of its own."""
 
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Collection
+from typing import Any, Final
 
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from services.backbone.clock import Clock
-from services.backbone.errors import Transient
-from services.backbone.health import Health, health_routes
-from services.backbone.ledger.reading import LedgerReader
-from services.backbone.log import logger
-from services.console.api import api_routes
-from services.console.metrics import REQUESTS
-from services.console.pages import page_routes, problem_page
-from services.console.problems import PROBLEM_TYPE, Problem, ledger_away
+from services.backbone.health import health_routes
+from services.backbone.web.answers import add_problems, as_json
+from services.backbone.web.bodies import BoundedBodies
+from services.backbone.web.problems import Problem
+from services.console.api.alerts import alert_api
+from services.console.api.deliveries import delivery_api
+from services.console.api.silences import silence_api
+from services.console.api.standing import standing_api
+from services.console.assets import asset_route
+from services.console.desk import Desk
+from services.console.envelope import Envelope
+from services.console.pages.admin import admin_pages
+from services.console.pages.alerts import alert_pages
+from services.console.pages.deliveries import delivery_pages
+from services.console.pages.login import login_routes
+from services.console.pages.now import now_routes
+from services.console.pages.silences import silence_pages
+from services.console.pages.trials import trial_pages
+from services.console.people.door import SAFE_METHODS, Door
+from services.console.rendering import html
+from services.console.settings import LOCAL_NAMES
 
-log = logger(__name__)
+BODY_LIMIT_BYTES: Final = 256 * 1024
+BODY_TIMEOUT_SECONDS: Final = 10.0
+FOR_PROGRAMS: Final = ("/v1/", "/openapi", "/healthz", "/metrics")
+PROBES: Final = ("/healthz/", "/metrics")
 
-LOCAL_NAMES: Final = ["127.0.0.1", "localhost"]
-"""Other names in a request mean that a foreign page has pointed its own name at this machine."""
-
-SAFE_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
+_PROBLEM: Final = {"application/problem+json": {"schema": {"type": "object"}}}
+_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
+    401: {"description": "nobody known asks", "content": _PROBLEM},
+    403: {"description": "the role does not allow it", "content": _PROBLEM},
+    404: {"description": "there is no such thing", "content": _PROBLEM},
+    409: {"description": "it is not so any more", "content": _PROBLEM},
+    413: {"description": "the body is too large", "content": _PROBLEM},
+    422: {"description": "not possible; says what to change", "content": _PROBLEM},
+    502: {"description": "the lookout refuses the console's own key", "content": _PROBLEM},
+    503: {"description": "a store is away: again after Retry-After", "content": _PROBLEM},
 }
 
 
-def create_app(reader: LedgerReader, health: Health, clock: Clock, refresh_seconds: int) -> FastAPI:
-    """Build the application."""
-    app = FastAPI(title="Aldebaran console", version="1", docs_url=None, redoc_url=None)
-    app.include_router(api_routes(reader))
-    app.include_router(page_routes(reader, refresh_seconds))
-    app.router.routes.extend(health_routes(health))
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_NAMES)
-    _add_headers_and_times(app, clock)
-    _add_problems(app, refresh_seconds)
+def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES) -> FastAPI:
+    """Build the application; it answers under these names only."""
+    app = FastAPI(
+        title="Aldebaran console",
+        version="1",
+        description="Everything that the pages show and do. Send an operator's key as "
+        "`Authorization: Bearer <key>`; it has the role responder.",
+        responses=_ANSWERS,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.desk = desk
+    app.state.door = door
+    for router in (
+        alert_api(),
+        delivery_api(),
+        silence_api(),
+        standing_api(),
+        now_routes(),
+        alert_pages(),
+        delivery_pages(),
+        silence_pages(),
+        trial_pages(),
+        login_routes(),
+        admin_pages(),
+    ):
+        app.include_router(router)
+    app.router.routes.extend([asset_route(), *health_routes(desk.health)])
+    app.add_middleware(
+        BoundedBodies, limit_bytes=BODY_LIMIT_BYTES, timeout_seconds=BODY_TIMEOUT_SECONDS
+    )
+    app.add_middleware(Named, names=list(host_names))
+    app.add_middleware(Envelope, clock=desk.clock)
+    add_problems(app, answer)
     return app
 
 
-def _add_headers_and_times(app: FastAPI, clock: Clock) -> None:
-    @app.middleware("http")
-    async def around(
-        request: Request, answer: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
-        begun = clock.monotonic_seconds()
-        response = await answer(request)
-        response.headers.update(SAFE_HEADERS)
-        route = request.scope.get("route")
-        path = route.path if isinstance(route, Route) else "other"
-        seconds = clock.monotonic_seconds() - begun
-        REQUESTS.labels(route=path, status=str(response.status_code)).observe(seconds)
-        return response
+class Named:
+    """Answers under the console's own names only, so that a foreign page which points its name
+    here reads nothing. Probes come by address, and are answered.
+    """
+
+    def __init__(self, app: ASGIApp, names: list[str]) -> None:
+        self._app = app
+        self._checked = TrustedHostMiddleware(app, allowed_hosts=names, www_redirect=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check the name, but for probes."""
+        is_probe = scope["type"] == "http" and scope["path"].startswith(PROBES)
+        await (self._app if is_probe else self._checked)(scope, receive, send)
 
 
-def _add_problems(app: FastAPI, refresh_seconds: int) -> None:
-    def answer(request: Request, problem: Problem) -> Response:
-        if not request.url.path.startswith("/v1/"):
-            return problem_page(problem, refresh_seconds)
-        return JSONResponse(
-            problem.body(), problem.status, problem.headers(), media_type=PROBLEM_TYPE
-        )
-
-    @app.exception_handler(Problem)
-    async def on_problem(request: Request, problem: Problem) -> Response:
-        return answer(request, problem)
-
-    @app.exception_handler(Transient)
-    async def on_transient(request: Request, error: Transient) -> Response:
-        log.warning("ledger_away", reason=str(error))
-        return answer(request, ledger_away(error))
-
-    @app.exception_handler(RequestValidationError)
-    async def on_bad_question(request: Request, error: RequestValidationError) -> Response:
-        places = (
-            f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors()
-        )
-        return answer(request, Problem(422, "bad_question", "; ".join(places)))
-
-    @app.exception_handler(HTTPException)
-    async def on_http(request: Request, error: HTTPException) -> Response:
-        reason = {404: "no_such_page", 405: "wrong_method"}.get(error.status_code, "http")
-        return answer(request, Problem(error.status_code, reason, str(error.detail)))
-
-    @app.exception_handler(Exception)
-    async def on_bug(request: Request, error: Exception) -> Response:
-        # One reader's request must not stop the others, so a bug ends the request only.
-        log.error("bug", exc_info=error)
-        return answer(request, Problem(500, "bug", "we made a mistake; the log says which"))
+def answer(request: Request, problem: Problem) -> Response:
+    """Tell a problem as JSON to programs, and as a page to people, who are led to the login."""
+    if request.url.path.startswith(FOR_PROGRAMS):
+        return as_json(request, problem)
+    login = problem.members.get("login")
+    if problem.status == 401 and isinstance(login, str) and request.method in SAFE_METHODS:
+        return RedirectResponse(login, 303)
+    page = html(request, "problem.html", problem.status, title=problem.reason, problem=problem)
+    page.headers.update(problem.headers)
+    return page

@@ -1,6 +1,10 @@
 """Times and spans as people read them."""
 
 from datetime import UTC, datetime
+from typing import Final
+
+NOTHING: Final = "\N{EN DASH}"
+"""Where nothing was measured."""
 
 
 def utc(at_ms: int) -> str:
@@ -20,3 +24,36 @@ def span(milliseconds: int) -> str:
         if abs(seconds) < limit:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds / 86_400:.0f} days"
+
+
+def clock(at_ms: int) -> str:
+    """Return the time of day to the second, in UTC."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%H:%M:%S}Z"
+
+
+def milliseconds(value: float | None) -> str:
+    """Return a latency with two significant digits: 0.8 ms, 7.4 ms, 85 ms, 1.2 s."""
+    if value is None:
+        return NOTHING
+    if value < 9.95:
+        return f"{value:.1f} ms"
+    return f"{value:.0f} ms" if value < 999.5 else f"{value / 1000:.1f} s"
+
+
+def rate(value: float | None) -> str:
+    """Return a rate or a count that fits a tile: 0.4, 12, 980, 12.3k, 1.2M."""
+    if value is None:
+        return NOTHING
+    if value < 9.95:
+        return f"{value:.1f}".removesuffix(".0")
+    for size, unit in ((1e6, "M"), (1e3, "k")):
+        if value >= size * 0.9995:
+            return f"{value / size:.1f}{unit}"
+    return f"{value:.0f}"
+
+
+def gap(value: int) -> str:
+    """Return a span exact to the millisecond while that can be read: 17 ms, 1.234 s, 2 h."""
+    if abs(value) < 1000:
+        return f"{value} ms"
+    return f"{value / 1000:.3f} s" if abs(value) < 60_000 else span(value)

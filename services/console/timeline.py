@@ -1,8 +1,19 @@
 """An alert's way through the parts, as moments in the sequence of their times."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from services.backbone.ledger.rows import AlertDetail, AttemptRow, DecisionRow, DeliveryRow
+
+TONES: Final = {
+    "SENT": "good",
+    "CONFIRMED": "good",
+    "FAILED": "bad",
+    "IN_DOUBT": "bad",
+    "HELD": "bad",
+    "RETRY_WAIT": "warn",
+    "SUPPRESSED": "warn",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +24,11 @@ class Moment:
     after_ms: int
     what: str
     detail: str = ""
+
+    @property
+    def tone(self) -> str:
+        """How it is to be taken: good, bad, warn, or nothing of these."""
+        return TONES.get(self.what.upper(), "")
 
 
 def timeline(detail: AlertDetail) -> list[Moment]:

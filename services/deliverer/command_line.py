@@ -22,6 +22,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         ("resend", "send once more; with the repeat mark if a try may have been taken"),
         ("close", "do nothing more about it"),
         ("arrived", "the recipient has it: it counts as sent, and is not repeated"),
+        ("absent", "the recipient does not have it: it is sent again, without the mark"),
     ):
         command = commands.add_parser(name, help=text)
         command.add_argument("delivery_id")

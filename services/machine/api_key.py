@@ -8,6 +8,7 @@ from pathlib import Path
 
 KEY_PREFIX = "aldebaran_"
 KEY_BYTES = 32
+CONSOLE_PASSWORD = "console-password"  # noqa: S105 - a file's name
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,18 @@ def prepare(key: ApiKey) -> None:
 
 
 def link_secret(folder: Path) -> str:
-    """Return what signs links that acknowledge; made once, readable by its owner only."""
-    file = folder / "link-secret"
+    """Return what signs links that acknowledge."""
+    return _made_once(folder, "link-secret")
+
+
+def console_password(folder: Path) -> str:
+    """Return the password of the console's first admin."""
+    return _made_once(folder, CONSOLE_PASSWORD)
+
+
+def _made_once(folder: Path, name: str) -> str:
+    """Return a secret that is made once, readable by its owner only."""
+    file = folder / name
     if not file.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         write_private(file, secrets.token_urlsafe(KEY_BYTES))

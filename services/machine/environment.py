@@ -5,7 +5,7 @@ import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from services.machine.api_key import link_secret
+from services.machine.api_key import console_password, link_secret
 from services.machine.far_ends import Inbox, far_ends
 from services.machine.plan import Machine
 from services.machine.routes import routes_file
@@ -26,6 +26,9 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         "ALDEBARAN_OPERATOR_KEYS_FILE": str(machine.operator_key.hashes_file),
         "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
         "ALDEBARAN_CONSOLE_PUBLIC_URL": f"http://127.0.0.1:{machine.settings.port_console}",
+        "ALDEBARAN_CONSOLE_FIRST_PASSWORD": console_password(machine.home),
+        "ALDEBARAN_LOOKOUT_URL": f"http://127.0.0.1:{machine.settings.port_lookout}",
+        "ALDEBARAN_OPERATOR_KEY": machine.operator_key.read(),
         **far_ends(Inbox(machine.settings), named),
         **routing(machine.settings, named),
         **links(machine, named),

@@ -54,7 +54,7 @@ class Machine:
 def plan(machine: Machine) -> tuple[Program, ...]:
     """Return every program, each after those it needs; add a service by adding a line."""
     at = machine.settings
-    return (
+    others = (
         postgres.program(machine.server, machine.binaries),
         *cluster.programs(machine.brokers, machine.java, jars_folder(machine.tools, "broker")),
         topics_program(machine.brokers),
@@ -65,7 +65,6 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *auditors(machine),
         service("services.lookout", at.port_lookout),
         heartbeat(at),
-        service("services.console", at.port_console),
         *(deliverer(channel, at.deliverer_port(channel)) for channel in at.channels),
         *((simulator(machine),) if at.simulator_dials else ()),
         *((archivist(machine),) if at.archivist else ()),
@@ -73,6 +72,7 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *((accountant(machine),) if at.accountant else ()),
         *((callbacks(at),) if at.callbacks else ()),
     )
+    return (*others, console(at, others))
 
 
 def python(module: str) -> tuple[str, ...]:
@@ -175,6 +175,17 @@ def callbacks(at: MachineSettings) -> Program:
     """Return the door for what providers and people tell back."""
     settings = {"ALDEBARAN_CALLBACKS_PORT": str(at.port_callbacks_public)}
     return service("services.callbacks", at.port_callbacks, settings=settings)
+
+
+def console(at: MachineSettings, others: tuple[Program, ...]) -> Program:
+    """Return the page, which looks at every program that has pages of its own."""
+    parts = {
+        each.name: f"http://127.0.0.1:{each.readiness.port}"
+        for each in others
+        if isinstance(each.readiness, HttpReadiness)
+    }
+    settings = {"ALDEBARAN_CONSOLE_PARTS": json.dumps(parts)}
+    return service("services.console", at.port_console, settings=settings)
 
 
 def own_rabbitmq(machine: Machine) -> tuple[Program, ...]:

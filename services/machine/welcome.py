@@ -1,5 +1,6 @@
 """What the user is told once everything runs: where to look."""
 
+from services.machine.api_key import CONSOLE_PASSWORD
 from services.machine.plan import Machine
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
@@ -35,6 +36,7 @@ def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
         ),
         ("API key", str(machine.api_key.key_file)),
         ("operator's key", str(machine.operator_key.key_file)),
+        ("console's user admin", f"password in {machine.home / CONSOLE_PASSWORD}"),
         *routing(machine),
         ("logs", str(machine.home / "log")),
     ]

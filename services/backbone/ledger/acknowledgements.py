@@ -10,7 +10,7 @@ from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.decisions import Decision, note
 
-Via = Literal["link", "api"]
+Via = Literal["link", "api", "console"]
 
 PERSON_LIMIT_CHARACTERS: Final = 512
 NOTE_LIMIT_CHARACTERS: Final = 2000

@@ -48,6 +48,8 @@ DELIVERIES_OF: Final = (
     _DELIVERY + "WHERE alert_id = %(alert_id)s ORDER BY created_at, delivery_id LIMIT %(limit)s"
 )
 
+ONE_DELIVERY: Final = _DELIVERY + "WHERE delivery_id = %(delivery_id)s"
+
 ATTEMPTS_OF: Final = """
 SELECT delivery_id, a.attempt, a.owner, outcome, a.reason, a.provider_id,
   (extract(epoch FROM claimed_at) * 1000)::bigint AS claimed_at_ms,
@@ -76,6 +78,12 @@ NEWEST_OPEN_DELIVERIES: Final = (
 
 OLDEST_OPEN_DELIVERIES: Final = (
     _DELIVERY + "WHERE " + _IS_OPEN + " ORDER BY created_at, delivery_id LIMIT %(limit)s"
+)
+
+# One branch a state, so that each has its own small index.
+_OF_ONE_STATE: Final = "({} WHERE state = '{}' ORDER BY created_at LIMIT %(limit)s)"
+WAITING_FOR_PEOPLE: Final = " UNION ALL ".join(
+    _OF_ONE_STATE.format(_DELIVERY, state) for state in ("IN_DOUBT", "HELD")
 )
 
 OPEN_COUNTS: Final = """

@@ -18,6 +18,7 @@ from services.backbone.ledger.rows import (
     DeliveryMark,
     DeliveryRow,
     Page,
+    delivery_of,
 )
 from services.contracts.states import TERMINAL, State
 
@@ -74,7 +75,7 @@ class LedgerReader:
             alert=_alert(found[0], marks),
             record=whole["record"],
             routed_by=whole["routed_by"],
-            deliveries=[_delivery(row) for row in deliveries],
+            deliveries=[delivery_of(row) for row in deliveries],
             attempts=[AttemptRow(**row) for row in attempts],
             decisions=[DecisionRow(**row) for row in decisions],
         )
@@ -94,14 +95,20 @@ class LedgerReader:
         question = questions.NEWEST_OPEN_DELIVERIES if narrow else questions.NEWEST_DELIVERIES
         with self._snapshot() as connection:
             kept, cursor = _page(_ask(connection, question, terms), limit, "delivery_id")
-        return Page([_delivery(row) for row in kept], cursor)
+        return Page([delivery_of(row) for row in kept], cursor)
+
+    def delivery(self, delivery_id: str) -> DeliveryRow | None:
+        """Return one delivery as it stands, or None."""
+        with self._snapshot() as connection:
+            rows = _ask(connection, questions.ONE_DELIVERY, {"delivery_id": delivery_id})
+        return delivery_of(rows[0]) if rows else None
 
     def oldest_open(self, limit: int) -> list[DeliveryRow]:
         """Return the open deliveries, oldest first."""
         terms = {"limit": _bounded(limit)}
         with self._snapshot() as connection:
             rows = _ask(connection, questions.OLDEST_OPEN_DELIVERIES, terms)
-        return [_delivery(row) for row in rows]
+        return [delivery_of(row) for row in rows]
 
     def open_counts(self) -> dict[State, int]:
         """Return how many deliveries are open, by state, counted up to `COUNT_LIMIT`."""
@@ -147,8 +154,3 @@ def _marks(connection: Connection, alert_ids: list[str]) -> dict[str, list[Deliv
 def _alert(row: dict[str, Any], marks: dict[str, list[DeliveryMark]]) -> AlertRow:
     columns = {name: value for name, value in row.items() if name != "place_us"}
     return AlertRow(**columns, deliveries=marks.get(row["alert_id"], []))
-
-
-def _delivery(row: dict[str, Any]) -> DeliveryRow:
-    columns = {name: value for name, value in row.items() if name not in ("place_us", "state")}
-    return DeliveryRow(**columns, state=State(row["state"]))

@@ -98,3 +98,9 @@ class AlertDetail:
     deliveries: list[DeliveryRow]
     attempts: list[AttemptRow]
     decisions: list[DecisionRow] = field(default_factory=list)
+
+
+def delivery_of(row: dict[str, Any]) -> DeliveryRow:
+    """Return a delivery as the questions select it."""
+    columns = {name: value for name, value in row.items() if name not in ("place_us", "state")}
+    return DeliveryRow(**columns, state=State(row["state"]))

@@ -1,9 +1,9 @@
-"""A person's word on deliveries that wait for one: send again, close, or it arrived; each is kept.
+"""A person's word on deliveries that wait: send again, close, it arrived, or did not; each is kept.
 
 The channel's deliverer tells the moves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import psycopg
@@ -11,11 +11,17 @@ from psycopg.rows import class_row
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, connection_options, sorted_troubles
-from services.backbone.ledger.evidence import Evidence, EvidenceKind, give_on
+from services.backbone.ledger.evidence import Evidence, EvidenceKind
+from services.backbone.ledger.evidence import give_on as give_evidence
 from services.backbone.settings import LedgerSettings
+from services.contracts.states import State
 
 LIST_LIMIT: Final = 200
 ARRIVED: Final = "arrived"
+ABSENT: Final = "absent"
+RESEND: Final = "resend"
+
+_WAITS: Final = {RESEND: "HELD or FAILED or IN_DOUBT", "close": "HELD or FAILED"}
 
 _ATTEMPT: Final = "SELECT attempt FROM deliveries WHERE delivery_id = %(id)s FOR UPDATE"
 
@@ -29,7 +35,8 @@ ORDER BY updated_at DESC LIMIT %s"""
 _GIVE: Final = """
 WITH waiting AS (
   SELECT delivery_id, state AS before FROM deliveries
-  WHERE delivery_id = %(id)s AND state IN ('HELD', 'FAILED') FOR UPDATE
+  WHERE delivery_id = %(id)s AND (state IN ('HELD', 'FAILED')
+    OR state = 'IN_DOUBT' AND %(action)s = 'resend') FOR UPDATE
 ), moved AS (
   UPDATE deliveries d
   SET state = CASE WHEN %(action)s = 'resend' THEN 'RETRY_WAIT' ELSE 'CLOSED' END,
@@ -68,7 +75,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What a person decides: `action` is resend, close or arrived."""
+    """What a person decides: `action` is resend, close, arrived or absent."""
 
     delivery_id: str
     action: str
@@ -89,10 +96,7 @@ def waiting(settings: LedgerSettings, channel: str) -> list[Waiting]:
 
 
 def give(settings: LedgerSettings, word: Word) -> None:
-    """Move a delivery as a person decided, and keep who and why.
-
-    A HELD or FAILED one is sent again or closed. That one arrived is evidence like any other: it
-    ends a doubt, and a repeat that waits is not sent.
+    """Do as `give_on` does, on a connection of its own.
 
     Raises:
         Transient: Postgres is away.
@@ -100,10 +104,25 @@ def give(settings: LedgerSettings, word: Word) -> None:
     """
     url = settings.postgres_url.get_secret_value()
     with sorted_troubles(), psycopg.connect(url, **connection_options()) as connection:
-        if word.action == ARRIVED:
-            _arrived(connection, word)
-        elif connection.execute(_GIVE, _terms(word)).fetchone() is None:
-            raise Refused(f"no delivery {word.delivery_id} is HELD or FAILED")
+        give_on(connection, word)
+
+
+def give_on(connection: Connection, word: Word) -> None:
+    """Move a delivery as a person decided, and keep who and why, in the caller's transaction.
+
+    A HELD or FAILED one is sent again or closed, one IN_DOUBT is sent again. That one arrived, or
+    did not, is evidence like any other: it ends a doubt; what arrived is not repeated, and what
+    did not is sent without a mark.
+
+    Raises:
+        Refused: no such delivery waits.
+    """
+    if word.action == ARRIVED:
+        _arrived(connection, word)
+    elif word.action == ABSENT:
+        _absent(connection, word)
+    elif connection.execute(_GIVE, _terms(word)).fetchone() is None:
+        raise Refused(f"no delivery {word.delivery_id} is {_WAITS[word.action]}")
 
 
 def _arrived(connection: Connection, word: Word) -> None:
@@ -111,10 +130,25 @@ def _arrived(connection: Connection, word: Word) -> None:
     attempt = found[0] if found else 0
     person = f"person {word.person}"
     seen = Evidence(word.delivery_id, EvidenceKind.TAKEN, person, "", word.why, attempt)
-    moved = [each for each in give_on(connection, [seen]) if each.path]
+    moved = [each for each in give_evidence(connection, [seen]) if each.path]
     if not moved:
         raise Refused(f"no delivery {word.delivery_id} is HELD, IN_DOUBT or waits for a repeat")
     connection.execute(_KEEP, _terms(word) | {"before": moved[0].before})
+
+
+def _absent(connection: Connection, word: Word) -> None:
+    found = connection.execute(_ATTEMPT, _terms(word)).fetchone()
+    if found is None or found[0] < 1:
+        raise Refused(f"no delivery {word.delivery_id} was tried")
+    person = f"person {word.person}"
+    seen = Evidence(word.delivery_id, EvidenceKind.ABSENT, person, "", word.why, found[0])
+    moved = give_evidence(connection, [seen])
+    if any(each.path for each in moved):
+        connection.execute(_KEEP, _terms(word) | {"before": moved[0].before})
+        return
+    again = replace(word, action=RESEND, why=f"it did not arrive: {word.why}")
+    if moved[0].before is not State.HELD or not connection.execute(_GIVE, _terms(again)).fetchone():
+        raise Refused(f"no delivery {word.delivery_id} is HELD or IN_DOUBT")
 
 
 def _terms(word: Word) -> dict[str, str]:

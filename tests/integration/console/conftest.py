@@ -1,34 +1,105 @@
 """A ledger of its own, and the console in front of it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Thread
 
 import pytest
 from httpx2 import Client
 from pydantic import SecretStr
 
-from services.backbone.clock import SystemClock
-from services.backbone.health import Health
-from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.ledger.database import Pool, migrate, open_pool
+from services.backbone.ledger.overview import Overviews
 from services.backbone.ledger.reading import LedgerReader
-from services.backbone.service import HttpServer
+from services.backbone.service import HttpServer, Life
 from services.backbone.settings import LedgerSettings
 from services.console.app import create_app
+from services.console.desk import open_desk
+from services.console.live import Board
+from services.console.lookout import Lookout
+from services.console.parts.looking import Looker
+from services.console.people.door import Door
+from services.console.people.roles import Role
+from services.console.people.sessions import Sessions
+from services.console.people.users import Users
+from services.console.watching import LedgerWatch, Watcher
 from services.machine.ports import free_ports
+from services.machine.waiting import wait_until
+
+LOOK_SECONDS = 0.2
 
 
 @pytest.fixture
-def reader(ledger_url: str) -> Iterator[LedgerReader]:
+def pool(ledger_url: str) -> Iterator[Pool]:
     settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
     migrate(settings)
-    pool = open_pool(settings)
-    yield LedgerReader(pool)
-    pool.close()
+    with open_pool(settings) as made:
+        yield made
 
 
 @pytest.fixture
-def browser(reader: LedgerReader) -> Iterator[Client]:
+def reader(pool: Pool) -> LedgerReader:
+    return LedgerReader(pool)
+
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Console:
+    """A running console."""
+
+    url: str
+    board: Board
+    watcher: Watcher
+    parts: dict[str, str]
+    door: Door
+    users: Users
+    ledger_url: str
+
+    def client(self, name: str = "", role: Role = Role.RESPONDER) -> Client:
+        """Return a browser without scripts; with a name it has logged in as such a user."""
+        made = Client(base_url=self.url, follow_redirects=True)
+        if name:
+            if self.users.find(name) is None:
+                self.users.add(name, PASSWORD, role, "test")
+            answer = made.post("/login", data={"name": name, "password": PASSWORD})
+            assert answer.status_code == 200, answer.text
+        return made
+
+
+@contextmanager
+def running(
+    pool: Pool, ledger_url: str, lookout: Lookout | None = None, open_to_readers: bool = True
+) -> Iterator[Console]:
+    life, board, port, parts = Life(), Board(), free_ports(1)[0], dict[str, str]()
+    reader, looker = LedgerReader(pool), Looker(life.clock)
+    watch = LedgerWatch(lambda: None, Overviews(pool).now, lambda limit: reader.alerts(limit).rows)
+    watcher = Watcher(watch, looker, parts, board.publish, life, LOOK_SECONDS)
+    lookout, sessions = lookout or Lookout("http://127.0.0.1:9", ""), Sessions(pool)
+    door = Door(sessions, open_to_readers=open_to_readers)
+    desk = open_desk(pool, board, life, sessions, lookout, parts)
+    thread = Thread(target=watcher.watch_until_stopped)
+    url = f"http://127.0.0.1:{port}"
+    with HttpServer(create_app(desk, door), "127.0.0.1", port):
+        thread.start()
+        wait_until(lambda: board.now is not None, 30, "the console has not looked around")
+        yield Console(url, board, watcher, parts, door, desk.users, ledger_url)
+        life.stop.set()
+        thread.join(30)
+    looker.close()
+    lookout.close()
+
+
+@pytest.fixture
+def console(pool: Pool, ledger_url: str) -> Iterator[Console]:
+    with running(pool, ledger_url) as made:
+        yield made
+
+
+@pytest.fixture
+def browser(console: Console) -> Iterator[Client]:
     """An HTTP client of a running console."""
-    port = free_ports(1)[0]
-    app = create_app(reader, Health(), SystemClock(), refresh_seconds=5)
-    with HttpServer(app, "127.0.0.1", port), Client(base_url=f"http://127.0.0.1:{port}") as client:
+    with Client(base_url=console.url) as client:
         yield client

@@ -13,6 +13,7 @@ from httpx2 import Client, TransportError, get
 from services.contracts.states import State
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
+from tests.integration.console.conftest import Console
 from tests.integration.console.ledger_rows import add_alert, add_attempt, add_delivery
 
 pytestmark = pytest.mark.postgres
@@ -20,33 +21,61 @@ pytestmark = pytest.mark.postgres
 HOSTILE = "<script>alert(1)</script> \"quoted\" 'too' & {{ 7 * 7 }}"
 
 
-def test_the_page_shows_alerts_and_what_is_open(browser: Client, ledger_url: str) -> None:
+def shown(browser: Client, text: str) -> str:
+    """Return the first page as soon as it shows a text."""
+
+    def page() -> str:
+        return browser.get("/").text
+
+    wait_until(lambda: text in page(), 30, f"the page does not show {text}")
+    return page()
+
+
+def test_the_page_shows_alerts_and_what_waits(browser: Client, ledger_url: str) -> None:
     alert = add_alert(ledger_url, "one", summary="Much too much")
     add_delivery(ledger_url, alert, recipient="desk@example.org", state=State.SENT)
     add_delivery(ledger_url, alert, recipient="night@example.org", state=State.IN_DOUBT)
-    page = browser.get("/").text
+    page = shown(browser, "Much too much")
     assert f'<a class="summary" href="/alerts/{alert}"><bdi>Much too much</bdi></a>' in page
-    assert "1 in doubt" in page
-    assert re.search(r"<b>in doubt</b>, .* old:\nemail to <bdi>night@example.org</bdi>", page)
-    assert '<meta http-equiv="refresh" content="5">' in page
-    assert "no login yet: this machine only" in page
+    assert "1</a> <small>in doubt or held" in page
+    assert "email to <bdi>night@example.org</bdi>" in page
+    assert re.search(r'id="channel-email".*?<td class="number bad">1 <small>', page, re.S)
+
+
+def test_the_page_lives(console: Console, browser: Client, ledger_url: str) -> None:
+    shown(browser, "No alert yet.")
+    with browser.stream("GET", "/live") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = answer.iter_lines()
+        alert = add_alert(ledger_url, "one", summary="Just now")
+        seen = next(line for line in lines if alert in line)
+        assert seen.startswith("data: ")
+    wait_until(lambda: console.board.followers == 0, 30, "still followed")
+
+
+def test_programs_are_looked_at(console: Console, browser: Client) -> None:
+    console.parts["itself"] = console.url
+    shown(browser, "not ready</span>")
+    console.watcher.life.health.add_ready("all", lambda: None)
+    console.parts["nobody"] = f"http://127.0.0.1:{free_ports(1)[0]}"
+    page = shown(browser, "1 <small>of 2 ready")
+    assert "answer: does not answer" in page
 
 
 def test_an_empty_ledger_is_a_page_too(browser: Client) -> None:
-    assert "No alert yet." in browser.get("/").text
+    shown(browser, "No alert yet.")
 
 
 def test_older_alerts_are_one_click_away_and_stand_still(browser: Client, ledger_url: str) -> None:
     for number in range(60):
         add_alert(ledger_url, str(number), accepted=number, summary=f"Number {number}.")
-    first = browser.get("/").text
+    first = browser.get("/alerts").text
     assert "Number 10." in first
     assert "Number 9." not in first
-    link = re.search(r'href="(/\?cursor=[^"]+)"', first)
+    link = re.search(r'href="(/alerts\?cursor=[^"]+)"', first)
     assert link
     second = browser.get(link[1]).text
     assert "Number 9." in second
-    assert "refresh" not in second
     assert "Older alerts" not in second
 
 
@@ -55,7 +84,7 @@ def test_an_alert_has_a_timeline_in_milliseconds(browser: Client, ledger_url: st
     delivery = add_delivery(ledger_url, alert, state=State.SENT)
     add_attempt(ledger_url, delivery, 1, 0.02, 0.05, "SENT")
     page = browser.get(f"/alerts/{alert}").text
-    moments = re.findall(r"\+(\d+) ms</td><td>(\w+)", page)
+    moments = re.findall(r"\+(\d+) ms</span>.*?<b>(\w+)</b>", page, re.S)
     assert moments == [
         ("0", "appended"), ("4", "detected"), ("10", "accepted"), ("20", "claimed"), ("50", "sent"),
     ]  # fmt: skip
@@ -77,33 +106,47 @@ def test_what_waits_is_shown_with_its_reason_and_end(browser: Client, ledger_url
         )
     page = browser.get(f"/alerts/{alert}").text
     assert f"<bdi>{silenced}</bdi> · until 2026-11-21 12:00:00.000Z" in page
-    assert re.search(rf"suppressed <span [^>]*><bdi>email to desk@example.org: {silenced}", page)
+    assert re.search(
+        rf"suppressed</b> <span [^>]*><bdi>email to desk@example.org: {silenced}", page
+    )
 
 
 def test_hostile_texts_stay_texts(browser: Client, ledger_url: str) -> None:
     record = {"key": {HOSTILE: HOSTILE}, "event_ids": [HOSTILE], "auditor": HOSTILE}
     alert = add_alert(ledger_url, "one", summary=HOSTILE, record={**record, "values": {"v": [1]}})
     add_delivery(ledger_url, alert, recipient=HOSTILE, state=State.HELD, reason=HOSTILE)
-    for path in ("/", f"/alerts/{alert}", f"/alerts/{HOSTILE}"):
+    shown(browser, alert)
+    for path in ("/", "/alerts", f"/alerts/{alert}", f"/alerts/{HOSTILE}"):
         page = browser.get(path)
-        assert "<script" not in page.text
+        assert "<script>" not in page.text
+        assert HOSTILE not in page.text
         assert "49" not in re.findall(r"&amp; (\S+)", page.text)
         assert "default-src 'none'" in page.headers["content-security-policy"]
     assert browser.get("/v1/alerts").json()["rows"][0]["summary"] == HOSTILE
 
 
-@pytest.mark.parametrize("path", ["/", "/style.css", "/v1/alerts", "/nothing", "/healthz/live"])
+@pytest.mark.parametrize("path", ["/", "/v1/alerts", "/nothing", "/healthz/live", "/static/x/y"])
 def test_every_answer_is_safe_for_a_browser(browser: Client, path: str) -> None:
     headers = browser.get(path).headers
-    assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'")
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert "unsafe" not in policy
     assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-store"
 
 
-def test_pages_load_only_their_own_style(browser: Client) -> None:
-    page = browser.get("/").text
-    assert re.findall(r'(?:src|<link[^>]*href)="([^"]+)"', page) == ["/style.css"]
-    assert " style=" not in page
-    assert "prefers-color-scheme: dark" in browser.get("/style.css").text
+def test_pages_load_only_their_own_files(browser: Client) -> None:
+    page = shown(browser, "No alert yet.")
+    loaded = re.findall(r'(?:<script[^>]* src|<link[^>]*href)="([^"]+)"', page)
+    assert {each.rpartition("/")[2] for each in loaded} == {
+        "icon.svg", "style.css", "htmx.min.js", "hx-sse.min.js", "console.js",
+    }  # fmt: skip
+    for path in loaded:
+        answer = browser.get(path)
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+    assert not re.search(r"<[^>]* (style|on[a-z]+)=", page)
+    assert not re.search(r"<script(?![^>]* src=)", page)
 
 
 def test_the_api_pages_through_alerts(browser: Client, ledger_url: str) -> None:
@@ -152,11 +195,9 @@ def test_a_foreign_name_for_this_machine_is_refused(browser: Client) -> None:
 
 
 def test_the_api_describes_itself(browser: Client) -> None:
-    assert set(browser.get("/openapi.json").json()["paths"]) == {
-        "/v1/alerts",
-        "/v1/alerts/{alert_id}",
-        "/v1/deliveries",
-    }
+    paths = browser.get("/openapi.json").json()["paths"]
+    assert {"/v1/alerts", "/v1/deliveries/{delivery_id}/word", "/v1/silences"} <= set(paths)
+    assert all(path.startswith("/v1/") for path in paths)
 
 
 def test_the_program_waits_for_its_ledger_and_ends_cleanly(
@@ -170,14 +211,21 @@ def test_the_program_waits_for_its_ledger_and_ends_cleanly(
         connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
         process = subprocess.Popen(command, env=environ | settings)
         wait_until(lambda: status(port, "/healthz/live") == 200, 60, "not live")
+        wait_until(lambda: "does not answer" in text(port, "/"), 60, "nothing is said")
         assert status(port, "/healthz/ready") == 503
         assert status(port, "/v1/alerts") == 503
-        assert status(port, "/") == 503
         connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     wait_until(lambda: status(port, "/healthz/ready") == 200, 60, "not ready")
-    assert status(port, "/") == 200
+    wait_until(lambda: "No alert yet." in text(port, "/"), 60, "no page")
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 0
+
+
+def text(port: int, path: str) -> str:
+    try:
+        return get(f"http://127.0.0.1:{port}{path}", timeout=30).text
+    except TransportError:
+        return ""
 
 
 def status(port: int, path: str) -> int:
@@ -187,7 +235,7 @@ def status(port: int, path: str) -> int:
         return 0
 
 
-def test_any_other_address_is_refused() -> None:
+def test_other_machines_reach_it_by_https_only() -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "services.console"],
         env=environ | {"ALDEBARAN_HTTP_HOST": "0.0.0.0"},  # noqa: S104 - that is what is refused
@@ -196,4 +244,4 @@ def test_any_other_address_is_refused() -> None:
         timeout=60,
     )
     assert ended.returncode == 78
-    assert b"ALDEBARAN_HTTP_HOST" in ended.stderr
+    assert b"https://" in ended.stderr

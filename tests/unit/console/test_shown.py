@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.ledger.places import Place
-from services.console.shown import span, utc
+from services.console.shown import NOTHING, milliseconds, rate, span, utc
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,23 @@ def test_a_cursor_is_read_as_it_was_written(at_us: int, row_id: str) -> None:
 def test_any_other_text_is_no_cursor(text: str) -> None:
     with pytest.raises(ValueError, match="cursor"):
         Place.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.42, "0.4"), (9.96, "10"), (980, "980"), (999.6, "1.0k"), (12_345, "12.3k"),
+     (2_500_000, "2.5M")],
+)  # fmt: skip
+def test_rates_fit_a_tile(value: float, text: str) -> None:
+    assert rate(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.84, "0.8 ms"), (9.96, "10 ms"), (85.2, "85 ms"), (1234, "1.2 s")]
+)
+def test_latencies_have_two_digits(value: float, text: str) -> None:
+    assert milliseconds(value) == text
+
+
+def test_what_was_not_measured_is_a_dash() -> None:
+    assert rate(None) == milliseconds(None) == NOTHING

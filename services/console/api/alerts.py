@@ -1,0 +1,76 @@
+"""Alerts as JSON: the list, one, why it was sent, and taking it in hand."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
+from services.backbone.ledger.answers import Answer
+from services.backbone.ledger.rows import AlertDetail, AlertRow, Page
+from services.console.api.terms import (
+    DEFAULT_LIMIT,
+    AlertId,
+    Body,
+    Cursor,
+    Limit,
+    PlainText,
+    no_such_alert,
+    read_cursor,
+)
+from services.console.deeds.alerts import acknowledge
+from services.console.desk import Served
+from services.console.people.door import Reader, Responder
+
+
+class NoteBody(Body):
+    """What there is to say about taking an alert in hand."""
+
+    note: Annotated[
+        str, PlainText, Field(max_length=NOTE_LIMIT_CHARACTERS, examples=["I look at the fans"])
+    ] = ""
+
+
+class AcknowledgedBy(BaseModel):
+    """Whether this was the person's first word on the alert, and who was first of all."""
+
+    alert_id: str
+    new: bool
+    first: str
+
+
+def alert_api() -> APIRouter:
+    """Return the routes; they run on threads, since the ledger's client waits."""
+    router = APIRouter(prefix="/v1/alerts", tags=["alerts"])
+
+    @router.get("", summary="List alerts, newest first")
+    def newest(
+        person: Reader, desk: Served, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+    ) -> Page[AlertRow]:
+        return desk.reader.alerts(limit, read_cursor(cursor))
+
+    @router.get("/{alert_id}", summary="Show one alert with its deliveries and attempts")
+    def one(person: Reader, desk: Served, alert_id: AlertId) -> AlertDetail:
+        found = desk.reader.alert(alert_id)
+        if found is None:
+            raise no_such_alert(alert_id)
+        return found
+
+    @router.get("/{alert_id}/why", summary="Tell every decision about an alert")
+    def why(person: Reader, desk: Served, alert_id: AlertId) -> Answer:
+        found = desk.answers.why(alert_id)
+        if found is None:
+            raise no_such_alert(alert_id)
+        return found
+
+    @router.post("/{alert_id}/acknowledge", summary="Take an alert in hand; twice is once")
+    def take(
+        alert_id: AlertId, person: Responder, desk: Served, body: NoteBody | None = None
+    ) -> AcknowledgedBy:
+        try:
+            done = acknowledge(desk.pool, person, alert_id, body.note if body else "")
+        except NoSuchAlert:
+            raise no_such_alert(alert_id) from None
+        return AcknowledgedBy(alert_id=alert_id, new=done.new, first=done.first.person)
+
+    return router

@@ -1,0 +1,82 @@
+"""What pages and the API act on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from services.backbone.clock import Clock
+from services.backbone.health import Health
+from services.backbone.ledger.answers import Answers
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.reading import LedgerReader
+from services.backbone.service import Life
+from services.console.deeds.silences import Deeds
+from services.console.live import Board
+from services.console.lookout import Lookout
+from services.console.people.audit import Audit
+from services.console.people.login import Login
+from services.console.people.sessions import Sessions
+from services.console.people.users import Users
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The parts of a running console."""
+
+    pool: Pool
+    reader: LedgerReader
+    answers: Answers
+    users: Users
+    audit: Audit
+    login: Login
+    lookout: Lookout
+    deeds: Deeds
+    board: Board
+    life: Life
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def clock(self) -> Clock:
+        """The program's clock."""
+        return self.life.clock
+
+    @property
+    def health(self) -> Health:
+        """The program's own health."""
+        return self.life.health
+
+
+def open_desk(
+    pool: Pool,
+    board: Board,
+    life: Life,
+    sessions: Sessions,
+    lookout: Lookout,
+    parts: Mapping[str, str],
+) -> Desk:
+    """Return a desk on a ledger."""
+    users, audit = Users(pool), Audit(pool)
+    return Desk(
+        pool=pool,
+        reader=LedgerReader(pool),
+        answers=Answers(pool),
+        users=users,
+        audit=audit,
+        login=Login(users, sessions, audit, life.clock),
+        lookout=lookout,
+        deeds=Deeds(lookout, audit),
+        board=board,
+        life=life,
+        parts=parts,
+    )
+
+
+def _desk(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+Served = Annotated[Desk, Depends(_desk)]
+"""The desk, for a route's parameter."""

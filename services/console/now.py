@@ -1,0 +1,109 @@
+"""How everything stands at one moment, as one value, and the few points that are drawn."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.backbone.ledger.overview import ChannelState, Overview
+from services.backbone.ledger.rows import AlertRow
+from services.console.parts.figures import Figures
+from services.console.parts.looking import Look
+from services.contracts.states import State
+
+POINTS_LIMIT: Final = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One moment of the drawn lines; None where nothing was measured."""
+
+    events_per_second: float | None
+    p99_ms: float | None
+
+
+@dataclass(frozen=True)
+class Now:
+    """How everything stands; `overview` is None while the ledger does not answer."""
+
+    at_ms: int
+    overview: Overview | None
+    alerts: tuple[AlertRow, ...] = ()
+    looks: tuple[Look, ...] = ()
+    figures: Figures | None = None
+    points: tuple[Point, ...] = field(default=())
+
+    @property
+    def not_ready(self) -> tuple[Look, ...]:
+        """The programs that are not ready."""
+        return tuple(look for look in self.looks if not look.ready)
+
+    @property
+    def p99_ms(self) -> float | None:
+        """The worst auditor's p99: with two of them, alerts are as fast as the better one."""
+        return (
+            _worst(each.latency.p99_ms for each in self.figures.auditors) if self.figures else None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How many deliveries, and the age of the oldest in ms (0: nothing waits)."""
+
+    count: int = 0
+    oldest_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelLine:
+    """One channel's row of the table."""
+
+    channel: str
+    cells: dict[str, Cell]
+    overdue_seconds: float
+    breakers_open: int
+
+
+COLUMNS: Final = {
+    "waiting": (State.PENDING, State.CLAIMED),
+    "retry": (State.RETRY_WAIT,),
+    "suppressed": (State.SUPPRESSED,),
+    "in doubt": (State.IN_DOUBT,),
+    "held": (State.HELD,),
+    "sent": (State.SENT,),
+    "confirmed": (State.CONFIRMED,),
+    "failed": (State.FAILED,),
+}
+"""The columns of the table of channels, and which states each counts."""
+
+
+def channel_lines(now: Now, channels: Iterable[str] = ()) -> list[ChannelLine]:
+    """Return a row for each channel that is known or has deliveries."""
+    states = now.overview.channels if now.overview else []
+    overdue = now.figures.overdue if now.figures else {}
+    breakers = now.figures.breakers if now.figures else {}
+    names = {*channels, *(each.channel for each in states), *overdue}
+    return [
+        ChannelLine(
+            channel=name,
+            cells={column: _cell(states, name, column) for column in COLUMNS},
+            overdue_seconds=overdue.get(name, 0.0),
+            breakers_open=int(breakers.get(name, 0)),
+        )
+        for name in sorted(names)
+    ]
+
+
+def _cell(states: Iterable[ChannelState], channel: str, column: str) -> Cell:
+    own = [each for each in states if each.channel == channel and each.state in COLUMNS[column]]
+    return Cell(sum(each.count for each in own), max((each.oldest_ms for each in own), default=0))
+
+
+def point(figures: Figures) -> Point:
+    """Return what is drawn of a moment."""
+    return Point(
+        figures.events_per_second, _worst(each.latency.p99_ms for each in figures.auditors)
+    )
+
+
+def _worst(values: Iterable[float | None]) -> float | None:
+    return max((each for each in values if each is not None), default=None)

@@ -1,0 +1,101 @@
+"""For admins: the audit log and the users."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.responses import Response
+
+from services.backbone.errors import Refused
+from services.backbone.web.problems import Problem
+from services.console.desk import Desk, Served
+from services.console.people.audit import Deed
+from services.console.people.door import Admin, AdminPress, Press
+from services.console.people.passwords import made
+from services.console.people.roles import Role
+from services.console.rendering import html
+
+SHOWN: Final = 100
+
+
+def admin_pages() -> APIRouter:
+    """Return the routes of the pages."""
+    router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+    @router.get("/audit")
+    def log(
+        request: Request,
+        person: Admin,
+        desk: Served,
+        before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    ) -> HTMLResponse:
+        rows = desk.audit.newest(SHOWN, before)
+        older = rows[-1].audit_id if len(rows) == SHOWN else None
+        return html(request, "audit.html", title="Audit log", here="audit", rows=rows, older=older)
+
+    @router.get("/users")
+    def users(request: Request, person: Admin, desk: Served) -> HTMLResponse:
+        return _users(request, desk)
+
+    @router.post("/users")
+    def press(request: Request, press: AdminPress, desk: Served) -> Response:
+        try:
+            return _changed(request, press, desk)
+        except Refused as error:
+            return _users(request, desk, Problem(422, "refused", str(error)))
+
+    return router
+
+
+def _changed(request: Request, press: Press, desk: Desk) -> Response:
+    name, what = press.text("name", 64), press.fields.get("what", "")
+    if what == "add":
+        password, role = made(), _role(press)
+        desk.users.add(name, password, role, press.person.name)
+        _note(press, desk, Deed("add user", name, role))
+        return _users(request, desk, shown=(name, password))
+    if what == "password":
+        password = made()
+        desk.users.set_password(name, password)
+        _note(press, desk, Deed("reset password", name))
+        return _users(request, desk, shown=(name, password))
+    if what == "role":
+        role = _role(press)
+        desk.users.set_role(name, role)
+        _note(press, desk, Deed("change role", name, role))
+    elif what == "close":
+        desk.users.close(name)
+        _note(press, desk, Deed("close user", name))
+    else:
+        raise Problem(422, "bad_form", "this is no form of ours; load the page again")
+    return RedirectResponse("/users?said=done", 303)
+
+
+def _role(press: Press) -> Role:
+    try:
+        return Role(press.fields.get("role", ""))
+    except ValueError:
+        raise Refused(f"a role is one of {', '.join(Role)}") from None
+
+
+def _note(press: Press, desk: Desk, deed: Deed) -> None:
+    desk.audit.note(press.person, deed)
+
+
+def _users(
+    request: Request,
+    desk: Desk,
+    problem: Problem | None = None,
+    shown: tuple[str, str] | None = None,
+) -> HTMLResponse:
+    return html(
+        request,
+        "users.html",
+        problem.status if problem else 200,
+        title="Users",
+        here="users",
+        users=desk.users.all(),
+        roles=list(Role),
+        problem=problem,
+        shown=shown,
+    )

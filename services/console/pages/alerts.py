@@ -1,0 +1,65 @@
+"""The pages of alerts: the list, and one alert with its life."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.responses import Response
+
+from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
+from services.console.api.terms import AlertId, no_such_alert, read_cursor
+from services.console.deeds.alerts import acknowledge
+from services.console.desk import Served
+from services.console.people.door import Reader, ResponderPress
+from services.console.rendering import html
+from services.console.timeline import timeline
+
+ALERTS_SHOWN: Final = 50
+EVENT_IDS_SHOWN: Final = 200
+
+
+def alert_pages() -> APIRouter:
+    """Return the routes of the pages."""
+    router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+    @router.get("/alerts")
+    def newest(
+        request: Request,
+        person: Reader,
+        desk: Served,
+        cursor: Annotated[str | None, Query(max_length=64)] = None,
+    ) -> HTMLResponse:
+        page = desk.reader.alerts(ALERTS_SHOWN, read_cursor(cursor))
+        return html(request, "alerts.html", title="Alerts", here="alerts", page=page)
+
+    @router.get("/alerts/{alert_id}")
+    def one(request: Request, person: Reader, alert_id: AlertId, desk: Served) -> HTMLResponse:
+        detail, why = desk.reader.alert(alert_id), desk.answers.why(alert_id)
+        if detail is None or why is None:
+            raise no_such_alert(alert_id)
+        ids = detail.record.get("event_ids", [])
+        return html(
+            request,
+            "alert.html",
+            title=detail.alert.summary,
+            here="alerts",
+            detail=detail,
+            why=why,
+            sentences={each.delivery_id: each.sentence for each in why.recipients},
+            moments=timeline(detail),
+            event_ids=ids[:EVENT_IDS_SHOWN],
+            more_ids=max(0, len(ids) - EVENT_IDS_SHOWN),
+        )
+
+    @router.post("/alerts/{alert_id}/acknowledge")
+    def take(alert_id: AlertId, press: ResponderPress, desk: Served) -> Response:
+        try:
+            done = acknowledge(
+                desk.pool, press.person, alert_id, press.text("note", NOTE_LIMIT_CHARACTERS)
+            )
+        except NoSuchAlert:
+            raise no_such_alert(alert_id) from None
+        said = "acknowledged" if done.new else "you had acknowledged it before"
+        return RedirectResponse(f"/alerts/{alert_id}?said={said}", 303)
+
+    return router

@@ -1,0 +1,85 @@
+"""One delivery: what is known of it, what a person may say; and lists of those that wait."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.responses import Response
+
+from services.backbone.errors import Refused
+from services.backbone.ledger.words import Word
+from services.backbone.web.problems import Problem
+from services.console.api.terms import DeliveryId, no_such_delivery, read_cursor
+from services.console.deeds.deliveries import (
+    ACTIONS,
+    PERSON_LIMIT_CHARACTERS,
+    WHY_LIMIT_CHARACTERS,
+    possible,
+    say,
+)
+from services.console.desk import Served
+from services.console.people.door import Reader, ResponderPress
+from services.console.rendering import html
+from services.contracts.states import State
+
+SHOWN: Final = 50
+
+
+def delivery_pages() -> APIRouter:
+    """Return the routes of the pages."""
+    router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+    @router.get("/todo")
+    def waiting(
+        request: Request,
+        person: Reader,
+        desk: Served,
+        state: State | None = None,
+        cursor: Annotated[str | None, Query(max_length=64)] = None,
+    ) -> HTMLResponse:
+        states = [state] if state else [State.IN_DOUBT, State.HELD]
+        page = desk.reader.deliveries(states, SHOWN, read_cursor(cursor))
+        return html(
+            request, "todo.html", title="To do", here="todo", page=page, state=state, states=State
+        )
+
+    @router.get("/deliveries/{delivery_id}")
+    def one(
+        request: Request, person: Reader, delivery_id: DeliveryId, desk: Served
+    ) -> HTMLResponse:
+        row = desk.reader.delivery(delivery_id)
+        if row is None:
+            raise no_such_delivery(delivery_id)
+        answer = desk.answers.why(row.alert_id)
+        told = (
+            [each for each in answer.recipients if each.delivery_id == delivery_id]
+            if answer
+            else []
+        )
+        return html(
+            request,
+            "delivery.html",
+            title=f"{row.channel} to {row.recipient}",
+            here="todo",
+            row=row,
+            told=told[0] if told else None,
+            actions={each: ACTIONS[each] for each in possible(row.state, row.attempt)},
+            done=desk.audit.of(f"delivery {delivery_id}"),
+        )
+
+    @router.post("/deliveries/{delivery_id}")
+    def decide(delivery_id: DeliveryId, press: ResponderPress, desk: Served) -> Response:
+        action, why = press.text("action", 20), press.text("why", WHY_LIMIT_CHARACTERS)
+        if action not in ACTIONS:
+            raise Problem(422, "bad_word", f"say one of {', '.join(ACTIONS)}")
+        if not why:
+            raise Problem(422, "no_reason", "say how you know; it is kept with your name")
+        word = Word(delivery_id, action, press.person.name[:PERSON_LIMIT_CHARACTERS], why)
+        try:
+            new = say(desk.pool, press.person, word, press.text("key", 256) or None)
+        except Refused as error:
+            raise Problem(409, "not_waiting", f"{error}; somebody was quicker") from None
+        said = "done" if new else "done before"
+        return RedirectResponse(f"/deliveries/{delivery_id}?said={said}", 303)
+
+    return router

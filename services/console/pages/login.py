@@ -1,0 +1,84 @@
+"""Logging in and out, and one's own password."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.responses import Response
+
+from services.backbone.errors import Refused
+from services.backbone.web.problems import Problem
+from services.console.desk import Served
+from services.console.people.audit import Deed
+from services.console.people.door import AtDoor, Reader, ReaderPress, check_origin, read_form
+from services.console.people.passwords import fits
+from services.console.rendering import html
+
+Form = Annotated[dict[str, str], Depends(read_form)]
+
+
+def login_routes() -> APIRouter:
+    """Return the routes."""
+    router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+    @router.get("/login")
+    def page(
+        request: Request, next_page: Annotated[str, Query(alias="next", max_length=2000)] = "/"
+    ) -> HTMLResponse:
+        return html(request, "login.html", title="Log in", back=local(next_page), problem="")
+
+    @router.post("/login")
+    def log_in(request: Request, form: Form, desk: Served, door: AtDoor) -> Response:
+        check_origin(request)
+        back = local(form.get("next", "/"))
+        address = request.client.host if request.client else ""
+        try:
+            token = desk.login.let_in(form.get("name", ""), form.get("password", ""), address)
+        except Problem as problem:
+            return html(
+                request,
+                "login.html",
+                problem.status,
+                title="Log in",
+                back=back,
+                problem=problem.detail,
+            )
+        answer = RedirectResponse(back, 303)
+        door.let_in(answer, token)
+        return answer
+
+    @router.post("/logout")
+    def log_out(press: ReaderPress, desk: Served, door: AtDoor) -> Response:
+        door.sessions.close(press.person.token)
+        desk.audit.note(press.person, Deed("log out", press.person.name))
+        answer = RedirectResponse("/", 303)
+        door.let_out(answer)
+        return answer
+
+    @router.get("/me")
+    def me(request: Request, person: Reader) -> HTMLResponse:
+        return html(request, "me.html", title="Your password", problem="")
+
+    @router.post("/me")
+    def change(request: Request, press: ReaderPress, desk: Served, door: AtDoor) -> Response:
+        name = press.person.name
+        user = desk.users.find(name)
+        if not fits(press.fields.get("old", ""), user.password_hash if user else None):
+            said = "the old password does not fit"
+            return html(request, "me.html", 422, title="Your password", problem=said)
+        try:
+            desk.users.set_password(name, press.fields.get("new", ""))
+        except Refused as error:
+            return html(request, "me.html", 422, title="Your password", problem=str(error))
+        desk.audit.note(press.person, Deed("change password", name))
+        answer = RedirectResponse("/", 303)
+        door.let_in(answer, door.sessions.open(name))
+        return answer
+
+    return router
+
+
+def local(path: str) -> str:
+    """Return a path of this site: nobody is sent elsewhere after logging in."""
+    is_ours = path.startswith("/") and not path.startswith("//") and "\\" not in path
+    return path if is_ours and path.isprintable() else "/"

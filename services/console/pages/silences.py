@@ -1,0 +1,86 @@
+"""Silences: those that stand, a new one with a preview of what it would hide, and its end."""
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.responses import Response
+
+from services.backbone.ledger.silences import Silences
+from services.backbone.web.problems import Problem
+from services.console.api.terms import AlertId, no_such_alert
+from services.console.deeds.silences import Quiet, match_of
+from services.console.desk import Served
+from services.console.people.door import Press, Reader, ResponderPress
+from services.console.rendering import html
+
+SHOWN: Final = 50
+FIELDS: Final = ("watch", "severity", "labels", "lasts", "reason")
+
+
+def silence_pages() -> APIRouter:
+    """Return the routes of the pages."""
+    router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+    @router.get("/silences")
+    def page(request: Request, person: Reader, desk: Served) -> HTMLResponse:
+        return _page(request, desk, {"lasts": "1h"})
+
+    @router.get("/alerts/{alert_id}/silence")
+    def of_alert(request: Request, person: Reader, alert_id: AlertId, desk: Served) -> HTMLResponse:
+        found = desk.reader.alert(alert_id)
+        if found is None:
+            raise no_such_alert(alert_id)
+        labels = found.record.get("labels", {}) or {}
+        lines = "\n".join(f"{name}={value}" for name, value in labels.items() if value)
+        fields = {"watch": found.alert.watch, "labels": lines, "lasts": "1h"}
+        return _page(request, desk, fields)
+
+    @router.post("/silences")
+    def press(request: Request, press: ResponderPress, desk: Served) -> Response:
+        quiet = _quiet(press)
+        fields = {name: press.text(name, 2000) for name in FIELDS}
+        try:
+            if press.fields.get("what") != "silence":
+                return _page(request, desk, fields, desk.deeds.preview(press.person, quiet))
+            desk.deeds.silence(press.person, quiet, press.text("key", 256) or None)
+        except Problem as problem:
+            return _page(request, desk, fields, problem=problem)
+        return RedirectResponse("/silences?said=silenced", 303)
+
+    @router.post("/silences/{silence_id}/end")
+    def end(silence_id: AlertId, press: ResponderPress, desk: Served) -> Response:
+        desk.deeds.end(press.person, silence_id)
+        return RedirectResponse("/silences?said=ended", 303)
+
+    return router
+
+
+def _quiet(press: Press) -> Quiet:
+    return Quiet(
+        match=match_of(dict(press.fields)),
+        lasts=press.text("lasts", 64) or "1h",
+        reason=press.text("reason"),
+    )
+
+
+def _page(
+    request: Request,
+    desk: Served,
+    fields: dict[str, str],
+    preview: Any = None,
+    problem: Problem | None = None,
+) -> HTMLResponse:
+    filled = dict.fromkeys(FIELDS, "") | fields
+    return html(
+        request,
+        "silences.html",
+        problem.status if problem else 200,
+        title="Silences",
+        here="silences",
+        silences=Silences(desk.pool).newest(SHOWN),
+        now_ms=desk.clock.now_ms(),
+        fields=filled,
+        preview=preview,
+        problem=problem,
+    )

@@ -1,0 +1,1 @@
+"""Who may use the console: users, passwords, sessions, roles, and what they have done."""

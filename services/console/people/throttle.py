@@ -1,0 +1,46 @@
+"""How often somebody may try a password: plain state over times that are passed in."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Final
+
+REMEMBERED_LIMIT: Final = 10_000
+"""Names and addresses whose failures are remembered; the one longest untouched is forgotten."""
+
+
+@dataclass(slots=True)
+class _Failures:
+    count: int = 0
+    free_at: float = 0.0
+
+
+@dataclass
+class Throttle:
+    """After some failures each further one doubles the wait, up to a limit."""
+
+    free_failures: int = 5
+    first_seconds: float = 2.0
+    limit_seconds: float = 900.0
+    _seen: "OrderedDict[str, _Failures]" = field(default_factory=OrderedDict)
+
+    def wait_seconds(self, who: str, now: float) -> float:
+        """Return how long this one has to wait before the next try; 0 for not at all."""
+        failures = self._seen.get(who)
+        return max(0.0, failures.free_at - now) if failures else 0.0
+
+    def failed(self, who: str, now: float) -> None:
+        """Note a failure."""
+        failures = self._seen.pop(who, None) or _Failures()
+        if now - failures.free_at > self.limit_seconds:
+            failures = _Failures()
+        failures.count += 1
+        beyond = failures.count - self.free_failures
+        wait = self.first_seconds * 2 ** min(beyond, 20) if beyond >= 0 else 0.0
+        failures.free_at = now + min(wait, self.limit_seconds)
+        self._seen[who] = failures
+        if len(self._seen) > REMEMBERED_LIMIT:
+            self._seen.popitem(last=False)
+
+    def succeeded(self, who: str) -> None:
+        """Forget the failures of one who is known now."""
+        self._seen.pop(who, None)

@@ -1,0 +1,149 @@
+"""Users, kept in the ledger."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from psycopg.rows import class_row
+from pydantic import TypeAdapter, ValidationError
+
+from services.backbone.errors import Refused
+from services.backbone.ledger.database import Pool, transaction
+from services.console.people.passwords import hashed
+from services.console.people.roles import Role
+from services.contracts.records import Name
+
+USERS_LIMIT: Final = 1000
+_NAME: Final = TypeAdapter(Name)
+
+_ONE: Final = """
+SELECT name, password_hash, role, made_at, made_by, closed_at FROM console_users
+WHERE name = %s"""
+_ALL: Final = """
+SELECT name, password_hash, role, made_at, made_by, closed_at FROM console_users
+ORDER BY name LIMIT %s"""
+_ADD: Final = """
+INSERT INTO console_users (name, password_hash, role, made_by) VALUES (%s, %s, %s, %s)
+ON CONFLICT (name) DO NOTHING"""
+_ADD_FIRST: Final = """
+INSERT INTO console_users (name, password_hash, role, made_by)
+SELECT %s, %s, 'admin', 'start' WHERE NOT EXISTS (SELECT FROM console_users)
+ON CONFLICT (name) DO NOTHING"""
+_RENEW: Final = """
+UPDATE console_users SET password_hash = %s WHERE name = %s AND closed_at IS NULL"""
+_SET_ROLE: Final = "UPDATE console_users SET role = %s WHERE name = %s AND closed_at IS NULL"
+_CLOSE: Final = """
+UPDATE console_users SET closed_at = ledger_now() WHERE name = %s AND closed_at IS NULL"""
+_END_SESSIONS: Final = "DELETE FROM console_sessions WHERE name = %s"
+_ADMINS: Final = """
+SELECT count(*) FROM console_users WHERE role = 'admin' AND closed_at IS NULL AND name <> %s"""
+_LOCK: Final = "LOCK TABLE console_users IN SHARE ROW EXCLUSIVE MODE"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """One user; `closed_at` is set once they are no longer let in."""
+
+    name: str
+    password_hash: str
+    role: str
+    made_at: datetime
+    made_by: str
+    closed_at: datetime | None
+
+
+class Users:
+    """Keeps users; every method raises Transient while Postgres is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def find(self, name: str) -> User | None:
+        """Return a user, also one who is closed; None if there is none."""
+        if "\0" in name:
+            return None
+        with transaction(self._pool) as connection:
+            return connection.cursor(row_factory=class_row(User)).execute(_ONE, (name,)).fetchone()
+
+    def all(self) -> list[User]:
+        """Return all users by name."""
+        with transaction(self._pool) as connection:
+            cursor = connection.cursor(row_factory=class_row(User))
+            return cursor.execute(_ALL, (USERS_LIMIT,)).fetchall()
+
+    def add(self, name: str, password: str, role: Role, made_by: str) -> None:
+        """Add a user.
+
+        Raises:
+            Refused: the name or the password cannot be used, or the name is taken.
+        """
+        stored = hashed(password)
+        with transaction(self._pool) as connection:
+            if connection.execute(_ADD, (checked(name), stored, role, made_by)).rowcount == 0:
+                raise Refused(f"there is a user {name} already")
+
+    def add_first(self, name: str, password: str) -> bool:
+        """Add an admin if there is no user at all; return whether this was done."""
+        stored = hashed(password)
+        with transaction(self._pool) as connection:
+            connection.execute(_LOCK)
+            return connection.execute(_ADD_FIRST, (checked(name), stored)).rowcount == 1
+
+    def set_password(self, name: str, password: str) -> None:
+        """Give a user another password, and end their sessions."""
+        stored = hashed(password)
+        with transaction(self._pool) as connection:
+            if connection.execute(_RENEW, (stored, name)).rowcount == 0:
+                raise _unknown(name)
+            connection.execute(_END_SESSIONS, (name,))
+
+    def renew_hash(self, name: str, stored: str) -> None:
+        """Keep a stronger hash of the same password; sessions go on."""
+        with transaction(self._pool) as connection:
+            connection.execute(_RENEW, (stored, name))
+
+    def set_role(self, name: str, role: Role) -> None:
+        """Give a user another role; it counts from the next request on.
+
+        Raises:
+            Refused: there is no such user, or it is the last admin.
+        """
+        with transaction(self._pool) as connection:
+            connection.execute(_LOCK)
+            if role is not Role.ADMIN:
+                self._keep_an_admin(connection.execute(_ADMINS, (name,)).fetchone())
+            if connection.execute(_SET_ROLE, (role, name)).rowcount == 0:
+                raise _unknown(name)
+
+    def close(self, name: str) -> None:
+        """Let a user in no more, from the next request on.
+
+        Raises:
+            Refused: there is no such user, or it is the last admin.
+        """
+        with transaction(self._pool) as connection:
+            connection.execute(_LOCK)
+            self._keep_an_admin(connection.execute(_ADMINS, (name,)).fetchone())
+            if connection.execute(_CLOSE, (name,)).rowcount == 0:
+                raise _unknown(name)
+            connection.execute(_END_SESSIONS, (name,))
+
+    def _keep_an_admin(self, others: tuple[int, ...] | None) -> None:
+        if not others or not others[0]:
+            raise Refused("this is the last admin: make another one first")
+
+
+def checked(name: str) -> str:
+    """Return a name that a user may have.
+
+    Raises:
+        Refused: it may not be used.
+    """
+    try:
+        return _NAME.validate_python(name)
+    except ValidationError:
+        raise Refused("a name has 1 to 63 characters: a-z, 0-9, dot, dash, underline") from None
+
+
+def _unknown(name: str) -> Refused:
+    return Refused(f"there is no user {name[:64]}, or no longer")

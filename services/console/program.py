@@ -1,0 +1,92 @@
+"""The console as a program: its stores, what looks at everything, and the web application."""
+
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from services.backbone import service
+from services.backbone.clock import SystemClock
+from services.backbone.ledger.database import Pool, migrate, open_pool
+from services.backbone.ledger.overview import Overviews
+from services.backbone.ledger.reading import LedgerReader
+from services.backbone.log import logger
+from services.backbone.service import Life
+from services.backbone.web.keys import ApiKey, Keys, KeysReloader, load_keys
+from services.console.app import create_app
+from services.console.desk import open_desk
+from services.console.live import Board
+from services.console.lookout import Lookout
+from services.console.parts.looking import Looker
+from services.console.people.door import Door
+from services.console.people.sessions import Lifetimes, Sessions
+from services.console.people.users import Users
+from services.console.settings import ConsoleSettings
+from services.console.watching import LedgerWatch, Watcher
+
+log = logger(__name__)
+
+FIRST_ADMIN = "admin"
+
+
+def run(settings: ConsoleSettings) -> int:
+    """Run until SIGTERM; return the exit code.
+
+    Raises:
+        Refused: the file of keys cannot be used.
+    """
+    door_keys = read_keys(settings.operator_keys_file)
+    pool, board = open_pool(settings), Board()
+    lookout = Lookout(settings.lookout_url, settings.operator_key.get_secret_value())
+    lifetimes = Lifetimes(settings.console_session_hours * 3600, settings.console_idle_minutes * 60)
+    sessions = Sessions(pool, lifetimes)
+    door = Door(sessions, *door_keys, settings.open_to_readers, settings.is_secure)
+
+    def body(life: Life) -> None:
+        watch(settings, pool, board, life)
+
+    def app(life: Life) -> ASGIApp:
+        desk = open_desk(pool, board, life, sessions, lookout, settings.console_parts)
+        return create_app(desk, door, settings.host_names)
+
+    try:
+        return service.run("console", settings, body, app)
+    finally:
+        lookout.close()
+        pool.close()
+
+
+def watch(settings: ConsoleSettings, pool: Pool, board: Board, life: Life) -> None:
+    """Look at everything until stopped."""
+    reader, overviews = LedgerReader(pool), Overviews(pool)
+    ledger = LedgerWatch(
+        migrate=lambda: prepare(settings, pool),
+        overview=overviews.now,
+        newest=lambda limit: reader.alerts(limit).rows,
+    )
+    looker = Looker(life.clock)
+    life.health.add_ready("ledger", lambda: ledger.trouble)
+    Watcher(
+        ledger=ledger,
+        looking=looker,
+        parts=settings.console_parts,
+        publish=board.publish,
+        life=life,
+        seconds=settings.console_look_seconds,
+    ).watch_until_stopped()
+    looker.close()
+
+
+def prepare(settings: ConsoleSettings, pool: Pool) -> None:
+    """Bring the schema up to date, and make the first admin where a password is set for one."""
+    migrate(settings)
+    password = settings.console_first_password.get_secret_value()
+    if password and Users(pool).add_first(FIRST_ADMIN, password):
+        log.info("first_admin_made", name=FIRST_ADMIN)
+
+
+def read_keys(path: Path | None) -> tuple[Keys[ApiKey] | None, KeysReloader[ApiKey] | None]:
+    """Return the operators' keys, and what takes over a changed file."""
+    if path is None:
+        return None, None
+    keys = Keys(load_keys(path, ApiKey), SystemClock())
+    return keys, KeysReloader(path, keys, ApiKey)

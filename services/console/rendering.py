@@ -1,0 +1,69 @@
+"""HTML from templates; every text in it is escaped."""
+
+import secrets
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+
+from services.console import shown
+from services.console.assets import asset_path
+from services.console.people.door import FORM_WORD
+from services.console.people.roles import NOBODY, Person, Role
+from services.console.people.sessions import form_word
+from services.console.sparkline import sparkline
+
+_HERE: Final = Path(__file__).parent
+
+
+def _templates() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["utc"] = shown.utc
+    made.filters["clock"] = shown.clock
+    made.filters["span"] = shown.span
+    made.filters["ms"] = shown.milliseconds
+    made.filters["gap"] = shown.gap
+    made.filters["rate"] = shown.rate
+    made.filters["words"] = lambda text: str(text).lower().replace("_", " ")
+    made.filters["readable"] = lambda value: (
+        value if isinstance(value, str) else orjson.dumps(value).decode()
+    )
+    made.globals["asset"] = asset_path
+    made.globals["sparkline"] = sparkline
+    return made
+
+
+_TEMPLATES: Final = _templates()
+
+
+def render(name: str, **terms: Any) -> str:
+    """Return a page, or a part of one."""
+    return _TEMPLATES.get_template(name).render(**terms)
+
+
+def html(request: Request, name: str, status: int = 200, **terms: Any) -> HTMLResponse:
+    """Return a page as an answer, as the person who asks sees it."""
+    person: Person = getattr(request.state, "person", NOBODY)
+    own = {
+        "person": person,
+        "may": lambda role: bool(person.name) and person.role.includes(Role(role)),
+        "form_word": lambda: _hidden(FORM_WORD, form_word(person.token)),
+        "press": lambda: _hidden("key", secrets.token_hex(16)),
+        "here": "",
+        "said": request.query_params.get("said", "")[:200],
+    }
+    return HTMLResponse(render(name, **own | terms), status)
+
+
+def _hidden(name: str, value: str) -> Markup:
+    return Markup('<input type="hidden" name="{}" value="{}">').format(name, value)

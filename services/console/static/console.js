@@ -1,0 +1,69 @@
+// Keys, and whether the page is still live. Everything works without this file, but slower.
+(() => {
+  "use strict";
+  const STALE_MS = 12000;
+  const places = {n: "/", a: "/alerts", t: "/todo", c: "/channels", w: "/watches", r: "/routes", s: "/silences"};
+  let heardAt = Date.now();
+  let pending = "";
+
+  function live(state) {
+    if (document.body.dataset.live !== state) document.body.dataset.live = state;
+    const told = document.querySelector(".live");
+    if (!told) return;
+    const quiet = Math.round((Date.now() - heardAt) / 1000);
+    const text = state === "yes" ? "live" : `not live for ${quiet} s`;
+    if (told.textContent !== text) told.textContent = text;
+  }
+
+  function watchLife() {
+    if (!document.querySelector("[hx-sse\\:connect]")) return;
+    document.addEventListener("htmx:sse:after:message", () => { heardAt = Date.now(); live("yes"); });
+    setInterval(() => { if (Date.now() - heardAt > STALE_MS) live("no"); }, 1000);
+  }
+
+  function rows() { return [...document.querySelectorAll("[data-row]")]; }
+
+  function move(step) {
+    const all = rows();
+    if (!all.length) return;
+    const at = all.findIndex((each) => each.classList.contains("selected"));
+    const next = all[Math.min(all.length - 1, Math.max(0, at + step))];
+    all.forEach((each) => each.classList.toggle("selected", each === next));
+    next.querySelector("a")?.focus({preventScroll: true});
+    next.scrollIntoView({block: "nearest"});
+  }
+
+  function help() {
+    const dialog = document.getElementById("keys");
+    if (dialog) dialog.open ? dialog.close() : dialog.showModal();
+  }
+
+  function act(event) {
+    if (pending === "g") { pending = ""; if (places[event.key]) location.assign(places[event.key]); return true; }
+    switch (event.key) {
+      case "g": pending = "g"; setTimeout(() => { pending = ""; }, 1500); return true;
+      case "j": move(1); return true;
+      case "k": move(-1); return true;
+      case "/": { const box = document.getElementById("search"); if (box) box.focus(); else location.assign("/alerts"); return true; }
+      case "?": help(); return true;
+      case "x": { const take = document.querySelector("[data-key=x]"); take?.focus(); return Boolean(take); }
+    }
+    return false;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("input, textarea, select")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    if (act(event)) event.preventDefault();
+  });
+  document.addEventListener("click", (event) => { if (event.target.closest("[data-help]")) help(); });
+  document.addEventListener("submit", (event) => {
+    // A second press while the first is on its way sends nothing; the server would drop it too.
+    const button = event.submitter;
+    if (button) setTimeout(() => { button.disabled = true; });
+  });
+  watchLife();
+})();

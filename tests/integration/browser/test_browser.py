@@ -1,0 +1,98 @@
+"""The console in a real browser: it lives, people act, and nothing goes wrong on the page."""
+
+import pytest
+
+from services.console.people.roles import Role
+from services.contracts.states import State
+from tests.integration.browser.conftest import OpenTab
+from tests.integration.console.conftest import Console
+from tests.integration.console.ledger_rows import add_alert, add_delivery
+from tests.integration.deliverer.conftest import Start
+from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.deliverer.receivers import DROP, OK, WebhookReceiver
+from tests.integration.deliverer.waiting import until
+from tests.unit.deliverer.builders import delivery
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+SHIFT = """() => new Promise(done => {
+  let sum = 0;
+  new PerformanceObserver(list => list.getEntries().forEach(each => { sum += each.value; }))
+    .observe({type: "layout-shift", buffered: true});
+  setTimeout(() => done(sum), 200);
+})"""
+
+
+def test_the_first_page_lives_without_jumping(tab: OpenTab, ledger: Ledger) -> None:
+    one = tab()
+    one.go("/")
+    one.page.wait_for_selector("body[data-live=yes]")
+    for number in range(5):
+        alert = add_alert(ledger.url, str(number), summary=f"Something new {number}")
+        one.page.wait_for_selector(f"#alert-{alert} >> text=Something new {number}")
+    add_delivery(ledger.url, alert, state=State.HELD, reason="no answer")
+    one.page.wait_for_selector("#tile-todo.bad")
+    assert one.page.evaluate(SHIFT) < 0.1
+
+
+def test_an_operator_resolves_a_real_doubt(
+    tab: OpenTab, console: Console, ledger: Ledger, receiver: WebhookReceiver, start: Start
+) -> None:
+    arrived, repeated = (delivery(number, recipient=receiver.url) for number in (1, 2))
+    receiver.script = lambda number, key: DROP
+    one = tab()
+    one.log_in(console)
+    one.page.wait_for_selector("body[data-live=yes]")
+    ledger.add(arrived, repeated)
+    start("webhook", in_doubt_deadline_seconds=300)
+    one.page.wait_for_selector(f"#todo-{arrived.delivery_id}")
+    receiver.script = lambda number, key: OK
+    one.page.click(f"#todo-{arrived.delivery_id} a")
+    one.page.wait_for_selector("text=claimed")
+    one.page.fill("textarea[name=why]", "the desk has it")
+    one.page.click("text=it arrived >> visible=true")
+    one.page.wait_for_selector(".said >> text=done")
+    assert ledger.row(arrived)["state"] == State.SENT
+    one.go(f"/deliveries/{repeated.delivery_id}")
+    one.page.fill("textarea[name=why]", "nobody knows")
+    one.page.click("text=send once more")
+    until(lambda: ledger.row(repeated)["state"] == State.SENT, "sent once more")
+    assert receiver.came() == {arrived.delivery_id: 1, repeated.delivery_id: 2}
+    again = [each.body for each in receiver.requests if each.key == repeated.delivery_id][1]
+    assert b"[possible repeat]" in again
+    one.go("/")
+    one.page.wait_for_selector("text=Nothing waits for a person.")
+
+
+def test_keys_move_through_the_page(tab: OpenTab, console: Console, ledger: Ledger) -> None:
+    alerts = [add_alert(ledger.url, str(n), accepted=n, summary=f"Alert {n}") for n in range(3)]
+    one = tab()
+    one.log_in(console)
+    for key in "ga":
+        one.page.keyboard.press(key)
+    one.page.wait_for_url("**/alerts")
+    for key in ("j", "j", "Enter"):
+        one.page.keyboard.press(key)
+    one.page.wait_for_url(f"**/alerts/{alerts[1]}")
+    for key in ("x", "Enter"):
+        one.page.keyboard.press(key)
+    one.page.wait_for_selector("text=acknowledge: acknowledged")
+    one.page.keyboard.press("?")
+    one.page.wait_for_selector("dialog[open]")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_fits_a_phone(
+    tab: OpenTab, console: Console, ledger: Ledger, scheme: str
+) -> None:
+    alert = add_alert(ledger.url, "one", summary="A long one, " * 20)
+    held = add_delivery(ledger.url, alert, recipient="x" * 80 + "@example.org", state=State.HELD)
+    one = tab(viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    one.log_in(console, "boss", Role.ADMIN)
+    for path in (
+        "/", "/alerts", f"/alerts/{alert}", f"/deliveries/{held}", "/todo", "/silences", "/test",
+        "/users", "/audit", "/me", "/login",
+    ):  # fmt: skip
+        one.go(path)
+        width = one.page.evaluate("document.documentElement.scrollWidth")
+        assert width <= 360, path

@@ -1,0 +1,234 @@
+"""What people do: allowed, done once, and noted; by pages and by the API."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
+import psycopg
+import pytest
+from httpx2 import Client
+
+from services.backbone.errors import Refused
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.words import Word
+from services.backbone.web.problems import Problem
+from services.console.deeds.deliveries import possible, say
+from services.console.deeds.silences import match_of
+from services.console.lookout import Lookout
+from services.console.people.audit import Audit
+from services.console.people.roles import Person, Role
+from services.contracts.states import State
+from tests.integration.console.conftest import Console, running
+from tests.integration.console.ledger_rows import add_alert, add_attempt, add_delivery
+
+pytestmark = pytest.mark.postgres
+
+ANN = Person("ann", Role.RESPONDER, "page")
+
+
+def standing(url: str, delivery: str) -> tuple[str, bool]:
+    with psycopg.connect(url) as connection:
+        row = connection.execute(
+            "SELECT state, marked_repeat FROM deliveries WHERE delivery_id = %s", (delivery,)
+        ).fetchone()
+    assert row
+    return row[0], row[1]
+
+
+def doubtful(url: str, state: State = State.IN_DOUBT) -> str:
+    """Add a delivery that was tried once with an unknown outcome."""
+    made = add_delivery(url, add_alert(url, "one"), state=state)
+    add_attempt(url, made, 1, 0.02, 0.05, "IN_DOUBT")
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE deliveries SET attempt = 1")
+    return made
+
+
+@pytest.mark.parametrize("state", [State.IN_DOUBT, State.HELD])
+@pytest.mark.parametrize(
+    ("action", "after", "marked"),
+    [
+        ("arrived", State.SENT, False),
+        ("absent", State.RETRY_WAIT, False),
+        ("resend", State.RETRY_WAIT, True),
+    ],
+)
+def test_a_doubt_ends_as_a_person_says(
+    pool: Pool, ledger_url: str, state: State, action: str, after: State, marked: bool
+) -> None:
+    one = doubtful(ledger_url, state)
+    assert action in possible(state, 1)
+    assert say(pool, ANN, Word(one, action, "ann", "asked them"), "first")
+    assert standing(ledger_url, one) == (after, marked)
+    assert not say(pool, ANN, Word(one, action, "ann", "asked them"), "first")
+    with pytest.raises(Refused):
+        say(pool, ANN, Word(one, "resend", "ann", "again"), "second")
+    with pytest.raises(Problem, match="something else"):
+        say(pool, ANN, Word(one, "close", "ann", "again"), "first")
+    noted = [(row.action, row.outcome.partition(":")[0]) for row in Audit(pool).newest(5)]
+    assert noted == [("resend", "refused"), (action, "done")]
+
+
+@pytest.mark.parametrize("state", State)
+def test_only_what_is_offered_is_possible(pool: Pool, ledger_url: str, state: State) -> None:
+    for number, action in enumerate(("arrived", "absent", "resend", "close")):
+        one = add_delivery(ledger_url, add_alert(ledger_url, str(number)), state=state)
+        add_attempt(ledger_url, one, 1, 0.02, 0.05, "IN_DOUBT")
+        with psycopg.connect(ledger_url) as connection:
+            connection.execute("UPDATE deliveries SET attempt = 1")
+        try:
+            said = say(pool, ANN, Word(one, action, "ann", "asked them"), None)
+        except Refused:
+            said = False
+        assert said == (action in possible(state, 1)), action
+
+
+def test_the_same_press_from_many_sides_is_done_once(pool: Pool, ledger_url: str) -> None:
+    one = doubtful(ledger_url)
+    word = Word(one, "resend", "ann", "unknown")
+    with ThreadPoolExecutor(4) as threads:
+        done = list(threads.map(lambda _: say(pool, ANN, word, "press"), range(8)))
+    assert done.count(True) == 1
+    with psycopg.connect(ledger_url) as connection:
+        assert connection.execute("SELECT count(*) FROM words").fetchone() == (1,)
+
+
+def test_a_person_resolves_by_the_page(console: Console, ledger_url: str) -> None:
+    one = doubtful(ledger_url)
+    with console.client("ann") as ann:
+        page = ann.get(f"/deliveries/{one}").text
+        form = dict(re.findall(r'name="(word|key)" value="([0-9a-f]+)"', page))
+        assert set(form) == {"word", "key"}
+        wrong = ann.post(f"/deliveries/{one}", data=form | {"action": "arrived", "why": " "})
+        assert wrong.status_code == 422
+        form |= {"action": "arrived", "why": "<b>seen</b>"}
+        assert "done" in ann.post(f"/deliveries/{one}", data=form).text
+        again = ann.post(f"/deliveries/{one}", data=form)
+        assert "done before" in again.text
+        assert "&lt;b&gt;seen" in again.text
+        assert ann.get("/deliveries/" + "0" * 32).status_code == 404
+    assert standing(ledger_url, one)[0] == State.SENT
+
+
+def test_the_api_says_when_somebody_was_quicker(console: Console, ledger_url: str) -> None:
+    one = doubtful(ledger_url)
+    with console.client("ann") as ann:
+        found = re.search(r'name="word" value="([0-9a-f]+)"', ann.get("/").text)
+        assert found
+        headers = {"X-Form-Word": found[1], "Idempotency-Key": "1"}
+        path, body = f"/v1/deliveries/{one}/word", {"action": "resend", "why": "unknown"}
+        assert ann.post(path, json=body, headers=headers).json()["new"] is True
+        assert ann.post(path, json=body, headers=headers).json()["new"] is False
+        late = ann.post(path, json=body, headers=headers | {"Idempotency-Key": "2"})
+        assert (late.status_code, late.json()["title"]) == (409, "not_waiting")
+        none = ann.post(f"/v1/deliveries/{'0' * 32}/word", json=body, headers=headers)
+        assert none.status_code == 404
+
+
+class PlayedLookout:
+    """Answers as the lookout does, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, str | None, str]] = []
+        self.answer = httpx2.Response(200, json={})
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        key = request.headers.get("idempotency-key")
+        self.asked.append((request.method, request.url.path, key, request.content.decode()))
+        return self.answer
+
+
+@pytest.fixture
+def played() -> PlayedLookout:
+    return PlayedLookout()
+
+
+@pytest.fixture
+def desk(pool: Pool, ledger_url: str, played: PlayedLookout) -> Iterator[Console]:
+    transport = httpx2.MockTransport(played)
+    with running(pool, ledger_url, Lookout("http://lookout", "key", transport)) as made:
+        yield made
+
+
+def formed(client: Client, path: str, **fields: Any) -> httpx2.Response:
+    """Send the form of a page with these fields."""
+    hidden = dict(re.findall(r'name="(word|key)" value="([0-9a-f]+)"', client.get(path).text))
+    return client.post(path, data=hidden | fields)
+
+
+def test_a_silence_is_previewed_then_made(
+    desk: Console, played: PlayedLookout, pool: Pool, ledger_url: str
+) -> None:
+    caught = add_alert(ledger_url, "one", summary="This one too")
+    with desk.client("ann") as ann:
+        played.answer = httpx2.Response(
+            200,
+            json={
+                "alerts_looked_at": 9, "alerts_caught": 1, "deliveries_looked_at": 3,
+                "deliveries_held_back": 2, "deliveries": [],
+                "alerts": [{"alert_id": caught, "watch": "w", "severity": "info",
+                            "summary": "This one too"}],
+            },
+        )  # fmt: skip
+        fields = {"watch": "cpu*", "labels": "hall=north", "lasts": "2h", "reason": "works"}
+        page = formed(ann, "/silences", what="preview", **fields).text
+        assert "would have caught <b>1</b>" in page
+        assert "This one too" in page
+        assert 'value="cpu*"' in page
+        played.answer = httpx2.Response(201, json={"silence_id": "0" * 32})
+        assert "silenced" in formed(ann, "/silences", what="silence", **fields).text
+        (_, path, key, body) = played.asked[-1]
+        assert path == "/silences"
+        assert key
+        assert '"author":"ann"' in body.replace(" ", "")
+        assert '"hall":"north"' in body.replace(" ", "")
+        assert Audit(pool).newest(1)[0].action == "silence"
+        played.answer = httpx2.Response(
+            422, json={"title": "bad_silence", "detail": "lasts: what is 2 moons?"}
+        )
+        refused = formed(ann, "/silences", what="silence", **fields)
+        assert (refused.status_code, "2 moons" in refused.text) == (422, True)
+
+
+def test_a_silence_begins_from_an_alert(desk: Console, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one", record={"labels": {"hall": "north", "none": None}})
+    with desk.client("ann") as ann:
+        page = ann.get(f"/alerts/{alert}/silence").text
+        assert 'value="watch"' in page
+        assert ">hall=north</textarea>" in page
+
+
+def test_a_test_is_sent_by_the_lookout(desk: Console, played: PlayedLookout) -> None:
+    told = [{"channel": "email", "recipient": "ann@example.org"}]
+    sent = {"alert_id": "a" * 32, "delivery_ids": ["b" * 32], "told": told}
+    played.answer = httpx2.Response(202, json=sent)
+    with desk.client("ann") as ann:
+        page = formed(ann, "/test", channel="email", recipient="ann@example.org", severity="info")
+        assert f"/alerts/{'a' * 32}" in page.text
+        assert played.asked[-1][1] == "/test-sends"
+
+
+@pytest.mark.parametrize(("status", "shown"), [(403, 502), (404, 404), (500, 502)])
+def test_what_the_lookout_refuses_is_said(
+    desk: Console, played: PlayedLookout, status: int, shown: int
+) -> None:
+    body = {"title": "x", "detail": "y"} if status != 500 else {}
+    played.answer = httpx2.Response(status, json=body)
+    with desk.client("ann") as ann:
+        assert formed(ann, "/test", person="ann").status_code == shown
+
+
+def test_a_lookout_that_is_away_is_a_problem(console: Console) -> None:
+    with console.client("ann") as ann:
+        page = formed(ann, "/test", person="ann")
+        assert page.status_code == 503
+        assert "the lookout does not answer" in page.text
+
+
+def test_labels_are_lines() -> None:
+    fields = {"watch": " cpu* ", "severity": "", "labels": "a=1\n\n b = 2=3 "}
+    assert match_of(fields) == {"watch": "cpu*", "labels": {"a": "1", "b": "2=3"}}
+    with pytest.raises(Problem, match="NAME=VALUE"):
+        match_of({"labels": "no label"})

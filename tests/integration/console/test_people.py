@@ -1,0 +1,230 @@
+"""Logging in, roles, and what foreign pages cannot do."""
+
+import re
+import subprocess
+import sys
+from os import environ
+
+import psycopg
+import pytest
+from httpx2 import Client, Response
+
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused
+from services.backbone.ledger.database import Pool
+from services.backbone.web.keys import ApiKey, Keys, key_hash
+from services.backbone.web.problems import Problem
+from services.console.people.audit import Audit
+from services.console.people.login import Login
+from services.console.people.roles import Role
+from services.console.people.sessions import Lifetimes, Sessions
+from services.console.people.users import Users
+from tests.integration.console.conftest import PASSWORD, Console, running
+from tests.integration.console.ledger_rows import add_alert
+
+pytestmark = pytest.mark.postgres
+
+
+def word(page: Response) -> str:
+    found = re.search(r'name="word" value="([0-9a-f]{64})"', page.text)
+    assert found, page.text
+    return found[1]
+
+
+def test_whoever_acts_has_logged_in(console: Console, browser: Client, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one")
+    assert "Log in" in browser.get(f"/alerts/{alert}").text
+    assert browser.post(f"/alerts/{alert}/acknowledge").status_code == 401
+    assert browser.post(f"/v1/alerts/{alert}/acknowledge").status_code == 401
+    assert browser.get("/users").headers["location"] == "/login?next=%2Fusers"
+    assert browser.get("/v1/audit").status_code == 401
+
+
+def test_where_reading_is_not_open_pages_lead_to_the_login(pool: Pool, ledger_url: str) -> None:
+    with running(pool, ledger_url, open_to_readers=False) as console, console.client() as stranger:
+        for path in ("/", "/alerts?cursor=1", "/todo", "/silences"):
+            page = stranger.get(path)
+            assert page.url.path == "/login"
+            assert "Password" in page.text
+        assert stranger.get("/v1/alerts").status_code == 401
+        assert stranger.get("/live").url.path == "/login"
+        for path in ("/healthz/live", "/metrics"):
+            assert stranger.get(path).status_code == 200
+        with console.client("ann", Role.VIEWER) as ann:
+            assert ann.get("/").status_code == 200
+
+
+def test_logging_in_leads_back_and_out_again(console: Console) -> None:
+    console.users.add("ann", PASSWORD, Role.VIEWER, "test")
+    with console.client() as client:
+        assert 'value="/alerts?x=1"' in client.get("/login?next=/alerts?x=1").text
+        form = {"name": "ann", "password": PASSWORD, "next": "/alerts"}
+        page = client.post("/login", data=form)
+        assert page.url.path == "/alerts"
+        cookie = page.history[0].headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=lax" in cookie
+        client.post("/logout", data={"word": word(page)})
+        assert client.get("/me").text != ""
+        assert not client.cookies.get(console.door.cookie)
+
+
+@pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example", "/\\evil", "x"])
+def test_nobody_is_led_elsewhere(console: Console, elsewhere: str) -> None:
+    console.users.add("ann", PASSWORD, Role.VIEWER, "test")
+    with Client(base_url=console.url) as client:
+        form = {"name": "ann", "password": PASSWORD, "next": elsewhere}
+        assert client.post("/login", data=form).headers["location"] == "/"
+
+
+def test_roles_allow_what_they_say(console: Console, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one")
+    for role, acts, administers in (
+        (Role.VIEWER, 403, 403),
+        (Role.RESPONDER, 200, 403),
+        (Role.ADMIN, 200, 200),
+    ):
+        with console.client(str(role), role) as client:
+            given = {"word": word(client.get("/"))}
+            answer = client.post(f"/alerts/{alert}/acknowledge", data=given)
+            assert answer.status_code == acts
+            assert client.get("/audit").status_code == administers
+            assert client.get("/users").status_code == administers
+            assert client.get("/v1/audit").status_code == administers
+
+
+def test_a_form_of_another_session_or_site_does_nothing(console: Console, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one")
+    path = f"/alerts/{alert}/acknowledge"
+    with console.client("ann") as ann, console.client("bob") as bob:
+        bobs = word(bob.get("/"))
+        assert ann.post(path, data={"word": bobs}).status_code == 403
+        assert ann.post(path).status_code == 403
+        own = {"word": word(ann.get("/"))}
+        foreign = {"Sec-Fetch-Site": "cross-site"}
+        assert ann.post(path, data=own, headers=foreign).status_code == 403
+        assert ann.post(f"/v1{path}").status_code == 403
+        by_script = {"X-Form-Word": own["word"]}
+        assert ann.post(f"/v1{path}", headers=by_script).status_code == 200
+    with console.client() as stranger:
+        form = {"name": "ann", "password": PASSWORD}
+        assert stranger.post("/login", data=form, headers=foreign).status_code == 403
+
+
+def test_an_operators_key_opens_the_api_as_a_responder(console: Console, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one")
+    keys = Keys([ApiKey(name="robot", sha256=key_hash("secret"))], console.watcher.life.clock)
+    object.__setattr__(console.door, "keys", keys)
+    with console.client() as client:
+        key = {"Authorization": "Bearer secret"}
+        answer = client.post(f"/v1/alerts/{alert}/acknowledge", headers=key, json={"note": "mine"})
+        assert answer.json() == {"alert_id": alert, "new": True, "first": "robot"}
+        assert client.get("/v1/audit", headers=key).status_code == 403
+        wrong = {"Authorization": "Bearer wrong"}
+        assert client.get("/v1/alerts", headers=wrong).status_code == 401
+
+
+def test_a_closed_user_is_out_at_once(console: Console) -> None:
+    with console.client("ann") as ann, console.client("boss", Role.ADMIN) as boss:
+        assert "ann" in ann.get("/").text
+        form = {"word": word(boss.get("/users")), "name": "ann", "what": "close"}
+        assert boss.post("/users", data=form).status_code == 200
+        assert "Log in" in ann.get("/").text
+        form["name"] = "boss"
+        answer = boss.post("/users", data=form)
+        assert answer.status_code == 422
+        assert "last admin" in answer.text
+
+
+def test_admins_make_users_whose_password_is_shown_once(console: Console) -> None:
+    with console.client("boss", Role.ADMIN) as boss, console.client() as client:
+        form = {"word": word(boss.get("/users")), "name": "new", "what": "add", "role": "viewer"}
+        shown = re.search(r"shown only now: <code>([^<]+)", boss.post("/users", data=form).text)
+        assert shown
+        page = client.post("/login", data={"name": "new", "password": shown[1]})
+        assert ">new</a>" in page.text
+        given = {"word": word(page), "old": shown[1], "new": "another long one"}
+        assert client.post("/me", data=given).status_code == 200
+        assert client.post("/me", data=given).status_code == 403
+        log = boss.get("/audit").text
+        for deed in ("add user", "log in", "change password"):
+            assert deed in log
+        assert shown[1] not in log
+
+
+def test_failures_slow_down_and_are_noted(pool: Pool, ledger_url: str) -> None:
+    users, audit, clock = Users(pool), Audit(pool), ManualClock()
+    users.add("ann", PASSWORD, Role.VIEWER, "test")
+    login = Login(users, Sessions(pool), audit, clock)
+
+    def status(password: str, name: str = "ann") -> int:
+        try:
+            login.let_in(name, password, "192.0.2.1")
+        except Problem as problem:
+            return problem.status
+        return 200
+
+    assert [status("wrong") for _ in range(5)] == [401] * 5
+    assert status(PASSWORD) == 429
+    assert status("wrong", "nobody") == 429
+    clock.move(3)
+    assert status(PASSWORD) == 200
+    assert status("wrong") == 401
+    assert [row.outcome for row in audit.newest(10)].count("refused") == 6
+
+
+def test_a_session_ends_by_time_and_by_being_left_alone(pool: Pool, ledger_url: str) -> None:
+    Users(pool).add("ann", PASSWORD, Role.VIEWER, "test")
+    token = Sessions(pool).open("ann")
+    with psycopg.connect(ledger_url, autocommit=True) as connection:
+        assert Sessions(pool, Lifetimes(idle_seconds=600)).find(token) is not None
+        connection.execute("UPDATE console_sessions SET seen_at = now() - interval '11 min'")
+        assert Sessions(pool, Lifetimes(idle_seconds=600)).find(token) is None
+        assert Sessions(pool).find(token) is not None
+        connection.execute("UPDATE console_sessions SET ends_at = now()")
+        assert Sessions(pool).find(token) is None
+    assert Sessions(pool).find("x" * 1000) is None
+    assert Sessions(pool).find("") is None
+
+
+def test_the_ledger_holds_neither_passwords_nor_tokens(pool: Pool, ledger_url: str) -> None:
+    Users(pool).add("ann", PASSWORD, Role.VIEWER, "test")
+    token = Sessions(pool).open("ann")
+    with psycopg.connect(ledger_url) as connection:
+        kept = str(connection.execute("SELECT * FROM console_users").fetchall())
+        kept += str(connection.execute("SELECT * FROM console_sessions").fetchall())
+    assert "argon2id" in kept
+    assert PASSWORD not in kept
+    assert token not in kept
+
+
+def test_the_first_admin_is_made_once(pool: Pool, ledger_url: str) -> None:
+    users = Users(pool)
+    assert users.add_first("admin", PASSWORD)
+    assert not users.add_first("other", PASSWORD)
+    with pytest.raises(Refused, match="last admin"):
+        users.set_role("admin", Role.VIEWER)
+    for bad in ("Ann", "", "a b", "x" * 64):
+        with pytest.raises(Refused, match="a name has"):
+            users.add(bad, PASSWORD, Role.VIEWER, "test")
+    with pytest.raises(Refused, match="12 to 256"):
+        users.add("ann", "short", Role.VIEWER, "test")
+
+
+def test_users_by_the_command_line(pool: Pool, ledger_url: str) -> None:
+    def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-m", "services.console", "user", *arguments],
+            env=environ | {"ALDEBARAN_POSTGRES_URL": ledger_url},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    made = command("add", "ann", "--role", "admin").stdout
+    assert re.fullmatch(r"ann may log in with the password \S{20}\n", made)
+    assert command("list").stdout == "ann: admin\n"
+    again = command("add", "ann", "--role", "admin")
+    assert (again.returncode, again.stderr) == (1, "there is a user ann already\n")
+    assert [row.action for row in Audit(pool).newest(10)] == ["user add"]

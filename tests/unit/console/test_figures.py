@@ -1,0 +1,105 @@
+"""Figures of several looks, held to plain counting."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from services.console.parts.figures import LATENCY_SECONDS, figures
+from services.console.parts.looking import Look, Target
+from services.console.parts.samples import Key, samples, total
+from services.console.watching import Memory
+
+GATEWAY = Target("gateway", "http://gateway")
+HEARTBEAT = Target("heartbeat", "http://heartbeat")
+ACCEPTED: Key = ("aldebaran_gateway_events_total", (("result", "accepted"), ("stream", "s")))
+
+
+def look(at: float, accepted: float | None) -> Look:
+    found = {} if accepted is None else {ACCEPTED: accepted}
+    trouble = {"answer": "none"} if accepted is None else {}
+    return Look(GATEWAY, at, trouble, {}, found)
+
+
+def test_a_rate_is_the_growth_over_the_time() -> None:
+    history = {GATEWAY: [look(0, 100), look(5, 150), look(10, 300)]}
+    assert figures(history).events_per_second == 20
+
+
+def test_a_program_started_again_counts_from_zero() -> None:
+    assert figures({GATEWAY: [look(0, 100), look(10, 50)]}).events_per_second == 5
+
+
+def test_nothing_is_told_of_a_program_that_does_not_answer() -> None:
+    assert figures({GATEWAY: [look(0, 100), look(10, None)]}).events_per_second is None
+    assert figures({GATEWAY: [look(0, 100)]}).events_per_second is None
+    assert figures({}).auditors == ()
+
+
+@given(st.lists(st.integers(0, 1000), min_size=2, max_size=60))
+def test_rates_are_never_negative_whatever_is_counted(counts: list[int]) -> None:
+    history = {GATEWAY: [look(at, count) for at, count in enumerate(counts)]}
+    rate = figures(history).events_per_second
+    assert rate is not None
+    assert rate >= 0
+
+
+def heartbeat(registry: CollectorRegistry) -> Histogram:
+    for name in ("answer_age_seconds", "auditor_in_step"):
+        gauge = Gauge(f"aldebaran_heartbeat_{name}", "-", ["watch", "auditor"], registry=registry)
+        gauge.labels("w", "a").set(1)
+    return Histogram(
+        "aldebaran_heartbeat_latency_seconds",
+        "-",
+        ["watch", "auditor"],
+        registry=registry,
+        buckets=[each / 1000 for each in range(1, 101)],
+    )
+
+
+@given(
+    st.lists(st.floats(0.0005, 0.099), min_size=1, max_size=200),
+    st.lists(st.floats(0.0005, 0.099), max_size=50),
+)
+def test_quantiles_are_right_to_a_bucket(new: list[float], old: list[float]) -> None:
+    registry = CollectorRegistry()
+    latency = heartbeat(registry).labels("w", "a")
+    for each in old:
+        latency.observe(each)
+    before = samples(generate_latest(registry).decode())
+    for each in new:
+        latency.observe(each)
+    after = samples(generate_latest(registry).decode())
+    looks = [Look(HEARTBEAT, 0, {}, {}, before), Look(HEARTBEAT, LATENCY_SECONDS, {}, {}, after)]
+    (auditor,) = figures({HEARTBEAT: looks}).auditors
+    assert auditor.latency.count == len(new)
+    for share, found in ((0.5, auditor.latency.p50_ms), (0.99, auditor.latency.p99_ms)):
+        exact = sorted(new)[max(0, -(-int(share * 100) * len(new) // 100) - 1)] * 1000
+        assert found is not None
+        assert abs(found - exact) <= 1.001
+
+
+def test_only_what_is_wanted_is_read() -> None:
+    registry = CollectorRegistry()
+    counter = Counter("aldebaran_gateway_events", "-", ["stream", "result"], registry=registry)
+    counter.labels('odd "name"\n', "accepted").inc(3)
+    counter.labels("s", "rejected").inc(4)
+    Gauge("something_else", "-", registry=registry).set(5)
+    found = samples(generate_latest(registry).decode())
+    assert total(found, "aldebaran_gateway_events_total", result="accepted") == 3
+    assert total(found, "aldebaran_gateway_events_total") == 7
+    assert total(found, "something_else") is None
+
+
+def test_what_is_not_in_the_form_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"\S"):
+        samples('aldebaran_gateway_events_total{stream="s"} many\n')
+
+
+def test_memory_keeps_a_minute_and_forgets_programs_that_are_gone() -> None:
+    memory = Memory(seconds=60)
+    for at in range(0, 200, 2):
+        memory.keep([look(at, at)])
+    assert len(memory.looks[GATEWAY]) == 31
+    memory.keep([Look(HEARTBEAT, 200, {})])
+    assert list(memory.looks) == [HEARTBEAT]

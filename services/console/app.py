@@ -15,6 +15,7 @@ from services.backbone.web.bodies import BoundedBodies
 from services.backbone.web.problems import Problem
 from services.console.api.alerts import alert_api
 from services.console.api.deliveries import delivery_api
+from services.console.api.exports import export_api
 from services.console.api.silences import silence_api
 from services.console.api.standing import standing_api
 from services.console.assets import asset_route
@@ -25,8 +26,10 @@ from services.console.pages.alerts import alert_pages
 from services.console.pages.deliveries import delivery_pages
 from services.console.pages.login import login_routes
 from services.console.pages.now import now_routes
+from services.console.pages.routes import route_pages
 from services.console.pages.silences import silence_pages
 from services.console.pages.trials import trial_pages
+from services.console.pages.watches import watch_pages
 from services.console.people.door import SAFE_METHODS, Door
 from services.console.rendering import html
 from services.console.settings import LOCAL_NAMES
@@ -64,6 +67,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
     app.state.door = door
     for router in (
         alert_api(),
+        export_api(),
         delivery_api(),
         silence_api(),
         standing_api(),
@@ -72,6 +76,8 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         delivery_pages(),
         silence_pages(),
         trial_pages(),
+        watch_pages(),
+        route_pages(),
         login_routes(),
         admin_pages(),
     ):

@@ -19,6 +19,7 @@ from services.console.people.audit import Audit
 from services.console.people.login import Login
 from services.console.people.sessions import Sessions
 from services.console.people.users import Users
+from services.console.watches import WatchShelf
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Desk:
     deeds: Deeds
     board: Board
     life: Life
+    shelf: WatchShelf
     parts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -54,6 +56,7 @@ def open_desk(
     life: Life,
     sessions: Sessions,
     lookout: Lookout,
+    shelf: WatchShelf,
     parts: Mapping[str, str],
 ) -> Desk:
     """Return a desk on a ledger."""
@@ -69,6 +72,7 @@ def open_desk(
         deeds=Deeds(lookout, audit),
         board=board,
         life=life,
+        shelf=shelf,
         parts=parts,
     )
 

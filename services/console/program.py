@@ -21,6 +21,7 @@ from services.console.people.door import Door
 from services.console.people.sessions import Lifetimes, Sessions
 from services.console.people.users import Users
 from services.console.settings import ConsoleSettings
+from services.console.watches import WatchShelf
 from services.console.watching import LedgerWatch, Watcher
 
 log = logger(__name__)
@@ -45,7 +46,8 @@ def run(settings: ConsoleSettings) -> int:
         watch(settings, pool, board, life)
 
     def app(life: Life) -> ASGIApp:
-        desk = open_desk(pool, board, life, sessions, lookout, settings.console_parts)
+        shelf = WatchShelf(settings.watches_dir)
+        desk = open_desk(pool, board, life, sessions, lookout, shelf, settings.console_parts)
         return create_app(desk, door, settings.host_names)
 
     try:

@@ -12,6 +12,7 @@ from services.backbone.web.links import WebAddress
 from services.contracts.records import Name
 
 PartUrl = Annotated[str, Field(max_length=200, pattern=r"^http://[^\s/?#]+$")]
+SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
 LOCAL_NAMES: Final = ("127.0.0.1", "localhost")
 
 
@@ -37,6 +38,8 @@ class ConsoleSettings(LedgerSettings):
     lookout_url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://[^\s]+$")
     operator_key: SecretStr = SecretStr("")
     """The console's own key for the lookout: silences and tests go through it."""
+    watches_dir: Path = SHIPPED_WATCHES
+    """The folder that the auditors read; its SQL and rules are shown."""
     operator_keys_file: Path | None = None
     """Whose keys the JSON API takes: the same file as the lookout's."""
 

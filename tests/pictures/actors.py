@@ -87,14 +87,20 @@ class _Pages(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """A reader that has gone is no news."""
+
+
 @contextmanager
 def playing() -> Iterator[dict[str, str]]:
     """Play all programs; give where each one is."""
     play, stop, servers = Play(), threading.Event(), []
     for part in PARTS:
         kind = type("Pages", (_Pages,), {"play": play, "tells_metrics": part == "gateway"})
-        server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
-        server.daemon_threads = True
+        server = _Server(("127.0.0.1", 0), kind)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         servers.append(server)
 

@@ -14,6 +14,8 @@ from services.contracts.states import State
 FUNDS: Final = ("Baker Fund", "Lindqvist & Co", "Meridian", "Osaka Growth", "Tern Capital")
 STOCKS: Final = ("ACME", "NVDX", "ORCA", "TSLR", "VIVO")
 ALERTS: Final = 60
+TROUBLED: Final = (2, 9, 23)
+"""Alerts of which one message is in doubt or held."""
 RECIPIENTS: Final = {
     "email": "desk@example.com",
     "sms": "+4915112345678",
@@ -71,7 +73,7 @@ def _add(connection: Any, rng: random.Random, number: int, at: datetime) -> dict
         "event_ids": [book, *(f"P-{number}{piece}" for piece in range(1, 4))],
         "auditor": rng.choice("ab"),
     }
-    severity = "critical" if bought - wanted > 40 else "warning"
+    severity = "critical" if bought - wanted > 40 or number in TROUBLED else "warning"
     found, taken = _after(at, rng.uniform(2, 9)), _after(at, rng.uniform(12, 18))
     summary = f"Order {book} of {fund}: {bought} shares of {stock} purchased, {wanted} requested"
     decision = {
@@ -118,7 +120,7 @@ def _fate(rng: random.Random, channel: str, number: int) -> Fate:
     """Return how it came out: mostly well."""
     if channel == "sms":
         return Fate(State.CONFIRMED, provider_id=f"SM{rng.randrange(16**12):012x}")
-    if channel == "pagerduty" and number in (2, 9, 23):
+    if channel == "pagerduty" and number in TROUBLED:
         return DOUBT if number == 2 else HELD
     if channel == "email" and number == 14:
         return FAILED

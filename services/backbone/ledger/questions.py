@@ -2,15 +2,15 @@
 
 from typing import Final
 
-_ALERT: Final = """
+ALERT_COLUMNS: Final = """
 SELECT alert_id, watch, severity, summary,
   (extract(epoch FROM appended_at) * 1000)::bigint AS appended_at_ms,
   (extract(epoch FROM detected_at) * 1000)::bigint AS detected_at_ms,
   (extract(epoch FROM accepted_at) * 1000)::bigint AS accepted_at_ms,
   (extract(epoch FROM ledger_now() - accepted_at) * 1000)::bigint AS age_ms,
   (extract(epoch FROM accepted_at) * 1000000)::bigint AS place_us
-FROM alerts
 """
+_ALERT: Final = ALERT_COLUMNS + "FROM alerts\n"
 
 _DELIVERY: Final = """
 SELECT delivery_id, alert_id, watch, severity, summary, channel, recipient, repetition, state,
@@ -30,6 +30,7 @@ NEWEST_ALERTS: Final = (
 WHERE accepted_at <= 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
   AND (accepted_at < 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
     OR alert_id > %(row_id)s)
+  AND accepted_at >= 'epoch'::timestamptz + %(since_us)s * interval '1 microsecond'
 ORDER BY accepted_at DESC, alert_id LIMIT %(limit)s"""
 )
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from psycopg.rows import dict_row
 
-from services.backbone.ledger import questions
+from services.backbone.ledger import questions, searching
 from services.backbone.ledger.database import Connection, Pool, sorted_troubles
 from services.backbone.ledger.places import NEWEST, Place
 from services.backbone.ledger.rows import (
@@ -20,6 +20,7 @@ from services.backbone.ledger.rows import (
     Page,
     delivery_of,
 )
+from services.backbone.ledger.searching import Search
 from services.contracts.states import TERMINAL, State
 
 PAGE_LIMIT: Final = 200
@@ -32,6 +33,8 @@ COUNT_LIMIT: Final = 10_000
 """More open deliveries than this are not counted to the end."""
 OPEN: Final = frozenset(State) - TERMINAL
 """States in which something is still to happen, by itself or by a person."""
+
+EVERYTHING: Final = Search()
 
 _Rows = list[dict[str, Any]]
 
@@ -50,11 +53,19 @@ class LedgerReader:
         with self._snapshot() as connection:
             connection.execute("SELECT 1")
 
-    def alerts(self, limit: int, after: Place = NEWEST) -> Page[AlertRow]:
-        """Return the newest alerts after a place."""
-        terms = {"at_us": after.at_us, "row_id": after.row_id, "limit": _bounded(limit) + 1}
+    def alerts(
+        self, limit: int, after: Place = NEWEST, search: Search = EVERYTHING
+    ) -> Page[AlertRow]:
+        """Return the newest alerts that fit, after a place."""
+        wanted = _bounded(limit) + 1
+        terms = search.terms(after, wanted)
         with self._snapshot() as connection:
-            rows = _ask(connection, questions.NEWEST_ALERTS, terms)
+            if search.is_wide:
+                rows = _ask(connection, questions.NEWEST_ALERTS, terms)
+            else:
+                rows = _ask(connection, searching.WALK, terms)
+                if len(rows) < wanted:
+                    rows = _ask(connection, searching.BY_WORDS, terms)
             marks = _marks(connection, [row["alert_id"] for row in rows])
         kept, cursor = _page(rows, limit, "alert_id")
         return Page([_alert(row, marks) for row in kept], cursor)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
 from services.backbone.ledger.answers import Answer
 from services.backbone.ledger.rows import AlertDetail, AlertRow, Page
+from services.console.api.asked import Asked
 from services.console.api.terms import (
     DEFAULT_LIMIT,
     AlertId,
@@ -43,11 +44,15 @@ def alert_api() -> APIRouter:
     """Return the routes; they run on threads, since the ledger's client waits."""
     router = APIRouter(prefix="/v1/alerts", tags=["alerts"])
 
-    @router.get("", summary="List alerts, newest first")
+    @router.get("", summary="Alerts that fit, newest first; all if nothing is asked for")
     def newest(
-        person: Reader, desk: Served, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+        person: Reader,
+        desk: Served,
+        search: Asked,
+        limit: Limit = DEFAULT_LIMIT,
+        cursor: Cursor = None,
     ) -> Page[AlertRow]:
-        return desk.reader.alerts(limit, read_cursor(cursor))
+        return desk.reader.alerts(limit, read_cursor(cursor), search)
 
     @router.get("/{alert_id}", summary="Show one alert with its deliveries and attempts")
     def one(person: Reader, desk: Served, alert_id: AlertId) -> AlertDetail:

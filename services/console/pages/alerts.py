@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
+from services.console.api.asked import Asked, spelled
 from services.console.api.terms import AlertId, no_such_alert, read_cursor
 from services.console.deeds.alerts import acknowledge
 from services.console.desk import Served
@@ -27,10 +28,19 @@ def alert_pages() -> APIRouter:
         request: Request,
         person: Reader,
         desk: Served,
+        search: Asked,
         cursor: Annotated[str | None, Query(max_length=64)] = None,
     ) -> HTMLResponse:
-        page = desk.reader.alerts(ALERTS_SHOWN, read_cursor(cursor))
-        return html(request, "alerts.html", title="Alerts", here="alerts", page=page)
+        page = desk.reader.alerts(ALERTS_SHOWN, read_cursor(cursor), search)
+        return html(
+            request,
+            "alerts.html",
+            title="Alerts",
+            here="alerts",
+            page=page,
+            search=search,
+            spelled=spelled(search),
+        )
 
     @router.get("/alerts/{alert_id}")
     def one(request: Request, person: Reader, alert_id: AlertId, desk: Served) -> HTMLResponse:
@@ -45,6 +55,7 @@ def alert_pages() -> APIRouter:
             here="alerts",
             detail=detail,
             why=why,
+            declared=desk.shelf.one(detail.alert.watch),
             sentences={each.delivery_id: each.sentence for each in why.recipients},
             moments=timeline(detail),
             event_ids=ids[:EVENT_IDS_SHOWN],

@@ -35,12 +35,24 @@ class AuditorFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class WatchFigures:
+    """One watch, as all auditors run it; `behind_seconds` is the worst auditor's last commit."""
+
+    watch: str
+    rows_per_second: float | None
+    findings_per_second: float | None
+    behind_seconds: float
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """What the programs' metrics say together; None where no program tells it."""
 
     events_per_second: float | None
     audited_per_second: float | None
     auditors: tuple[AuditorFigures, ...]
+    watches: tuple[WatchFigures, ...]
     told: Latency
     """From an auditor's finding to its deliveries on their topics."""
     sent: Latency
@@ -61,6 +73,7 @@ def figures(history: History) -> Figures:
         events_per_second=_rate(history, "aldebaran_gateway_events_total", result="accepted"),
         audited_per_second=_rate(history, "aldebaran_auditor_rows_total"),
         auditors=_auditors(history, newest),
+        watches=_watches(history, newest),
         told=_latency(history, "aldebaran_lookout_detected_to_published_seconds_bucket"),
         sent=_latency(history, "aldebaran_deliverer_first_byte_seconds_bucket"),
         unpublished=_newest(newest, "aldebaran_lookout_outbox_unpublished"),
@@ -89,6 +102,21 @@ def _auditors(history: History, newest: Sequence[Look]) -> tuple[AuditorFigures,
             answer_age_seconds=ages[auditor],
         )
         for auditor in sorted(ages)
+    )
+
+
+def _watches(history: History, newest: Sequence[Look]) -> tuple[WatchFigures, ...]:
+    behind = _by(newest, "aldebaran_auditor_progress_age_seconds", "watch")
+    stopped = _by(newest, "aldebaran_auditor_stopped", "watch")
+    return tuple(
+        WatchFigures(
+            watch=watch,
+            rows_per_second=_rate(history, "aldebaran_auditor_rows_total", watch=watch),
+            findings_per_second=_rate(history, "aldebaran_auditor_findings_total", watch=watch),
+            behind_seconds=behind[watch],
+            stopped=stopped.get(watch, 0.0) > 0,
+        )
+        for watch in sorted(behind)
     )
 
 

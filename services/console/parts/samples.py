@@ -14,6 +14,7 @@ WANTED: Final = frozenset(
     {
         "aldebaran_gateway_events_total",
         "aldebaran_auditor_rows_total",
+        "aldebaran_auditor_findings_total",
         "aldebaran_auditor_progress_age_seconds",
         "aldebaran_auditor_stopped",
         "aldebaran_heartbeat_latency_seconds_bucket",

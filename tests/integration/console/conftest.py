@@ -23,6 +23,8 @@ from services.console.people.door import Door
 from services.console.people.roles import Role
 from services.console.people.sessions import Sessions
 from services.console.people.users import Users
+from services.console.settings import SHIPPED_WATCHES
+from services.console.watches import WatchShelf
 from services.console.watching import LedgerWatch, Watcher
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
@@ -79,7 +81,8 @@ def running(
     watcher = Watcher(watch, looker, parts, board.publish, life, LOOK_SECONDS)
     lookout, sessions = lookout or Lookout("http://127.0.0.1:9", ""), Sessions(pool)
     door = Door(sessions, open_to_readers=open_to_readers)
-    desk = open_desk(pool, board, life, sessions, lookout, parts)
+    shelf = WatchShelf(SHIPPED_WATCHES)
+    desk = open_desk(pool, board, life, sessions, lookout, shelf, parts)
     thread = Thread(target=watcher.watch_until_stopped)
     url = f"http://127.0.0.1:{port}"
     with HttpServer(create_app(desk, door), "127.0.0.1", port):

@@ -1,0 +1,119 @@
+"""Looking for alerts by words, watch, severity, labels and time, newest first, page by page.
+
+What many alerts have is found by walking from the newest; what few have, by the index of words.
+So both take about the same time, however many alerts there are.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from services.backbone.ledger import questions
+from services.backbone.ledger.places import Place
+
+WALK_LIMIT: Final = 20_000
+"""Alerts that are looked at one by one, from the newest on, before the index is asked."""
+NAME_LIMIT_CHARACTERS: Final = 200
+"""Of a value under its name so many characters count, as in `alert_words`."""
+MICROSECONDS: Final = 1000
+
+_PLACE: Final = """
+  accepted_at <= 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
+  AND (accepted_at < 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
+    OR alert_id > %(row_id)s)
+  AND accepted_at >= 'epoch'::timestamptz + %(since_us)s * interval '1 microsecond'"""
+
+# Words are taken as beginnings; what is written with signs inside becomes several words.
+_QUERY: Final = """
+WITH asked AS MATERIALIZED (
+  SELECT CASE
+    WHEN numnode(words) = 0 THEN %(names)s::tsquery
+    WHEN %(names)s = '' THEN words ELSE words && %(names)s::tsquery END AS query
+  FROM (SELECT regexp_replace(plainto_tsquery('simple', %(text)s)::text, '''( |$)', ''':*\\1', 'g')
+    ::tsquery AS words) AS text
+), """
+_REST: Final = """
+FROM found AS alerts ORDER BY accepted_at DESC, alert_id LIMIT %(limit)s"""
+
+_COLUMNS: Final = questions.ALERT_COLUMNS
+_KEPT: Final = "alert_id, watch, severity, summary, appended_at, detected_at, accepted_at"
+
+WALK: Final = "".join(
+    (
+        _QUERY,
+        "newest AS MATERIALIZED (SELECT ",
+        _KEPT,
+        ", words FROM alerts WHERE",
+        _PLACE,
+        " ORDER BY accepted_at DESC, alert_id LIMIT %(walk)s), found AS (SELECT ",
+        _KEPT,
+        " FROM newest WHERE words @@ (SELECT query FROM asked)) ",
+        _COLUMNS,
+        _REST,
+    )
+)
+BY_WORDS: Final = "".join(
+    (
+        _QUERY,
+        "found AS MATERIALIZED (SELECT ",
+        _KEPT,
+        " FROM alerts WHERE words @@ (SELECT query FROM asked) AND",
+        _PLACE,
+        ") ",
+        _COLUMNS,
+        _REST,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is looked for: all of it must fit. Times are milliseconds since 1970 (UTC).
+
+    `text` are words, or their beginnings, of the summary, the key's and the labels' values.
+    """
+
+    text: str = ""
+    watch: str = ""
+    severity: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    since_ms: int = 0
+    until_ms: int | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether only times are asked for, which needs no words."""
+        return not (self.watch or self.severity or self.labels or self.has_words)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the text has anything that can be a word."""
+        return any(each.isalnum() for each in self.text)
+
+    def terms(self, after: Place, limit: int) -> dict[str, Any]:
+        """Return the terms of the questions, to go on after a place."""
+        if self.until_ms is not None and self.until_ms * MICROSECONDS < after.at_us:
+            after = Place(self.until_ms * MICROSECONDS, "")
+        return {
+            "text": self.text if self.has_words else "",
+            "names": " & ".join(_quoted(each) for each in self._names()),
+            "at_us": after.at_us,
+            "row_id": after.row_id,
+            "since_us": self.since_ms * MICROSECONDS,
+            "walk": WALK_LIMIT,
+            "limit": limit,
+        }
+
+    def _names(self) -> Iterator[str]:
+        if self.watch:
+            yield f"watch:{self.watch}"
+        if self.severity:
+            yield f"severity:{self.severity}"
+        for name, value in self.labels.items():
+            yield f"label:{name}={value}"
+
+
+def _quoted(name: str) -> str:
+    """Return a value under its name as it stands in a query."""
+    text = name.lower()[:NAME_LIMIT_CHARACTERS].replace("\\", "\\\\").replace("'", "''")
+    return f"'{text}'"

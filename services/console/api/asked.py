@@ -1,0 +1,90 @@
+"""What is looked for, as it stands in an address: the same for pages, the API and exports."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+from fastapi import Depends, Query
+
+from services.backbone.ledger.searching import Search
+from services.backbone.web.problems import Problem
+from services.contracts.records import Severity
+
+LABELS_LIMIT: Final = 10
+TEXT_LIMIT_CHARACTERS: Final = 200
+NUL: Final = "\x00"
+
+Text = Annotated[str, Query(max_length=TEXT_LIMIT_CHARACTERS)]
+Moment = Annotated[str, Query(max_length=40, description="RFC 3339; without a zone it is UTC")]
+
+
+def _asked(
+    q: Annotated[
+        str,
+        Query(
+            max_length=TEXT_LIMIT_CHARACTERS,
+            description="words, or their beginnings, of the summary, the key and the labels",
+        ),
+    ] = "",
+    watch: Text = "",
+    severity: Annotated[Severity | str, Query(max_length=20)] = "",
+    label: Annotated[
+        list[str] | None,
+        Query(max_length=LABELS_LIMIT, description="NAME=VALUE, also of the key; all must fit"),
+    ] = None,
+    since: Moment = "",
+    until: Moment = "",
+) -> Search:
+    if any(NUL in each for each in (q, watch, severity, *(label or ()))):
+        raise Problem(422, "bad_question", "text with NUL is nowhere")
+    return Search(
+        text=q,
+        watch=watch,
+        severity=severity,
+        labels=dict(_label(each) for each in label or () if each.strip()),
+        since_ms=_ms("since", since) or 0,
+        until_ms=_ms("until", until),
+    )
+
+
+Asked = Annotated[Search, Depends(_asked)]
+"""What is looked for, for a route's parameter."""
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise Problem(422, "bad_question", "label: write NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def _ms(name: str, text: str) -> int | None:
+    if not text.strip():
+        return None
+    try:
+        at = datetime.fromisoformat(text.strip())
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        return max(0, int(at.timestamp() * 1000))
+    except (ValueError, OverflowError):
+        said = f"{name}: write a time like 2026-11-21T09:30:00Z"
+        raise Problem(422, "bad_question", said) from None
+
+
+def spelled(search: Search) -> str:
+    """Return the search as it stands in an address; empty where all alerts are meant."""
+    pairs: list[tuple[str, str]] = [
+        ("q", search.text),
+        ("watch", search.watch),
+        ("severity", search.severity),
+        *(("label", f"{name}={value}") for name, value in search.labels.items()),
+        ("since", _time(search.since_ms)),
+        ("until", _time(search.until_ms)),
+    ]
+    return urlencode([(name, value) for name, value in pairs if value])
+
+
+def _time(at_ms: int | None) -> str:
+    if not at_ms:
+        return ""
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,90 @@
+"""Exports: what a search finds, as CSV or lines of JSON, page by page so that nothing is held."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, fields
+from typing import Annotated, Final, Literal
+
+import orjson
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+
+from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.reading import PAGE_LIMIT, LedgerReader
+from services.backbone.ledger.rows import AlertRow
+from services.backbone.ledger.searching import Search
+from services.console.api.asked import Asked
+from services.console.desk import Served
+from services.console.people.door import Reader
+from services.console.shown import utc
+
+ROWS_LIMIT: Final = 100_000
+DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet takes a cell that begins like this for a formula."""
+
+_COLUMNS: Final = tuple(each.name for each in fields(AlertRow) if each.name != "deliveries")
+
+
+def export_api() -> APIRouter:
+    """Return the route; rows are asked for while they are sent."""
+    router = APIRouter(prefix="/v1", tags=["alerts"])
+
+    @router.get(
+        "/alerts-export",
+        summary="All alerts that fit, newest first, as CSV or lines of JSON",
+        response_class=StreamingResponse,
+        responses={200: {"content": {"text/csv": {}, "application/x-ndjson": {}}}},
+    )
+    def export(
+        person: Reader,
+        desk: Served,
+        search: Asked,
+        form: Annotated[Literal["csv", "ndjson"], Query(description="csv or ndjson")] = "csv",
+        rows: Annotated[int, Query(ge=1, le=ROWS_LIMIT, description="at most")] = ROWS_LIMIT,
+    ) -> StreamingResponse:
+        written, media = _FORMS[form]
+        found = _found(desk.reader, search, rows)
+        headers = {"Content-Disposition": f'attachment; filename="alerts.{form}"'}
+        return StreamingResponse(written(found), media_type=media, headers=headers)
+
+    return router
+
+
+def _found(reader: LedgerReader, search: Search, most: int) -> Iterator[AlertRow]:
+    place, left = NEWEST, most
+    while left > 0:
+        page = reader.alerts(min(PAGE_LIMIT, left), place, search)
+        yield from page.rows
+        left -= len(page.rows)
+        if page.next_cursor is None:
+            return
+        place = Place.parse(page.next_cursor)
+
+
+def _csv(found: Iterator[AlertRow]) -> Iterator[str]:
+    yield _line([*_COLUMNS, "accepted_at", "deliveries"])
+    for row in found:
+        told = "; ".join(f"{each.channel} {each.recipient} {each.state}" for each in row.deliveries)
+        values = [getattr(row, name) for name in _COLUMNS]
+        yield _line([*values, utc(row.accepted_at_ms), told])
+
+
+def _line(values: list[object]) -> str:
+    out = io.StringIO()
+    csv.writer(out).writerow([_harmless(each) for each in values])
+    return out.getvalue()
+
+
+def _harmless(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(DANGEROUS) else value
+
+
+def _json_lines(found: Iterator[AlertRow]) -> Iterator[bytes]:
+    return (orjson.dumps(asdict(row)) + b"\n" for row in found)
+
+
+_FORMS: Final[dict[str, tuple[Callable[[Iterator[AlertRow]], Iterator[str | bytes]], str]]] = {
+    "csv": (_csv, "text/csv; charset=utf-8"),
+    "ndjson": (_json_lines, "application/x-ndjson"),
+}

@@ -1,0 +1,57 @@
+"""The watches: what they look for, how they run, and their last alerts."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import HTMLResponse
+
+from services.backbone.ledger.places import NEWEST
+from services.backbone.ledger.searching import Search
+from services.backbone.web.problems import Problem
+from services.console.desk import Desk, Served
+from services.console.parts.figures import WatchFigures
+from services.console.people.door import Reader
+from services.console.rendering import html
+
+ALERTS_SHOWN: Final = 10
+
+
+def watch_pages() -> APIRouter:
+    """Return the routes of the pages."""
+    router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+    @router.get("/watches")
+    def all_of_them(request: Request, person: Reader, desk: Served) -> HTMLResponse:
+        shelf = desk.shelf.all()
+        return html(
+            request,
+            "watches.html",
+            title="Watches",
+            here="watches",
+            shelf=shelf,
+            figures=_figures(desk),
+        )
+
+    @router.get("/watches/{name}")
+    def one(
+        request: Request, person: Reader, desk: Served, name: Annotated[str, Path(max_length=63)]
+    ) -> HTMLResponse:
+        declared = desk.shelf.one(name)
+        if declared is None:
+            raise Problem(404, "no_such_watch", f"no file declares a watch {name}")
+        return html(
+            request,
+            "watch.html",
+            title=name,
+            here="watches",
+            watch=declared,
+            figures=_figures(desk).get(name),
+            page=desk.reader.alerts(ALERTS_SHOWN, NEWEST, Search(watch=name)),
+        )
+
+    return router
+
+
+def _figures(desk: Desk) -> dict[str, WatchFigures]:
+    now = desk.board.now
+    return {each.watch: each for each in now.figures.watches} if now and now.figures else {}

@@ -1,0 +1,41 @@
+"""The watches as their files declare them; a file that is wrong hides no other."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from services.contracts.declarations import BadDeclaration
+from services.contracts.watches import WatchDeclaration, load_watch
+
+FILES_LIMIT: Final = 500
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Watches by name, and what is wrong with the other files."""
+
+    watches: dict[str, WatchDeclaration]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WatchShelf:
+    """Reads the folder each time it is asked: it is small, and always as the auditors see it."""
+
+    folder: Path
+
+    def all(self) -> Shelf:
+        """Return every watch, by name."""
+        watches: dict[str, WatchDeclaration] = {}
+        problems: list[str] = []
+        for path in sorted(self.folder.glob("*.yaml"))[:FILES_LIMIT]:
+            try:
+                declared = load_watch(path)
+                watches[declared.watch] = declared
+            except BadDeclaration as error:
+                problems.append(str(error))
+        return Shelf(dict(sorted(watches.items())), tuple(problems))
+
+    def one(self, name: str) -> WatchDeclaration | None:
+        """Return one watch, or None; alerts may be of watches that are gone."""
+        return self.all().watches.get(name)

@@ -1,0 +1,143 @@
+"""Looking for alerts, held to a plain look at each of them."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from httpx2 import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.reading import LedgerReader
+from services.backbone.ledger.searching import Search
+from tests.integration.console.ledger_rows import START, add_alert
+
+pytestmark = pytest.mark.postgres
+
+CLIENTS = ("Baker Fund", "baker & sons", "O'Neil \\ Co", "Ünal Özgür", "x:y=z")
+SUMMARIES = ("Much too much", "Too little, too late", "R-17 is over", "quiet")
+SEVERITIES = ("info", "warning", "critical")
+AMOUNT = 60
+
+
+def record(number: int) -> dict[str, Any]:
+    labels = {"client": CLIENTS[number % 5], "none": None} if number % 3 else {}
+    return {"key": {"book": f"B-{number}"}, "labels": labels}
+
+
+@pytest.fixture
+def filled(reader: LedgerReader, ledger_url: str) -> LedgerReader:
+    with psycopg.connect(ledger_url) as connection:
+        for number in range(AMOUNT):
+            add_alert(
+                ledger_url, str(number), accepted=number,
+                summary=SUMMARIES[number % 4], record=record(number),
+            )  # fmt: skip
+        for number in range(AMOUNT):
+            connection.execute(
+                "UPDATE alerts SET severity = %s, watch = %s WHERE record -> 'key' ->> 'book' = %s",
+                (SEVERITIES[number % 3], f"w{number % 2}", f"B-{number}"),
+            )
+    return reader
+
+
+def found(reader: LedgerReader, search: Search, size: int = 7) -> Iterator[str]:
+    place = NEWEST
+    while True:
+        page = reader.alerts(size, place, search)
+        yield from (row.summary for row in page.rows)
+        if page.next_cursor is None:
+            return
+        place = Place.parse(page.next_cursor)
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def fits(number: int, search: Search) -> bool:
+    """Look at one alert in the plainest way; words of the model have no signs inside."""
+    own = record(number)
+    named = own["key"] | {name: value for name, value in own["labels"].items() if value}
+    texts = words(" ".join([SUMMARIES[number % 4], *named.values()]))
+    at_ms = int(START.timestamp() * 1000) + number * 1000
+    return (
+        all(any(each.startswith(word) for each in texts) for word in words(search.text))
+        and search.watch in ("", f"w{number % 2}")
+        and search.severity in ("", SEVERITIES[number % 3])
+        and all(named.get(name) == value for name, value in search.labels.items())
+        and search.since_ms <= at_ms
+        and (search.until_ms is None or at_ms <= search.until_ms)
+    )
+
+
+STARTS_MS = int(START.timestamp() * 1000)
+SEARCHES = st.builds(
+    Search,
+    text=st.sampled_from(["", "too", "much to", "quie", "baker", "fund bak", "nothing", "özg"]),
+    watch=st.sampled_from(["", "w0", "w1", "w2"]),
+    severity=st.sampled_from(["", *SEVERITIES]),
+    labels=st.one_of(
+        st.just({}),
+        st.builds(lambda value: {"client": value}, st.sampled_from(CLIENTS)),
+        st.builds(lambda number: {"book": f"B-{number}"}, st.integers(0, AMOUNT)),
+    ),
+    since_ms=st.one_of(st.just(0), st.integers(STARTS_MS, STARTS_MS + AMOUNT * 1000)),
+    until_ms=st.one_of(st.none(), st.integers(STARTS_MS, STARTS_MS + AMOUNT * 1000)),
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(search=SEARCHES)
+def test_what_is_found_is_what_fits(filled: LedgerReader, search: Search) -> None:
+    wanted = [SUMMARIES[n % 4] for n in reversed(range(AMOUNT)) if fits(n, search)]
+    assert list(found(filled, search)) == wanted
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(alphabet=st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
+def test_any_text_may_be_looked_for(filled: LedgerReader, text: str) -> None:
+    filled.alerts(5, NEWEST, Search(text=text))
+    filled.alerts(5, NEWEST, Search(text="too", watch=text, labels={text: text}))
+
+
+def test_alerts_of_any_shape_are_kept(reader: LedgerReader, ledger_url: str) -> None:
+    add_alert(ledger_url, "long", record={"labels": {"l" * 512: "ü" * 512}}, summary="s" * 4096)
+    add_alert(ledger_url, "odd", record={"labels": {"": "", "a": None}, "key": {}})
+    assert len(reader.alerts(5, NEWEST, Search(labels={"l" * 512: "ü" * 512})).rows) == 1
+    assert len(reader.alerts(5, NEWEST, Search(labels={"": ""})).rows) == 1
+
+
+def test_a_search_is_a_link(browser: Client, filled: LedgerReader) -> None:
+    page = browser.get("/alerts?q=too&severity=warning&label=client%3DBaker+Fund").text
+    assert 'value="too"' in page
+    assert 'value="client=Baker Fund"' in page
+    link = re.search(r'href="(/v1/alerts\?[^"]+)"', page)
+    assert link
+    rows = browser.get(link[1].replace("&amp;", "&")).json()["rows"]
+    assert rows
+    assert {row["severity"] for row in rows} == {"warning"}
+    assert "No alert fits." in browser.get("/alerts?q=nothing").text
+
+
+@pytest.mark.parametrize("query", ["since=yesterday", "label=x", "q=%00", "q=" + "x" * 201])
+def test_a_bad_search_says_what_is_wrong(browser: Client, query: str) -> None:
+    assert browser.get(f"/v1/alerts?{query}").status_code == 422
+
+
+def test_exports_hold_all_that_fits(browser: Client, filled: LedgerReader, ledger_url: str) -> None:
+    add_alert(ledger_url, "formula", accepted=99, summary='=HYPERLINK("x")')
+    text = browser.get("/v1/alerts-export").text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == AMOUNT + 1
+    assert rows[0]["summary"] == '\'=HYPERLINK("x")'
+    lines = browser.get("/v1/alerts-export?form=ndjson&q=quiet").text.splitlines()
+    assert len(lines) == AMOUNT // 4
+    assert {json.loads(line)["summary"] for line in lines} == {"quiet"}
+    assert len(browser.get("/v1/alerts-export?rows=5").text.splitlines()) == 6

@@ -12,6 +12,7 @@ from services.console.api.asked import Asked
 from services.console.api.terms import (
     DEFAULT_LIMIT,
     AlertId,
+    AlertStart,
     Body,
     Cursor,
     Limit,
@@ -42,9 +43,9 @@ class AcknowledgedBy(BaseModel):
 
 def alert_api() -> APIRouter:
     """Return the routes; they run on threads, since the ledger's client waits."""
-    router = APIRouter(prefix="/v1/alerts", tags=["alerts"])
+    router = APIRouter(prefix="/v1", tags=["alerts"])
 
-    @router.get("", summary="Alerts that fit, newest first; all if nothing is asked for")
+    @router.get("/alerts", summary="Alerts that fit, newest first; all if nothing is asked for")
     def newest(
         person: Reader,
         desk: Served,
@@ -54,21 +55,21 @@ def alert_api() -> APIRouter:
     ) -> Page[AlertRow]:
         return desk.reader.alerts(limit, read_cursor(cursor), search)
 
-    @router.get("/{alert_id}", summary="Show one alert with its deliveries and attempts")
+    @router.get("/alerts/{alert_id}", summary="Show one alert with its deliveries and attempts")
     def one(person: Reader, desk: Served, alert_id: AlertId) -> AlertDetail:
         found = desk.reader.alert(alert_id)
         if found is None:
             raise no_such_alert(alert_id)
         return found
 
-    @router.get("/{alert_id}/why", summary="Tell every decision about an alert")
-    def why(person: Reader, desk: Served, alert_id: AlertId) -> Answer:
+    @router.get("/why/{alert_id}", summary="Tell every decision about an alert")
+    def why(person: Reader, desk: Served, alert_id: AlertStart) -> Answer:
         found = desk.answers.why(alert_id)
         if found is None:
             raise no_such_alert(alert_id)
         return found
 
-    @router.post("/{alert_id}/acknowledge", summary="Take an alert in hand; twice is once")
+    @router.post("/alerts/{alert_id}/acknowledge", summary="Take an alert in hand; twice is once")
     def take(
         alert_id: AlertId, person: Responder, desk: Served, body: NoteBody | None = None
     ) -> AcknowledgedBy:

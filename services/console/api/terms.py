@@ -14,6 +14,9 @@ Cursor = Annotated[
     str | None, Query(max_length=64, description="next_cursor of the page before this one")
 ]
 AlertId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
+AlertStart = Annotated[
+    str, Path(pattern=r"^[0-9a-f]{8,32}$", description="an alert's id, or the beginning of one")
+]
 DeliveryId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 SilenceId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 Key = Annotated[

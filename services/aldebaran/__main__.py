@@ -1,0 +1,78 @@
+"""`python -m services.aldebaran`: the command line for people on duty."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final, TextIO
+
+from services.aldebaran import alerts, deliveries, silences, watches
+from services.aldebaran.client import Client, CommandSettings
+from services.aldebaran.completion import script
+from services.backbone.clock import Clock, SystemClock
+from services.backbone.errors import Trouble
+from services.backbone.settings import read_settings
+
+_HELP: Final = """Asks a running console: ALDEBARAN_CONSOLE_URL (http://127.0.0.1:18080) and
+ALDEBARAN_OPERATOR_KEY, which `python -m services.lookout keygen NAME` makes. Completion:
+source <(python -m services.aldebaran completion bash)"""
+EXIT_INTERRUPTED: Final = 130
+
+Asking = Callable[[argparse.Namespace, Client, TextIO], int]
+_ASKING: Final[dict[str, Asking]] = {
+    "why": alerts.why,
+    "ack": alerts.acknowledge,
+    "todo": deliveries.todo,
+    "say": deliveries.say,
+    "silence": silences.silence,
+    "send-test": silences.send_test,
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    made = argparse.ArgumentParser("aldebaran", description=_HELP)
+    commands = made.add_subparsers(dest="command", required=True)
+    for subject in (alerts, deliveries, silences, watches):
+        subject.add_commands(commands)
+    completion = commands.add_parser("completion", help="a script for your shell")
+    completion.add_argument("shell", choices=["bash"])
+    return made
+
+
+def carry_out(chosen: argparse.Namespace, client: Client, clock: Clock, out: TextIO) -> int:
+    """Carry out a command of the API.
+
+    Raises:
+        Trouble: the console does not do it, or does not answer.
+    """
+    if chosen.command == "alerts":
+        return alerts.alerts(chosen, client, clock, out)
+    return _ASKING[chosen.command](chosen, client, out)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Carry out one command; return the exit code."""
+    own = parser()
+    chosen = own.parse_args(arguments)
+    if chosen.command == "completion":
+        sys.stdout.write(script(own, sys.executable))
+        return 0
+    try:
+        if chosen.command == "watch":
+            return watches.check(chosen, sys.stdout)
+        client = Client(read_settings(CommandSettings))
+        try:
+            return carry_out(chosen, client, SystemClock(), sys.stdout)
+        finally:
+            client.close()
+    except Trouble as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,122 @@
+"""`alerts`, `why`, `ack`: look at alerts, and take one in hand."""
+
+import argparse
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, TextIO
+
+from services.aldebaran.client import Client
+from services.backbone.clock import Clock
+from services.backbone.errors import Transient
+
+TAIL_SECONDS: Final = 1.0
+TAIL_ROWS: Final = 100
+REMEMBERED: Final = 1000
+"""Alerts that a tail has shown and does not show again."""
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands."""
+    alerts = commands.add_parser("alerts", help="list alerts, or follow them")
+    actions = alerts.add_subparsers(dest="action", required=True)
+    for name, text in (("list", "the newest alerts"), ("tail", "alerts as they come; Ctrl-C ends")):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("words", nargs="*", help="words of the summary or of labels")
+        action.add_argument("--watch", default="")
+        action.add_argument("--severity", default="", choices=["", "info", "warning", "critical"])
+        action.add_argument("--label", action="append", default=[], metavar="NAME=VALUE")
+        action.add_argument("--json", action="store_true", help="a line of JSON each")
+        action.add_argument("--limit", type=int, default=20, help="at the beginning (default 20)")
+    why = commands.add_parser("why", help="why an alert was sent, or not")
+    why.add_argument("alert", help="its id, or the first 8 characters")
+    why.add_argument("--json", action="store_true")
+    ack = commands.add_parser("ack", help="take an alert in hand")
+    ack.add_argument("alert", help="its id")
+    ack.add_argument("--note", default="", help="kept with your name")
+
+
+def alerts(chosen: argparse.Namespace, client: Client, clock: Clock, out: TextIO) -> int:
+    """List the newest alerts, or follow them until interrupted."""
+    query = {
+        "q": " ".join(chosen.words),
+        "watch": chosen.watch,
+        "severity": chosen.severity,
+        "label": chosen.label,
+        "limit": min(max(1, chosen.limit), TAIL_ROWS),
+    }
+    rows = client.ask("GET", "/v1/alerts", query=query)["rows"]
+    _show(reversed(rows), chosen.json, out)
+    if chosen.action == "tail":
+        _follow(chosen, client, clock, out, {**query, "limit": TAIL_ROWS}, rows)
+    return 0
+
+
+def _follow(
+    chosen: argparse.Namespace,
+    client: Client,
+    clock: Clock,
+    out: TextIO,
+    query: dict[str, Any],
+    shown: Sequence[dict[str, Any]],
+) -> None:
+    seen = dict.fromkeys(each["alert_id"] for each in shown)
+    while True:
+        clock.wait(threading.Event(), TAIL_SECONDS)
+        try:
+            rows = client.ask("GET", "/v1/alerts", query=query)["rows"]
+        except Transient as error:
+            out.write(f"# {error}\n")
+            continue
+        new = [each for each in rows if each["alert_id"] not in seen]
+        _show(reversed(new), chosen.json, out)
+        seen |= dict.fromkeys(each["alert_id"] for each in new)
+        for old in list(seen)[:-REMEMBERED]:
+            del seen[old]
+
+
+def _show(rows: Iterator[dict[str, Any]], as_json: bool, out: TextIO) -> None:
+    for each in rows:
+        out.write(f"{json.dumps(each)}\n" if as_json else _line(each))
+    out.flush()
+
+
+def _line(alert: dict[str, Any]) -> str:
+    told = ", ".join(f"{each['channel']} {each['state'].lower()}" for each in alert["deliveries"])
+    head = f"{_time(alert['accepted_at_ms'])} {alert['alert_id'][:8]} {alert['severity']:8}"
+    return f"{head} {alert['watch']}: {alert['summary']} [{told or 'nobody is told'}]\n"
+
+
+def why(chosen: argparse.Namespace, client: Client, out: TextIO) -> int:
+    """Show each route that was asked, and per recipient one sentence and what led to it."""
+    told = client.ask("GET", f"/v1/why/{chosen.alert}")
+    if chosen.json:
+        out.write(f"{json.dumps(told)}\n")
+        return 0
+    out.write(f"[{told['severity'].upper()}] {told['watch']}: {told['summary']}\n")
+    out.write(f"alert {told['alert_id']}, taken in {_time(told['accepted_at_ms'])}\n")
+    for route in told["considered"]:
+        answer = "yes" if route["fits"] else "no "
+        out.write(f"  {'  ' * route['depth']}{answer} {route['name']}: {route['why']}\n")
+    for each in told["recipients"]:
+        out.write(f"\n{each['channel']} to {each['recipient']}: {each['sentence']}\n")
+        out.writelines(
+            f"  {_time(happened['at_ms'])} {happened['what']}: {happened['detail']}\n"
+            for happened in each["happened"]
+        )
+    return 0
+
+
+def acknowledge(chosen: argparse.Namespace, client: Client, out: TextIO) -> int:
+    """Take an alert in hand."""
+    body = {"note": chosen.note}
+    told = client.ask("POST", f"/v1/alerts/{chosen.alert}/acknowledge", body)
+    first = "yours" if told["new"] else "noted before"
+    out.write(f"{first}; first was {told['first']}\n")
+    return 0
+
+
+def _time(at_ms: int) -> str:
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return f"{at:%Y-%m-%d %H:%M:%S}.{at_ms % 1000:03d}Z"

@@ -1,0 +1,41 @@
+"""`completion bash`: a script by which the shell completes commands, made from the parser."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Final
+
+_SCRIPT: Final = """\
+# Completes `aldebaran`: source <(python -m services.aldebaran completion bash)
+aldebaran() {{ {command} -m services.aldebaran "$@"; }}
+_aldebaran() {{
+  local words="${{COMP_WORDS[*]:1:COMP_CWORD-1}}" current="${{COMP_WORDS[COMP_CWORD]}}"
+  case "$words" in
+{cases}
+  esac
+}}
+complete -o default -F _aldebaran aldebaran
+"""
+_CASE: Final = '    "{path}"{any}) COMPREPLY=($(compgen -W "{words}" -- "$current"));;'
+
+
+def script(parser: argparse.ArgumentParser, command: str) -> str:
+    """Return the script; `command` is the Python that runs us."""
+    cases = sorted(_cases(parser, ()), key=lambda case: -len(case[0]))
+    lines = [
+        _CASE.format(path=" ".join(path), any="*" if path else "", words=" ".join(words))
+        for path, words in cases
+    ]
+    return _SCRIPT.format(command=command, cases="\n".join(lines))
+
+
+def _cases(
+    parser: argparse.ArgumentParser, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    words = []
+    for action in parser._actions:  # noqa: SLF001 - argparse shows its options in no other way
+        words += [option for option in action.option_strings if option.startswith("--")]
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
+            words += list(action.choices)
+            for name, inner in action.choices.items():
+                yield from _cases(inner, (*path, name))
+    yield path, words

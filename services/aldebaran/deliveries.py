@@ -1,0 +1,42 @@
+"""`todo`, `say`: what waits for a person, and a person's word on it."""
+
+import argparse
+import uuid
+from typing import TextIO
+
+from services.aldebaran.client import Client
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands."""
+    todo = commands.add_parser("todo", help="deliveries that wait for a person")
+    todo.add_argument(
+        "--state", action="append", help="IN_DOUBT and HELD if left out; FAILED: dead letters"
+    )
+    todo.add_argument("--limit", type=int, default=50)
+    say = commands.add_parser("say", help="say what became of a delivery that waits")
+    say.add_argument("delivery", help="its id")
+    say.add_argument("action", choices=["arrived", "absent", "resend", "close"])
+    say.add_argument("--why", required=True, help="how you know; kept with your name")
+
+
+def todo(chosen: argparse.Namespace, client: Client, out: TextIO) -> int:
+    """List what waits."""
+    query = {"state": chosen.state or ["IN_DOUBT", "HELD"], "limit": chosen.limit}
+    rows = client.ask("GET", "/v1/deliveries", query=query)["rows"]
+    for each in rows:
+        age = f"{each['age_ms'] / 3_600_000:.1f} h"
+        out.write(f"{each['delivery_id']} {each['state']:8} {age:>8} {each['channel']}")
+        out.write(f" to {each['recipient']}: {each['summary']} ({each['reason']})\n")
+    if not rows:
+        out.write("nothing waits\n")
+    return 0
+
+
+def say(chosen: argparse.Namespace, client: Client, out: TextIO) -> int:
+    """Give a person's word; the key makes a lost answer harmless."""
+    body = {"action": chosen.action, "why": chosen.why}
+    path = f"/v1/deliveries/{chosen.delivery}/word"
+    client.ask("POST", path, body, key=uuid.uuid4().hex)
+    out.write("done\n")
+    return 0

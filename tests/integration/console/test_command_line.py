@@ -1,0 +1,154 @@
+"""The command line, asking a running console."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from services.aldebaran.__main__ import carry_out, parser
+from services.aldebaran.client import Client, CommandSettings
+from services.aldebaran.completion import script
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused, Transient
+from services.backbone.web.keys import ApiKey, Keys, key_hash
+from services.contracts.states import State
+from tests.integration.console.conftest import Console
+from tests.integration.console.ledger_rows import add_alert, add_attempt, add_delivery
+
+pytestmark = pytest.mark.postgres
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(console: Console) -> Run:
+    """Run a command and return what it shows."""
+    keys = Keys([ApiKey(name="ann", sha256=key_hash("secret"))], console.watcher.life.clock)
+    object.__setattr__(console.door, "keys", keys)
+    settings = CommandSettings.model_validate(
+        {"console_url": console.url, "operator_key": "secret"}
+    )
+
+    def run_one(*arguments: str) -> str:
+        out, client = io.StringIO(), Client(settings)
+        carry_out(parser().parse_args(arguments), client, ManualClock(), out)
+        client.close()
+        return out.getvalue()
+
+    return run_one
+
+
+def test_alerts_are_listed_and_explained(run: Run, ledger_url: str) -> None:
+    made = [add_alert(ledger_url, str(n), accepted=n, summary=f"Number {n}") for n in range(3)]
+    add_delivery(ledger_url, made[2], state=State.SENT)
+    lines = run("alerts", "list", "number").splitlines()
+    assert [line.partition("watch: ")[2].partition(" [")[0] for line in lines] == [
+        "Number 0", "Number 1", "Number 2",
+    ]  # fmt: skip
+    assert lines[2].endswith("[email sent]")
+    (only,) = run("alerts", "list", "--label", "name=1", "--json").splitlines()
+    assert json.loads(only)["alert_id"] == made[1]
+    told = run("why", made[2][:8])
+    assert "Number 2" in told
+    assert "email to desk@example.org: sent once" in told
+    assert run("ack", made[0], "--note", "mine") == "yours; first was ann\n"
+    assert run("ack", made[0]) == "noted before; first was ann\n"
+
+
+def test_a_doubt_is_resolved(run: Run, ledger_url: str) -> None:
+    one = add_delivery(ledger_url, add_alert(ledger_url, "one"), state=State.HELD)
+    add_attempt(ledger_url, one, 1, 0.02, 0.05, "IN_DOUBT")
+    assert run("todo").startswith(f"{one} HELD")
+    assert run("say", one, "resend", "--why", "nobody knows") == "done\n"
+    assert run("todo") == "nothing waits\n"
+    with pytest.raises(Refused, match="not_waiting"):
+        run("say", one, "close", "--why", "again")
+
+
+def test_what_is_wrong_is_said(run: Run, console: Console) -> None:
+    with pytest.raises(Refused, match="ledger has no alert"):
+        run("why", "0" * 8)
+    with pytest.raises(Refused, match="NAME=VALUE"):
+        run("silence", "preview", "--label", "x")
+    with pytest.raises(Transient, match="lookout does not answer"):
+        run("send-test", "--person", "ann")
+    stranger = Client(CommandSettings.model_validate({"console_url": console.url}))
+    with pytest.raises(Refused, match="ALDEBARAN_OPERATOR_KEY"):
+        stranger.ask("POST", f"/v1/alerts/{'0' * 32}/acknowledge")
+    nobody = Client(CommandSettings.model_validate({"console_url": "http://127.0.0.1:9"}))
+    with pytest.raises(Transient, match="ALDEBARAN_CONSOLE_URL"):
+        nobody.ask("GET", "/v1/alerts")
+
+
+class EndingClock(ManualClock):
+    """Lets something happen at each wait, and ends the tail when there is nothing left."""
+
+    def __init__(self, deeds: list[Callable[[], object]]) -> None:
+        super().__init__()
+        self._deeds = deeds
+
+    def wait(self, stop: threading.Event, seconds: float) -> bool:
+        if not self._deeds:
+            raise KeyboardInterrupt
+        self._deeds.pop(0)()
+        return super().wait(stop, seconds)
+
+
+def test_a_tail_shows_each_alert_once(console: Console, ledger_url: str) -> None:
+    add_alert(ledger_url, "old", summary="Old")
+    deeds: list[Callable[[], object]] = [
+        lambda: add_alert(ledger_url, "new", accepted=5, summary="New"),
+        lambda: None,
+        lambda: add_alert(ledger_url, "newer", accepted=6, summary="Newer"),
+    ]
+    settings = CommandSettings.model_validate({"console_url": console.url})
+    out, client = io.StringIO(), Client(settings)
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(parser().parse_args(["alerts", "tail"]), client, EndingClock(deeds), out)
+    shown = [line.partition("watch: ")[2].split(" ")[0] for line in out.getvalue().splitlines()]
+    assert shown == ["Old", "New", "Newer"]
+
+
+def test_the_shell_completes_what_the_parser_knows(tmp_path: Path) -> None:
+    (tmp_path / "completion").write_text(script(parser(), sys.executable))
+    ask = (
+        "source completion; COMP_WORDS=(aldebaran {}); COMP_CWORD={}; _aldebaran;"
+        ' echo "${{COMPREPLY[*]}}"'
+    )
+
+    def completed(words: str) -> set[str]:
+        command = ["bash", "-c", ask.format(words, len(words.split()) + words.endswith(" "))]
+        made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return set(made.stdout.split())
+
+    assert {"alerts", "why", "silence", "send-test", "watch"} <= completed('""')
+    assert completed("alerts t") == {"tail"}
+    assert completed("silence add --wat") == {"--watch"}
+
+
+def test_a_watch_is_checked(tmp_path: Path) -> None:
+    shipped = Path("spark-apps/auditor/watches/over-purchase.yaml")
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(shipped.read_text().replace("version: 1", "version: 2"))
+
+    def check(file: Path) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "services.aldebaran", "watch", "check", str(file)]
+        return subprocess.run(
+            [*command, "--form-only"],
+            env=os.environ,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    assert check(shipped).stdout.startswith("over-purchase: its form is right")
+    refused = check(bad)
+    assert refused.returncode == 1
+    assert "bad.yaml, line" in refused.stderr

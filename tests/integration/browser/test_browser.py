@@ -76,7 +76,7 @@ def test_keys_move_through_the_page(tab: OpenTab, console: Console, ledger: Ledg
     one.page.wait_for_url(f"**/alerts/{alerts[1]}")
     for key in ("x", "Enter"):
         one.page.keyboard.press(key)
-    one.page.wait_for_selector("text=acknowledge: acknowledged")
+    one.page.wait_for_selector("text=by ann (console)")
     one.page.keyboard.press("?")
     one.page.wait_for_selector("dialog[open]")
 

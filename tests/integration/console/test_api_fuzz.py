@@ -1,0 +1,75 @@
+"""Every endpoint of the API, asked by what its own description allows: it keeps its word."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from services.backbone.ledger.database import Pool
+from services.backbone.web.keys import ApiKey, Keys, key_hash
+from services.console.lookout import Lookout
+from services.contracts.states import State
+from tests.integration.console.conftest import Console, running
+from tests.integration.console.ledger_rows import add_alert, add_delivery
+
+pytestmark = pytest.mark.postgres
+
+EXAMPLES = 12
+"""Of each endpoint; together they take some seconds."""
+CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+
+
+def played(request: httpx2.Request) -> httpx2.Response:
+    """Answer in the lookout's stead, with what each of its pages has at least."""
+    told: dict[str, Any] = {"silence_id": "0" * 32, "alert_id": "0" * 32}
+    return httpx2.Response(200, json=told | {"delivery_ids": [], "told": []})
+
+
+@pytest.fixture
+def desk(pool: Pool, ledger_url: str) -> Iterator[Console]:
+    alert = add_alert(ledger_url, "one")
+    for state in State:
+        add_delivery(ledger_url, alert, recipient=state.value, state=state)
+    lookout = Lookout("http://lookout", "key", httpx2.MockTransport(played))
+    with running(pool, ledger_url, lookout) as made:
+        keys = Keys([ApiKey(name="ann", sha256=key_hash("secret"))], made.watcher.life.clock)
+        object.__setattr__(made.door, "keys", keys)
+        yield made
+
+
+def test_every_endpoint_keeps_its_word(desk: Console) -> None:
+    schema = schemathesis.openapi.from_url(f"{desk.url}/openapi.json")
+    asked = []
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        asked.append(f"{operation.method.upper()} {operation.path}")
+        _ask(operation)
+    assert len(asked) >= 14
+    assert "POST /v1/deliveries/{delivery_id}/word" in asked
+
+
+def _ask(operation: Any) -> None:
+    @settings(
+        max_examples=EXAMPLES,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def ask(case: Any) -> None:
+        answer = case.call(headers={"Authorization": "Bearer secret"})
+        case.validate_response(answer, checks=CHECKS)
+
+    ask()

@@ -20,6 +20,7 @@ POSSIBLE: Final = {
     State.HELD: ("arrived", "absent", "resend", "close"),
     State.FAILED: ("resend", "close"),
     State.RETRY_WAIT: ("arrived",),
+    State.SUPPRESSED: ("arrived",),
 }
 """What a person may say of a delivery in a state."""
 PERSON_LIMIT_CHARACTERS: Final = 100

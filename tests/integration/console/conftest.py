@@ -60,15 +60,16 @@ class Console:
     users: Users
     ledger_url: str
 
-    def client(self, name: str = "", role: Role = Role.RESPONDER) -> Client:
-        """Return a browser without scripts; with a name it has logged in as such a user."""
-        made = Client(base_url=self.url, follow_redirects=True)
-        if name:
-            if self.users.find(name) is None:
-                self.users.add(name, PASSWORD, role, "test")
-            answer = made.post("/login", data={"name": name, "password": PASSWORD})
-            assert answer.status_code == 200, answer.text
-        return made
+    @contextmanager
+    def client(self, name: str = "", role: Role = Role.RESPONDER) -> Iterator[Client]:
+        """Give a browser without scripts; with a name it has logged in as such a user."""
+        with Client(base_url=self.url, follow_redirects=True) as made:
+            if name:
+                if self.users.find(name) is None:
+                    self.users.add(name, PASSWORD, role, "test")
+                answer = made.post("/login", data={"name": name, "password": PASSWORD})
+                assert answer.status_code == 200, answer.text
+            yield made
 
 
 @contextmanager

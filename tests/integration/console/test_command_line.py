@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,8 @@ def run(console: Console) -> Run:
 
     def run_one(*arguments: str) -> str:
         out, client = io.StringIO(), Client(settings)
-        carry_out(parser().parse_args(arguments), client, ManualClock(), out)
-        client.close()
+        with closing(client):
+            carry_out(parser().parse_args(arguments), client, ManualClock(), out)
         return out.getvalue()
 
     return run_one
@@ -78,12 +79,17 @@ def test_what_is_wrong_is_said(run: Run, console: Console) -> None:
         run("silence", "preview", "--label", "x")
     with pytest.raises(Transient, match="lookout does not answer"):
         run("send-test", "--person", "ann")
-    stranger = Client(CommandSettings.model_validate({"console_url": console.url}))
-    with pytest.raises(Refused, match="ALDEBARAN_OPERATOR_KEY"):
-        stranger.ask("POST", f"/v1/alerts/{'0' * 32}/acknowledge")
-    nobody = Client(CommandSettings.model_validate({"console_url": "http://127.0.0.1:9"}))
-    with pytest.raises(Transient, match="ALDEBARAN_CONSOLE_URL"):
+    path, no_key = f"/v1/alerts/{'0' * 32}/acknowledge", "ALDEBARAN_OPERATOR_KEY"
+    with closing(asking(console.url)) as stranger, pytest.raises(Refused, match=no_key):
+        stranger.ask("POST", path)
+    away, no_console = "http://127.0.0.1:9", "ALDEBARAN_CONSOLE_URL"
+    with closing(asking(away)) as nobody, pytest.raises(Transient, match=no_console):
         nobody.ask("GET", "/v1/alerts")
+
+
+def asking(url: str) -> Client:
+    """Return one who has no key."""
+    return Client(CommandSettings.model_validate({"console_url": url}))
 
 
 class EndingClock(ManualClock):
@@ -107,9 +113,8 @@ def test_a_tail_shows_each_alert_once(console: Console, ledger_url: str) -> None
         lambda: None,
         lambda: add_alert(ledger_url, "newer", accepted=6, summary="Newer"),
     ]
-    settings = CommandSettings.model_validate({"console_url": console.url})
-    out, client = io.StringIO(), Client(settings)
-    with pytest.raises(KeyboardInterrupt):
+    out = io.StringIO()
+    with closing(asking(console.url)) as client, pytest.raises(KeyboardInterrupt):
         carry_out(parser().parse_args(["alerts", "tail"]), client, EndingClock(deeds), out)
     shown = [line.partition("watch: ")[2].split(" ")[0] for line in out.getvalue().splitlines()]
     assert shown == ["Old", "New", "Newer"]

@@ -106,7 +106,7 @@ def test_what_waits_is_shown_with_its_reason_and_end(browser: Client, ledger_url
             (alert, delivery, "2026-11-21T10:00:00Z", silenced),
         )
     page = browser.get(f"/alerts/{alert}").text
-    assert f"<bdi>{silenced}</bdi> · until 2026-11-21 12:00:00.000Z" in page
+    assert f"<bdi>not sent: {silenced}, until 2026-11-21 12:00:00Z</bdi>" in page
     assert re.search(
         rf"suppressed</b> <span [^>]*><bdi>email to desk@example.org: {silenced}", page
     )

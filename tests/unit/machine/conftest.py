@@ -16,6 +16,7 @@ def machine(tmp_path: Path) -> Machine:
     server.password_file.write_text("p@ss/word\n", "ascii")
     key = api_key.ApiKey(tmp_path)
     api_key.prepare(key)
+    api_key.prepare(api_key.operator_key(tmp_path))
     brokers = cluster.of_settings(settings, tmp_path)
     java = tmp_path / "jdk" / "bin" / "java"
     return Machine(settings, java, tmp_path / "bin", brokers, server, key)

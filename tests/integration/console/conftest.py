@@ -89,11 +89,13 @@ def running(
     with HttpServer(create_app(desk, door), "127.0.0.1", port):
         thread.start()
         wait_until(lambda: board.now is not None, 30, "the console has not looked around")
-        yield Console(url, board, watcher, parts, door, desk.users, ledger_url)
-        life.stop.set()
-        thread.join(30)
-    looker.close()
-    lookout.close()
+        try:
+            yield Console(url, board, watcher, parts, door, desk.users, ledger_url)
+        finally:
+            life.stop.set()
+            thread.join(30)
+            looker.close()
+            lookout.close()
 
 
 @pytest.fixture

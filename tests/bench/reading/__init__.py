@@ -1,0 +1,1 @@
+"""How long people wait for the console, with many alerts in the ledger."""

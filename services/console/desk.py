@@ -12,6 +12,7 @@ from services.backbone.ledger.answers import Answers
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.reading import LedgerReader
 from services.backbone.service import Life
+from services.console.behind import Topics
 from services.console.deeds.silences import Deeds
 from services.console.live import Board
 from services.console.lookout import Lookout
@@ -37,6 +38,7 @@ class Desk:
     board: Board
     life: Life
     shelf: WatchShelf
+    topics: Topics
     parts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -57,6 +59,7 @@ def open_desk(
     sessions: Sessions,
     lookout: Lookout,
     shelf: WatchShelf,
+    topics: Topics,
     parts: Mapping[str, str],
 ) -> Desk:
     """Return a desk on a ledger."""
@@ -73,6 +76,7 @@ def open_desk(
         board=board,
         life=life,
         shelf=shelf,
+        topics=topics,
         parts=parts,
     )
 

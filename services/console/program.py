@@ -13,6 +13,7 @@ from services.backbone.log import logger
 from services.backbone.service import Life
 from services.backbone.web.keys import ApiKey, Keys, KeysReloader, load_keys
 from services.console.app import create_app
+from services.console.behind import Topics
 from services.console.desk import open_desk
 from services.console.live import Board
 from services.console.lookout import Lookout
@@ -47,7 +48,9 @@ def run(settings: ConsoleSettings) -> int:
 
     def app(life: Life) -> ASGIApp:
         shelf = WatchShelf(settings.watches_dir)
-        desk = open_desk(pool, board, life, sessions, lookout, shelf, settings.console_parts)
+        topics = Topics(settings, life.clock)
+        parts = settings.console_parts
+        desk = open_desk(pool, board, life, sessions, lookout, shelf, topics, parts)
         return create_app(desk, door, settings.host_names)
 
     try:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, model_validator
 
-from services.backbone.settings import LedgerSettings
+from services.backbone.settings import KafkaSettings, LedgerSettings
 from services.backbone.web.links import WebAddress
 from services.contracts.records import Name
 
@@ -16,7 +16,7 @@ SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / 
 LOCAL_NAMES: Final = ("127.0.0.1", "localhost")
 
 
-class ConsoleSettings(LedgerSettings):
+class ConsoleSettings(LedgerSettings, KafkaSettings):
     """Where others can reach it, it is reached by HTTPS and all log in."""
 
     console_public_url: WebAddress = ""

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
+from services.backbone.errors import Trouble
 from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
 from services.console.api.asked import Asked, spelled
 from services.console.api.terms import AlertId, no_such_alert, read_cursor
@@ -61,6 +62,19 @@ def alert_pages() -> APIRouter:
             event_ids=ids[:EVENT_IDS_SHOWN],
             more_ids=max(0, len(ids) - EVENT_IDS_SHOWN),
         )
+
+    @router.get("/alerts/{alert_id}/behind")
+    def behind(request: Request, person: Reader, alert_id: AlertId, desk: Served) -> HTMLResponse:
+        detail = desk.reader.alert(alert_id)
+        if detail is None:
+            raise no_such_alert(alert_id)
+        declared = desk.shelf.one(detail.alert.watch)
+        try:
+            found = desk.topics.behind(detail.record, declared.streams if declared else ())
+            trouble = ""
+        except (Trouble, KeyError, ValueError):
+            found, trouble = None, "The topics cannot be read now."
+        return html(request, "behind.html", found=found, trouble=trouble)
 
     @router.post("/alerts/{alert_id}/acknowledge")
     def take(alert_id: AlertId, press: ResponderPress, desk: Served) -> Response:

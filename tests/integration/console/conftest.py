@@ -13,8 +13,9 @@ from services.backbone.ledger.database import Pool, migrate, open_pool
 from services.backbone.ledger.overview import Overviews
 from services.backbone.ledger.reading import LedgerReader
 from services.backbone.service import HttpServer, Life
-from services.backbone.settings import LedgerSettings
+from services.backbone.settings import KafkaSettings, LedgerSettings
 from services.console.app import create_app
+from services.console.behind import Topics
 from services.console.desk import open_desk
 from services.console.live import Board
 from services.console.lookout import Lookout
@@ -74,7 +75,11 @@ class Console:
 
 @contextmanager
 def running(
-    pool: Pool, ledger_url: str, lookout: Lookout | None = None, open_to_readers: bool = True
+    pool: Pool,
+    ledger_url: str,
+    lookout: Lookout | None = None,
+    open_to_readers: bool = True,
+    brokers: str = "127.0.0.1:9",
 ) -> Iterator[Console]:
     life, board, port, parts = Life(), Board(), free_ports(1)[0], dict[str, str]()
     reader, looker = LedgerReader(pool), Looker(life.clock)
@@ -83,7 +88,8 @@ def running(
     lookout, sessions = lookout or Lookout("http://127.0.0.1:9", ""), Sessions(pool)
     door = Door(sessions, open_to_readers=open_to_readers)
     shelf = WatchShelf(SHIPPED_WATCHES)
-    desk = open_desk(pool, board, life, sessions, lookout, shelf, parts)
+    topics = Topics(KafkaSettings(kafka_bootstrap_servers=brokers), life.clock)
+    desk = open_desk(pool, board, life, sessions, lookout, shelf, topics, parts)
     thread = Thread(target=watcher.watch_until_stopped)
     url = f"http://127.0.0.1:{port}"
     with HttpServer(create_app(desk, door), "127.0.0.1", port):

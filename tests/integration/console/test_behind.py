@@ -1,0 +1,65 @@
+"""What is behind an alert, looked up on real topics."""
+
+import uuid
+from typing import Any
+
+import pytest
+
+from services.backbone.clock import SystemClock
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.console.behind import Topics
+from services.contracts import topics
+from services.contracts.records import Alert, Severity
+from services.contracts.topics import Topic
+from tests.integration.console.conftest import Console
+from tests.integration.console.ledger_rows import add_alert
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+
+def found(alert_id: str, auditor: str, detected_at_ms: int) -> Outgoing:
+    alert = Alert(
+        alert_id=alert_id, watch="w", severity=Severity.INFO, summary="s", key={"k": "v"},
+        event_ids=["e-1", "e-2"], appended_at_ms=detected_at_ms, detected_at_ms=detected_at_ms,
+        auditor=auditor,
+    )  # fmt: skip
+    return Outgoing(topics.ALERTS, alert_id, alert.encode())
+
+
+def test_auditors_and_events_are_found_while_topics_keep_them(kafka_bootstrap: str) -> None:
+    settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    stream, clock = f"events-{uuid.uuid4().hex}", SystemClock()
+    own = (Topic(stream, partitions=2, append_time=True), *topics.core_topics(["bus"]))
+    TopicAdmin(settings, "test").declare(own)
+    now, mine, other = clock.now_ms(), uuid.uuid4().hex, uuid.uuid4().hex
+    producer = Producer(settings, "test")
+    events = [
+        Outgoing(stream, "k", b'{"event_id": "e-1", "amount": 3}'),
+        Outgoing(stream, "l", b'{"event_id": "e-10", "amount": 4}'),
+        Outgoing(stream, "m", b'{"event_id": "e-2", "text": "e-1"}'),
+        Outgoing(stream, "n", b"e-1 is no JSON"),
+    ]
+    findings = [found(mine, "b", now + 4), found(mine, "a", now), found(mine, "a", now + 9)]
+    producer.write([*events, *findings, found(other, "b", now)])
+    producer.close()
+    record: dict[str, Any] = {
+        "alert_id": mine, "detected_at_ms": now, "appended_at_ms": clock.now_ms(),
+        "event_ids": ["e-1", "e-2"],
+    }  # fmt: skip
+    behind = Topics(settings, clock).behind(record, [stream, "no-such-stream"])
+    assert [(each.auditor, each.later_ms) for each in behind.findings] == [("a", 0), ("b", 4)]
+    assert [each.text for each in behind.events] == [
+        '{"event_id": "e-1", "amount": 3}', '{"event_id": "e-2", "text": "e-1"}',
+    ]  # fmt: skip
+    old = record | {"detected_at_ms": now - 10**9, "appended_at_ms": now - 10**9}
+    gone = Topics(settings, clock).behind(old, [stream])
+    assert (gone.findings, gone.events) == ((), ())
+
+
+def test_brokers_that_are_away_are_told(console: Console, ledger_url: str) -> None:
+    moments = {"detected_at_ms": 1, "appended_at_ms": 1}
+    alert = add_alert(ledger_url, "one", record=moments | {"alert_id": "x"})
+    with console.client() as client:
+        assert "cannot be read now" in client.get(f"/alerts/{alert}/behind").text
+        assert f'hx-get="/alerts/{alert}/behind"' in client.get(f"/alerts/{alert}").text

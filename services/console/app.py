@@ -14,6 +14,7 @@ from services.backbone.web.answers import add_problems, as_json
 from services.backbone.web.bodies import BoundedBodies
 from services.backbone.web.problems import Problem
 from services.console.api.alerts import alert_api
+from services.console.api.channels import channel_api
 from services.console.api.deliveries import delivery_api
 from services.console.api.exports import export_api
 from services.console.api.silences import silence_api
@@ -23,6 +24,7 @@ from services.console.desk import Desk
 from services.console.envelope import Envelope
 from services.console.pages.admin import admin_pages
 from services.console.pages.alerts import alert_pages
+from services.console.pages.channels import channel_pages
 from services.console.pages.deliveries import delivery_pages
 from services.console.pages.login import login_routes
 from services.console.pages.now import now_routes
@@ -71,11 +73,13 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         delivery_api(),
         silence_api(),
         standing_api(),
+        channel_api(),
         now_routes(),
         alert_pages(),
         delivery_pages(),
         silence_pages(),
         trial_pages(),
+        channel_pages(),
         watch_pages(),
         route_pages(),
         login_routes(),

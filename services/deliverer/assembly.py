@@ -11,6 +11,7 @@ from services.backbone.ledger.claims import Claims
 from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.evidence import AsyncEvidenceBook
 from services.backbone.ledger.look_ups import LookUps
+from services.backbone.ledger.pauses import PauseWatch
 from services.backbone.ledger.sweeps import Sweeps
 from services.backbone.ledger.turns import Rate
 from services.backbone.ledger.untold import UntoldMoves
@@ -116,6 +117,7 @@ class _Making:
             channel=channel,
             interval_seconds=self.settings.sweep_seconds,
             doubt_seconds=self.settings.in_doubt_deadline_seconds,
+            paused=PauseWatch(self.pool, channel).paused,
             look_up_seconds=look_up_seconds,
         )
 

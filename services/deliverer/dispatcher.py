@@ -50,6 +50,8 @@ class Dispatcher:
     in_flight: dict[tuple[str, int], "asyncio.Task[None]"] = field(default_factory=dict)
     """Claims not recorded yet, by delivery id and fence."""
     stopping: bool = False
+    paused: bool = False
+    """A person has stopped the channel: nothing is claimed, and sends in flight finish."""
     turned_at: float = 0.0
     _more: bool = True
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -85,6 +87,12 @@ class Dispatcher:
             except Transient as error:
                 log.warning("claims_wait", reason=str(error))
             await self._idle()
+
+    def heed(self, paused: bool) -> None:
+        """Heed whether a person has stopped the channel."""
+        went_on, self.paused = self.paused and not paused, paused
+        if went_on:
+            self.look()
 
     def look(self) -> None:
         """Say that the ledger may have something due."""
@@ -164,7 +172,8 @@ class Dispatcher:
         return self.breakers.closed(self.traits.destination(recipient))
 
     def _places(self) -> int:
-        places = 0 if self.stopping else self.concurrency - len(self.in_flight)
+        is_still = self.stopping or self.paused
+        places = 0 if is_still else self.concurrency - len(self.in_flight)
         return min(places, CLAIM_LIMIT)
 
     async def _idle(self) -> None:

@@ -67,3 +67,6 @@ DUE: Final = Gauge("aldebaran_deliverer_due", "Rows that could be claimed now", 
 OVERDUE_SECONDS: Final = Gauge(
     "aldebaran_deliverer_overdue_seconds", "How long the longest waiting row is due", ["channel"]
 )
+PAUSED: Final = Gauge(
+    "aldebaran_deliverer_paused", "1 while a person has stopped the channel", ["channel"]
+)

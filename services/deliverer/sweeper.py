@@ -1,7 +1,7 @@
 """Looks after what time changes: leases, doubts, age; and counts what is open."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from services.backbone.clock import Clock
@@ -24,6 +24,10 @@ STATEMENTS_LIMIT = 20
 """Statements of one kind in one turn."""
 
 
+async def _never() -> bool:
+    return False
+
+
 @dataclass
 class Sweeper:
     """Sweeps one channel's rows every `interval_seconds`, whoever owns them."""
@@ -38,6 +42,8 @@ class Sweeper:
     channel: str
     interval_seconds: float
     doubt_seconds: float
+    paused: Callable[[], Awaitable[bool]] = _never
+    """Tells whether a person has stopped the channel."""
     look_up_seconds: tuple[float, ...] = ()
     """When the channel's witness is asked; empty if it has none."""
     trouble: str | None = "has not been asked yet"
@@ -67,6 +73,8 @@ class Sweeper:
         Raises:
             Transient: Postgres is away.
         """
+        self.dispatcher.heed(await self.paused())
+        metrics.PAUSED.labels(self.channel).set(self.dispatcher.paused)
         async with self.dispatcher.claiming:
             unsent = await self.sweeps.unsent(list(self.dispatcher.in_flight))
         self._tell(unsent, State.RETRY_WAIT)

@@ -201,3 +201,6 @@ def _caller(role: Role) -> Callable[..., Person]:
 
 Responder = Annotated[Person, Depends(_caller(Role.RESPONDER))]
 """Who acts by the JSON API."""
+
+Administrator = Annotated[Person, Depends(_caller(Role.ADMIN))]
+"""Who administers by the JSON API."""

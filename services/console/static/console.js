@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const STALE_MS = 12000;
-  const places = {n: "/", a: "/alerts", t: "/todo", w: "/watches", r: "/routes", s: "/silences"};
+  const places = {n: "/", a: "/alerts", t: "/todo", c: "/channels", w: "/watches", r: "/routes", s: "/silences"};
   let heardAt = Date.now();
   let pending = "";
 

@@ -8,6 +8,7 @@ import pytest
 from services.backbone.clock import SystemClock
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.backbone.kafka.window import Bounds
 from services.console.behind import Topics
 from services.contracts import topics
 from services.contracts.records import Alert, Severity
@@ -47,13 +48,14 @@ def test_auditors_and_events_are_found_while_topics_keep_them(kafka_bootstrap: s
         "alert_id": mine, "detected_at_ms": now, "appended_at_ms": clock.now_ms(),
         "event_ids": ["e-1", "e-2"],
     }  # fmt: skip
-    behind = Topics(settings, clock).behind(record, [stream, "no-such-stream"])
+    looked_up = Topics(settings, clock, Bounds(seconds=60.0))
+    behind = looked_up.behind(record, [stream, "no-such-stream"])
     assert [(each.auditor, each.later_ms) for each in behind.findings] == [("a", 0), ("b", 4)]
     assert [each.text for each in behind.events] == [
         '{"event_id": "e-1", "amount": 3}', '{"event_id": "e-2", "text": "e-1"}',
     ]  # fmt: skip
     old = record | {"detected_at_ms": now - 10**9, "appended_at_ms": now - 10**9}
-    gone = Topics(settings, clock).behind(old, [stream])
+    gone = looked_up.behind(old, [stream])
     assert (gone.findings, gone.events) == ((), ())
 
 

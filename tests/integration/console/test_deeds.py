@@ -20,6 +20,7 @@ from services.console.lookout import Lookout
 from services.console.people.audit import Audit
 from services.console.people.roles import Person, Role
 from services.contracts.states import State
+from services.machine.waiting import wait_until
 from tests.integration.console.conftest import Console, running
 from tests.integration.console.ledger_rows import add_alert, add_attempt, add_delivery
 
@@ -232,3 +233,26 @@ def test_labels_are_lines() -> None:
     assert match_of(fields) == {"watch": "cpu*", "labels": {"a": "1", "b": "2=3"}}
     with pytest.raises(Problem, match="NAME=VALUE"):
         match_of({"labels": "no label"})
+
+
+def test_a_channel_is_stopped_once_and_goes_on(console: Console, ledger_url: str) -> None:
+    add_delivery(ledger_url, add_alert(ledger_url, "one"), state=State.SENT)
+    with console.client("ann") as ann, console.client("boss", Role.ADMIN) as boss:
+        wait_until(lambda: "<b>email</b>" in ann.get("/channels").text, 30, "no channel is shown")
+        assert "placeholder" not in ann.get("/channels").text
+        form = dict(
+            re.findall(r'name="(word|key)" value="([0-9a-f]+)"', boss.get("/channels").text)
+        )
+        path, why = "/channels/email", {"what": "pause", "why": "the relay is moved"}
+        assert boss.post(path, data=form | {"what": "pause"}).status_code == 422
+        assert "the relay is moved" in boss.post(path, data=form | why).text
+        assert boss.post(path, data=form | why).status_code == 200
+        assert boss.post(path, data=form | why | {"key": "another"}).status_code == 409
+        assert ann.get("/v1/channels/paused").json()[0]["person"] == "boss"
+        word = {"X-Form-Word": form["word"]}
+        assert boss.delete("/v1/channels/email/pause", headers=word).json()["stopped"] is False
+        assert boss.delete("/v1/channels/email/pause", headers=word).status_code == 409
+        again = boss.post("/v1/channels/email/pause", headers=word, json={"why": "again"})
+        assert again.json() == {"channel": "email", "stopped": True, "new": True}
+        denied = ann.post("/v1/channels/email/pause", json={"why": "no"})
+        assert denied.status_code == 403

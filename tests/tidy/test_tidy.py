@@ -10,7 +10,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CORE = ("services/contracts", "services/backbone", "services/gateway", "services/lookout")
-CORE_TOO = ("services/deliverer", "services/console", "services/heartbeat", "spark-apps")
+CORE_TOO = (
+    "services/deliverer",
+    "services/console",
+    "services/aldebaran",
+    "services/heartbeat",
+    "spark-apps",
+)
 USE_CASE_WORDS = re.compile(r"\b(trades?|purchas\w*|orders?|shares|stocks?|order_id)\b", re.I)
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 400

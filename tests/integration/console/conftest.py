@@ -64,7 +64,7 @@ class Console:
     @contextmanager
     def client(self, name: str = "", role: Role = Role.RESPONDER) -> Iterator[Client]:
         """Give a browser without scripts; with a name it has logged in as such a user."""
-        with Client(base_url=self.url, follow_redirects=True) as made:
+        with Client(base_url=self.url, follow_redirects=True, timeout=60) as made:
             if name:
                 if self.users.find(name) is None:
                     self.users.add(name, PASSWORD, role, "test")
@@ -113,5 +113,5 @@ def console(pool: Pool, ledger_url: str) -> Iterator[Console]:
 @pytest.fixture
 def browser(console: Console) -> Iterator[Client]:
     """An HTTP client of a running console."""
-    with Client(base_url=console.url) as client:
+    with Client(base_url=console.url, timeout=60) as client:
         yield client

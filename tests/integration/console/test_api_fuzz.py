@@ -7,6 +7,7 @@ import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -54,6 +55,7 @@ def test_every_endpoint_keeps_its_word(desk: Console) -> None:
     schema = schemathesis.openapi.from_url(f"{desk.url}/openapi.json")
     asked = []
     for found in schema.get_all_operations():
+        assert isinstance(found, Ok)
         operation = found.ok()
         asked.append(f"{operation.method.upper()} {operation.path}")
         _ask(operation)

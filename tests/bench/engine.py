@@ -1,7 +1,7 @@
 """What the bench asks of everything it measures: a row is an engine behind this small protocol."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -59,7 +59,12 @@ Raises Unavailable where the machine lacks something.
 
 
 def usage_of(processes: Sequence[psutil.Process]) -> Usage:
-    """Return what these processes and their children have used."""
-    family = [each for one in processes for each in (one, *one.children(recursive=True))]
-    cpu = sum(sum(each.cpu_times()[:2]) for each in family)
-    return Usage(cpu, sum(each.memory_info().rss for each in family) // 2**20)
+    """Return what these processes and their children have used; who ends meanwhile is left out."""
+    seen = [each for one in processes for each in _family(one)]
+    return Usage(sum(cpu for cpu, _ in seen), sum(memory for _, memory in seen) // 2**20)
+
+
+def _family(process: psutil.Process) -> Iterator[tuple[float, int]]:
+    for each in (process, *process.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            yield sum(each.cpu_times()[:2]), each.memory_info().rss

@@ -1,14 +1,19 @@
 """The auditor's query with Spark's micro-batch trigger, as a program."""
 
 import sys
+from typing import Final
+
+from pyspark.sql import DataFrame
 
 from auditor.book import read_book
 from auditor.job import Scene, prepare_all
-from auditor.query import sink
+from auditor.query import Recipe, messages_of, prefixed, sink
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from services.backbone.service import Life, run
 from services.backbone.settings import read_settings
+
+EVENTS_A_BATCH: Final = 100_000
 
 
 def main() -> int:
@@ -24,13 +29,25 @@ def _audit(settings: AuditorSettings, life: Life) -> None:
     spark = open_session(settings)
     prepared = prepare_all(Scene(spark, settings, life.clock), book.watches.values())
     recipes = [each.recipe for each in prepared]
-    writers = [sink(each.messages(), each.checkpoint, settings) for each in recipes]
+    writers = [sink(messages(each), each.checkpoint, settings) for each in recipes]
     queries = [writer.trigger(processingTime="0 seconds").start() for writer in writers]
     started += [each.declared.name for each in prepared]
     life.stop.wait()
     for query in queries:
         query.stop()
     spark.stop()
+
+
+def messages(recipe: Recipe) -> DataFrame:
+    """Return a watch's messages; one batch takes so much of a backlog, not the whole of it."""
+
+    def records(stream: str) -> DataFrame:
+        reader = recipe.spark.readStream.format("kafka").option("subscribe", stream)
+        reader = reader.option("startingOffsets", "earliest")
+        reader = reader.option("maxOffsetsPerTrigger", EVENTS_A_BATCH)
+        return reader.options(**prefixed(recipe.settings)).load()
+
+    return messages_of(recipe.spark, recipe.declared, records, recipe.settings.auditor_id)
 
 
 if __name__ == "__main__":

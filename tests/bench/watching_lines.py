@@ -44,8 +44,9 @@ def drain_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
     yield ""
     yield (
         "All engines read the same topic from its start, each alone; *warm* is the second half of "
-        "the backlog, as is the processor time. *Right* tells whether exactly the orders that the "
-        "rule names were found among 2,000 orders in disorder with copies at the topic's start."
+        "the backlog while all partitions were at work, as is the processor time. *Right* tells "
+        "whether exactly the orders that the rule names were found among 2,000 orders in disorder "
+        "with copies at the topic's start."
     )
     yield ""
     yield (

@@ -143,7 +143,8 @@ def test_figures_of_the_whole_system_take_the_place_of_what_was_assumed(tmp_path
     }
     file = tmp_path / "parts.json"
     file.write_text(json.dumps(parts))
-    before, after = read_figures(parts=tmp_path / "none"), read_figures(parts=file)
+    none = tmp_path / "none"
+    before, after = read_figures(bench=none, parts=none), read_figures(bench=none, parts=file)
     assert after.gateway_cpu_us.value == 30.0
     assert after.broker_cpu_us.value == 2.0
     assert after.archivist_cpu_us == before.archivist_cpu_us

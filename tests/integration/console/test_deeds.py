@@ -236,7 +236,7 @@ def test_labels_are_lines() -> None:
 
 
 def test_a_channel_is_stopped_once_and_goes_on(console: Console, ledger_url: str) -> None:
-    add_delivery(ledger_url, add_alert(ledger_url, "one"), state=State.SENT)
+    add_delivery(ledger_url, add_alert(ledger_url, "one"), state=State.HELD)
     with console.client("ann") as ann, console.client("boss", Role.ADMIN) as boss:
         wait_until(lambda: "<b>email</b>" in ann.get("/channels").text, 30, "no channel is shown")
         assert "placeholder" not in ann.get("/channels").text

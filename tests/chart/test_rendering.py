@@ -12,6 +12,7 @@ from tests.chart.rendering import (
     EXAMPLES,
     NEWEST,
     OLDEST,
+    Object,
     case_of,
     environment,
     needs_helm,
@@ -147,3 +148,23 @@ def test_helm_test_tries_a_trade() -> None:
     (trial,) = (each for each in rendered() if each["kind"] == "Pod")
     assert trial["metadata"]["annotations"]["helm.sh/hook"] == "test"
     assert trial["spec"]["containers"][0]["args"] == ["services.simulator.trial"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "image.service.tag=next",
+        "commonLabels.team=desk",
+        "existingSecret=more",
+        "settings.log_level=debug",
+    ],
+)
+def test_a_job_that_would_differ_is_another_job(change: str) -> None:
+    def job(*changes: str) -> tuple[str, Object]:
+        (made,) = (each for each in rendered(*setting(*changes)) if each["kind"] == "Job")
+        return made["metadata"]["name"], made["spec"]["template"]
+
+    name, pod = job()
+    other, changed = job(change)
+    assert (name == other) == (pod == changed)
+    assert name != other

@@ -32,6 +32,8 @@ def common_config(settings: KafkaSettings, program: str) -> dict[str, str | int 
         "socket.nagle.disable": True,
         "reconnect.backoff.ms": 50,
         "reconnect.backoff.max.ms": 1000,
+        # A broker's pod that is gone does not refuse, it is silent; the default is 30 s.
+        "socket.connection.setup.timeout.ms": 5000,
         "topic.metadata.refresh.interval.ms": 30_000,
         "log_level": 3,
     }

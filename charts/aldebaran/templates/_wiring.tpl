@@ -15,6 +15,8 @@
 {{- $hook := printf "http://%s:%d/hook" (include "aldebaran.part" (list $root "inbox")) (int $root.Values.components.inbox.ports.hook) -}}
 {{- $_ := set $wired "routes_variables" (merge (deepCopy $root.Values.routesVariables) (dict "inbox_url" $hook)) -}}
 {{- end -}}
+{{- else if eq .name "console" -}}
+{{- $_ := set $wired "lookout_url" (printf "http://%s" (include "aldebaran.part" (list $root "lookout"))) -}}
 {{- else if eq .name "simulator" -}}
 {{- $_ := set $wired "simulator_gateway_url" (printf "http://%s" (include "aldebaran.part" (list $root "gateway"))) -}}
 {{- else if eq .name "inbox" -}}

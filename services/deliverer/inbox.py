@@ -12,6 +12,7 @@ from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing, Producer
 from services.backbone.log import logger
 from services.backbone.loop import ConsumerLoop
+from services.backbone.reading import Reading
 from services.backbone.service import Life
 from services.backbone.settings import KafkaSettings
 from services.contracts import topics
@@ -51,22 +52,23 @@ class Inbox:
     producer: Producer
     life: Life
     loop: asyncio.AbstractEventLoop
+    reading: Reading
 
     def run(self, settings: KafkaSettings) -> None:
         """Read until the life's stop; blocks, so call it on a thread."""
         group = f"{PROGRAM}-{self.channel}"
         topic = topics.deliveries(self.channel)
         consumer = Consumer(settings, PROGRAM, group=group, topics=[topic])
-        step = self._step
         try:
             ConsumerLoop(
                 PROGRAM,
                 consumer,
                 self.producer,
                 Told.decode,
-                step,
+                self._step,
                 self.life,
                 batch_limit=BATCH_LIMIT,
+                on_turn=lambda: self.reading.turn(consumer),
             ).run()
         finally:
             consumer.close()

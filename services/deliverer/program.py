@@ -6,14 +6,14 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from services.backbone.errors import Transient
-from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.ledger.database import migrate
 from services.backbone.log import logger
 from services.backbone.loop import SOON
+from services.backbone.reading import Reading
 from services.backbone.service import Life
 from services.deliverer.assembly import Parts, assemble
 from services.deliverer.channel import OpenChannel
-from services.deliverer.inbox import PROGRAM, Inbox
+from services.deliverer.inbox import Inbox
 from services.deliverer.settings import DelivererSettings
 from services.deliverer.threads import on_daemon_thread
 
@@ -21,7 +21,8 @@ log = logger(__name__)
 
 STUCK_SECONDS = 60.0
 """A loop that has not turned for so long is stuck; a restart may heal that."""
-KAFKA_CHECK_SECONDS = 10.0
+READING_LIMIT_SECONDS = 30.0
+"""Time without a poll, or without what the brokers hold, after which it is not ready."""
 
 
 @dataclass
@@ -31,7 +32,7 @@ class Deliverer:
     settings: DelivererSettings
     life: Life
     parts: Parts
-    kafka_trouble: str | None = "has not been asked yet"
+    reading: Reading
 
     async def run(self, group: asyncio.TaskGroup) -> None:
         """Work until the life's stop, then drain."""
@@ -40,11 +41,12 @@ class Deliverer:
         await self.parts.pool.open()
         loop = asyncio.get_running_loop()
         parts = self.parts
-        inbox = Inbox(self.settings.channel, parts.dispatcher, parts.producer, self.life, loop)
+        inbox = Inbox(
+            self.settings.channel, parts.dispatcher, parts.producer, self.life, loop, self.reading
+        )
         background = [
             group.create_task(self.parts.dispatcher.run()),
             group.create_task(self.parts.sweeper.run(stop)),
-            group.create_task(self._watch_kafka(stop)),
             group.create_task(_read(inbox, self.settings)),
         ]
         if self.parts.reconciler is not None:
@@ -76,25 +78,11 @@ class Deliverer:
         health.add_live("producer", self.parts.producer.unusable)
         health.add_live("channel", self.parts.channel.unusable)
         health.add_ready("postgres", lambda: self.parts.sweeper.trouble)
-        health.add_ready("kafka", lambda: self.kafka_trouble)
+        health.add_ready("reading", self.reading.trouble)
 
     def _stuck(self, turned_at: float) -> str | None:
         idle = self.life.clock.monotonic_seconds() - turned_at
         return f"has not turned for {idle:.0f} s" if turned_at and idle > STUCK_SECONDS else None
-
-    async def _watch_kafka(self, stop: asyncio.Event) -> None:
-        admin = TopicAdmin(self.settings, PROGRAM, timeout_seconds=2.0)
-        while not stop.is_set():
-            try:
-                await asyncio.to_thread(admin.partitions)
-                self.kafka_trouble = None
-            except Transient as error:
-                self.kafka_trouble = str(error)
-            try:
-                async with asyncio.timeout(KAFKA_CHECK_SECONDS):
-                    await stop.wait()
-            except TimeoutError:
-                continue
 
 
 async def _read(inbox: Inbox, settings: DelivererSettings) -> None:
@@ -115,7 +103,7 @@ def serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) ->
 async def _serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) -> None:
     async with AsyncExitStack() as at_end, asyncio.TaskGroup() as group:
         parts = assemble(settings, open_channel(life.clock), life.clock, group.create_task)
-        deliverer = Deliverer(settings, life, parts)
+        deliverer = Deliverer(settings, life, parts, Reading(life.clock, READING_LIMIT_SECONDS))
         at_end.push_async_callback(deliverer.close)
         try:
             await deliverer.run(group)

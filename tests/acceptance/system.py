@@ -36,18 +36,6 @@ PLAYED = ("sms", "push", "slack", "pagerduty", "nrdp", "nagios", "log")
 EVERYWHERE = "Everywhere Fund"
 DELIVERED = ["SENT", "CONFIRMED"]
 
-COMMANDS = {
-    "gateway": "services.gateway",
-    "auditor": "-m auditor",
-    "lookout": "services.lookout",
-    "heartbeat": "services.heartbeat",
-    "inbox": "services.simulator.inbox",
-    "deliverer": "services.deliverer",
-    "kafka": "kafka.Kafka",
-    "postgres": "bin/postgres",
-}
-"""What tells a program's process from the others: a part of its command line."""
-
 
 def usable_channels() -> tuple[str, ...]:
     """Return every channel that has a far end on this machine."""
@@ -109,29 +97,6 @@ class System:
     def family(self) -> list[psutil.Process]:
         """Return every process of the run."""
         return [self.process, *self.process.children(recursive=True)]
-
-    def find(self, name: str) -> list[psutil.Process]:
-        """Return the running processes of one program, parents before children."""
-        found = []
-        for process in self.process.children(recursive=True):
-            try:
-                if COMMANDS[name] in " ".join(process.cmdline()):
-                    found.append(process)
-            except psutil.NoSuchProcess:
-                continue
-        return found
-
-    def kill(self, name: str) -> None:
-        """End one program with SIGKILL, wherever it is, and wait until another has its place."""
-        before = {process.pid for process in self.find(name)}
-        assert before, f"{name} does not run"
-        for pid in before:
-            os.kill(pid, signal.SIGKILL)
-        wait_until(
-            lambda: bool({process.pid for process in self.find(name)} - before),
-            START_TIMEOUT_SECONDS,
-            f"{name} was not started again",
-        )
 
     def port(self, name: str) -> int:
         """Return the port of a part, for example `gateway`."""

@@ -55,7 +55,7 @@ class Reading:
         """Say why it does not read, or None."""
         now = self._clock.monotonic_seconds()
         if not self._is_member:
-            return "not a member of the consumer group yet"
+            return "Kafka has not taken it into its consumer group yet"
         if (still := now - self._turned) > self._limit_seconds:
             return f"has not asked the brokers for records for {still:.0f} s"
         if self._why is not None and (since := now - self._well) > self._limit_seconds:

@@ -47,7 +47,7 @@ def after(member: Told, *steps_seconds: float) -> str | None:
 
 
 def test_not_a_member_yet() -> None:
-    assert after(Told(member=False), 1) == "not a member of the consumer group yet"
+    assert after(Told(member=False), 1) == "Kafka has not taken it into its consumer group yet"
 
 
 def test_quiet_and_nothing_there_is_well() -> None:

@@ -7,18 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import Final, TextIO
 
 from services.aldebaran import alerts, deliveries, silences, watches
-from services.aldebaran.client import Client, CommandSettings
+from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import script
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Trouble
 from services.backbone.settings import read_settings
+from services.backbone.web.client import CommandClient
 
 _HELP: Final = """Asks a running console: ALDEBARAN_CONSOLE_URL (http://127.0.0.1:18080) and
 ALDEBARAN_OPERATOR_KEY, which `python -m services.lookout keygen NAME` makes. Completion:
 source <(python -m services.aldebaran completion bash)"""
 EXIT_INTERRUPTED: Final = 130
 
-Asking = Callable[[argparse.Namespace, Client, TextIO], int]
+Asking = Callable[[argparse.Namespace, CommandClient, TextIO], int]
 _ASKING: Final[dict[str, Asking]] = {
     "why": alerts.why,
     "ack": alerts.acknowledge,
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def carry_out(chosen: argparse.Namespace, client: Client, clock: Clock, out: TextIO) -> int:
+def carry_out(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
     """Carry out a command of the API.
 
     Raises:
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if chosen.command == "watch":
             return watches.check(chosen, sys.stdout)
-        client = Client(read_settings(CommandSettings))
+        client = console_client(read_settings(CommandSettings))
         try:
             return carry_out(chosen, client, SystemClock(), sys.stdout)
         finally:

@@ -3,11 +3,10 @@
 import argparse
 import json
 import uuid
-from collections.abc import Iterable
 from typing import Any, TextIO
 
-from services.aldebaran.client import Client
-from services.backbone.errors import Refused
+from services.backbone.web.client import CommandClient
+from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -16,11 +15,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     actions = silence.add_subparsers(dest="action", required=True)
     for name, text in (("add", "silence alerts"), ("preview", "show what that would catch")):
         add = actions.add_parser(name, help=text)
-        add.add_argument("--watch", default="", help="a name, or a pattern like cpu*")
-        add.add_argument("--severity", default="", choices=["", "info", "warning", "critical"])
-        add.add_argument("--label", action="append", default=[], metavar="NAME=VALUE")
-        add.add_argument("--lasts", default="1h", help="for example 30m, 2h, 1d (default 1h)")
-        add.add_argument("--reason", required=name == "add", default="", help="shown to all")
+        add_silence_arguments(add, needs_reason=name == "add")
     actions.add_parser("list", help="silences, newest first")
     actions.add_parser("end", help="end one now").add_argument("silence", help="its id")
     test = commands.add_parser("send-test", help="send a test the whole way to somebody")
@@ -32,7 +27,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     test.add_argument("--text", default="", help="what they read")
 
 
-def silence(chosen: argparse.Namespace, client: Client, out: TextIO) -> int:
+def silence(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
     """Carry out one action on silences."""
     if chosen.action == "list":
         out.writelines(map(_line, client.ask("GET", "/v1/silences")))
@@ -40,13 +35,14 @@ def silence(chosen: argparse.Namespace, client: Client, out: TextIO) -> int:
         out.write(_line(client.ask("DELETE", f"/v1/silences/{chosen.silence}")))
     elif chosen.action == "add":
         key = uuid.uuid4().hex
-        out.write(_line(client.ask("POST", "/v1/silences", _body(chosen), key=key)))
+        out.write(_line(client.ask("POST", "/v1/silences", silence_body(chosen), key=key)))
     else:
-        _preview(client.ask("POST", "/v1/silences/preview", _body(chosen)), out)
+        told = client.ask("POST", "/v1/silences/preview", silence_body(chosen))
+        out.writelines(preview_lines(told))
     return 0
 
 
-def send_test(chosen: argparse.Namespace, client: Client, out: TextIO) -> int:
+def send_test(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
     """Send a test."""
     given = {
         "channel": chosen.channel,
@@ -60,36 +56,6 @@ def send_test(chosen: argparse.Namespace, client: Client, out: TextIO) -> int:
     sent = client.ask("POST", "/v1/test-sends", body, key=uuid.uuid4().hex)
     out.write(f"alert {sent['alert_id']}; see: aldebaran why {sent['alert_id'][:8]}\n")
     return 0
-
-
-def _body(chosen: argparse.Namespace) -> dict[str, Any]:
-    match: dict[str, Any] = {}
-    if chosen.watch:
-        match["watch"] = chosen.watch
-    if chosen.severity:
-        match["severity"] = chosen.severity
-    if chosen.label:
-        match["labels"] = _labels(chosen.label)
-    return {"match": match, "lasts": chosen.lasts, "reason": chosen.reason}
-
-
-def _labels(given: Iterable[str]) -> dict[str, str]:
-    labels = {}
-    for each in given:
-        name, equals, value = each.partition("=")
-        if not equals or not name:
-            raise Refused(f"--label {each}: write NAME=VALUE")
-        labels[name] = value
-    return labels
-
-
-def _preview(told: dict[str, Any], out: TextIO) -> None:
-    out.write(
-        f"of the newest {told['alerts_looked_at']} alerts it would have caught"
-        f" {told['alerts_caught']}; of {told['deliveries_looked_at']} deliveries that are not sent"
-        f" yet it would hold back {told['deliveries_held_back']}\n"
-    )
-    out.writelines(f"  {each['alert_id'][:8]} {each['summary']}\n" for each in told["alerts"])
 
 
 def _line(each: dict[str, Any]) -> str:

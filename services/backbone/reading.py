@@ -6,6 +6,8 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Trouble
 
 ASK_TIMEOUT_SECONDS: Final = 0.5
+LIMIT_SECONDS: Final = 30.0
+"""Not ready after so long without a poll, or without what the brokers hold."""
 
 
 class Member(Protocol):
@@ -32,7 +34,7 @@ class Reading:
     gets records that are there, nor reaches the brokers for `limit_seconds` is in trouble.
     """
 
-    def __init__(self, clock: Clock, limit_seconds: float) -> None:
+    def __init__(self, clock: Clock, limit_seconds: float = LIMIT_SECONDS) -> None:
         self._clock = clock
         self._limit_seconds = limit_seconds
         self._is_member = False

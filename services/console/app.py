@@ -1,7 +1,7 @@
 """The web application: pages, API, health; each is a file of its own."""
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from services.backbone.health import health_routes
-from services.backbone.web.answers import add_problems, as_json
+from services.backbone.web.answers import add_problems, as_json, described
 from services.backbone.web.bodies import BoundedBodies
 from services.backbone.web.problems import Problem
 from services.console.api.alerts import alert_api
@@ -41,16 +41,15 @@ BODY_TIMEOUT_SECONDS: Final = 10.0
 FOR_PROGRAMS: Final = ("/v1/", "/openapi", "/healthz", "/metrics")
 PROBES: Final = ("/healthz/", "/metrics")
 
-_PROBLEM: Final = {"application/problem+json": {"schema": {"type": "object"}}}
-_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
-    401: {"description": "nobody known asks", "content": _PROBLEM},
-    403: {"description": "the role does not allow it", "content": _PROBLEM},
-    404: {"description": "there is no such thing", "content": _PROBLEM},
-    409: {"description": "it is not so any more", "content": _PROBLEM},
-    413: {"description": "the body is too large", "content": _PROBLEM},
-    422: {"description": "not possible; says what to change", "content": _PROBLEM},
-    502: {"description": "the lookout refuses the console's own key", "content": _PROBLEM},
-    503: {"description": "a store is away: again after Retry-After", "content": _PROBLEM},
+_ANSWERS: Final = {
+    401: "nobody known asks",
+    403: "the role does not allow it",
+    404: "there is no such thing",
+    409: "it is not so any more",
+    413: "the body is too large",
+    422: "not possible; says what to change",
+    502: "the lookout refuses the console's own key",
+    503: "a store is away: again after Retry-After",
 }
 
 
@@ -61,7 +60,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         version="1",
         description="Everything that the pages show and do. Send an operator's key as "
         "`Authorization: Bearer <key>`; it has the role responder.",
-        responses=_ANSWERS,
+        responses=described(_ANSWERS),
         docs_url=None,
         redoc_url=None,
     )

@@ -21,8 +21,6 @@ log = logger(__name__)
 
 STUCK_SECONDS = 60.0
 """A loop that has not turned for so long is stuck; a restart may heal that."""
-READING_LIMIT_SECONDS = 30.0
-"""Time without a poll, or without what the brokers hold, after which it is not ready."""
 
 
 @dataclass
@@ -103,7 +101,7 @@ def serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) ->
 async def _serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) -> None:
     async with AsyncExitStack() as at_end, asyncio.TaskGroup() as group:
         parts = assemble(settings, open_channel(life.clock), life.clock, group.create_task)
-        deliverer = Deliverer(settings, life, parts, Reading(life.clock, READING_LIMIT_SECONDS))
+        deliverer = Deliverer(settings, life, parts, Reading(life.clock))
         at_end.push_async_callback(deliverer.close)
         try:
             await deliverer.run(group)

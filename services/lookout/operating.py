@@ -5,16 +5,18 @@ import json
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
 from services.backbone.clock import Clock, SystemClock
-from services.backbone.errors import Refused, Trouble
+from services.backbone.errors import Trouble
 from services.backbone.settings import read_settings
+from services.backbone.web.client import CommandClient, NotFound
 from services.backbone.web.keys import ApiKey, entry, expiry, new_key, shown
+from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 from services.contracts.records import Severity
 from services.lookout.api.operators import SETTING
-from services.lookout.api_client import ApiClient, NotFound, OperatorSettings
+from services.lookout.api_client import LookoutSettings, lookout_client
 
 LOOK_SECONDS: Final = 0.5
 REACHED: Final = frozenset({"SENT", "CONFIRMED"})
@@ -50,12 +52,7 @@ def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
 def _add_silence(actions: "Commands[argparse.ArgumentParser]") -> None:
     for name, text in (("add", "silence alerts"), ("preview", "show what that would catch")):
         add = actions.add_parser(name, help=text)
-        add.add_argument("--watch", action="append", help="a watch's name, or a pattern like cpu*")
-        add.add_argument("--severity", action="append", choices=[str(each) for each in Severity])
-        add.add_argument("--label", action="append", default=[], metavar="NAME=VALUE")
-        add.add_argument("--lasts", default="1h", help="for example 30m, 2h, 1d (default: 1h)")
-        add.add_argument("--from", dest="starts_at", help="for example 2026-11-21T22:00:00Z")
-        add.add_argument("--reason", required=name == "add", default="", help="kept, and shown")
+        add_silence_arguments(add, needs_reason=name == "add")
     listing = actions.add_parser("list", help="list silences, newest first")
     listing.add_argument("--standing", action="store_true", help="only those not over yet")
     actions.add_parser("end", help="end a silence now").add_argument("silence")
@@ -70,7 +67,7 @@ def answer(chosen: argparse.Namespace, clock: Clock | None = None) -> int:
     try:
         if chosen.command == "keygen":
             return keygen(chosen, clock, sys.stdout)
-        client = ApiClient(read_settings(OperatorSettings))
+        client = lookout_client(read_settings(LookoutSettings))
         try:
             return act(chosen, client, clock, sys.stdout)
         finally:
@@ -80,7 +77,7 @@ def answer(chosen: argparse.Namespace, clock: Clock | None = None) -> int:
         return 1
 
 
-def act(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
+def act(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
     """Carry out a command of the API.
 
     Raises:
@@ -104,60 +101,29 @@ def keygen(chosen: argparse.Namespace, clock: Clock, out: TextIO) -> int:
     return 0
 
 
-def _body(chosen: argparse.Namespace) -> dict[str, Any]:
-    match: dict[str, Any] = {}
-    if chosen.watch:
-        match["watch"] = chosen.watch
-    if chosen.severity:
-        match["severity"] = chosen.severity
-    if chosen.label:
-        match["labels"] = _labels(chosen.label)
-    body = {"match": match, "lasts": chosen.lasts, "reason": chosen.reason}
-    return body | ({"starts_at": chosen.starts_at} if chosen.starts_at else {})
-
-
-def _labels(given: Iterable[str]) -> dict[str, str]:
-    labels = {}
-    for each in given:
-        name, equals, value = each.partition("=")
-        if not equals or not name:
-            raise Refused(f"--label {each}: write NAME=VALUE")
-        labels[name] = value
-    return labels
-
-
-def _add(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
-    _line(client.ask("POST", "/silences", _body(chosen)), out)
+def _add(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+    _line(client.ask("POST", "/silences", silence_body(chosen)), out)
     return 0
 
 
-def _preview(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
-    told = client.ask("POST", "/silences/preview", _body(chosen))
-    out.write(
-        f"of the newest {told['alerts_looked_at']} alerts it would have caught"
-        f" {told['alerts_caught']}; of {told['deliveries_looked_at']} deliveries that are not sent"
-        f" yet it would hold back {told['deliveries_held_back']}\n"
-    )
-    out.writelines(
-        f"  {each['alert_id']} {each['severity']} {each['watch']}: {each['summary']}\n"
-        for each in told["alerts"]
-    )
+def _preview(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+    out.writelines(preview_lines(client.ask("POST", "/silences/preview", silence_body(chosen))))
     return 0
 
 
-def _list(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
-    query = "?standing=true" if chosen.standing else ""
-    for each in client.ask("GET", f"/silences{query}")["silences"]:
+def _list(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+    query = {"standing": "true"} if chosen.standing else None
+    for each in client.ask("GET", "/silences", query=query)["silences"]:
         _line(each, out)
     return 0
 
 
-def _end(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
+def _end(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
     _line(client.ask("DELETE", f"/silences/{chosen.silence}"), out)
     return 0
 
 
-_SILENCE: Final[Mapping[str, Callable[[argparse.Namespace, ApiClient, TextIO], int]]] = {
+_SILENCE: Final[Mapping[str, Callable[[argparse.Namespace, CommandClient, TextIO], int]]] = {
     "add": _add,
     "preview": _preview,
     "list": _list,
@@ -172,7 +138,7 @@ def _line(silence: dict[str, Any], out: TextIO) -> None:
     out.write(f"{silence['silence_id']} {silence['starts_at']} to {ends} {match} {said}\n")
 
 
-def _test_send(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
+def _test_send(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
     given = {
         "channel": chosen.channel,
         "recipient": chosen.to,
@@ -184,7 +150,7 @@ def _test_send(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out:
     }
     body = {name: value for name, value in given.items() if value is not None}
     # Named here, so that asking again after a lost answer is the same test.
-    told = client.ask("POST", "/test-sends", body, idempotency_key=uuid.uuid4().hex)
+    told = client.ask("POST", "/test-sends", body, key=uuid.uuid4().hex)
     out.write(f"alert {told['alert_id']}\n")
     if not chosen.wait:
         return 0
@@ -192,7 +158,7 @@ def _test_send(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out:
 
 
 def follow(
-    told: dict[str, Any], client: ApiClient, clock: Clock, out: TextIO, wait_seconds: float
+    told: dict[str, Any], client: CommandClient, clock: Clock, out: TextIO, wait_seconds: float
 ) -> int:
     """Show each change of a test's deliveries until all have ended; 0 if all reached somebody."""
     until = clock.monotonic_seconds() + wait_seconds
@@ -211,7 +177,7 @@ def follow(
         clock.wait(threading.Event(), LOOK_SECONDS)
 
 
-def _recipients(client: ApiClient, path: str) -> list[dict[str, Any]]:
+def _recipients(client: CommandClient, path: str) -> list[dict[str, Any]]:
     try:
         found: list[dict[str, Any]] = client.ask("GET", path)["recipients"]
     except NotFound:

@@ -38,8 +38,6 @@ from services.lookout.words import Words
 
 PROGRAM: Final = "lookout"
 ASK_TIMEOUT_SECONDS: Final = 3.0
-READING_LIMIT_SECONDS: Final = 30.0
-"""Not ready after so long without a poll, or without records that are there."""
 
 log = logger(__name__)
 
@@ -52,7 +50,7 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
     """
     read = routes_reading.Reading(settings.channels, settings.routes_variables)
     holder = RoutesHolder(RoutesSource(settings.routes_file), read, life.clock)
-    reading = Reading(life.clock, READING_LIMIT_SECONDS)
+    reading = Reading(life.clock)
     life.health.add_ready("reading", reading.trouble)
     if not prepare(settings, life):
         return

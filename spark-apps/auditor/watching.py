@@ -16,6 +16,7 @@ from auditor.turn import Turn
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.backbone.log import logger
+from services.backbone.progress import Progress
 from services.backbone.service import Life
 from services.backbone.settling import Settling
 
@@ -82,8 +83,8 @@ def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) ->
     reload = Reload(scene, fleet, Turn(scene.settings.auditor_checkpoints))
     reload.take(opened.book)
     folders = Folders(scene.settings, scene.clock, opened.book)
-    looked = Looked(scene.clock)
-    life.health.add_live("looks", looked.stuck)
+    looked = Progress(scene.clock, STUCK_AFTER_SECONDS)
+    life.health.add_live("looks", looked.stalled)
     life.health.add_ready(READY, fleet.not_ready)
     life.health.add_note(READY, fleet.notes)
     life.health.add_note("changes", lambda: folders.problem or reload.notes())
@@ -95,7 +96,7 @@ def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) ->
             if (book := folders.changed()) is not None:
                 reload.take(book)
             reload.look()
-            looked.note()
+            looked.beat()
             life.clock.wait(life.stop, LOOK_EVERY_SECONDS)
     finally:
         reload.stop()
@@ -131,22 +132,3 @@ class Folders:
         self.problem = None
         log.info("declarations_changed", watches=sorted(book.watches))
         return book
-
-
-class Looked:
-    """Tells whether the thread that looks after the watches still turns."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._at_seconds = clock.monotonic_seconds()
-
-    def note(self) -> None:
-        """Note one turn."""
-        self._at_seconds = self._clock.monotonic_seconds()
-
-    def stuck(self) -> str | None:
-        """Say for how long nobody looked, if that is too long."""
-        age = self._clock.monotonic_seconds() - self._at_seconds
-        if age <= STUCK_AFTER_SECONDS:
-            return None
-        return f"nobody looked after the watches for {age:.0f} s"

@@ -4,14 +4,13 @@ import json
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.kafka.consumer import Consumer
 from services.backbone.settings import KafkaSettings
 from services.contracts.records import Delivery
 from services.contracts.topics import Topic
@@ -20,6 +19,7 @@ from tests.integration.deliverer.queues import Passage, Queue
 from tests.integration.nagios import NAGIOS, Nagios
 from tests.matrix import played
 from tests.matrix.peer import OpenPeer, Peer, Refusals, Surroundings, Taken, marks_of
+from tests.topic import WholeTopic
 
 
 @dataclass
@@ -35,18 +35,11 @@ class Bus:
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Count records by key."""
-        consumer = Consumer(self.kafka, "matrix", group=uuid.uuid4().hex, topics=[self.recipient])
         bodies: dict[str, list[str]] = defaultdict(list)
-        try:
-            quiet = 0
-            while not consumer.assigned() or quiet < 5:
-                batch = consumer.batch(500, 0.2)
-                quiet = 0 if batch else quiet + 1
-                for each in batch:
-                    bodies[(each.key or b"").decode()].append(each.value.decode())
-        finally:
-            consumer.close()
-        return Taken({each.delivery_id: marks_of(bodies[each.delivery_id]) for each in sent})
+        with closing(WholeTopic(self.kafka, self.recipient)) as topic:
+            for each in topic.read():
+                bodies[(each.key or b"").decode()].append(each.value.decode())
+        return Taken({one.delivery_id: marks_of(bodies[one.delivery_id]) for one in sent})
 
     def dial(self, **_: object) -> bool:
         """A broker of ours has no dials."""

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from services.backbone.ledger.silences import SilenceRow, Silences
 from services.console.api.terms import Body, Key, SilenceId
@@ -25,10 +25,11 @@ class QuietBody(Body):
     ]
     lasts: Annotated[str, Field(max_length=64, examples=["2h"])]
     reason: Annotated[ShortText, Field(examples=["the fans are replaced"])] = ""
+    starts_at: Annotated[AwareDatetime | None, Field(description="now, if left out")] = None
 
     def quiet(self) -> Quiet:
         """Return it as deeds take it."""
-        return Quiet(self.match, self.lasts, self.reason)
+        return Quiet(self.match, self.lasts, self.reason, self.starts_at)
 
 
 class TrialBody(Body):

@@ -1,6 +1,7 @@
 """Silences and tests, by way of the lookout, which knows the routes."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from services.backbone.web.problems import Problem
@@ -17,20 +18,22 @@ Told = dict[str, Any]
 
 @dataclass(frozen=True)
 class Quiet:
-    """A silence as the forms say it."""
+    """A silence as the forms say it; it begins now where nothing else is said."""
 
     match: dict[str, Any]
     lasts: str
     reason: str
+    starts_at: datetime | None = None
 
     def body(self, person: Person) -> dict[str, Any]:
         """Return what the lookout is asked."""
-        return {
+        body = {
             "match": self.match,
             "lasts": self.lasts,
             "reason": self.reason,
             "author": person.name,
         }
+        return body | ({"starts_at": self.starts_at.isoformat()} if self.starts_at else {})
 
 
 @dataclass(frozen=True)

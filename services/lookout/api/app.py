@@ -1,11 +1,11 @@
 """The web application: the operators' API beside health and metrics."""
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI
 
 from services.backbone.health import Health, health_routes
-from services.backbone.web.answers import add_problems
+from services.backbone.web.answers import add_problems, described
 from services.backbone.web.bodies import BoundedBodies
 from services.lookout.api.alerts import alert_routes
 from services.lookout.api.desk import Office
@@ -18,13 +18,12 @@ BODY_LIMIT_BYTES: Final = 1024 * 1024
 """An alert to explain has at most 900 KiB."""
 BODY_TIMEOUT_SECONDS: Final = 10.0
 
-_PROBLEM: Final = {"application/problem+json": {"schema": {"type": "object"}}}
-_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
-    401: {"description": "no key of an operator", "content": _PROBLEM},
-    403: {"description": "there are no operators' keys; says how to make one", "content": _PROBLEM},
-    413: {"description": "the body is too large", "content": _PROBLEM},
-    422: {"description": "not possible; says what to change", "content": _PROBLEM},
-    503: {"description": "a store is away: again after Retry-After", "content": _PROBLEM},
+_ANSWERS: Final = {
+    401: "no key of an operator",
+    403: "there are no operators' keys; says how to make one",
+    413: "the body is too large",
+    422: "not possible; says what to change",
+    503: "a store is away: again after Retry-After",
 }
 
 
@@ -35,7 +34,7 @@ def create_app(office: Office, operators: Operators, health: Health) -> FastAPI:
         version="1",
         description="Silence, acknowledge, ask why, look at routes, send a test. Send an "
         "operator's key as `Authorization: Bearer <key>`.",
-        responses=_ANSWERS,
+        responses=described(_ANSWERS),
         docs_url=None,
         redoc_url=None,
     )

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from services.aldebaran.__main__ import carry_out, parser
-from services.aldebaran.client import Client, CommandSettings
+from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import script
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
+from services.backbone.web.client import CommandClient
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.contracts.states import State
 from tests.integration.console.conftest import Console
@@ -37,7 +38,7 @@ def run(console: Console) -> Run:
     )
 
     def run_one(*arguments: str) -> str:
-        out, client = io.StringIO(), Client(settings)
+        out, client = io.StringIO(), console_client(settings)
         with closing(client):
             carry_out(parser().parse_args(arguments), client, ManualClock(), out)
         return out.getvalue()
@@ -87,9 +88,9 @@ def test_what_is_wrong_is_said(run: Run, console: Console) -> None:
         nobody.ask("GET", "/v1/alerts")
 
 
-def asking(url: str) -> Client:
+def asking(url: str) -> CommandClient:
     """Return one who has no key."""
-    return Client(CommandSettings.model_validate({"console_url": url}))
+    return console_client(CommandSettings.model_validate({"console_url": url}))
 
 
 class EndingClock(ManualClock):

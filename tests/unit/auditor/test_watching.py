@@ -1,4 +1,4 @@
-"""When changed files are taken, and when the thread that looks counts as stuck."""
+"""When changed files are taken."""
 
 from pathlib import Path
 
@@ -6,9 +6,9 @@ import pytest
 
 from auditor.book import read_book
 from auditor.settings import SHIPPED_WATCHES, AuditorSettings
-from auditor.watching import Folders, Looked
+from auditor.watching import Folders
 from services.backbone.clock import ManualClock
-from services.contracts.streams import SHIPPED_STREAMS
+from tests.unit.declarations import copied
 
 
 class Scene:
@@ -16,11 +16,7 @@ class Scene:
 
     def __init__(self, folder: Path) -> None:
         self.clock = ManualClock()
-        self.streams, self.watches = folder / "streams", folder / "watches"
-        for here, shipped in ((self.streams, SHIPPED_STREAMS), (self.watches, SHIPPED_WATCHES)):
-            here.mkdir()
-            for path in shipped.glob("*.yaml"):
-                (here / path.name).write_text(path.read_text())
+        self.streams, self.watches = copied(folder, SHIPPED_WATCHES)
         settings = AuditorSettings(
             auditor_streams=self.streams,
             auditor_watches=self.watches,
@@ -76,14 +72,3 @@ def test_empty_folder_is_told_and_changes_nothing(scene: Scene) -> None:
     scene.changed(1)
     assert scene.changed(5) is None
     assert "no watch is declared" in str(scene.folders.problem)
-
-
-def test_thread_that_looks_is_stuck_after_its_limit() -> None:
-    clock = ManualClock()
-    looked = Looked(clock)
-    clock.move(300)
-    assert looked.stuck() is None
-    clock.move(1)
-    assert looked.stuck() == "nobody looked after the watches for 301 s"
-    looked.note()
-    assert looked.stuck() is None

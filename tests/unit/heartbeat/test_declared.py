@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
-from services.contracts.streams import SHIPPED_STREAMS
 from services.heartbeat.declared import Following
 from services.heartbeat.settings import SHIPPED_WATCHES, HeartbeatSettings
 from services.heartbeat.watched import NEW_WATCH_SECONDS, Watched
+from tests.unit.declarations import copied
 
 DELAY_SECONDS = 2.0
 
@@ -21,11 +21,7 @@ class Scene:
 
     def __init__(self, folder: Path) -> None:
         self.clock = ManualClock()
-        self.streams, self.watches = folder / "streams", folder / "watches"
-        for here, shipped in ((self.streams, SHIPPED_STREAMS), (self.watches, SHIPPED_WATCHES)):
-            here.mkdir()
-            for path in shipped.glob("*.yaml"):
-                (here / path.name).write_text(path.read_text())
+        self.streams, self.watches = copied(folder, SHIPPED_WATCHES)
         self.shipped = set(self.following().now.watches)
 
     def following(self) -> Following:

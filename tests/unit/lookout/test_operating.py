@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from services.lookout import operating
-from services.lookout.api_client import ApiClient, OperatorSettings
+from services.lookout.api_client import LookoutSettings, lookout_client
 
 SILENCE = {
     "silence_id": "5" * 32,
@@ -43,8 +43,8 @@ class Api:
     def run(self, *arguments: str) -> tuple[int, str]:
         parser = argparse.ArgumentParser()
         operating.add_commands(parser.add_subparsers(dest="command"))
-        settings = OperatorSettings(operator_key=SecretStr("key"))
-        client = ApiClient(settings, httpx2.MockTransport(self))
+        settings = LookoutSettings(operator_key=SecretStr("key"))
+        client = lookout_client(settings, httpx2.MockTransport(self))
         out = io.StringIO()
         code = operating.act(parser.parse_args(arguments), client, ManualClock(), out)
         client.close()

@@ -1,0 +1,50 @@
+"""Reads a topic to the brokers' ends."""
+
+import uuid
+
+from services.backbone.errors import Transient
+from services.backbone.kafka.consumer import Consumer, Ends, Incoming
+from services.backbone.settings import KafkaSettings
+
+POLL_SECONDS = 0.2
+ASK_TIMEOUT_SECONDS = 5.0
+
+
+class WholeTopic:
+    """Reads one topic from its beginning, each record once, over outages of brokers."""
+
+    def __init__(self, kafka: KafkaSettings, topic: str) -> None:
+        self._consumer = Consumer(kafka, "tests", group=uuid.uuid4().hex, topics=[topic])
+        self._read: Ends = {}
+        self._new: list[Incoming] = []
+
+    def read(self) -> list[Incoming]:
+        """Return all that has come since the last call, to the end that the brokers name now.
+
+        Silence is not the end: after an outage the client takes a while to come back.
+        """
+        ends = self._ends()
+        while any(self._read.get(place, 0) < end for place, end in ends.items()):
+            self._take()
+        new, self._new = self._new, []
+        return new
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._consumer.close()
+
+    def _ends(self) -> Ends:
+        while True:
+            self._take()
+            try:
+                return self._consumer.ends(ASK_TIMEOUT_SECONDS)
+            except Transient:
+                continue
+
+    def _take(self) -> None:
+        try:
+            batch = self._consumer.batch(500, POLL_SECONDS)
+        except Transient:
+            return
+        self._new += batch
+        self._read |= {(each.topic, each.partition): each.offset + 1 for each in batch}

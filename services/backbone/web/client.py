@@ -71,7 +71,7 @@ class ApiClient:
             return Problem(answer.status_code, str(told["title"]), str(told["detail"]))
         except (ValueError, KeyError, TypeError):
             said = f"the answer was {answer.status_code}; is this the {self._program}'s address?"
-            return Problem(answer.status_code, self._program, said)
+            return Problem(502, self._program, said)
 
 
 class NotFound(Refused):

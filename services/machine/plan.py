@@ -11,7 +11,7 @@ from services.machine import cluster, postgres, rabbitmq
 from services.machine.api_key import ApiKey, operator_key
 from services.machine.far_ends import Inbox, taken_over_by
 from services.machine.programs import Program
-from services.machine.readiness import HttpReadiness
+from services.machine.readiness import HttpReadiness, Liveness
 from services.machine.routes import told_of_findings
 from services.machine.settings import MachineSettings
 from services.machine.setup import jars_folder
@@ -96,6 +96,7 @@ def service(
         command=(*python(module), *arguments),
         environment={**told, **(settings or {})},
         readiness=HttpReadiness(port),
+        liveness=Liveness(port),
         after=after,
     )
 

@@ -4,7 +4,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from services.machine.readiness import Readiness
+from services.machine.readiness import Liveness, Readiness
 
 
 @dataclass(frozen=True)
@@ -12,17 +12,18 @@ class Program:
     """One process of the plan.
 
     `environment` is laid over the supervisor's own. `after` names the programs that must be ready
-    before this one starts for the first time; started again, it waits for none. A program that
-    runs `once` is ready when it has ended with exit code 0. `on_terminal` shows its standard
-    output to the user; all else goes to its log. `stop_signal` asks it to end; `death_signal` is
-    what it gets when the supervisor itself is killed. `ordinary_user` is for programs that refuse
-    to run as root.
+    before this one starts for the first time; started again, it waits for none. What says that it
+    is not live is ended and started again. A program that runs `once` is ready when it has ended
+    with exit code 0. `on_terminal` shows its standard output to the user; all else goes to its
+    log. `stop_signal` asks it to end; `death_signal` is what it gets when the supervisor itself is
+    killed. `ordinary_user` is for programs that refuse to run as root.
     """
 
     name: str
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     readiness: Readiness | None = None
+    liveness: Liveness | None = None
     after: tuple[str, ...] = ()
     once: bool = False
     on_terminal: bool = False

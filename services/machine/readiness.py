@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 ANSWER_TIMEOUT_SECONDS = 2.0
+ANSWER_LIMIT_BYTES = 1000
 API_VERSIONS_KEY = 18
 POSTGRES_PROTOCOL = 3 << 16
 
@@ -27,16 +28,26 @@ class HttpReadiness:
 
     def is_ready(self) -> bool:
         """Ask once over HTTP."""
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=ANSWER_TIMEOUT_SECONDS
-        )
-        try:
-            connection.request("GET", self.path)
-            return connection.getresponse().status == http.HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
+        answer = _page(self.port, self.path)
+        return answer is not None and answer.status == http.HTTPStatus.OK
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """Asks a program on 127.0.0.1:`port` whether only a restart can heal it."""
+
+    port: int
+    path: str = "/healthz/live"
+
+    def dead(self) -> str | None:
+        """Return what it says is wrong; None while it is well, busy or not there.
+
+        A busy machine answers late: silence alone is no reason to end a program.
+        """
+        answer = _page(self.port, self.path)
+        if answer is None or answer.status != http.HTTPStatus.SERVICE_UNAVAILABLE:
+            return None
+        return answer.text
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,26 @@ class TcpReadiness:
                 return True
         except OSError:
             return False
+
+
+@dataclass(frozen=True)
+class _Page:
+    status: int
+    text: str
+
+
+def _page(port: int, path: str) -> _Page | None:
+    """Ask 127.0.0.1:`port` once; None where no whole answer comes in time."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        text = answer.read(ANSWER_LIMIT_BYTES).decode(errors="replace")
+        return _Page(answer.status, text)
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
 
 
 def _answers(host: str, port: int, request: bytes) -> bytes:

@@ -13,7 +13,9 @@ from services.machine.restarts import RestartPolicy
 from services.machine.undertaker import Undertaker
 
 TICK_SECONDS = 0.1
-TICKS_BETWEEN_LOG_CHECKS = 50
+TICKS_BETWEEN_LOOKS = 50
+"""Between looks at the logs' length and at who says that it is not live."""
+DEAD_LOOKS_LIMIT = 3
 EXIT_BAD_SETTINGS = 78
 # A terminal and make may each pass on one and the same request to stop.
 HURRY_AFTER_SECONDS = 1.0
@@ -38,6 +40,7 @@ class Watched:
     not_before_seconds: float = 0.0
     crashes_in_a_row: int = 0
     has_served: bool = False
+    dead_looks: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,9 @@ class Supervisor:
                     told = True
                     self._when_ready()
                 ticks += 1
-                if ticks % TICKS_BETWEEN_LOG_CHECKS == 0:
+                if ticks % TICKS_BETWEEN_LOOKS == 0:
                     cut_long_logs(self._around.logs)
+                    self._end_what_is_dead()
         except MachineProblem as problem:
             self._around.say(f"{problem}; ending everything")
             return 1
@@ -103,6 +107,13 @@ class Supervisor:
             self._ended(watched, code)
         elif watched.phase is Phase.STARTING:
             self._look_whether_ready(watched)
+
+    def _end_what_is_dead(self) -> None:
+        for watched in self._all.values():
+            why = _says_dead(watched)
+            watched.dead_looks = watched.dead_looks + 1 if why else 0
+            if watched.dead_looks >= DEAD_LOOKS_LIMIT:
+                self._crashed(watched, f"says that only a restart heals it ({why})")
 
     def _start_when_due(self, watched: Watched) -> None:
         program = watched.program
@@ -194,6 +205,11 @@ class Supervisor:
             if child.exit_code is None:
                 self._around.say(f"{child.program.name} did not end when asked: killed")
             child.end(0)
+
+
+def _says_dead(watched: Watched) -> str | None:
+    liveness = watched.program.liveness if watched.phase is Phase.READY else None
+    return liveness.dead() if liveness else None
 
 
 def _described(code: int) -> str:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from services.machine.ports import free_ports
 from services.machine.programs import Program
-from services.machine.readiness import TcpReadiness
+from services.machine.readiness import HttpReadiness, Liveness, TcpReadiness
 from services.machine.restarts import RestartPolicy
 from services.machine.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds, wait_until
@@ -173,6 +174,44 @@ def test_a_program_that_is_never_ready_counts_as_crashed(tmp_path: Path, mark: s
     assert outcome.code == 1
     assert "slow was not ready within 0.2 s, 3 times in a row" in outcome.said[-1]
     assert marked(mark) == []
+
+
+SICK = """
+import http.server, pathlib, sys
+lives = pathlib.Path(sys.argv[2])
+with lives.open("a") as file:
+    file.write("x")
+healed = len(lives.read_text()) > 1
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(503 if self.path == "/healthz/live" and not healed else 200)
+        self.end_headers()
+        self.wfile.write(b"fenced")
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Pages).serve_forever()
+"""
+
+
+def test_what_says_that_only_a_restart_heals_it_gets_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A producer that was fenced stays away for ever in a process that goes on otherwise."""
+    monkeypatch.setattr("services.machine.supervisor.TICKS_BETWEEN_LOOKS", 2)
+    (port,), lives, said = free_ports(1), tmp_path / "lives", list[str]()
+    command = (sys.executable, "-c", SICK, str(port), str(lives))
+    sick = Program("sick", command, readiness=HttpReadiness(port), liveness=Liveness(port))
+
+    def wait(seconds: float) -> bool:
+        threading.Event().wait(seconds)
+        return bool(said) and sick.readiness is not None and sick.readiness.is_ready()
+
+    around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
+    policy = RestartPolicy(first_pause_seconds=0.01)
+    assert Supervisor((sick,), around, policy, lambda: None).run() == 0
+    assert said[0].startswith("sick says that only a restart heals it (fenced); it starts again in")
+    assert said[1:] == ["stopping"]
+    assert lives.read_text() == "xx"
 
 
 def test_a_task_that_fails_is_repeated_and_holds_back_what_needs_it(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any, TextIO
 
 from services.backbone.web.client import CommandClient
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
+from services.backbone.web.trials import add_trial_arguments, trial_body
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -19,12 +20,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     actions.add_parser("list", help="silences, newest first")
     actions.add_parser("end", help="end one now").add_argument("silence", help="its id")
     test = commands.add_parser("send-test", help="send a test the whole way to somebody")
-    test.add_argument("--channel")
-    test.add_argument("--to", help="the recipient on the channel")
-    test.add_argument("--person", help="a person of the routes, on all channels")
-    test.add_argument("--route", help="whom a route tells")
-    test.add_argument("--severity", choices=["info", "warning", "critical"], default="info")
-    test.add_argument("--text", default="", help="what they read")
+    add_trial_arguments(test)
 
 
 def silence(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
@@ -44,16 +40,7 @@ def silence(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> i
 
 def send_test(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
     """Send a test."""
-    given = {
-        "channel": chosen.channel,
-        "recipient": chosen.to,
-        "person": chosen.person,
-        "route": chosen.route,
-        "severity": chosen.severity,
-        "text": chosen.text,
-    }
-    body = {name: value for name, value in given.items() if value}
-    sent = client.ask("POST", "/v1/test-sends", body, key=uuid.uuid4().hex)
+    sent = client.ask("POST", "/v1/test-sends", trial_body(chosen), key=uuid.uuid4().hex)
     out.write(f"alert {sent['alert_id']}; see: aldebaran why {sent['alert_id'][:8]}\n")
     return 0
 

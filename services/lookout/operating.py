@@ -14,7 +14,7 @@ from services.backbone.settings import read_settings
 from services.backbone.web.client import CommandClient, NotFound
 from services.backbone.web.keys import ApiKey, entry, expiry, new_key, shown
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
-from services.contracts.records import Severity
+from services.backbone.web.trials import add_trial_arguments, trial_body
 from services.lookout.api.operators import SETTING
 from services.lookout.api_client import LookoutSettings, lookout_client
 
@@ -35,12 +35,7 @@ def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
     ack.add_argument("--note", default="", help="kept with your name")
     ack.add_argument("--who", default="", help="default: the name of your key")
     test = commands.add_parser("test-send", help="send a test the whole way to somebody")
-    test.add_argument("--channel")
-    test.add_argument("--to", help="the recipient on the channel")
-    test.add_argument("--person", help="a person of the routes, on all channels")
-    test.add_argument("--route", help="whom a route tells")
-    test.add_argument("--severity", choices=[str(each) for each in Severity], default="info")
-    test.add_argument("--text", default="", help="what they read")
+    add_trial_arguments(test)
     test.add_argument("--heed-silences", action="store_true", help="let silences hold it back")
     test.add_argument("--wait", action="store_true", help="show what becomes of it")
     test.add_argument("--wait-seconds", type=float, default=120.0)
@@ -139,16 +134,7 @@ def _line(silence: dict[str, Any], out: TextIO) -> None:
 
 
 def _test_send(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
-    given = {
-        "channel": chosen.channel,
-        "recipient": chosen.to,
-        "person": chosen.person,
-        "route": chosen.route,
-        "severity": chosen.severity,
-        "text": chosen.text,
-        "heed_silences": chosen.heed_silences,
-    }
-    body = {name: value for name, value in given.items() if value is not None}
+    body = trial_body(chosen) | {"heed_silences": chosen.heed_silences}
     # Named here, so that asking again after a lost answer is the same test.
     told = client.ask("POST", "/test-sends", body, key=uuid.uuid4().hex)
     out.write(f"alert {told['alert_id']}\n")

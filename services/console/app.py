@@ -28,6 +28,7 @@ from services.console.pages.channels import channel_pages
 from services.console.pages.deliveries import delivery_pages
 from services.console.pages.login import login_routes
 from services.console.pages.now import now_routes
+from services.console.pages.oidc import oidc_routes
 from services.console.pages.routes import route_pages
 from services.console.pages.silences import silence_pages
 from services.console.pages.trials import trial_pages
@@ -82,6 +83,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         watch_pages(),
         route_pages(),
         login_routes(),
+        oidc_routes(),
         admin_pages(),
     ):
         app.include_router(router)

@@ -1,7 +1,7 @@
 """What pages and the API act on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -16,7 +16,11 @@ from services.console.behind import Topics
 from services.console.deeds.silences import Deeds
 from services.console.live import Board
 from services.console.lookout import Lookout
+from services.console.oidc.login import OidcLogin
+from services.console.oidc.provider import Provider
 from services.console.people.audit import Audit
+from services.console.people.brake import Brake
+from services.console.people.guests import Guests
 from services.console.people.login import Login
 from services.console.people.sessions import Sessions
 from services.console.people.users import Users
@@ -31,6 +35,7 @@ class Desk:
     reader: LedgerReader
     answers: Answers
     users: Users
+    guests: Guests
     audit: Audit
     login: Login
     lookout: Lookout
@@ -40,6 +45,8 @@ class Desk:
     shelf: WatchShelf
     topics: Topics
     parts: Mapping[str, str] = field(default_factory=dict)
+    oidc: OidcLogin | None = None
+    """Logging in by a provider; None: local users only."""
 
     @property
     def clock(self) -> Clock:
@@ -50,6 +57,12 @@ class Desk:
     def health(self) -> Health:
         """The program's own health."""
         return self.life.health
+
+    def beside(self, provider: Provider) -> "Desk":
+        """Return the same desk, where people may also log in by a provider."""
+        own = self.login
+        oidc = OidcLogin(provider, self.guests, own.sessions, own.audit, own.brake)
+        return replace(self, oidc=oidc)
 
 
 def open_desk(
@@ -62,15 +75,16 @@ def open_desk(
     topics: Topics,
     parts: Mapping[str, str],
 ) -> Desk:
-    """Return a desk on a ledger."""
+    """Return a desk on a ledger, with local users only."""
     users, audit = Users(pool), Audit(pool)
     return Desk(
         pool=pool,
         reader=LedgerReader(pool),
         answers=Answers(pool),
         users=users,
+        guests=Guests(pool),
         audit=audit,
-        login=Login(users, sessions, audit, life.clock),
+        login=Login(users, sessions, audit, Brake(life.clock)),
         lookout=lookout,
         deeds=Deeds(lookout, audit),
         board=board,

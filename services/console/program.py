@@ -17,6 +17,7 @@ from services.console.behind import Topics
 from services.console.desk import open_desk
 from services.console.live import Board
 from services.console.lookout import Lookout
+from services.console.oidc.provider import Provider
 from services.console.parts.looking import Looker
 from services.console.people.door import Door
 from services.console.people.sessions import Lifetimes, Sessions
@@ -39,6 +40,7 @@ def run(settings: ConsoleSettings) -> int:
     door_keys = read_keys(settings.operator_keys_file)
     pool, board = open_pool(settings), Board()
     lookout = Lookout(settings.lookout_url, settings.operator_key.get_secret_value())
+    provider = Provider(settings, SystemClock()) if settings.console_oidc_issuer else None
     lifetimes = Lifetimes(settings.console_session_hours * 3600, settings.console_idle_minutes * 60)
     sessions = Sessions(pool, lifetimes)
     door = Door(sessions, *door_keys, settings.open_to_readers, settings.is_secure)
@@ -51,12 +53,16 @@ def run(settings: ConsoleSettings) -> int:
         topics = Topics(settings, life.clock)
         parts = settings.console_parts
         desk = open_desk(pool, board, life, sessions, lookout, shelf, topics, parts)
+        if provider:
+            desk = desk.beside(provider)
         return create_app(desk, door, settings.host_names)
 
     try:
         return service.run("console", settings, body, app)
     finally:
         lookout.close()
+        if provider:
+            provider.close()
         pool.close()
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, model_validator
 
 from services.backbone.settings import KafkaSettings, LedgerSettings
-from services.backbone.web.links import WebAddress
+from services.console.oidc.settings import OidcSettings
 from services.contracts.records import Name
 
 PartUrl = Annotated[str, Field(max_length=200, pattern=r"^http://[^\s/?#]+$")]
@@ -16,11 +16,9 @@ SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / 
 LOCAL_NAMES: Final = ("127.0.0.1", "localhost")
 
 
-class ConsoleSettings(LedgerSettings, KafkaSettings):
+class ConsoleSettings(LedgerSettings, KafkaSettings, OidcSettings):
     """Where others can reach it, it is reached by HTTPS and all log in."""
 
-    console_public_url: WebAddress = ""
-    """Where people reach the console; needed unless it listens on this machine only."""
     console_readers: Literal["all", "users", ""] = ""
     """Who may look: `all` who reach the port, or `users` who have logged in. If left out: all
     where it listens on this machine only, else users. Whoever acts has logged in, always."""

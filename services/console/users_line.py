@@ -8,6 +8,7 @@ from typing import TextIO
 from services.backbone.errors import Trouble
 from services.backbone.ledger.database import migrate, open_pool
 from services.console.people.audit import Audit, Deed
+from services.console.people.guests import Guests
 from services.console.people.passwords import made
 from services.console.people.roles import Person, Role
 from services.console.people.users import Users
@@ -24,6 +25,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         ("password", "give a user a new password, shown once"),
         ("role", "give a user another role"),
         ("close", "let a user in no more"),
+        ("forget", "forget who came by the login provider; they may come again, as somebody new"),
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument("name", help="for example ann")
@@ -36,8 +38,10 @@ def answer(chosen: argparse.Namespace, settings: ConsoleSettings, out: TextIO) -
     try:
         migrate(settings)
         with open_pool(settings) as pool:
-            users = Users(pool)
-            _CARRY_OUT[chosen.action](users, chosen, out)
+            if chosen.action == "forget":
+                _forget(Guests(pool), chosen, out)
+            else:
+                _CARRY_OUT[chosen.action](Users(pool), chosen, out)
             if chosen.action != "list":
                 me = Person(getpass.getuser()[:63], Role.ADMIN, "command")
                 Audit(pool).note(me, Deed(f"user {chosen.action}", chosen.name))
@@ -50,7 +54,8 @@ def answer(chosen: argparse.Namespace, settings: ConsoleSettings, out: TextIO) -
 def _list(users: Users, _: argparse.Namespace, out: TextIO) -> None:
     for each in users.all():
         closed = f", closed {each.closed_at:%Y-%m-%d}" if each.closed_at else ""
-        out.write(f"{each.name}: {each.role}{closed}\n")
+        by = f", by {each.issuer}" if each.issuer else ""
+        out.write(f"{each.name}: {each.role}{by}{closed}\n")
 
 
 def _add(users: Users, chosen: argparse.Namespace, out: TextIO) -> None:
@@ -73,6 +78,11 @@ def _role(users: Users, chosen: argparse.Namespace, out: TextIO) -> None:
 def _close(users: Users, chosen: argparse.Namespace, out: TextIO) -> None:
     users.close(chosen.name)
     out.write(f"{chosen.name} is let in no more\n")
+
+
+def _forget(guests: Guests, chosen: argparse.Namespace, out: TextIO) -> None:
+    guests.forget(chosen.name)
+    out.write(f"{chosen.name} is forgotten\n")
 
 
 _CARRY_OUT = {"list": _list, "add": _add, "password": _password, "role": _role, "close": _close}

@@ -2,6 +2,7 @@
 {{- define "aldebaran.wired" -}}
 {{- $root := .root -}}
 {{- $wired := dict -}}
+{{- $more := dict -}}
 {{- if and .spec.links $root.Values.components.callbacks.enabled -}}
 {{- with $root.Values.publicUrls.callbacks }}{{ $_ := set $wired "callbacks_public_url" . }}{{ end -}}
 {{- end -}}
@@ -17,6 +18,13 @@
 {{- end -}}
 {{- else if eq .name "console" -}}
 {{- $_ := set $wired "lookout_url" (printf "http://%s" (include "aldebaran.part" (list $root "lookout"))) -}}
+{{- with $root.Values.oidc.issuer -}}
+{{- $_ := set $wired "console_oidc_issuer" . -}}
+{{- $_ := set $wired "console_oidc_client_id" $root.Values.oidc.clientId -}}
+{{- $_ := set $wired "console_oidc_roles" (deepCopy $root.Values.oidc.roles) -}}
+{{- $_ := set $wired "console_public_url" (default "http://localhost:8080" $root.Values.publicUrls.console) -}}
+{{- $_ := set $more "egressTo" (uniq (append $.spec.egressTo "outside")) -}}
+{{- end -}}
 {{- else if eq .name "simulator" -}}
 {{- $_ := set $wired "simulator_gateway_url" (printf "http://%s" (include "aldebaran.part" (list $root "gateway"))) -}}
 {{- else if eq .name "inbox" -}}
@@ -28,5 +36,5 @@
 {{- $_ := set $wired "callbacks_host" "0.0.0.0" -}}
 {{- $_ := set $wired "callbacks_port" .spec.publicPort -}}
 {{- end -}}
-{{- mergeOverwrite (deepCopy .spec) (dict "wired" $wired) | toJson -}}
+{{- mergeOverwrite (deepCopy .spec) (dict "wired" $wired) $more | toJson -}}
 {{- end -}}

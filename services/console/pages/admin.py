@@ -48,7 +48,7 @@ def admin_pages() -> APIRouter:
 
 
 def _changed(request: Request, press: Press, desk: Desk) -> Response:
-    name, what = press.text("name", 64), press.fields.get("what", "")
+    name, what = press.text("name", 100), press.fields.get("what", "")
     if what == "add":
         password, role = made(), _role(press)
         desk.users.add(name, password, role, press.person.name)
@@ -63,6 +63,9 @@ def _changed(request: Request, press: Press, desk: Desk) -> Response:
         role = _role(press)
         desk.users.set_role(name, role)
         _note(press, desk, Deed("change role", name, role))
+    elif what == "forget":
+        desk.guests.forget(name)
+        _note(press, desk, Deed("forget user", name))
     elif what == "close":
         desk.users.close(name)
         _note(press, desk, Deed("close user", name))

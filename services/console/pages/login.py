@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from services.backbone.errors import Refused
 from services.backbone.web.problems import Problem
-from services.console.desk import Served
+from services.console.desk import Desk, Served
 from services.console.people.audit import Deed
 from services.console.people.door import AtDoor, Reader, ReaderPress, check_origin, read_form
 from services.console.people.passwords import fits
@@ -23,9 +23,11 @@ def login_routes() -> APIRouter:
 
     @router.get("/login")
     def page(
-        request: Request, next_page: Annotated[str, Query(alias="next", max_length=2000)] = "/"
+        request: Request,
+        desk: Served,
+        next_page: Annotated[str, Query(alias="next", max_length=2000)] = "/",
     ) -> HTMLResponse:
-        return html(request, "login.html", title="Log in", back=local(next_page), problem="")
+        return login_page(request, desk, local(next_page))
 
     @router.post("/login")
     def log_in(request: Request, form: Form, desk: Served, door: AtDoor) -> Response:
@@ -35,14 +37,7 @@ def login_routes() -> APIRouter:
         try:
             token = desk.login.let_in(form.get("name", ""), form.get("password", ""), address)
         except Problem as problem:
-            return html(
-                request,
-                "login.html",
-                problem.status,
-                title="Log in",
-                back=back,
-                problem=problem.detail,
-            )
+            return login_page(request, desk, back, problem)
         answer = RedirectResponse(back, 303)
         door.let_in(answer, token)
         return answer
@@ -51,31 +46,54 @@ def login_routes() -> APIRouter:
     def log_out(press: ReaderPress, desk: Served, door: AtDoor) -> Response:
         door.sessions.close(press.person.token)
         desk.audit.note(press.person, Deed("log out", press.person.name))
-        answer = RedirectResponse("/", 303)
+        user = desk.users.find(press.person.name)
+        answer = RedirectResponse("/logged-out" if user and user.issuer else "/", 303)
         door.let_out(answer)
         return answer
 
     @router.get("/me")
-    def me(request: Request, person: Reader) -> HTMLResponse:
-        return html(request, "me.html", title="Your password", problem="")
+    def me(request: Request, person: Reader, desk: Served) -> HTMLResponse:
+        user = desk.users.find(person.name)
+        issuer = user.issuer if user else None
+        return html(request, "me.html", title="Your password", problem="", issuer=issuer)
 
     @router.post("/me")
     def change(request: Request, press: ReaderPress, desk: Served, door: AtDoor) -> Response:
         name = press.person.name
         user = desk.users.find(name)
         if not fits(press.fields.get("old", ""), user.password_hash if user else None):
-            said = "the old password does not fit"
-            return html(request, "me.html", 422, title="Your password", problem=said)
+            return _not_changed(request, "the old password does not fit")
         try:
             desk.users.set_password(name, press.fields.get("new", ""))
         except Refused as error:
-            return html(request, "me.html", 422, title="Your password", problem=str(error))
+            return _not_changed(request, str(error))
         desk.audit.note(press.person, Deed("change password", name))
         answer = RedirectResponse("/", 303)
         door.let_in(answer, door.sessions.open(name))
         return answer
 
     return router
+
+
+def login_page(
+    request: Request, desk: Desk, back: str, problem: Problem | None = None
+) -> HTMLResponse:
+    """Return the page to log in, with what went wrong before."""
+    page = html(
+        request,
+        "login.html",
+        problem.status if problem else 200,
+        title="Log in",
+        back=back,
+        problem=problem.detail if problem else "",
+        oidc=desk.oidc.settings.console_oidc_label if desk.oidc else "",
+    )
+    page.headers.update(problem.headers if problem else {})
+    return page
+
+
+def _not_changed(request: Request, problem: str) -> HTMLResponse:
+    return html(request, "me.html", 422, title="Your password", problem=problem, issuer=None)
 
 
 def local(path: str) -> str:

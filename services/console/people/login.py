@@ -4,13 +4,12 @@ import threading
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.backbone.clock import Clock
 from services.backbone.web.problems import Problem
 from services.console.people.audit import Audit, Deed
+from services.console.people.brake import Brake
 from services.console.people.passwords import fits, hashed, outdated
 from services.console.people.roles import Person, Role
 from services.console.people.sessions import Sessions
-from services.console.people.throttle import Throttle
 from services.console.people.users import Users
 
 AT_ONCE: Final = 2
@@ -25,9 +24,7 @@ class Login:
     users: Users
     sessions: Sessions
     audit: Audit
-    clock: Clock
-    throttle: Throttle = field(default_factory=Throttle)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    brake: Brake
     gate: threading.BoundedSemaphore = field(
         default_factory=lambda: threading.BoundedSemaphore(AT_ONCE)
     )
@@ -39,28 +36,17 @@ class Login:
             Problem: 429 too many failures; 401 name and password do not fit; 503 too many at once.
         """
         callers = (f"name {name[:64]}", f"address {address}")
-        self._wait(callers)
+        self.brake.check(callers)
         user = self.users.find(name[:64])
         stored = user.password_hash if user and user.closed_at is None else None
         if not self._fits(password, stored):
             self._refuse(callers, name, address)
-        with self.lock:
-            for each in callers:
-                self.throttle.succeeded(each)
+        self.brake.succeeded(callers)
         if stored and outdated(stored):
             self.users.renew_hash(name, hashed(password))
         role = Role(user.role) if user else Role.VIEWER
         self.audit.note(Person(name, role, "page"), Deed("log in", name, f"from {address}"))
         return self.sessions.open(name)
-
-    def _wait(self, callers: tuple[str, ...]) -> None:
-        now = self.clock.monotonic_seconds()
-        with self.lock:
-            wait = max(self.throttle.wait_seconds(each, now) for each in callers)
-        if wait > 0:
-            seconds = int(wait) + 1
-            detail = f"too many failures; try again in {seconds} s"
-            raise Problem(429, "slow_down", detail, {"Retry-After": str(seconds)})
 
     def _fits(self, password: str, stored: str | None) -> bool:
         if not self.gate.acquire(timeout=WAIT_SECONDS):
@@ -71,10 +57,7 @@ class Login:
             self.gate.release()
 
     def _refuse(self, callers: tuple[str, ...], name: str, address: str) -> None:
-        now = self.clock.monotonic_seconds()
-        with self.lock:
-            for each in callers:
-                self.throttle.failed(each, now)
+        self.brake.failed(callers)
         nobody = Person("", Role.VIEWER, "page")
         self.audit.note(nobody, Deed("log in", name[:64], f"from {address}", "refused"))
         raise Problem(401, "not_you", "name and password do not fit")

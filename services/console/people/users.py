@@ -8,7 +8,7 @@ from psycopg.rows import class_row
 from pydantic import TypeAdapter, ValidationError
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.database import Pool, transaction
+from services.backbone.ledger.database import Connection, Pool, transaction
 from services.console.people.passwords import hashed
 from services.console.people.roles import Role
 from services.contracts.records import Name
@@ -17,10 +17,10 @@ USERS_LIMIT: Final = 1000
 _NAME: Final = TypeAdapter(Name)
 
 _ONE: Final = """
-SELECT name, password_hash, role, made_at, made_by, closed_at FROM console_users
+SELECT name, password_hash, role, made_at, made_by, closed_at, issuer FROM console_users
 WHERE name = %s"""
 _ALL: Final = """
-SELECT name, password_hash, role, made_at, made_by, closed_at FROM console_users
+SELECT name, password_hash, role, made_at, made_by, closed_at, issuer FROM console_users
 ORDER BY name LIMIT %s"""
 _ADD: Final = """
 INSERT INTO console_users (name, password_hash, role, made_by) VALUES (%s, %s, %s, %s)
@@ -30,26 +30,36 @@ INSERT INTO console_users (name, password_hash, role, made_by)
 SELECT %s, %s, 'admin', 'start' WHERE NOT EXISTS (SELECT FROM console_users)
 ON CONFLICT (name) DO NOTHING"""
 _RENEW: Final = """
-UPDATE console_users SET password_hash = %s WHERE name = %s AND closed_at IS NULL"""
-_SET_ROLE: Final = "UPDATE console_users SET role = %s WHERE name = %s AND closed_at IS NULL"
+UPDATE console_users SET password_hash = %s
+WHERE name = %s AND closed_at IS NULL AND subject IS NULL"""
+_SET_ROLE: Final = """
+UPDATE console_users SET role = %s
+WHERE name = %s AND closed_at IS NULL AND subject IS NULL"""
 _CLOSE: Final = """
 UPDATE console_users SET closed_at = ledger_now() WHERE name = %s AND closed_at IS NULL"""
 _END_SESSIONS: Final = "DELETE FROM console_sessions WHERE name = %s"
-_ADMINS: Final = """
-SELECT count(*) FROM console_users WHERE role = 'admin' AND closed_at IS NULL AND name <> %s"""
+_MAY_LOSE: Final = """
+SELECT EXISTS (
+  SELECT FROM console_users
+  WHERE role = 'admin' AND closed_at IS NULL AND subject IS NULL AND name <> %(name)s
+) OR EXISTS (SELECT FROM console_users WHERE name = %(name)s AND subject IS NOT NULL)"""
 _LOCK: Final = "LOCK TABLE console_users IN SHARE ROW EXCLUSIVE MODE"
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """One user; `closed_at` is set once they are no longer let in."""
+    """One user; `closed_at` is set once they are no longer let in.
+
+    Whom a login provider vouches for has its address as `issuer`, and no password here.
+    """
 
     name: str
-    password_hash: str
+    password_hash: str | None
     role: str
     made_at: datetime
     made_by: str
     closed_at: datetime | None
+    issuer: str | None
 
 
 class Users:
@@ -111,7 +121,7 @@ class Users:
         with transaction(self._pool) as connection:
             connection.execute(_LOCK)
             if role is not Role.ADMIN:
-                self._keep_an_admin(connection.execute(_ADMINS, (name,)).fetchone())
+                _keep_an_admin(connection, name)
             if connection.execute(_SET_ROLE, (role, name)).rowcount == 0:
                 raise _unknown(name)
 
@@ -123,14 +133,10 @@ class Users:
         """
         with transaction(self._pool) as connection:
             connection.execute(_LOCK)
-            self._keep_an_admin(connection.execute(_ADMINS, (name,)).fetchone())
+            _keep_an_admin(connection, name)
             if connection.execute(_CLOSE, (name,)).rowcount == 0:
-                raise _unknown(name)
+                raise Refused(f"there is no user {name[:64]}, or no longer")
             connection.execute(_END_SESSIONS, (name,))
-
-    def _keep_an_admin(self, others: tuple[int, ...] | None) -> None:
-        if not others or not others[0]:
-            raise Refused("this is the last admin: make another one first")
 
 
 def checked(name: str) -> str:
@@ -145,5 +151,14 @@ def checked(name: str) -> str:
         raise Refused("a name has 1 to 63 characters: a-z, 0-9, dot, dash, underline") from None
 
 
+def _keep_an_admin(connection: Connection, name: str) -> None:
+    row = connection.execute(_MAY_LOSE, {"name": name}).fetchone()
+    if row is None or not row[0]:
+        raise Refused("this is the last admin: make another one first")
+
+
 def _unknown(name: str) -> Refused:
-    return Refused(f"there is no user {name[:64]}, or no longer")
+    return Refused(
+        f"there is no user {name[:64]} with a password here, or no longer; role and password of "
+        "those who come by the login provider are given there"
+    )

@@ -9,10 +9,13 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from pydantic import SecretStr
 
+from services.backbone.clock import SystemClock
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.settings import LedgerSettings
+from services.console.oidc.provider import Provider
 from services.console.people.roles import Role
 from tests.integration.console.conftest import PASSWORD, Console, running
+from tests.integration.console.login_provider import LoginProvider, login_provider, settings_for
 from tests.integration.deliverer import conftest as deliverers
 from tests.integration.deliverer.ledgers import Ledger
 
@@ -53,8 +56,17 @@ def pool(ledger: Ledger) -> Iterator[Pool]:
 
 
 @pytest.fixture
-def console(pool: Pool, ledger: Ledger) -> Iterator[Console]:
-    with running(pool, ledger.url) as made:
+def keyring() -> Iterator[LoginProvider]:
+    with login_provider() as made:
+        yield made
+
+
+@pytest.fixture
+def console(pool: Pool, ledger: Ledger, keyring: LoginProvider) -> Iterator[Console]:
+    def provided(url: str) -> Provider:
+        return Provider(settings_for(keyring, url), SystemClock())
+
+    with running(pool, ledger.url, provided=provided) as made:
         yield made
 
 

@@ -7,6 +7,7 @@ from services.contracts.states import State
 from tests.integration.browser.conftest import OpenTab
 from tests.integration.console.conftest import Console
 from tests.integration.console.ledger_rows import add_alert, add_delivery
+from tests.integration.console.login_provider import LoginProvider
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.receivers import DROP, OK, WebhookReceiver
@@ -62,6 +63,21 @@ def test_an_operator_resolves_a_real_doubt(
     assert b"[possible repeat]" in again
     one.go("/")
     one.page.wait_for_selector("text=Nothing waits for a person.")
+
+
+def test_somebody_comes_by_the_login_provider_and_acts(
+    tab: OpenTab, keyring: LoginProvider, ledger: Ledger
+) -> None:
+    alert = add_alert(ledger.url, "one")
+    one = tab()
+    one.go(f"/login?next=/alerts/{alert}")
+    one.page.click("text=Log in with Keyring")
+    one.page.wait_for_url(f"{one.url}/alerts/{alert}")
+    one.page.click("main button >> text=Acknowledge")
+    one.page.wait_for_selector("text=by ann@127.0.0.1 (console)")
+    one.page.click("text=Log out")
+    one.page.click("text=Log out at the provider")
+    one.page.wait_for_url(f"{keyring.issuer}/out**")
 
 
 def test_keys_move_through_the_page(tab: OpenTab, console: Console, ledger: Ledger) -> None:

@@ -1,6 +1,6 @@
 """A ledger of its own, and the console in front of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Thread
@@ -19,7 +19,9 @@ from services.console.behind import Topics
 from services.console.desk import open_desk
 from services.console.live import Board
 from services.console.lookout import Lookout
+from services.console.oidc.provider import Provider
 from services.console.parts.looking import Looker
+from services.console.people.brake import Brake
 from services.console.people.door import Door
 from services.console.people.roles import Role
 from services.console.people.sessions import Sessions
@@ -59,6 +61,7 @@ class Console:
     parts: dict[str, str]
     door: Door
     users: Users
+    brake: Brake
     ledger_url: str
 
     @contextmanager
@@ -80,6 +83,7 @@ def running(
     lookout: Lookout | None = None,
     open_to_readers: bool = True,
     brokers: str = "127.0.0.1:9",
+    provided: Callable[[str], Provider] | None = None,
 ) -> Iterator[Console]:
     life, board, port, parts = Life(), Board(), free_ports(1)[0], dict[str, str]()
     reader, looker = LedgerReader(pool), Looker(life.clock)
@@ -92,16 +96,22 @@ def running(
     desk = open_desk(pool, board, life, sessions, lookout, shelf, topics, parts)
     thread = Thread(target=watcher.watch_until_stopped)
     url = f"http://127.0.0.1:{port}"
+    if provided:
+        desk = desk.beside(provided(url))
     with HttpServer(create_app(desk, door), "127.0.0.1", port):
         thread.start()
         wait_until(lambda: board.now is not None, 30, "the console has not looked around")
         try:
-            yield Console(url, board, watcher, parts, door, desk.users, ledger_url)
+            yield Console(
+                url, board, watcher, parts, door, desk.users, desk.login.brake, ledger_url
+            )
         finally:
             life.stop.set()
             thread.join(30)
             looker.close()
             lookout.close()
+            if desk.oidc:
+                desk.oidc.provider.close()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from services.backbone.ledger.database import Pool
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.backbone.web.problems import Problem
 from services.console.people.audit import Audit
+from services.console.people.brake import Brake
 from services.console.people.login import Login
 from services.console.people.roles import Role
 from services.console.people.sessions import Lifetimes, Sessions
@@ -155,7 +156,7 @@ def test_admins_make_users_whose_password_is_shown_once(console: Console) -> Non
 def test_failures_slow_down_and_are_noted(pool: Pool, ledger_url: str) -> None:
     users, audit, clock = Users(pool), Audit(pool), ManualClock()
     users.add("ann", PASSWORD, Role.VIEWER, "test")
-    login = Login(users, Sessions(pool), audit, clock)
+    login = Login(users, Sessions(pool), audit, Brake(clock))
 
     def status(password: str, name: str = "ann") -> int:
         try:

@@ -1,0 +1,1 @@
+"""Logging in by a company's own login provider: OpenID Connect, authorization code with PKCE."""

@@ -16,7 +16,8 @@ class TopicAdmin:
     """Asks and tells the brokers about topics."""
 
     def __init__(self, settings: KafkaSettings, program: str, timeout_seconds: float = 10) -> None:
-        self._client = AdminClient(common_config(settings, program))
+        self._config = common_config(settings, program)
+        self._client = AdminClient(self._config)
         self._timeout_seconds = timeout_seconds
 
     def partitions(self) -> dict[str, int]:
@@ -28,6 +29,8 @@ class TopicAdmin:
         try:
             listed = self._client.list_topics(timeout=self._timeout_seconds)
         except KafkaException as error:
+            # A client may have forgotten all brokers, see known_brokers.py; a new one has not.
+            self._client = AdminClient(self._config)
             raise Transient(f"Kafka: {error.args[0].str()}") from None
         return {name: len(topic.partitions) for name, topic in listed.topics.items()}
 

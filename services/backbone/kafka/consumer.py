@@ -10,6 +10,7 @@ from confluent_kafka import Message as ClientMessage
 
 from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.kafka.client import common_config, trouble
+from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings
 
@@ -73,9 +74,9 @@ class Consumer:
             config["group.instance.id"] = settings.kafka_group_instance_id
         self._times_assigned = 0
         self._given = 0
-        self._client = Client(config)
+        self._config, self._topics = config, list(topics)
         self._come_meanwhile: deque[Incoming] = deque()
-        self._client.subscribe(list(topics), on_assign=self._note_assigned)
+        self._client = self._open()
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
         """Return what is there, at most `limit`; wait only for the first.
@@ -199,6 +200,19 @@ class Consumer:
         """Leave the group."""
         self._client.close()
 
+    def _open(self) -> Client:
+        self._brokers = KnownBrokers()
+        client = Client(self._config | self._brokers.config())
+        client.subscribe(self._topics, on_assign=self._note_assigned)
+        return client
+
+    def _begin_anew(self) -> None:
+        """Replace a client that knows no broker; what is not committed comes again."""
+        log.error("brokers_forgotten", next="a new client joins the group")
+        self._client.close()
+        self._come_meanwhile.clear()
+        self._client = self._open()
+
     def _note_assigned(self, client: Client, partitions: list[TopicPartition]) -> None:
         """Count, and let them flow: the client keeps the pause of what was lost while paused."""
         self._times_assigned += bool(partitions)
@@ -206,6 +220,8 @@ class Consumer:
 
     def _poll(self, timeout_seconds: float) -> Incoming | None:
         message = self._client.poll(timeout_seconds)
+        if self._brokers.are_forgotten():
+            self._begin_anew()
         return None if message is None or not self._check(message) else _incoming(message)
 
     def _check(self, message: ClientMessage) -> bool:

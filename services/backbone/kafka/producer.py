@@ -12,10 +12,15 @@ from pydantic import Field
 
 from services.backbone.errors import QueueFull, Refused, Transient, Trouble
 from services.backbone.kafka.client import common_config, trouble
+from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.security import Security
+from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings, Seconds
 
 _HEARD_LIMIT: Final = 200
+_GIVE_UP_SECONDS: Final = 5.0
+
+log = logger(__name__)
 
 
 class ProducerSettings(KafkaSettings):
@@ -74,7 +79,9 @@ class Producer:
             "queue.buffering.max.kbytes": settings.producer_queue_kib,
         }
         self._heard = ""
-        self._client = Client(config)
+        self._config = config
+        self._replacing = threading.Lock()
+        self._client = self._open()
         self._stop = threading.Event()
         self._fatal: str | None = None
         self._thread = threading.Thread(target=self._serve, name="producer", daemon=True)
@@ -122,13 +129,14 @@ class Producer:
             batch.settle(index, None if error is None else self._sorted(error))
 
         try:
-            self._client.produce(
-                record.topic,
-                key=record.key,
-                value=record.value,
-                headers=list(record.headers),
-                on_delivery=on_delivery,
-            )
+            with self._replacing:
+                self._client.produce(
+                    record.topic,
+                    key=record.key,
+                    value=record.value,
+                    headers=list(record.headers),
+                    on_delivery=on_delivery,
+                )
         except BufferError:
             batch.settle(index, QueueFull("the queue to Kafka is full"))
         except KafkaException as error:
@@ -150,3 +158,17 @@ class Producer:
     def _serve(self) -> None:
         while not self._stop.is_set():
             self._client.poll(0.1)
+            if self._brokers.are_forgotten():
+                self._begin_anew()
+
+    def _open(self) -> Client:
+        self._brokers = KnownBrokers()
+        return Client(self._config | self._brokers.config())
+
+    def _begin_anew(self) -> None:
+        """Replace a client that knows no broker; what it holds is given back to the senders."""
+        log.error("brokers_forgotten", next="a new client; what was not written is sent again")
+        with self._replacing:
+            forgetful, self._client = self._client, self._open()
+        forgetful.purge()
+        forgetful.flush(_GIVE_UP_SECONDS)

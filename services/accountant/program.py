@@ -71,7 +71,7 @@ class Accountant:
             return
         check_topics(self.settings)
         if not self.comparison.alerts.is_member():
-            raise Transient("not a member of the consumer group yet")
+            raise Transient("Kafka has not taken it into its consumer group yet")
         self.turns.turn()
         self._next_at = now + self.settings.accountant_turn_seconds
         self.trouble = None

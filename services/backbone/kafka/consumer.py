@@ -97,9 +97,14 @@ class Consumer:
     def commit(self, batch: Sequence[Incoming]) -> None:
         """Record that everything up to and with this batch is settled.
 
-        A failed commit is only logged: the records come again, and their repeats are dropped.
+        A failed commit is only logged: the records come again, and their repeats are dropped. Nor
+        does one commit who is no member at the moment: with a name but without a member's id the
+        broker takes it for another of that name, which ends the client for good.
         """
         if not batch:
+            return
+        if not self.is_member():
+            log.warning("commit_left_out", reason="not a member of the group at the moment")
             return
         ends = {(each.topic, each.partition): each.offset + 1 for each in batch}
         offsets = [TopicPartition(topic, part, end) for (topic, part), end in ends.items()]

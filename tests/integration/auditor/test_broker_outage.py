@@ -1,35 +1,14 @@
 """The broker goes away under a running auditor and comes back: nothing is lost."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from services.machine import broker, child, setup
-from services.machine.child import Child
-from services.machine.ports import free_ports
+from tests.broker import OwnBroker
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
-
-
-class OwnBroker:
-    """A broker of this test's own, because it is stopped."""
-
-    def __init__(self, tools: Path, folder: Path) -> None:
-        port, controller_port = free_ports(2)
-        self.node = broker.BrokerNode(folder / "kafka", port, controller_port, heap_mebibytes=256)
-        self._java = setup.required_java(os.environ)
-        self._jars = setup.jars_folder(tools, "broker")
-        self._log_file = folder / "kafka.log"
-        broker.prepare(self.node, self._java, self._jars)
-        self.running = self.start()
-
-    def start(self) -> Child:
-        program = broker.program(self.node, self._java, self._jars)
-        self.running = child.start_and_wait(program, self._log_file, os.environ)
-        return self.running
 
 
 @pytest.fixture

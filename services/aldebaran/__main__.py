@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final, TextIO
 
-from services.aldebaran import alerts, deliveries, silences, watches
+from services.aldebaran import alerts, deliveries, silences, traces, watches
 from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import script
 from services.backbone.clock import Clock, SystemClock
@@ -27,6 +27,7 @@ _ASKING: Final[dict[str, Asking]] = {
     "say": deliveries.say,
     "silence": silences.silence,
     "send-test": silences.send_test,
+    "traces": lambda _, client, out: traces.traces(client, out),
 }
 
 
@@ -34,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     """Return what reads the command line."""
     made = argparse.ArgumentParser("aldebaran", description=_HELP)
     commands = made.add_subparsers(dest="command", required=True)
-    for subject in (alerts, deliveries, silences, watches):
+    for subject in (alerts, deliveries, silences, traces, watches):
         subject.add_commands(commands)
     completion = commands.add_parser("completion", help="a script for your shell")
     completion.add_argument("shell", choices=["bash"])
@@ -49,6 +50,8 @@ def carry_out(chosen: argparse.Namespace, client: CommandClient, clock: Clock, o
     """
     if chosen.command == "alerts":
         return alerts.alerts(chosen, client, clock, out)
+    if chosen.command == "trace":
+        return traces.trace(chosen, client, clock, out)
     return _ASKING[chosen.command](chosen, client, out)
 
 

@@ -4,9 +4,9 @@ import argparse
 import json
 import threading
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
+from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.web.client import CommandClient
@@ -84,7 +84,7 @@ def _show(rows: Iterator[dict[str, Any]], as_json: bool, out: TextIO) -> None:
 
 def _line(alert: dict[str, Any]) -> str:
     told = ", ".join(f"{each['channel']} {each['state'].lower()}" for each in alert["deliveries"])
-    head = f"{_time(alert['accepted_at_ms'])} {alert['alert_id'][:8]} {alert['severity']:8}"
+    head = f"{utc(alert['accepted_at_ms'])} {alert['alert_id'][:8]} {alert['severity']:8}"
     return f"{head} {alert['watch']}: {alert['summary']} [{told or 'nobody is told'}]\n"
 
 
@@ -95,14 +95,14 @@ def why(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
         out.write(f"{json.dumps(told)}\n")
         return 0
     out.write(f"[{told['severity'].upper()}] {told['watch']}: {told['summary']}\n")
-    out.write(f"alert {told['alert_id']}, taken in {_time(told['accepted_at_ms'])}\n")
+    out.write(f"alert {told['alert_id']}, taken in {utc(told['accepted_at_ms'])}\n")
     for route in told["considered"]:
         answer = "yes" if route["fits"] else "no "
         out.write(f"  {'  ' * route['depth']}{answer} {route['name']}: {route['why']}\n")
     for each in told["recipients"]:
         out.write(f"\n{each['channel']} to {each['recipient']}: {each['sentence']}\n")
         out.writelines(
-            f"  {_time(happened['at_ms'])} {happened['what']}: {happened['detail']}\n"
+            f"  {utc(happened['at_ms'])} {happened['what']}: {happened['detail']}\n"
             for happened in each["happened"]
         )
     return 0
@@ -115,8 +115,3 @@ def acknowledge(chosen: argparse.Namespace, client: CommandClient, out: TextIO) 
     first = "yours" if told["new"] else "noted before"
     out.write(f"{first}; first was {told['first']}\n")
     return 0
-
-
-def _time(at_ms: int) -> str:
-    at = datetime.fromtimestamp(at_ms / 1000, UTC)
-    return f"{at:%Y-%m-%d %H:%M:%S}.{at_ms % 1000:03d}Z"

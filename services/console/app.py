@@ -19,6 +19,7 @@ from services.console.api.deliveries import delivery_api
 from services.console.api.exports import export_api
 from services.console.api.silences import silence_api
 from services.console.api.standing import standing_api
+from services.console.api.traces import trace_api
 from services.console.assets import asset_route
 from services.console.desk import Desk
 from services.console.envelope import Envelope
@@ -31,6 +32,7 @@ from services.console.pages.now import now_routes
 from services.console.pages.oidc import oidc_routes
 from services.console.pages.routes import route_pages
 from services.console.pages.silences import silence_pages
+from services.console.pages.traces import trace_pages
 from services.console.pages.trials import trial_pages
 from services.console.pages.watches import watch_pages
 from services.console.people.door import SAFE_METHODS, Door
@@ -74,10 +76,12 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         silence_api(),
         standing_api(),
         channel_api(),
+        trace_api(),
         now_routes(),
         alert_pages(),
         delivery_pages(),
         silence_pages(),
+        trace_pages(),
         trial_pages(),
         channel_pages(),
         watch_pages(),

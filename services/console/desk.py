@@ -24,6 +24,7 @@ from services.console.people.guests import Guests
 from services.console.people.login import Login
 from services.console.people.sessions import Sessions
 from services.console.people.users import Users
+from services.console.tracing.store import Traces
 from services.console.watches import WatchShelf
 
 
@@ -43,6 +44,7 @@ class Desk:
     board: Board
     life: Life
     shelf: WatchShelf
+    traces: Traces
     topics: Topics
     parts: Mapping[str, str] = field(default_factory=dict)
     oidc: OidcLogin | None = None
@@ -90,6 +92,7 @@ def open_desk(
         board=board,
         life=life,
         shelf=shelf,
+        traces=Traces(pool),
         topics=topics,
         parts=parts,
     )

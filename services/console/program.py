@@ -1,5 +1,6 @@
 """The console as a program: its stores, what looks at everything, and the web application."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from starlette.types import ASGIApp
@@ -23,12 +24,18 @@ from services.console.people.door import Door
 from services.console.people.sessions import Lifetimes, Sessions
 from services.console.people.users import Users
 from services.console.settings import ConsoleSettings
+from services.console.tracing.store import Traces
+from services.console.tracing.tracer import Tracer, topic_reading
 from services.console.watches import WatchShelf
 from services.console.watching import LedgerWatch, Watcher
+from services.contracts.declarations import BadDeclaration
+from services.contracts.streams import load_streams
 
 log = logger(__name__)
 
 FIRST_ADMIN = "admin"
+MIGRATED_SECONDS = 0.2
+"""Between two looks whether the ledger is up to date."""
 
 
 def run(settings: ConsoleSettings) -> int:
@@ -46,7 +53,14 @@ def run(settings: ConsoleSettings) -> int:
     door = Door(sessions, *door_keys, settings.open_to_readers, settings.is_secure)
 
     def body(life: Life) -> None:
-        watch(settings, pool, board, life)
+        with ThreadPoolExecutor(1, "trace") as beside:
+            ledger = ledger_watch(settings, pool)
+            tracing = beside.submit(trace, settings, pool, ledger, life)
+            try:
+                watch(settings, ledger, board, life)
+            finally:
+                life.stop.set()
+            tracing.result()
 
     def app(life: Life) -> ASGIApp:
         shelf = WatchShelf(settings.watches_dir)
@@ -66,14 +80,18 @@ def run(settings: ConsoleSettings) -> int:
         pool.close()
 
 
-def watch(settings: ConsoleSettings, pool: Pool, board: Board, life: Life) -> None:
-    """Look at everything until stopped."""
+def ledger_watch(settings: ConsoleSettings, pool: Pool) -> LedgerWatch:
+    """Return what asks the ledger how everything stands, once it has brought it up to date."""
     reader, overviews = LedgerReader(pool), Overviews(pool)
-    ledger = LedgerWatch(
+    return LedgerWatch(
         migrate=lambda: prepare(settings, pool),
         overview=overviews.now,
         newest=lambda limit: reader.alerts(limit).rows,
     )
+
+
+def watch(settings: ConsoleSettings, ledger: LedgerWatch, board: Board, life: Life) -> None:
+    """Look at everything until stopped."""
     looker = Looker(life.clock)
     life.health.add_ready("ledger", lambda: ledger.trouble)
     Watcher(
@@ -85,6 +103,22 @@ def watch(settings: ConsoleSettings, pool: Pool, board: Board, life: Life) -> No
         seconds=settings.console_look_seconds,
     ).watch_until_stopped()
     looker.close()
+
+
+def trace(settings: ConsoleSettings, pool: Pool, ledger: LedgerWatch, life: Life) -> None:
+    """Follow what is traced until stopped; a bug here ends the program as one elsewhere does."""
+    while not ledger.migrated and not life.clock.wait(life.stop, MIGRATED_SECONDS):
+        pass
+    try:
+        streams = tuple(load_streams(settings.streams_dir))
+    except BadDeclaration as error:
+        log.error("streams_unreadable", reason=str(error))
+        streams = ()
+    opening = topic_reading(settings, streams)
+    try:
+        Tracer(Traces(pool), LedgerReader(pool), opening, streams, life).follow_until_stopped()
+    finally:
+        life.stop.set()
 
 
 def prepare(settings: ConsoleSettings, pool: Pool) -> None:

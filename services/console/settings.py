@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr, model_validator
 from services.backbone.settings import KafkaSettings, LedgerSettings
 from services.console.oidc.settings import OidcSettings
 from services.contracts.records import Name
+from services.contracts.streams import SHIPPED_STREAMS
 
 PartUrl = Annotated[str, Field(max_length=200, pattern=r"^http://[^\s/?#]+$")]
 SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
@@ -38,6 +39,8 @@ class ConsoleSettings(LedgerSettings, KafkaSettings, OidcSettings):
     """The console's own key for the lookout: silences and tests go through it."""
     watches_dir: Path = SHIPPED_WATCHES
     """The folder that the auditors read; its SQL and rules are shown."""
+    streams_dir: Path = SHIPPED_STREAMS
+    """The folder of declared streams: traces follow their topics."""
     operator_keys_file: Path | None = None
     """Whose keys the JSON API takes: the same file as the lookout's."""
 

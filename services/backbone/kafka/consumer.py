@@ -227,7 +227,7 @@ class Consumer:
         message = self._client.poll(timeout_seconds)
         if self._brokers.are_forgotten():
             self._begin_anew()
-        return None if message is None or not self._check(message) else _incoming(message)
+        return None if message is None or not self._check(message) else incoming(message)
 
     def _check(self, message: ClientMessage) -> bool:
         error = message.error()
@@ -245,7 +245,8 @@ def _sorted(error: KafkaError) -> Exception:
     return Ended(f"Kafka: {error.str()}") if fatal else trouble(error)
 
 
-def _incoming(message: ClientMessage) -> Incoming:
+def incoming(message: ClientMessage) -> Incoming:
+    """Return a record as we hand it on."""
     topic, partition, offset = message.topic(), message.partition(), message.offset()
     if topic is None or partition is None or offset is None:
         raise Refused("Kafka: a record without a place")

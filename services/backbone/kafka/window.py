@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from services.backbone.clock import Clock
 from services.backbone.kafka.client import common_config, trouble
-from services.backbone.kafka.consumer import Incoming
+from services.backbone.kafka.consumer import Incoming, incoming
 from services.backbone.settings import KafkaSettings
 
 POLL_SECONDS: Final = 0.2
@@ -56,7 +56,7 @@ def window(
                 waited.discard(place)
             elif place in waited:
                 left -= 1
-                yield _incoming(message)
+                yield incoming(message)
     except KafkaException as error:
         raise trouble(error) from None
     finally:
@@ -97,14 +97,3 @@ def _is_over(message: Message, until_ms: int) -> bool:
     if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's public name for it
         return True
     raise KafkaException(error)
-
-
-def _incoming(message: Message) -> Incoming:
-    return Incoming(
-        message.topic() or "",
-        message.partition() or 0,
-        message.offset() or 0,
-        message.key(),
-        message.value() or b"",
-        message.timestamp()[1],
-    )

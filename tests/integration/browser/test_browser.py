@@ -107,7 +107,7 @@ def test_every_page_fits_a_phone(
     one.log_in(console, "boss", Role.ADMIN)
     for path in (
         "/", "/alerts", f"/alerts/{alert}", f"/deliveries/{held}", "/todo", "/silences", "/test",
-        "/channels", "/watches",
+        "/channels", "/traces", "/watches",
         "/watches/over-purchase", "/routes",
         "/users", "/audit", "/me", "/login",
     ):  # fmt: skip

@@ -59,7 +59,7 @@ def test_every_endpoint_keeps_its_word(desk: Console) -> None:
         operation = found.ok()
         asked.append(f"{operation.method.upper()} {operation.path}")
         _ask(operation)
-    assert len(asked) >= 14
+    assert len(asked) >= 18
     assert "POST /v1/deliveries/{delivery_id}/word" in asked
 
 

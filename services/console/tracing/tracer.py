@@ -1,0 +1,172 @@
+"""Reads on for every trace that is on: topics and ledger, once a moment, into lines."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from services.backbone.backoff import Backoff
+from services.backbone.errors import Trouble
+from services.backbone.kafka.consumer import Incoming
+from services.backbone.kafka.trail import Followed, Places, Trail
+from services.backbone.ledger.reading import LedgerReader
+from services.backbone.ledger.searching import Search
+from services.backbone.log import logger
+from services.backbone.service import Life
+from services.backbone.settings import KafkaSettings
+from services.console.tracing.lines import Line, is_about, lines_in, lines_of
+from services.console.tracing.store import FOLLOWED_SECONDS, Trace, Traces
+from services.contracts.topics import ACCOUNTS, ALERTS, rejected
+
+log = logger(__name__)
+
+IDLE_SECONDS: Final = 1.0
+"""Between two looks whether there is a trace at all: one small question to the ledger."""
+BUSY_SECONDS: Final = 0.1
+RECORDS_AT_ONCE: Final = 5000
+READ_SECONDS: Final = 0.2
+TOPICS_SECONDS: Final = 30.0
+"""What was accepted in time may be found, and accounted for, so long after the end."""
+LEDGER_SECONDS: Final = 1.0
+TOPICS_AGAIN_SECONDS: Final = 5.0
+ALERTS_LIMIT: Final = 20
+"""Alerts about the key whose lives are followed, the newest."""
+AGAIN: Final = Backoff(first_seconds=0.5, limit_seconds=10.0)
+
+
+class Reading(Protocol):
+    """What reads topics for one trace."""
+
+    @property
+    def places(self) -> Places:
+        """Where to go on."""
+
+    def read(self, limit: int, seconds: float) -> tuple[int, list[Incoming]]:
+        """Return how many records were read, and those of the key."""
+
+    def close(self) -> None:
+        """End reading."""
+
+
+OpenReading = Callable[[Trace], Reading]
+
+
+def topic_reading(settings: KafkaSettings, streams: Sequence[str]) -> OpenReading:
+    """Return what opens the reading of a trace."""
+    whole = (ALERTS, ACCOUNTS, *map(rejected, streams))
+
+    def opened(trace: Trace) -> Reading:
+        followed = Followed(trace.key.encode(), streams, whole)
+        return Trail(settings, followed, trace.begun_at_ms, trace.places)
+
+    return opened
+
+
+@dataclass
+class _Following:
+    """How far one trace has come in this process; all of it can be forgotten."""
+
+    reading: Reading | None = None
+    topics_at: float = 0.0
+    ledger_at: float = 0.0
+    written: set[str] = field(default_factory=set)
+
+    def new(self, lines: Sequence[Line]) -> list[Line]:
+        """Return the lines that this process has not written."""
+        return [each for each in lines if each.line_id not in self.written]
+
+    def close(self) -> None:
+        """End reading topics."""
+        if self.reading is not None:
+            self.reading.close()
+        self.reading = None
+
+
+@dataclass
+class Tracer:
+    """Follows all traces; two of them, in two consoles, write each line once."""
+
+    traces: Traces
+    reader: LedgerReader
+    opening: OpenReading
+    streams: Sequence[str]
+    life: Life
+    _followings: dict[str, "_Following"] = field(default_factory=dict)
+
+    def follow_until_stopped(self) -> None:
+        """Look for traces and read on, again and again; what is away is asked later."""
+        attempt, rng = 0, random.SystemRandom()
+        while not self.life.stop.is_set():
+            try:
+                busy = self.round()
+                attempt = 0
+            except Trouble as error:
+                log.warning("trace_waits", reason=str(error))
+                attempt, busy = attempt + 1, False
+                self.close()
+            wait = AGAIN.seconds(attempt, rng) if attempt else IDLE_SECONDS
+            self.life.clock.wait(self.life.stop, BUSY_SECONDS if busy else wait)
+        self.close()
+
+    def round(self) -> bool:
+        """Read on for each trace; return whether there is any."""
+        followed = {each.trace_id: each for each in self.traces.followed()}
+        for gone in self._followings.keys() - followed.keys():
+            self._followings.pop(gone).close()
+        for trace in followed.values():
+            self._follow(trace, self._followings.setdefault(trace.trace_id, _Following()))
+        return bool(followed)
+
+    def close(self) -> None:
+        """End all reading; it goes on from the kept places."""
+        for each in self._followings.values():
+            each.close()
+        self._followings.clear()
+
+    def _follow(self, trace: Trace, following: "_Following") -> None:
+        found, places = self._from_topics(trace, following)
+        lines = following.new([*found, *self._from_ledger(trace, following)])
+        if not (lines or places):
+            return
+        if not self.traces.add(trace.trace_id, lines, places):
+            log.info("trace_full", trace_id=trace.trace_id)
+        following.written |= {each.line_id for each in lines}
+
+    def _from_topics(self, trace: Trace, following: "_Following") -> tuple[list[Line], Places]:
+        now_ms, now = self.life.clock.now_ms(), self.life.clock.monotonic_seconds()
+        if now_ms > trace.ends_at_ms + TOPICS_SECONDS * 1000:
+            following.close()
+            return [], {}
+        if now < following.topics_at:
+            return [], {}
+        try:
+            if following.reading is None:
+                following.reading = self.opening(trace)
+            count, found = following.reading.read(RECORDS_AT_ONCE, READ_SECONDS)
+        except Trouble as error:
+            log.warning("trace_without_topics", trace_id=trace.trace_id, reason=str(error))
+            following.close()
+            following.topics_at = now + TOPICS_AGAIN_SECONDS
+            return [], {}
+        in_time = [each for each in found if self._is_in(trace, each)]
+        lines = lines_of(in_time, trace.key, self.streams)
+        return lines, following.reading.places if count else {}
+
+    def _is_in(self, trace: Trace, each: Incoming) -> bool:
+        ends = trace.ends_at_ms
+        if each.topic in (ALERTS, ACCOUNTS):  # What follows from an event in time belongs to it.
+            ends += int(TOPICS_SECONDS * 1000)
+        return trace.begun_at_ms <= each.timestamp_ms < ends
+
+    def _from_ledger(self, trace: Trace, following: "_Following") -> list[Line]:
+        now = self.life.clock.monotonic_seconds()
+        if now < following.ledger_at:
+            return []
+        following.ledger_at = now + LEDGER_SECONDS
+        ends = trace.ends_at_ms + int(FOLLOWED_SECONDS * 1000)
+        lines: list[Line] = []
+        for row in self.reader.alerts(ALERTS_LIMIT, search=Search(text=trace.key)).rows:
+            detail = self.reader.alert(row.alert_id)
+            if detail is not None and is_about(detail.record, trace.key):
+                lines += lines_in(detail, trace.begun_at_ms, ends)
+        return lines

@@ -60,7 +60,7 @@ class Glewlwyd:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="glewlwyd-")))
 
     def __post_init__(self) -> None:
-        self._admin = httpx2.Client(base_url=f"{self.url}/api", timeout=10)
+        self._admin = httpx2.Client(base_url=f"{self.url}/api", timeout=60)
         self._browsers = [self._admin]
 
     @property
@@ -104,7 +104,7 @@ class Glewlwyd:
         """Make a person; return their browser, which has logged in there and agreed."""
         user = {"username": name, "password": PASSWORD, "scope": ["openid"], "enabled": True}
         self._ask("POST", "/user/", user | {"groups": groups})
-        browser = httpx2.Client(timeout=10)
+        browser = httpx2.Client(timeout=60)
         self._browsers.append(browser)
         told = {"username": name, "password": PASSWORD}
         assert browser.post(f"{self.url}/api/auth/", json=told).status_code == 200

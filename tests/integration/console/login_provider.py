@@ -144,7 +144,7 @@ def settings_for(provider: LoginProvider, url: str, **more: Any) -> OidcSettings
         "console_oidc_client_secret": CLIENT_SECRET,
         "console_oidc_roles": ROLES,
         "console_oidc_label": "Keyring",
-        "console_oidc_timeout_seconds": 2,
+        "console_oidc_timeout_seconds": 30,
     }
     return OidcSettings(**given | more)
 

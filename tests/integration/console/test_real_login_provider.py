@@ -44,6 +44,7 @@ def place(pool: Pool, ledger_url: str, clock: ManualClock) -> Iterator[Place]:
                 console_oidc_client_id=CLIENT_ID,
                 console_oidc_client_secret=CLIENT_SECRET,
                 console_oidc_scopes="openid",
+                console_oidc_timeout_seconds=30,
                 console_oidc_roles={"on-call": "responder", "leads": "admin"},
             ),
             clock,

@@ -14,6 +14,7 @@ from confluent_kafka import Message as ClientMessage
 from services.backbone.errors import Transient
 from services.backbone.kafka.client import common_config, trouble
 from services.backbone.kafka.consumer import Incoming, incoming
+from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.partitions import partitions_of
 from services.backbone.settings import KafkaSettings
 
@@ -45,7 +46,8 @@ class Trail:
     ) -> None:
         self._followed = followed
         self._keyed = frozenset(followed.keyed)
-        self._client = Client(_config(settings))
+        self._brokers = KnownBrokers()
+        self._client = Client(_config(settings) | self._brokers.config())
         try:
             begun = self._begun(since_ms, places)
             self._client.assign(begun)
@@ -65,6 +67,8 @@ class Trail:
     def read(self, limit: int, seconds: float) -> tuple[int, list[Incoming]]:
         """Return how many records were read, and those that are the key's."""
         messages = self._client.consume(num_messages=limit, timeout=seconds)
+        if self._brokers.are_forgotten():
+            raise Transient("Kafka: the client knows no broker any more; a new trail goes on")
         found: list[Incoming] = []
         for message in messages:
             _check(message)

@@ -17,6 +17,7 @@ from services.console.api.alerts import alert_api
 from services.console.api.channels import channel_api
 from services.console.api.deliveries import delivery_api
 from services.console.api.exports import export_api
+from services.console.api.rehearsals import rehearsal_api
 from services.console.api.silences import silence_api
 from services.console.api.standing import standing_api
 from services.console.api.traces import trace_api
@@ -30,6 +31,7 @@ from services.console.pages.deliveries import delivery_pages
 from services.console.pages.login import login_routes
 from services.console.pages.now import now_routes
 from services.console.pages.oidc import oidc_routes
+from services.console.pages.rehearsals import rehearsal_pages
 from services.console.pages.routes import route_pages
 from services.console.pages.silences import silence_pages
 from services.console.pages.traces import trace_pages
@@ -77,6 +79,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         standing_api(),
         channel_api(),
         trace_api(),
+        rehearsal_api(),
         now_routes(),
         alert_pages(),
         delivery_pages(),
@@ -85,6 +88,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         trial_pages(),
         channel_pages(),
         watch_pages(),
+        rehearsal_pages(),
         route_pages(),
         login_routes(),
         oidc_routes(),

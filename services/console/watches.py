@@ -16,6 +16,8 @@ class Shelf:
 
     watches: dict[str, WatchDeclaration]
     problems: tuple[str, ...]
+    files: dict[str, Path]
+    """Where each watch stands."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +29,24 @@ class WatchShelf:
     def all(self) -> Shelf:
         """Return every watch, by name."""
         watches: dict[str, WatchDeclaration] = {}
+        files: dict[str, Path] = {}
         problems: list[str] = []
         for path in sorted(self.folder.glob("*.yaml"))[:FILES_LIMIT]:
             try:
                 declared = load_watch(path)
-                watches[declared.watch] = declared
+                watches[declared.watch], files[declared.watch] = declared, path
             except BadDeclaration as error:
                 problems.append(str(error))
-        return Shelf(dict(sorted(watches.items())), tuple(problems))
+        return Shelf(dict(sorted(watches.items())), tuple(problems), files)
 
     def one(self, name: str) -> WatchDeclaration | None:
         """Return one watch, or None; alerts may be of watches that are gone."""
         return self.all().watches.get(name)
+
+    def text(self, name: str) -> str | None:
+        """Return the file of one watch as it stands, or None if no file declares it."""
+        path = self.all().files.get(name)
+        try:
+            return path.read_text() if path else None
+        except OSError:
+            return None

@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from services.contracts.records import describe
-from services.contracts.yaml_lines import line_of
+from services.contracts.yaml_lines import check_growth, line_of
 
 FILE_LIMIT_BYTES: Final = 256 * 1024
 
@@ -28,15 +28,28 @@ def read_declaration(kind: type[Declared], path: Path) -> Declared:
     """
     try:
         text = path.read_text()
-        if len(text) > FILE_LIMIT_BYTES:
-            raise BadDeclaration(f"{path.name}: over {FILE_LIMIT_BYTES} bytes")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadDeclaration(f"{path.name}: {error}") from None
+    return parse_declaration(kind, text, path.name)
+
+
+def parse_declaration(kind: type[Declared], text: str, name: str) -> Declared:
+    """Read one declaration from its YAML; `name` says where it is from.
+
+    Raises:
+        BadDeclaration: it is too long, or says what is not allowed.
+    """
+    if len(text) > FILE_LIMIT_BYTES:
+        raise BadDeclaration(f"{name}: over {FILE_LIMIT_BYTES} bytes")
+    try:
+        check_growth(text)
         return kind.model_validate(yaml.safe_load(text))
     except ValidationError as error:
         lines = sorted({line_of(text, item["loc"]) for item in error.errors()})
         where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
-        raise BadDeclaration(f"{path.name}, {where}: {describe(error)}") from None
-    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
-        raise BadDeclaration(f"{path.name}: {error}") from None
+        raise BadDeclaration(f"{name}, {where}: {describe(error)}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise BadDeclaration(f"{name}: {error}") from None
 
 
 def read_folder(

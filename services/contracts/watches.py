@@ -7,7 +7,12 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from services.contracts.declarations import BadDeclaration, read_declaration, read_folder
+from services.contracts.declarations import (
+    BadDeclaration,
+    parse_declaration,
+    read_declaration,
+    read_folder,
+)
 from services.contracts.durations import milliseconds, resolve
 from services.contracts.records import Name, Severity, describe
 from services.contracts.streams import FieldName, StreamDeclaration
@@ -207,6 +212,11 @@ def _no_repeats(what: str, names: tuple[str, ...]) -> None:
 def load_watch(path: Path) -> WatchDeclaration:
     """Read one watch's YAML file; raises BadDeclaration with file, line and reason."""
     return read_declaration(WatchDeclaration, path)
+
+
+def parse_watch(text: str, name: str) -> WatchDeclaration:
+    """Read one watch from its YAML; raises BadDeclaration with name, line and reason."""
+    return parse_declaration(WatchDeclaration, text, name)
 
 
 def load_watches(folder: Path) -> dict[str, WatchDeclaration]:

@@ -1,8 +1,32 @@
-"""Where in a YAML text a value stands, so that an error can name its line."""
+"""Where in a YAML text a value stands, and how large a text grows when it is read."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import yaml
+
+DEPTH_MAX: Final = 64
+ALIASES_MAX: Final = 16
+"""Aliases of aliases grow without end: a short text can stand for more than any memory holds."""
+
+
+def check_growth(text: str) -> None:
+    """Refuse a text that would become too large or too deep when it is read.
+
+    Raises:
+        ValueError: with what to change.
+        yaml.YAMLError: it is no YAML.
+    """
+    depth = aliases = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        aliases += isinstance(event, yaml.AliasEvent)
+        if depth > DEPTH_MAX:
+            raise ValueError(f"line {event.start_mark.line + 1}: nested over {DEPTH_MAX} deep")
+        if aliases > ALIASES_MAX:
+            line = event.start_mark.line + 1
+            raise ValueError(f"line {line}: over {ALIASES_MAX} aliases; write the values out")
 
 
 def line_of(text: str, location: Sequence[str | int]) -> int:

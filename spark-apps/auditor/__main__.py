@@ -1,4 +1,6 @@
-"""`python -m auditor`: runs every watch of a folder; `python -m auditor check FILE` tries one."""
+"""`python -m auditor`: runs every watch of a folder; `check FILE` says whether one could run;
+`rehearse` tries one over recent events.
+"""
 
 import argparse
 import sys
@@ -9,6 +11,7 @@ from typing import Final
 
 from auditor.check import check
 from auditor.job import Scene
+from auditor.rehearsal.line import Errand, carry_out
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from auditor.watching import READY, open_fleet, read_opening, watch_until_stop
@@ -18,7 +21,8 @@ from services.backbone.service import Life, run
 from services.backbone.settings import read_settings
 
 _HELP: Final = """Runs every watch of ALDEBARAN_AUDITOR_WATCHES until SIGTERM, and takes changes of
-its files while it runs. `check FILE ...` holds watch files against Spark, and runs nothing."""
+its files while it runs. `check FILE ...` holds watch files against Spark, and runs nothing.
+`rehearse` tries a watch over recent events and tells nobody; services.rehearsal calls it."""
 
 log = logger(__name__)
 
@@ -29,11 +33,23 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command")
     checks = commands.add_parser("check", help="say whether watch files could run")
     checks.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    add_rehearse(commands.add_parser("rehearse", help="try a watch over recent events"))
     chosen = parser.parse_args(arguments)
     settings = read_settings(AuditorSettings)
+    if chosen.command == "rehearse":
+        errand = Errand(chosen.question, chosen.answer, chosen.records, chosen.seconds)
+        return carry_out(settings, errand)
     if chosen.command == "check":
         return check(settings, chosen.files)
     return run("auditor", settings, partial(audit, settings))
+
+
+def add_rehearse(parser: argparse.ArgumentParser) -> None:
+    """Add what a rehearsal is told."""
+    parser.add_argument("--question", type=Path, required=True, help="file of JSON to read")
+    parser.add_argument("--answer", type=Path, required=True, help="file of JSON to write")
+    parser.add_argument("--records", type=int, required=True, help="most records to read")
+    parser.add_argument("--seconds", type=float, required=True, help="most time of a version")
 
 
 def audit(settings: AuditorSettings, life: Life) -> None:

@@ -41,6 +41,38 @@ def kept_offsets(
         return oldest, newest
 
 
+OffsetsSince = Callable[[int], dict[str, dict[int, int]]]
+"""From a time in ms: by topic and partition, the first record appended since, else the end."""
+
+
+@contextmanager
+def asking_by_time(
+    spark: SparkSession, client_options: Mapping[str, str], topics: Iterable[str]
+) -> Iterator[OffsetsSince]:
+    """Give what finds places by time, with one client for all questions.
+
+    Raises:
+        Refused: a topic is missing, or the client's options cannot be used.
+        Transient: the brokers do not answer; the given function raises it too.
+    """
+    with _admin(spark, client_options) as (jvm, admin):
+        counts = {topic: _count(jvm, admin, topic) for topic in topics}
+        spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
+
+        def since(at_ms: int) -> dict[str, dict[int, int]]:
+            found = _offsets(jvm, admin, counts, lambda: spec.forTimestamp(at_ms))
+            ends = _offsets(jvm, admin, counts, spec.latest)
+            return {
+                topic: {
+                    number: ends[topic][number] if offset < 0 else offset
+                    for number, offset in partitions.items()
+                }
+                for topic, partitions in found.items()
+            }
+
+        yield since
+
+
 @contextmanager
 def _admin(spark: SparkSession, client_options: Mapping[str, str]) -> Iterator[tuple[Any, Any]]:
     jvm: Any = spark._jvm  # noqa: SLF001 - PySpark offers no other way to a Java client

@@ -1,12 +1,17 @@
 """Holds declared SQL to one SELECT over declared streams, before Spark sees it."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import pairwise
+from typing import Final
 
 import sqlglot
 from sqlglot import exp
 
 from services.backbone.errors import Refused
+
+_FORBIDDEN: Final = frozenset({"reflect", "try_reflect", "java_method", "identifier"})
+"""Functions that call any Java, or whose names are made while the SQL is read."""
 
 
 def check_select(what: str, sql: str, streams: Collection[str]) -> None:
@@ -22,13 +27,27 @@ def check_select(what: str, sql: str, streams: Collection[str]) -> None:
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         kinds = ", ".join(type(item).__name__.upper() for item in statements) or "nothing"
         raise Refused(f"{what}: the SQL must be one SELECT, it is: {kinds}")
+    if called := sorted(set(_forbidden(sql))):
+        raise Refused(f"{what}: the SQL calls {', '.join(called)}; it may read events only")
     named = {cte.alias for cte in statements[0].find_all(exp.CTE)}
-    tables = {table.name for table in statements[0].find_all(exp.Table)}
-    if unknown := tables - named - set(streams):
+    tables = list(statements[0].find_all(exp.Table))
+    known = named | set(streams)
+    if unknown := {_spelled(each) for each in tables if each.db or each.name not in known}:
         raise Refused(
             f"{what}: the SQL reads {', '.join(sorted(unknown))}; "
             "add it to `streams`, or correct the name"
         )
+
+
+def _forbidden(sql: str) -> Iterator[str]:
+    tokens = sqlglot.tokenize(sql, read="spark")
+    for token, following in pairwise(tokens):
+        if token.text.lower() in _FORBIDDEN and following.text == "(":
+            yield token.text.lower()
+
+
+def _spelled(table: exp.Table) -> str:
+    return ".".join(part for part in (table.catalog, table.db, table.name) if part)
 
 
 def plain(error: Exception) -> str:

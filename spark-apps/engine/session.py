@@ -36,6 +36,9 @@ def base_config(driver: Driver) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.adaptive.enabled": "false",
+        # Declared SQL reads streams: neither files nor what stands in the environment.
+        "spark.sql.runSQLOnFiles": "false",
+        "spark.sql.variable.substitute": "false",
         "spark.sql.streaming.numRecentProgressUpdates": "20",
         "spark.driver.defaultJavaOptions": _java_options(driver),
     }

@@ -20,6 +20,7 @@ AlertStart = Annotated[
 DeliveryId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 SilenceId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 TraceId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
+RehearsalId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 Key = Annotated[
     str | None,
     Header(

@@ -1,0 +1,22 @@
+"""What the rehearsal program can be told."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from services.backbone.settings import LedgerSettings, Seconds
+
+
+class RehearsalSettings(LedgerSettings):
+    """How much one rehearsal may take; where Kafka is, the auditor's settings say."""
+
+    rehearsal_records: Annotated[int, Field(ge=1, le=10_000_000)] = 200_000
+    """Most records that are read, heartbeats included; of more the newest."""
+    rehearsal_version_seconds: Seconds = 60.0
+    """How long one version may read; there are two where a watch is to be replaced."""
+    rehearsal_seconds: Seconds = 240.0
+    """After so long all of it is ended."""
+    rehearsal_heap: Annotated[str, Field(pattern=r"^\d{1,6}[mg]$")] = "384m"
+    """Java's heap; besides it a Spark takes about 300 MiB."""
+    rehearsal_look_seconds: Seconds = 1.0
+    """Time between two looks at whether somebody asks."""

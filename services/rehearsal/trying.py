@@ -1,0 +1,136 @@
+"""One try: a Spark program of its own, with bounds, of which nothing is left afterwards."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from services.backbone.clock import Clock
+from services.backbone.errors import Trouble
+from services.contracts.records import describe
+from services.contracts.rehearsals import Answer, Rehearsal
+from services.rehearsal.settings import RehearsalSettings
+
+ANSWER_LIMIT_BYTES: Final = 8 * 1024 * 1024
+TOLD_BYTES: Final = 1500
+"""So much of the end of its log is told where it fails."""
+LOOK_SECONDS: Final = 0.1
+OUT_OF_MEMORY: Final = 3
+"""Java's exit code when `-XX:+ExitOnOutOfMemoryError` ends it."""
+
+_PASSED_ON: Final = ("ALDEBARAN_AUDITOR_", "ALDEBARAN_LOG_")
+_NAMED: Final = frozenset({"ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS"})
+
+
+class Stopped(Exception):
+    """The program was told to end meanwhile."""
+
+
+class Failed(Trouble):
+    """There is no answer; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Trying:
+    """Runs the Spark program; `command` is without its files and bounds."""
+
+    settings: RehearsalSettings
+    clock: Clock
+    stop: threading.Event
+    command: Sequence[str] = (sys.executable, "-m", "auditor", "rehearse")
+
+    def answer(self, rehearsal: Rehearsal) -> Answer:
+        """Return what came of a rehearsal.
+
+        Raises:
+            Failed: nothing did.
+            Stopped: this program is to end.
+        """
+        with tempfile.TemporaryDirectory(prefix="aldebaran-rehearsal-") as name:
+            folder = Path(name)
+            (folder / "question.json").write_text(rehearsal.model_dump_json())
+            with (folder / "log").open("wb") as log:
+                process = self._started(folder, log.fileno())
+                try:
+                    self._wait(process)
+                finally:
+                    _end(process)
+            return _read(folder, process.returncode)
+
+    def _started(self, folder: Path, log: int) -> "subprocess.Popen[bytes]":
+        files = ["--question", str(folder / "question.json"), "--answer", str(folder / "answer")]
+        at = self.settings
+        bounds = ["--records", str(at.rehearsal_records)]
+        bounds += ["--seconds", str(at.rehearsal_version_seconds)]
+        return subprocess.Popen(
+            [*self.command, *files, *bounds],
+            env=environment(os.environ, at.rehearsal_heap, folder),
+            stdin=subprocess.PIPE,  # it ends when this closes, also when we are killed
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+    def _wait(self, process: "subprocess.Popen[bytes]") -> None:
+        end = self.clock.monotonic_seconds() + self.settings.rehearsal_seconds
+        while process.poll() is None:
+            if self.clock.wait(self.stop, LOOK_SECONDS):
+                raise Stopped
+            if self.clock.monotonic_seconds() > end:
+                seconds = self.settings.rehearsal_seconds
+                raise Failed(f"ended after {seconds:g} s: take a shorter span, or try again later")
+
+
+def environment(own: Mapping[str, str], heap: str, folder: Path) -> dict[str, str]:
+    """Return what the Spark program finds in its environment: no secret but how to reach Kafka.
+
+    Everything that it writes lies in `folder`.
+    """
+    kept = {
+        name: value
+        for name, value in own.items()
+        if not name.startswith("ALDEBARAN_") or name in _NAMED or name.startswith(_PASSED_ON)
+    }
+    places = dict.fromkeys(("TMPDIR", "SPARK_LOCAL_DIRS"), str(folder))
+    return {**kept, **places, "ALDEBARAN_AUDITOR_HEAP": heap}
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Kill what is left of it: it has nothing to finish."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    if process.stdin is not None:
+        process.stdin.close()
+    process.wait()
+
+
+def _read(folder: Path, code: int) -> Answer:
+    """Return the answer that a program has left.
+
+    Raises:
+        Failed: there is none.
+    """
+    path = folder / "answer"
+    try:
+        if code == 0 and path.stat().st_size <= ANSWER_LIMIT_BYTES:
+            return Answer.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        said = describe(error) if isinstance(error, ValidationError) else str(error)
+        raise Failed(f"its answer cannot be read: {said}") from None
+    raise Failed(_why(code, folder / "log"))
+
+
+def _why(code: int, log: Path) -> str:
+    told = log.read_bytes()[-TOLD_BYTES:].decode(errors="replace").strip()
+    if code in (OUT_OF_MEMORY, -signal.SIGKILL, 128 + signal.SIGKILL) or "OutOfMemory" in told:
+        return "it took more memory than it may: take a shorter span, or group by less"
+    return f"it ended with {code}: {told[-400:] or 'it said nothing'}"

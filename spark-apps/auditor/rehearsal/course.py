@@ -1,0 +1,144 @@
+"""One version's way through the events, in Real-time Mode as the auditor runs it."""
+
+import json
+import tempfile
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from auditor import guards
+from auditor.book import Declared
+from auditor.catchup import behind
+from auditor.offsets import committed
+from auditor.plan import shuffles
+from auditor.progress import read
+from auditor.query import messages_of, prefixed
+from auditor.rehearsal.memory import MemoryQuery, start_in_memory
+from auditor.rehearsal.span import Reading, of_topics
+from auditor.settings import AuditorSettings
+from services.backbone.clock import Clock
+from services.backbone.errors import Refused
+from services.contracts.durations import LIMIT_MS
+from services.contracts.topics import ALERTS, heartbeat
+
+NOBODY: Final = "rehearsal"
+"""Stands for the auditor's id."""
+BATCH_MS: Final = 2000
+NEVER_LATE: Final = f"{LIMIT_MS} milliseconds"
+"""Read from the past, one partition may be far ahead of another: nothing is late for that."""
+_LOOK_SECONDS: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one version may take."""
+
+    rows: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one version wrote: records of alerts as JSON; `cut` is empty if it read everything."""
+
+    texts: list[str]
+    malformed: int
+    seconds: float
+    cut: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What both versions share."""
+
+    spark: SparkSession
+    settings: AuditorSettings
+    clock: Clock
+    reading: Reading
+    bounds: Bounds
+
+
+def run(stage: Stage, declared: Declared) -> Outcome:
+    """Run one version over the events.
+
+    Raises:
+        Refused: Spark does not take the watch, or its SQL fails on an event.
+    """
+    apart = stage.spark.newSession()
+    apart.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "100")
+    texts = _texts(stage, apart, declared)
+    _check_slots(stage, declared, texts)
+    with tempfile.TemporaryDirectory(prefix="aldebaran-rehearsal-") as folder:
+        try:
+            started = start_in_memory(apart, texts, folder, BATCH_MS)
+        except PySparkException as error:
+            raise guards.refusal(declared.name, error) from None
+        try:
+            return _follow(stage, declared, started, folder)
+        finally:
+            started.query.stop()
+
+
+def _texts(stage: Stage, spark: SparkSession, declared: Declared) -> DataFrame:
+    patient = declared.watch.model_copy(update={"watermark": NEVER_LATE})
+
+    def records(stream: str) -> DataFrame:
+        own = (stream, heartbeat(stream))
+        reader = (
+            spark.readStream.format("kafka")
+            .option("subscribe", ",".join(own))
+            .option("startingOffsets", json.dumps(of_topics(stage.reading, own)))
+            .option("failOnDataLoss", "false")
+        )
+        return reader.options(**prefixed(stage.settings)).load()
+
+    messages = messages_of(spark, replace(declared, watch=patient), records, NOBODY)
+    return messages.where(F.col("topic") == ALERTS).select(F.col("value").cast("string"))
+
+
+def _check_slots(stage: Stage, declared: Declared, texts: DataFrame) -> None:
+    """Real-time Mode would wait for ever with too few."""
+    partitions = {topic: len(each) for topic, each in stage.reading.begins.items()}
+    shuffled = shuffles(texts) * stage.settings.auditor_shuffle_partitions
+    needed = guards.slots_needed(declared.watch, partitions, shuffled)
+    if needed > stage.settings.auditor_slots:
+        limit = stage.settings.auditor_slots
+        raise Refused(f"watch {declared.name}: {needed} tasks at once; {limit} can be tried")
+
+
+def _follow(stage: Stage, declared: Declared, started: MemoryQuery, folder: str) -> Outcome:
+    begun, never = stage.clock.monotonic_seconds(), threading.Event()
+    cut = ""
+    while started.query.isActive and not _is_through(stage, declared, Path(folder)):
+        seconds = stage.clock.monotonic_seconds() - begun
+        if cut := too_much(stage.bounds, started.count(), seconds):
+            break
+        stage.clock.wait(never, _LOOK_SECONDS)
+    if (error := started.query.exception()) is not None:
+        raise guards.refusal(declared.name, error)
+    started.query.stop()
+    malformed = sum(read(each).malformed for each in started.query.recentProgress)
+    texts = started.texts()[: stage.bounds.rows]
+    return Outcome(texts, malformed, stage.clock.monotonic_seconds() - begun, cut)
+
+
+def too_much(bounds: Bounds, rows: int, seconds: float) -> str:
+    """Say which bound is passed; empty where none is."""
+    if rows >= bounds.rows:
+        return f"stopped after {bounds.rows} findings: it finds something nearly everywhere"
+    if seconds > bounds.seconds:
+        return f"stopped after {bounds.seconds:g} s: take a shorter span"
+    return ""
+
+
+def _is_through(stage: Stage, declared: Declared, folder: Path) -> bool:
+    ends = {topic: stage.reading.ends[topic] for topic in guards.topics_of(declared.watch)}
+    try:
+        return behind(committed(folder), ends) == 0
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,92 @@
+"""`python -m auditor rehearse`: one rehearsal, from a file of JSON to another, and the end."""
+
+import os
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from auditor.rehearsal.course import Bounds
+from auditor.rehearsal.rehearsing import Limits, rehearse
+from auditor.session import open_session
+from auditor.settings import AuditorSettings
+from engine.session import quieten
+from services.backbone.clock import SystemClock
+from services.backbone.errors import Transient
+from services.backbone.log import set_up_logging
+from services.backbone.settings import EXIT_BAD_SETTINGS
+from services.contracts.records import describe
+from services.contracts.rehearsals import Answer, Rehearsal
+
+SLOTS: Final = 64
+"""Threads, not cores: most of them wait."""
+ROWS_MAX: Final = 20_000
+EXIT_AWAY: Final = 69
+"""`EX_UNAVAILABLE`: the brokers do not answer."""
+_LAST: Final = "1000"
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What the command line asks for: files of question and answer, and bounds."""
+
+    question: Path
+    answer: Path
+    records: int
+    seconds: float
+
+
+def carry_out(settings: AuditorSettings, errand: Errand) -> int:
+    """Try what the question says and write the answer; return the exit code."""
+    set_up_logging("rehearsal", settings)
+    step_back()
+    threading.Thread(target=end_with_parent, name="parent", daemon=True).start()
+    try:
+        rehearsal = Rehearsal.model_validate_json(errand.question.read_bytes())
+    except (OSError, ValidationError) as error:
+        said = describe(error) if isinstance(error, ValidationError) else str(error)
+        sys.stderr.write(f"{errand.question.name}: {said}\n")
+        return EXIT_BAD_SETTINGS
+    try:
+        answer = _tried(alone(settings), rehearsal, errand)
+    except Transient as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_AWAY
+    errand.answer.write_text(answer.model_dump_json())
+    return 0
+
+
+def step_back() -> None:
+    """Let everything else on the machine go first, and be the first to end if memory is short."""
+    os.nice(19)
+    try:
+        Path("/proc/self/oom_score_adj").write_text(_LAST)
+    except OSError:
+        return  # another system than Linux: the heap's bound has to do
+
+
+def end_with_parent() -> None:
+    """Wait until whoever has started this closes our input or dies, and end at once."""
+    while os.read(0, 4096):  # not sys.stdin: its lock would hold up our own end
+        continue
+    os._exit(EXIT_AWAY)
+
+
+def alone(settings: AuditorSettings) -> AuditorSettings:
+    """Return the settings of a Spark in this process, wherever the auditors run theirs."""
+    return settings.model_copy(update={"auditor_master": "", "auditor_slots": SLOTS})
+
+
+def _tried(settings: AuditorSettings, rehearsal: Rehearsal, errand: Errand) -> Answer:
+    limits = Limits(errand.records, Bounds(ROWS_MAX, errand.seconds))
+    with tempfile.TemporaryDirectory(prefix="aldebaran-rehearsal-") as folder:
+        spark = open_session(settings)
+        try:
+            return rehearse(spark, settings, SystemClock(), rehearsal, limits, Path(folder))
+        finally:
+            quieten(spark)
+            spark.stop()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TextIO
 
 from services.aldebaran import alerts, deliveries, silences, traces, watches
+from services.aldebaran import alerts, deliveries, rehearsals, silences, watches
 from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import script
 from services.backbone.clock import Clock, SystemClock
@@ -52,6 +53,8 @@ def carry_out(chosen: argparse.Namespace, client: CommandClient, clock: Clock, o
         return alerts.alerts(chosen, client, clock, out)
     if chosen.command == "trace":
         return traces.trace(chosen, client, clock, out)
+    if chosen.command == "watch":
+        return rehearsals.try_watch(chosen, client, clock, out)
     return _ASKING[chosen.command](chosen, client, out)
 
 
@@ -63,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.write(script(own, sys.executable))
         return 0
     try:
-        if chosen.command == "watch":
+        if chosen.command == "watch" and chosen.action == "check":
             return watches.check(chosen, sys.stdout)
         client = console_client(read_settings(CommandSettings))
         try:

@@ -1,4 +1,4 @@
-"""`watch check`: whether a watch's file can be used, before any auditor sees it."""
+"""`watch check`, `watch try`: whether a watch's file can be used, before any auditor sees it."""
 
 import argparse
 import importlib.util
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final, TextIO
 
+from services.aldebaran.rehearsals import add_try
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
@@ -17,14 +18,16 @@ ROOT: Final = Path(__file__).parents[2]
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
+    """Add the commands."""
     watch = commands.add_parser("watch", help="watches")
-    check = watch.add_subparsers(dest="action", required=True).add_parser(
+    actions = watch.add_subparsers(dest="action", required=True)
+    check = actions.add_parser(
         "check", help="check a watch's file: its form, its streams, and its SQL where Spark is"
     )
     check.add_argument("file", type=Path)
     check.add_argument("--streams", type=Path, default=SHIPPED_STREAMS, help="folder of streams")
     check.add_argument("--form-only", action="store_true", help="do not start Spark")
+    add_try(actions)
 
 
 def check(chosen: argparse.Namespace, out: TextIO) -> int:

@@ -22,10 +22,10 @@ def check_growth(text: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         aliases += isinstance(event, yaml.AliasEvent)
+        line = event.start_mark.line + 1 if event.start_mark else 0
         if depth > DEPTH_MAX:
-            raise ValueError(f"line {event.start_mark.line + 1}: nested over {DEPTH_MAX} deep")
+            raise ValueError(f"line {line}: nested over {DEPTH_MAX} deep")
         if aliases > ALIASES_MAX:
-            line = event.start_mark.line + 1
             raise ValueError(f"line {line}: over {ALIASES_MAX} aliases; write the values out")
 
 

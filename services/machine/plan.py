@@ -71,6 +71,7 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *((service("services.gateway.amqp", at.port_amqp),) if at.amqp else ()),
         *((accountant(machine),) if at.accountant else ()),
         *((callbacks(at),) if at.callbacks else ()),
+        *((rehearsal(machine),) if at.rehearsal else ()),
     )
     return (*others, console(at, others))
 
@@ -170,6 +171,12 @@ def accountant(machine: Machine) -> Program:
     }
     settings = {name: value for name, value in told.items() if name not in machine.named}
     return service("services.accountant", at.port_accountant, settings=settings)
+
+
+def rehearsal(machine: Machine) -> Program:
+    """Return the program that tries watches; it starts a Spark only while one is tried."""
+    settings = {"ALDEBARAN_AUDITOR_JARS": str(jars_folder(machine.tools, "spark"))}
+    return service("services.rehearsal", machine.settings.port_rehearsal, settings=settings)
 
 
 def callbacks(at: MachineSettings) -> Program:

@@ -42,6 +42,8 @@ class MachineSettings(ChannelsSettings):
     """Whether the accountant compares what was found with what was delivered."""
     callbacks: bool = True
     """Whether the door for providers' callbacks and links to acknowledge is open."""
+    rehearsal: bool = True
+    """Whether people can try watches over recent events before they go live."""
     simulator_dials: str = "--rate 1 --over-share 0.5 --purchases-per-request 3"
     """Command line of the simulator, empty for none; see `python -m services.simulator --help`."""
 
@@ -76,6 +78,7 @@ class MachineSettings(ChannelsSettings):
     port_callbacks_public: Port = 18094
     port_accountant: Port = 18095
     port_simulator: Port = 18088
+    port_rehearsal: Port = 18109
     port_inbox: Port = 18089
     port_inbox_hook: Port = 18090
     port_archivist: Port = 18091

@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
@@ -10,6 +10,7 @@ from services.backbone.ledger.database import migrate, open_pool
 from services.backbone.ledger.rehearsals import Rehearsals, Taken
 from services.backbone.log import logger
 from services.backbone.service import Life
+from services.contracts.rehearsals import Answer, Rehearsal
 from services.rehearsal import metrics
 from services.rehearsal.settings import RehearsalSettings
 from services.rehearsal.trying import Failed, Stopped, Trying
@@ -20,13 +21,20 @@ AGAIN: Final = Backoff(first_seconds=0.2, limit_seconds=5.0)
 log = logger(__name__)
 
 
+class Tries(Protocol):
+    """What tries a rehearsal."""
+
+    def answer(self, rehearsal: Rehearsal) -> Answer:
+        """Return what came of it; raises Failed or Stopped."""
+
+
 @dataclass
 class Runner:
     """Tries what is asked; `trouble` is why it cannot, or None."""
 
     name: str
     rehearsals: Rehearsals
-    trying: Trying
+    trying: Tries
     life: Life
     lease_seconds: float
     look_seconds: float

@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
-from services.backbone.settings import LedgerSettings, Seconds
+from services.backbone.settings import KafkaSettings, LedgerSettings, Seconds
 
 
-class RehearsalSettings(LedgerSettings):
-    """How much one rehearsal may take; where Kafka is, the auditor's settings say."""
+class RehearsalSettings(LedgerSettings, KafkaSettings):
+    """How much one rehearsal may take; what is tried, and with which streams, as the auditors'."""
 
     rehearsal_records: Annotated[int, Field(ge=1, le=10_000_000)] = 200_000
     """Most records that are read, heartbeats included; of more the newest."""
@@ -20,3 +20,5 @@ class RehearsalSettings(LedgerSettings):
     """Java's heap; besides it a Spark takes about 300 MiB."""
     rehearsal_look_seconds: Seconds = 1.0
     """Time between two looks at whether somebody asks."""
+    auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
+    """More options of Spark's Kafka client, as the auditors have them; values are masked."""

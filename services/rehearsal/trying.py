@@ -1,5 +1,6 @@
 """One try: a Spark program of its own, with bounds, of which nothing is left afterwards."""
 
+import json
 import os
 import signal
 import subprocess
@@ -28,7 +29,6 @@ OUT_OF_MEMORY: Final = 3
 """Java's exit code when `-XX:+ExitOnOutOfMemoryError` ends it."""
 
 _PASSED_ON: Final = ("ALDEBARAN_AUDITOR_", "ALDEBARAN_LOG_")
-_NAMED: Final = frozenset({"ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS"})
 
 
 class Stopped(Exception):
@@ -55,7 +55,10 @@ class Trying:
             Failed: nothing did.
             Stopped: this program is to end.
         """
-        with tempfile.TemporaryDirectory(prefix="aldebaran-rehearsal-") as name:
+        # What it has started may write for a moment after the kill.
+        with tempfile.TemporaryDirectory(
+            prefix="aldebaran-rehearsal-", ignore_cleanup_errors=True
+        ) as name:
             folder = Path(name)
             (folder / "question.json").write_text(rehearsal.model_dump_json())
             with (folder / "log").open("wb") as log:
@@ -73,7 +76,7 @@ class Trying:
         bounds += ["--seconds", str(at.rehearsal_version_seconds)]
         return subprocess.Popen(
             [*self.command, *files, *bounds],
-            env=environment(os.environ, at.rehearsal_heap, folder),
+            env=environment(os.environ, at, folder),
             stdin=subprocess.PIPE,  # it ends when this closes, also when we are killed
             stdout=log,
             stderr=log,
@@ -90,7 +93,7 @@ class Trying:
                 raise Failed(f"ended after {seconds:g} s: take a shorter span, or try again later")
 
 
-def environment(own: Mapping[str, str], heap: str, folder: Path) -> dict[str, str]:
+def environment(own: Mapping[str, str], at: RehearsalSettings, folder: Path) -> dict[str, str]:
     """Return what the Spark program finds in its environment: no secret but how to reach Kafka.
 
     Everything that it writes lies in `folder`.
@@ -98,10 +101,17 @@ def environment(own: Mapping[str, str], heap: str, folder: Path) -> dict[str, st
     kept = {
         name: value
         for name, value in own.items()
-        if not name.startswith("ALDEBARAN_") or name in _NAMED or name.startswith(_PASSED_ON)
+        if not name.startswith("ALDEBARAN_") or name.startswith(_PASSED_ON)
     }
-    places = dict.fromkeys(("TMPDIR", "SPARK_LOCAL_DIRS"), str(folder))
-    return {**kept, **places, "ALDEBARAN_AUDITOR_HEAP": heap}
+    options = {name: each.get_secret_value() for name, each in at.auditor_kafka_options.items()}
+    return {
+        **kept,
+        "TMPDIR": str(folder),
+        "SPARK_LOCAL_DIRS": str(folder),
+        "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": at.kafka_bootstrap_servers,
+        "ALDEBARAN_AUDITOR_KAFKA_OPTIONS": json.dumps(options),
+        "ALDEBARAN_AUDITOR_HEAP": at.rehearsal_heap,
+    }
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -175,7 +175,7 @@ def test_the_command_line_waits_and_shows(keyed: Console, pool: Pool, tmp_path: 
     with pytest.raises(Refused, match=r"over-purchase.yaml, line 6"):
         run(keyed, "watch", "try", str(file))
     file.write_text(CHANGED)
-    with pytest.raises(Transient, match="still waits; does services.rehearsal run"):
+    with pytest.raises(Transient, match=r"still waits; does services\.rehearsal run"):
         run(keyed, "watch", "try", str(file), "--wait", "5", clock=ManualClock())
 
 

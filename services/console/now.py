@@ -6,6 +6,7 @@ from typing import Final
 
 from services.backbone.ledger.overview import ChannelState, Overview
 from services.backbone.ledger.rows import AlertRow
+from services.console.lagging import Lags
 from services.console.parts.figures import Figures
 from services.console.parts.looking import Look
 from services.contracts.states import State
@@ -31,6 +32,7 @@ class Now:
     looks: tuple[Look, ...] = ()
     figures: Figures | None = None
     points: tuple[Point, ...] = field(default=())
+    lags: Lags = field(default_factory=Lags)
 
     @property
     def not_ready(self) -> tuple[Look, ...]:

@@ -1,12 +1,14 @@
 """The console as a program: its stores, what looks at everything, and the web application."""
 
 from concurrent.futures import ThreadPoolExecutor
+import threading
 from pathlib import Path
 
 from starlette.types import ASGIApp
 
 from services.backbone import service
 from services.backbone.clock import SystemClock
+from services.backbone.kafka.lag import LagReader
 from services.backbone.ledger.database import Pool, migrate, open_pool
 from services.backbone.ledger.overview import Overviews
 from services.backbone.ledger.reading import LedgerReader
@@ -16,6 +18,7 @@ from services.backbone.web.keys import ApiKey, Keys, KeysReloader, load_keys
 from services.console.app import create_app
 from services.console.behind import Topics
 from services.console.desk import open_desk
+from services.console.lagging import LagWatch
 from services.console.live import Board
 from services.console.lookout import Lookout
 from services.console.oidc.provider import Provider
@@ -33,6 +36,7 @@ from services.contracts.streams import load_streams
 
 log = logger(__name__)
 
+PROGRAM = "console"
 FIRST_ADMIN = "admin"
 MIGRATED_SECONDS = 0.2
 """Between two looks whether the ledger is up to date."""
@@ -72,7 +76,7 @@ def run(settings: ConsoleSettings) -> int:
         return create_app(desk, door, settings.host_names)
 
     try:
-        return service.run("console", settings, body, app)
+        return service.run(PROGRAM, settings, body, app)
     finally:
         lookout.close()
         if provider:
@@ -93,6 +97,8 @@ def ledger_watch(settings: ConsoleSettings, pool: Pool) -> LedgerWatch:
 def watch(settings: ConsoleSettings, ledger: LedgerWatch, board: Board, life: Life) -> None:
     """Look at everything until stopped."""
     looker = Looker(life.clock)
+    lagging = LagWatch(LagReader(settings, PROGRAM).read, life)
+    threading.Thread(target=lagging.watch_until_stopped, name="lag", daemon=True).start()
     life.health.add_ready("ledger", lambda: ledger.trouble)
     Watcher(
         ledger=ledger,
@@ -101,6 +107,7 @@ def watch(settings: ConsoleSettings, ledger: LedgerWatch, board: Board, life: Li
         publish=board.publish,
         life=life,
         seconds=settings.console_look_seconds,
+        lags=lambda: lagging.last,
     ).watch_until_stopped()
     looker.close()
 

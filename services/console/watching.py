@@ -13,6 +13,7 @@ from services.backbone.ledger.overview import Overview
 from services.backbone.ledger.rows import AlertRow
 from services.backbone.log import logger
 from services.backbone.service import Life
+from services.console.lagging import Lags
 from services.console.now import POINTS_LIMIT, Now, Point, point
 from services.console.parts.figures import LATENCY_SECONDS, Figures, figures
 from services.console.parts.looking import Look, Target, targets
@@ -88,6 +89,7 @@ class Watcher:
     life: Life
     seconds: float
     memory: Memory = field(default_factory=Memory)
+    lags: Callable[[], Lags] = Lags
 
     def watch_until_stopped(self) -> None:
         """Look again and again, sooner while the ledger is away."""
@@ -113,4 +115,5 @@ class Watcher:
             looks=tuple(seen),
             figures=made,
             points=tuple(self.memory.points),
+            lags=self.lags(),
         )

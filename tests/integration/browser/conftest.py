@@ -14,6 +14,7 @@ from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.settings import LedgerSettings
 from services.console.oidc.provider import Provider
 from services.console.people.roles import Role
+from tests.integration.browser.scenes import Scene, fill
 from tests.integration.console.conftest import PASSWORD, Console, running
 from tests.integration.console.login_provider import LoginProvider, login_provider, settings_for
 from tests.integration.deliverer import conftest as deliverers
@@ -119,3 +120,9 @@ def tab(chrome: Browser, console: Console) -> Iterator[OpenTab]:
     for each in opened:
         each.page.context.close()
     assert [each.troubles for each in opened] == [[] for _ in opened]
+
+
+@pytest.fixture
+def scene(pool: Pool, ledger: Ledger) -> Scene:
+    """Give a ledger in which every page has something to show."""
+    return fill(pool, ledger.url)

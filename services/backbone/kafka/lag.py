@@ -1,0 +1,117 @@
+"""How far the consumer groups are behind the ends of what they read, as the brokers know it."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as Late
+from dataclasses import dataclass
+from typing import Any, Final
+
+from confluent_kafka import (
+    ConsumerGroupState,
+    ConsumerGroupTopicPartitions,
+    KafkaException,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._listoffsets import OffsetSpec
+
+from services.backbone.errors import Transient
+from services.backbone.kafka.client import common_config, trouble
+from services.backbone.settings import KafkaSettings
+
+TIMEOUT_SECONDS: Final = 3.0
+GROUPS_LIMIT: Final = 100
+
+Place = tuple[str, int]
+Offsets = Mapping[Place, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """One group on one topic: records that it has not settled, and whether anybody reads."""
+
+    group: str
+    topic: str
+    records: int
+    has_members: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group as the brokers know it; a partition without a settled record is not in it."""
+
+    name: str
+    has_members: bool
+    settled: Offsets
+
+
+class LagReader:
+    """Asks the brokers; use from one thread only."""
+
+    def __init__(self, settings: KafkaSettings, program: str) -> None:
+        self._settings = settings
+        self._program = program
+        self._client: AdminClient | None = None
+
+    def read(self) -> tuple[Lag, ...]:
+        """Return how far every group is behind on each of its topics, by name.
+
+        Raises:
+            Transient: the brokers do not answer in time.
+            Refused: they do not allow it.
+        """
+        self._client = self._client or AdminClient(common_config(self._settings, self._program))
+        groups = self._groups(self._client)
+        places = {place for group in groups for place in group.settled}
+        return lags(groups, self._ends(self._client, places))
+
+    def _groups(self, client: AdminClient) -> list[Group]:
+        listed = _answer(client.list_consumer_groups(request_timeout=TIMEOUT_SECONDS)).valid
+        named = sorted(listed, key=lambda each: each.group_id)[:GROUPS_LIMIT]
+        asked = {
+            each.group_id: client.list_consumer_group_offsets(
+                [ConsumerGroupTopicPartitions(each.group_id)], request_timeout=TIMEOUT_SECONDS
+            )[each.group_id]
+            for each in named
+        }
+        return [
+            Group(
+                each.group_id,
+                each.state != ConsumerGroupState.EMPTY,
+                _settled(_answer(asked[each.group_id]).topic_partitions),
+            )
+            for each in named
+        ]
+
+    def _ends(self, client: AdminClient, places: Iterable[Place]) -> Offsets:
+        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # the client lacks its type
+        wanted = {TopicPartition(*place): latest for place in places}
+        if not wanted:
+            return {}
+        asked = client.list_offsets(wanted, request_timeout=TIMEOUT_SECONDS)
+        return {(each.topic, each.partition): _answer(of).offset for each, of in asked.items()}
+
+
+def lags(groups: Iterable[Group], ends: Offsets) -> tuple[Lag, ...]:
+    """Return the sum over partitions of what lies between settled and end, by group and topic."""
+    summed: dict[tuple[str, str], Lag] = {}
+    for group in groups:
+        for place, offset in group.settled.items():
+            key = group.name, place[0]
+            before = summed[key].records if key in summed else 0
+            records = before + max(0, ends.get(place, 0) - offset)
+            summed[key] = Lag(*key, records, group.has_members)
+    return tuple(summed[key] for key in sorted(summed))
+
+
+def _settled(places: Iterable[TopicPartition]) -> dict[Place, int]:
+    return {(each.topic, each.partition): each.offset for each in places if each.offset >= 0}
+
+
+def _answer(asked: "Future[Any]") -> Any:
+    try:
+        return asked.result(timeout=TIMEOUT_SECONDS)
+    except KafkaException as error:
+        raise trouble(error) from None
+    except Late:
+        raise Transient(f"Kafka: no answer within {TIMEOUT_SECONDS:g} s") from None

@@ -1,0 +1,52 @@
+"""Asks again and again how far consumer groups are behind, so that no page waits for brokers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from services.backbone.errors import Trouble
+from services.backbone.kafka.lag import Lag
+from services.backbone.log import logger
+from services.backbone.service import Life
+
+SECONDS: Final = 5.0
+"""Time between two questions; each takes some milliseconds, or 3 s without an answer."""
+
+log = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Lags:
+    """What the brokers said last, and when; `trouble` is why they say nothing now, or empty."""
+
+    groups: tuple[Lag, ...] = ()
+    at_ms: int = 0
+    trouble: str = "not asked yet"
+
+
+class LagWatch:
+    """Keeps the newest answer; `read` raises Trouble where there is none."""
+
+    def __init__(self, read: Callable[[], tuple[Lag, ...]], life: Life) -> None:
+        self._read = read
+        self._life = life
+        self._last = Lags()
+
+    @property
+    def last(self) -> Lags:
+        """The newest answer; safe to ask from any thread."""
+        return self._last
+
+    def watch_until_stopped(self) -> None:
+        """Ask until the life's stop."""
+        while not self._life.stop.is_set():
+            self.ask()
+            self._life.clock.wait(self._life.stop, SECONDS)
+
+    def ask(self) -> None:
+        """Ask once; an answer from before stays, with its time, while there is none."""
+        try:
+            self._last = Lags(self._read(), self._life.clock.now_ms(), "")
+        except Trouble as error:
+            log.warning("lag_not_known", reason=str(error))
+            self._last = Lags(self._last.groups, self._last.at_ms, "the brokers do not answer")

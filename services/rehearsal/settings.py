@@ -1,5 +1,6 @@
 """What the rehearsal program can be told."""
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, SecretStr
@@ -22,3 +23,7 @@ class RehearsalSettings(LedgerSettings, KafkaSettings):
     """Time between two looks at whether somebody asks."""
     auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
     """More options of Spark's Kafka client, as the auditors have them; values are masked."""
+    streams_dir: Path | None = None
+    watches_dir: Path | None = None
+    """Where the auditors' tables of rules are; these folders count unless
+    `ALDEBARAN_AUDITOR_STREAMS` and `ALDEBARAN_AUDITOR_WATCHES` name others."""

@@ -103,8 +103,13 @@ def environment(own: Mapping[str, str], at: RehearsalSettings, folder: Path) -> 
         for name, value in own.items()
         if not name.startswith("ALDEBARAN_") or name.startswith(_PASSED_ON)
     }
+    folders = {
+        "ALDEBARAN_AUDITOR_STREAMS": at.streams_dir,
+        "ALDEBARAN_AUDITOR_WATCHES": at.watches_dir,
+    }
     options = {name: each.get_secret_value() for name, each in at.auditor_kafka_options.items()}
     return {
+        **{name: str(path) for name, path in folders.items() if path},
         **kept,
         "TMPDIR": str(folder),
         "SPARK_LOCAL_DIRS": str(folder),

@@ -61,12 +61,12 @@ serviceAccountName: {{ include "aldebaran.serviceAccount" $root }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 terminationGracePeriodSeconds: {{ $spec.terminationGracePeriodSeconds }}
-securityContext: {{ include "aldebaran.podSecurity" 10001 | nindent 2 }}
+securityContext: {{ ternary (include "aldebaran.sparkSecurity" $root) (include "aldebaran.podSecurity" 10001) (eq $spec.image "spark") | nindent 2 }}
 {{- include "aldebaran.pullSecrets" $root }}
 {{- include "aldebaran.placement" (list $root $name $spec) }}
 containers:
   - name: {{ $name }}
-    image: {{ include "aldebaran.image" (list $root $root.Values.image.service) }}
+    image: {{ include "aldebaran.image" (list $root (index $root.Values.image $spec.image)) }}
     imagePullPolicy: {{ $root.Values.image.pullPolicy }}
     args: {{ concat (list $spec.module) (default list $spec.arguments) | toJson }}
     securityContext: {{ include "aldebaran.containerSecurity" . | nindent 6 }}

@@ -2,9 +2,12 @@
 
 import pytest
 
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.rehearsals import Rehearsals
 from services.console.people.roles import Role
 from services.contracts.states import State
 from tests.integration.browser.conftest import OpenTab
+from tests.integration.browser.scenes import ANSWER, Scene
 from tests.integration.console.conftest import Console
 from tests.integration.console.ledger_rows import add_alert, add_delivery
 from tests.integration.console.login_provider import LoginProvider
@@ -99,9 +102,9 @@ def test_keys_move_through_the_page(tab: OpenTab, console: Console, ledger: Ledg
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_fits_a_phone(
-    tab: OpenTab, console: Console, ledger: Ledger, scheme: str
+    tab: OpenTab, console: Console, ledger: Ledger, scene: Scene, scheme: str
 ) -> None:
-    alert = add_alert(ledger.url, "one", summary="A long one, " * 20)
+    alert = add_alert(ledger.url, "long", summary="A long one, " * 20)
     held = add_delivery(ledger.url, alert, recipient="x" * 80 + "@example.org", state=State.HELD)
     one = tab(viewport={"width": 360, "height": 740}, color_scheme=scheme)
     one.log_in(console, "boss", Role.ADMIN)
@@ -111,6 +114,28 @@ def test_every_page_fits_a_phone(
         "/watches/over-purchase", "/routes",
         "/users", "/audit", "/me", "/login",
     ):  # fmt: skip
+    for path in (*scene.paths, f"/alerts/{alert}", f"/deliveries/{held}", "/login"):
         one.go(path)
         width = one.page.evaluate("document.documentElement.scrollWidth")
         assert width <= 360, path
+
+
+def test_what_a_watch_would_have_raised_comes_by_itself(
+    tab: OpenTab, console: Console, pool: Pool
+) -> None:
+    one = tab()
+    one.log_in(console)
+    one.go("/watches/over-purchase")
+    one.page.click("text=Change it: try first")
+    text = one.page.input_value("textarea[name=watch]")
+    one.page.fill("textarea[name=watch]", text.replace("limit: 24 hours", "limit: 12 hours"))
+    one.page.click("text=Try it >> visible=true")
+    one.page.wait_for_selector("text=It waits for its turn")
+    one.page.wait_for_selector("ins >> text=limit: 12 hours")
+    book = Rehearsals(pool)
+    taken = book.take("test", 600)
+    assert taken is not None
+    one.page.wait_for_selector("text=It runs, for")
+    book.answer(taken, "test", ANSWER)
+    one.page.wait_for_selector("text=only the live one")
+    assert one.page.locator("[hx-trigger]").count() == 0

@@ -47,7 +47,8 @@ def _forbidden(sql: str) -> Iterator[str]:
 
 
 def _spelled(table: exp.Table) -> str:
-    return ".".join(part for part in (table.catalog, table.db, table.name) if part)
+    named = ".".join(part for part in (table.catalog, table.db, table.name) if part)
+    return named or table.sql(dialect="spark")
 
 
 def plain(error: Exception) -> str:

@@ -1,6 +1,8 @@
 """What is refused before a query starts, and what the refusal says."""
 
 import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 from pyspark.sql.types import (
     ArrayType,
     LongType,
@@ -33,12 +35,36 @@ def test_shipped_sql_is_taken(name: str) -> None:
         ("CREATE TABLE x AS SELECT * FROM trades", "it is: CREATE"),
         ("SELECT * FROM secrets", "the SQL reads secrets; add it to `streams`"),
         ("SELECT (((", "the SQL cannot be read"),
+        ("SELECT reflect('java.lang.System', 'getenv', 'HOME') FROM trades", "calls reflect; it"),
+        ("SELECT `try_reflect` /* x */ ('a', 'b') FROM trades", "the SQL calls try_reflect"),
+        ("SELECT JAVA_METHOD('a', 'b') FROM trades", "the SQL calls java_method"),
+        ("SELECT x FROM trades, identifier('y')", "the SQL calls identifier"),
+        ("SELECT identifier('ref' || 'lect')('a', 'b') FROM trades", "the SQL cannot be read"),
+        ("SELECT * FROM text.`/etc/passwd`", "the SQL reads text./etc/passwd"),
+        ("SELECT * FROM text.trades", "the SQL reads text.trades"),
+        (
+            "WITH `text./etc/passwd` AS (SELECT 1 FROM trades) SELECT * FROM text.`/etc/passwd`",
+            "the SQL reads text./etc/passwd",
+        ),
+        ("SELECT * FROM range(9)", "the SQL reads RANGE(9)"),
     ],
 )
 def test_sql_that_is_not_one_select_of_its_streams(sql: str, said: str) -> None:
     with pytest.raises(Refused) as refused:
         check_sql(WATCH.model_copy(update={"sql": sql}))
     assert said in str(refused.value)
+
+
+def test_columns_may_be_named_like_what_is_not_to_be_called() -> None:
+    sql = "SELECT reflect, t.identifier, 'reflect(' AS text FROM trades t"
+    check_sql(WATCH.model_copy(update={"sql": sql}))
+
+
+def test_spark_itself_reads_neither_files_nor_the_environment(spark: SparkSession) -> None:
+    (row,) = spark.sql("SELECT '${env:PATH}${system:user.dir}' AS kept").collect()
+    assert row["kept"] == "${env:PATH}${system:user.dir}"
+    with pytest.raises(AnalysisException):
+        spark.sql("SELECT * FROM text.`/etc/passwd`")
 
 
 def test_common_table_expressions_are_taken() -> None:

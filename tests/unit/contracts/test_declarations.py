@@ -1,8 +1,13 @@
-"""What tells one state of a folder of declarations from another."""
+"""How declarations are read, and what tells one state of their folder from another."""
 
 from pathlib import Path
 
-from services.contracts.declarations import digest_of
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from services.contracts.declarations import BadDeclaration, digest_of
+from services.contracts.watches import parse_watch
 
 
 def test_digest_follows_every_byte_and_no_other_file(tmp_path: Path) -> None:
@@ -13,3 +18,14 @@ def test_digest_follows_every_byte_and_no_other_file(tmp_path: Path) -> None:
     with_rules = digest_of(tmp_path)
     (tmp_path / "limits.csv").write_text("b")
     assert len({before, with_rules, digest_of(tmp_path)}) == 3
+
+
+@given(st.text(alphabet="[]{}:-&*a1 \n\"'!<?|", max_size=60) | st.text(max_size=40))
+@example("[" * 100_000)
+@example("{a: " * 50_000)
+@example("a: &a [1]\n" + "b: &b [*a, *a]\n" * 40)
+@example("a: 2026-99-99")
+@example("<<: [1]")
+def test_any_text_that_is_no_watch_is_refused_by_its_name(text: str) -> None:
+    with pytest.raises(BadDeclaration, match=r"^mine\.yaml"):
+        parse_watch(text, "mine.yaml")

@@ -12,6 +12,7 @@ import psycopg
 from playwright.sync_api import Browser
 from pydantic import SecretStr
 
+from services.backbone.clock import SystemClock
 from services.backbone.ledger.database import migrate, open_pool
 from services.backbone.settings import LedgerSettings
 from services.console.people.roles import Role
@@ -20,6 +21,7 @@ from services.machine.ports import free_ports
 from tests.integration.browser.conftest import CHROMIUM, MISSING, Tab, chromium
 from tests.integration.console.conftest import Console, running
 from tests.pictures.actors import playing
+from tests.pictures.rehearsed import add_rehearsal
 from tests.pictures.scene import fill
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "pictures"
@@ -51,6 +53,7 @@ def draw(browser: Browser, console: Console, shown: dict[str, str]) -> None:
     pages = {
         "now": "/", "alerts": "/alerts", "alert": alert, "delivery": delivery, "todo": "/todo",
         "silences": f"{alert}/silence", "test": "/test", "users": "/users", "audit": "/audit",
+        "rehearsal": f"/rehearsals/{shown['rehearsal']}",
     }  # fmt: skip
     for scheme in ("dark", "light"):
         names = pages if scheme == "dark" else {name: pages[name] for name in ("now", "alert")}
@@ -92,7 +95,7 @@ def main() -> int:
     with ledger() as url, playing() as parts:
         settings = LedgerSettings(postgres_url=SecretStr(url))
         migrate(settings)
-        shown = fill(url)
+        shown = fill(url) | {"rehearsal": add_rehearsal(url, SystemClock().now_ms())}
         with open_pool(settings) as pool, running(pool, url) as console, chromium() as browser:
             console.parts.update(parts)
             draw(browser, console, shown)

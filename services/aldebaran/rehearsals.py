@@ -86,6 +86,8 @@ def _show(told: dict[str, Any], out: TextIO) -> None:
     for name in ("new", "live"):
         if answer[name] and answer[name]["cut"]:
             out.write(f"the {name} version was {answer[name]['cut']}\n")
+    if new["unusable"]:
+        out.write(f"{new['unusable']} findings would be kept aside by the lookout\n")
     if answer["live_refused"]:
         out.write(f"the live version could not be run: {answer['live_refused']}\n")
     out.write(f"{looked['events']} events: it would have raised {new['alerts']} alerts")

@@ -63,14 +63,16 @@ class Looked(Part):
 
 
 class Course(Part):
-    """How one version did: alerts raised, rows found, rows that are no events of their stream.
+    """How one version did: alerts raised, how often something was found, records that are no events.
 
-    `cut` says why it did not come to the end of the events; empty if it did.
+    `unusable` counts findings that the lookout would not take. `cut` says why it did not come to
+    the end of the events; empty if it did.
     """
 
     alerts: Count
     rows: Count
     malformed: Count
+    unusable: Count = 0
     seconds: Annotated[float, Field(ge=0)]
     cut: ShortText = ""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from services.contracts.records import Alert
+from services.contracts.records import Alert, Malformed
 from services.contracts.rehearsals import ALERTS_SHOWN, By, Raised
 
 
@@ -15,20 +15,28 @@ class Found:
     times: int
 
 
-def alerts(texts: Iterable[str], until_ms: int) -> dict[str, Found]:
-    """Return the alerts by id, without what is of later events.
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What one version wrote: alerts by id, and how many records no lookout would take."""
 
-    Raises:
-        Malformed: the watch writes what no lookout would take; with the reason.
-    """
+    found: Mapping[str, Found]
+    unusable: int = 0
+
+
+def written(texts: Iterable[str], until_ms: int) -> Written:
+    """Return what was written, without what is of later events."""
     found: dict[str, Found] = {}
+    unusable = 0
     for text in texts:
-        alert = Alert.decode(text.encode())
-        if alert.appended_at_ms > until_ms:
+        try:
+            alert = Alert.decode(text.encode())
+        except Malformed:
+            unusable += 1
             continue
-        before = found.get(alert.alert_id)
-        found[alert.alert_id] = Found(before.alert if before else alert, _times(before) + 1)
-    return found
+        if alert.appended_at_ms <= until_ms:
+            before = found.get(alert.alert_id)
+            found[alert.alert_id] = Found(before.alert if before else alert, _times(before) + 1)
+    return Written(found, unusable)
 
 
 def _times(found: Found | None) -> int:

@@ -1,12 +1,13 @@
 """A rehearsal as a whole: reads both versions, chooses the events, runs them, compares."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from auditor.rehearsal.course import Bounds, Outcome, Stage, run
-from auditor.rehearsal.findings import Found, alerts, compared, counts, shown
+from auditor.rehearsal.findings import Found, compared, counts, shown, written
 from auditor.rehearsal.span import Reading, reading
 from auditor.rehearsal.versions import Versions, read_versions
 from auditor.settings import AuditorSettings
@@ -14,7 +15,6 @@ from engine.brokers import asking_by_time
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration
-from services.contracts.records import Malformed
 from services.contracts.rehearsals import Answer, Course, Looked, Rehearsal
 
 
@@ -31,7 +31,7 @@ class Done:
     """How one version did, and its alerts by id."""
 
     course: Course
-    found: dict[str, Found]
+    found: Mapping[str, Found]
 
 
 def rehearse(
@@ -56,7 +56,7 @@ def rehearse(
         chosen = _chosen(spark, settings, clock, versions, rehearsal, limits)
         stage = Stage(spark, settings, clock, chosen, limits.bounds)
         new = _done(stage, run(stage, versions.new))
-    except (Refused, Malformed) as error:
+    except Refused as error:
         return Answer(watch=name, refused=str(error))
     return _beside(stage, versions, new)
 
@@ -81,7 +81,7 @@ def _beside(stage: Stage, versions: Versions, new: Done) -> Answer:
     if versions.live is not None:
         try:
             live = _done(stage, run(stage, versions.live))
-        except (Refused, Malformed) as error:
+        except Refused as error:
             refused = str(error)
     raised = compared(new.found, live.found if live else None)
     return Answer(
@@ -96,15 +96,16 @@ def _beside(stage: Stage, versions: Versions, new: Done) -> Answer:
 
 
 def _done(stage: Stage, outcome: Outcome) -> Done:
-    found = alerts(outcome.texts, stage.reading.until_ms)
+    told = written(outcome.texts, stage.reading.until_ms)
     course = Course(
-        alerts=len(found),
-        rows=sum(each.times for each in found.values()),
+        alerts=len(told.found),
+        rows=sum(each.times for each in told.found.values()),
         malformed=outcome.malformed,
+        unusable=told.unusable,
         seconds=round(outcome.seconds, 1),
         cut=outcome.cut,
     )
-    return Done(course, found)
+    return Done(course, told.found)
 
 
 def _looked(chosen: Reading) -> Looked:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.rehearsal.course import Bounds, too_much
-from auditor.rehearsal.findings import Found, alerts, compared, counts
+from auditor.rehearsal.findings import Found, compared, counts, written
 from auditor.rehearsal.span import EXACT_MS, reading
 from services.contracts.ids import alert_id
 from services.contracts.records import Alert, Severity
@@ -61,12 +61,12 @@ def texts(*found: Alert) -> list[str]:
 
 
 def found(*keys: str) -> Mapping[str, Found]:
-    return alerts(texts(*(record(key) for key in keys)), until_ms=10)
+    return written(texts(*(record(key) for key in keys)), until_ms=10).found
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 20)), max_size=30))
 def test_an_alert_is_its_first_finding_within_the_span(rows: list[tuple[str, int]]) -> None:
-    made = alerts(texts(*(record(key, at) for key, at in rows)), until_ms=10)
+    made = written(texts(*(record(key, at) for key, at in rows)), until_ms=10).found
     expected: dict[str, list[int]] = {}
     for key, at in rows:
         if at <= 10:
@@ -86,6 +86,11 @@ def test_two_versions_are_compared_by_what_they_raise(new: set[str], live: set[s
         "new": len(new - live), "live": len(live - new), "both": len(new & live)
     }  # fmt: skip
     assert [each.by == "both" for each in told] == sorted(each.by == "both" for each in told)
+
+
+def test_findings_that_no_lookout_takes_are_counted() -> None:
+    told = written(['{"alert_id": 1}', *texts(record("a")), "\x00"], until_ms=10)
+    assert (len(told.found), told.unusable) == (1, 2)
 
 
 def test_without_a_live_version_all_are_new() -> None:

@@ -63,10 +63,10 @@ class Looked(Part):
 
 
 class Course(Part):
-    """How one version did: alerts raised, how often something was found, records that are no events.
+    """How one version did: alerts raised, how often something was found.
 
-    `unusable` counts findings that the lookout would not take. `cut` says why it did not come to
-    the end of the events; empty if it did.
+    `malformed` counts records that are no events of their stream, and `unusable` findings that
+    the lookout would not take. `cut` says why it did not come to the end; empty if it did.
     """
 
     alerts: Count

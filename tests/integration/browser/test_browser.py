@@ -138,4 +138,5 @@ def test_what_a_watch_would_have_raised_comes_by_itself(
     one.page.wait_for_selector("text=It runs, for")
     book.answer(taken, "test", ANSWER)
     one.page.wait_for_selector("text=only the live one")
+    assert one.page.evaluate(SHIFT) == 0
     assert one.page.locator("[hx-trigger]").count() == 0

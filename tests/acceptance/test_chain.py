@@ -3,13 +3,19 @@
 Every test counts exactly: a missing alert fails, and so does one too many.
 """
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 
 from services.contracts.ids import alert_id
 from tests.acceptance.counts import reconcile
-from tests.acceptance.system import System
+from tests.acceptance.system import ROOT, System
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+WATCH = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 EVENTS = "/v1/streams/trades/events"
 
 
@@ -57,6 +63,26 @@ def test_one_over_purchase_reaches_the_desk_once_on_every_channel(system: System
     assert alerts_of(system, "exact") == []
 
 
+def test_a_watch_is_tried_on_what_has_just_come_and_nobody_is_told(system: System) -> None:
+    before = system.ask("SELECT count(*) FROM alerts")
+    environment = {
+        **os.environ,
+        "ALDEBARAN_CONSOLE_URL": system.url("console"),
+        "ALDEBARAN_OPERATOR_KEY": (system.home / "operator-key").read_text().strip(),
+    }
+    command = [sys.executable, "-m", "services.aldebaran", "watch", "try", str(WATCH), "--json"]
+    tried = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert tried.returncode == 0, tried.stderr
+    answer = json.loads(tried.stdout)["answer"]
+    orders = {each["key"]["order_id"] for each in answer["raised"]}
+    assert {"over", "early"} <= orders
+    assert "exact" not in orders
+    assert answer["counts"]["new"] == answer["counts"]["live"] == 0 < answer["counts"]["both"]
+    assert system.ask("SELECT count(*) FROM alerts") == before
+
+
 def states(system: System, alert: str) -> set[str]:
     return {row[0] for row in system.ask("SELECT state FROM deliveries WHERE alert_id = %s", alert)}
 
@@ -99,7 +125,7 @@ def test_the_heartbeat_measures_the_live_latency(system: System) -> None:
 def test_every_part_has_health_and_metrics(system: System) -> None:
     parts = [
         *("gateway", "auditor", "lookout", "heartbeat", "console", "inbox"),
-        *("accountant", "callbacks", "archivist"),
+        *("accountant", "callbacks", "archivist", "rehearsal"),
         *(f"deliverer_{channel}" for channel in system.channels),
     ]
     for part in parts:

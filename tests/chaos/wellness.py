@@ -9,7 +9,7 @@ from tests.acceptance.system import System
 ANSWER_SECONDS = 5.0
 PROGRAMS = (
     "gateway", "auditor", "auditor_b", "lookout", "heartbeat", "console", "archivist",
-    "accountant", "callbacks",
+    "accountant", "callbacks", "rehearsal",
 )  # fmt: skip
 """Programs with pages, beside the deliverers, by the names of their ports."""
 

@@ -17,8 +17,8 @@ class RehearsalSettings(LedgerSettings, KafkaSettings):
     """How long one version may read; there are two where a watch is to be replaced."""
     rehearsal_seconds: Seconds = 240.0
     """After so long all of it is ended."""
-    rehearsal_heap: Annotated[str, Field(pattern=r"^\d{1,6}[mg]$")] = "384m"
-    """Java's heap; besides it a Spark takes about 300 MiB."""
+    rehearsal_heap: Annotated[str, Field(pattern=r"^\d{1,6}[mg]$")] = "512m"
+    """Java's heap; Spark does not start with less, and takes about 300 MiB besides."""
     rehearsal_look_seconds: Seconds = 1.0
     """Time between two looks at whether somebody asks."""
     auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)

@@ -22,8 +22,9 @@ from services.contracts.rehearsals import Answer, Rehearsal
 from services.rehearsal.settings import RehearsalSettings
 
 ANSWER_LIMIT_BYTES: Final = 8 * 1024 * 1024
-TOLD_BYTES: Final = 1500
-"""So much of the end of its log is told where it fails."""
+LOG_BYTES: Final = 64 * 1024
+"""So much of the end of its log is looked at where it fails."""
+TOLD_CHARACTERS: Final = 400
 LOOK_SECONDS: Final = 0.1
 OUT_OF_MEMORY: Final = 3
 """Java's exit code when `-XX:+ExitOnOutOfMemoryError` ends it."""
@@ -145,7 +146,10 @@ def _read(folder: Path, code: int) -> Answer:
 
 
 def _why(code: int, log: Path) -> str:
-    told = log.read_bytes()[-TOLD_BYTES:].decode(errors="replace").strip()
+    told = log.read_bytes()[-LOG_BYTES:].decode(errors="replace")
     if code in (OUT_OF_MEMORY, -signal.SIGKILL, 128 + signal.SIGKILL) or "OutOfMemory" in told:
         return "it took more memory than it may: take a shorter span, or group by less"
-    return f"it ended with {code}: {told[-400:] or 'it said nothing'}"
+    # Stack traces are indented, ours and Java's.
+    lines = [line for line in told.splitlines() if line.strip() and not line[0].isspace()]
+    said = lines[-1][:TOLD_CHARACTERS] if lines else "it said nothing"
+    return f"it ended with {code}: {said}"

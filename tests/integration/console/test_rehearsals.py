@@ -167,7 +167,8 @@ def test_the_command_line_waits_and_shows(keyed: Console, pool: Pool, tmp_path: 
     answered.start()
     shown = run(keyed, "watch", "try", str(file))
     answered.join()
-    assert "-  limit: 24 hours\n+  limit: 12 hours\n" in shown
+    assert "\n-  limit: 24 hours " in shown
+    assert "\n+  limit: 12 hours " in shown
     assert "of 100 events the newest 90 were read\n" in shown
     assert "2 alerts; the live one 2: 9 by both, 1 only by the new one, 1 only by" in shown
     assert "+ critical Found <a> (found 2x)\n- critical Found <b> (found 2x)\n" in shown

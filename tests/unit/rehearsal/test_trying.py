@@ -92,5 +92,5 @@ def test_the_environment_holds_no_secret_but_how_to_reach_kafka(tmp_path: Path) 
         "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": "kafka:1",
         "ALDEBARAN_AUDITOR_WATCHES": "/watches",
         "ALDEBARAN_AUDITOR_KAFKA_OPTIONS": '{"sasl": "s"}',
-        "ALDEBARAN_AUDITOR_HEAP": "384m",
+        "ALDEBARAN_AUDITOR_HEAP": "512m",
     }

@@ -12,13 +12,15 @@ from pydantic import ValidationError
 
 from auditor.rehearsal.course import Bounds
 from auditor.rehearsal.rehearsing import Limits, rehearse
+from auditor.rehearsal.versions import read_versions
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from engine.session import quieten
 from services.backbone.clock import SystemClock
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 from services.backbone.log import set_up_logging
 from services.backbone.settings import EXIT_BAD_SETTINGS
+from services.contracts.declarations import BadDeclaration
 from services.contracts.records import describe
 from services.contracts.rehearsals import Answer, Rehearsal
 
@@ -82,11 +84,17 @@ def alone(settings: AuditorSettings) -> AuditorSettings:
 
 
 def _tried(settings: AuditorSettings, rehearsal: Rehearsal, errand: Errand) -> Answer:
-    limits = Limits(errand.records, Bounds(ROWS_MAX, errand.seconds))
+    """Try it; what is wrong with the text is told before Spark is started."""
     with tempfile.TemporaryDirectory(prefix="aldebaran-rehearsal-") as folder:
-        spark = open_session(settings)
         try:
-            return rehearse(spark, settings, SystemClock(), rehearsal, limits, Path(folder))
-        finally:
-            quieten(spark)
-            spark.stop()
+            versions = read_versions(rehearsal, settings, Path(folder))
+        except (BadDeclaration, Refused) as error:
+            return Answer(refused=str(error))
+    limits = Limits(errand.records, Bounds(ROWS_MAX, errand.seconds))
+    spark = open_session(settings)
+    try:
+        clock, span_seconds = SystemClock(), rehearsal.span_seconds
+        return rehearse(spark, settings, clock, versions, span_seconds, limits)
+    finally:
+        quieten(spark)
+        spark.stop()

@@ -1,21 +1,19 @@
-"""A rehearsal as a whole: reads both versions, chooses the events, runs them, compares."""
+"""A rehearsal as a whole: chooses the events, runs both versions over them, compares."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from auditor.rehearsal.course import Bounds, Outcome, Stage, run
 from auditor.rehearsal.findings import Found, compared, counts, shown, written
 from auditor.rehearsal.span import Reading, reading
-from auditor.rehearsal.versions import Versions, read_versions
+from auditor.rehearsal.versions import Versions
 from auditor.settings import AuditorSettings
 from engine.brokers import asking_by_time
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
-from services.contracts.declarations import BadDeclaration
-from services.contracts.rehearsals import Answer, Course, Looked, Rehearsal
+from services.contracts.rehearsals import Answer, Course, Looked
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +36,9 @@ def rehearse(
     spark: SparkSession,
     settings: AuditorSettings,
     clock: Clock,
-    rehearsal: Rehearsal,
+    versions: Versions,
+    span_seconds: float,
     limits: Limits,
-    folder: Path,
 ) -> Answer:
     """Try a watch over recent events, beside the one that it would replace.
 
@@ -48,16 +46,11 @@ def rehearse(
         Transient: the brokers do not answer.
     """
     try:
-        versions = read_versions(rehearsal, settings, folder)
-    except (BadDeclaration, Refused) as error:
-        return Answer(refused=str(error))
-    name = versions.new.name
-    try:
-        chosen = _chosen(spark, settings, clock, versions, rehearsal, limits)
+        chosen = _chosen(spark, settings, clock, versions, span_seconds, limits)
         stage = Stage(spark, settings, clock, chosen, limits.bounds)
         new = _done(stage, run(stage, versions.new))
     except Refused as error:
-        return Answer(watch=name, refused=str(error))
+        return Answer(watch=versions.new.name, refused=str(error))
     return _beside(stage, versions, new)
 
 
@@ -66,11 +59,11 @@ def _chosen(
     settings: AuditorSettings,
     clock: Clock,
     versions: Versions,
-    rehearsal: Rehearsal,
+    span_seconds: float,
     limits: Limits,
 ) -> Reading:
     until_ms = clock.now_ms()
-    since_ms = until_ms - int(rehearsal.span_seconds * 1000)
+    since_ms = until_ms - int(span_seconds * 1000)
     options = settings.kafka_client_options()
     with asking_by_time(spark, options, versions.topics()) as offsets_since:
         return reading(offsets_since, since_ms, until_ms, limits.records)

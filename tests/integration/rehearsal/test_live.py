@@ -91,7 +91,11 @@ def test_a_changed_watch_is_shown_beside_the_live_one(place: Place, told: Sender
     ("before", "after", "said"),
     [
         ("severity: critical", "severity: loud", "watch.yaml, line 6[0-9]: severity"),
-        ("GROUP BY order_id, window(", "GROUP BY order_id, session_window(", "sliding windows"),
+        (
+            "window(appended_at, :length, :slide)",
+            "session_window(appended_at, '1 minute')",
+            "use tumbling or sliding windows",
+        ),
         (
             "SELECT order_id, client, stock, worst.requested",
             "SELECT java_method('java.lang.System', 'getenv', 'PATH') AS order_id, client, stock, "

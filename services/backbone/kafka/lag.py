@@ -66,8 +66,10 @@ class LagReader:
         return lags(groups, self._ends(self._client, places))
 
     def _groups(self, client: AdminClient) -> list[Group]:
-        listed = _answer(client.list_consumer_groups(request_timeout=TIMEOUT_SECONDS)).valid
-        named = sorted(listed, key=lambda each: each.group_id)[:GROUPS_LIMIT]
+        listed = _answer(client.list_consumer_groups(request_timeout=TIMEOUT_SECONDS))
+        if listed.errors:
+            raise trouble(listed.errors[0])
+        named = sorted(listed.valid, key=lambda each: each.group_id)[:GROUPS_LIMIT]
         asked = {
             each.group_id: client.list_consumer_group_offsets(
                 [ConsumerGroupTopicPartitions(each.group_id)], request_timeout=TIMEOUT_SECONDS

@@ -93,5 +93,9 @@ def test_who_would_be_told_of_a_made_up_alert(console: Console, routes: Path) ->
         north = page.post("/routes", data=asked | {"labels": "hall=north"})
         assert "night@example.com" in north.text
         routes.write_text(ROUTES.replace("channel: email", "channel: pigeon"))
-        page.post("/routes", data={"word": asked["word"], "what": "reload"})
-        assert "routes.yaml:" in page.get("/routes").text
+        refused = page.post("/routes", data={"word": asked["word"], "what": "reload"})
+        assert refused.status_code == 422
+        told = page.get("/routes").text
+        line = ROUTES[: ROUTES.index("channel: email")].count("\n") + 1
+        assert f"line {line}</code>" in told
+        assert "pigeon" in told

@@ -107,7 +107,10 @@ class Overviews:
         return Overview(
             open_alerts={row["severity"]: row["count"] for row in alerts},
             channels=[ChannelState(**row | {"state": State(row["state"])}) for row in channels],
-            waiting=sorted(map(delivery_of, waiting), key=lambda each: -each.age_ms),
+            # Those of one moment always stand alike, or they would change places at each look.
+            waiting=sorted(
+                map(delivery_of, waiting), key=lambda each: (-each.age_ms, each.delivery_id)
+            ),
             failed=failed[0]["count"],
         )
 

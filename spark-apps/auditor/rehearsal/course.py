@@ -114,7 +114,7 @@ def _check_slots(stage: Stage, declared: Declared, texts: DataFrame) -> None:
 def _follow(stage: Stage, declared: Declared, started: MemoryQuery, folder: str) -> Outcome:
     begun, never = stage.clock.monotonic_seconds(), threading.Event()
     cut = ""
-    while started.query.isActive and not _is_through(stage, declared, Path(folder)):
+    while started.query.isActive and not _is_through(stage, declared, started, Path(folder)):
         seconds = stage.clock.monotonic_seconds() - begun
         if cut := too_much(stage.bounds, started.count(), seconds):
             break
@@ -136,9 +136,12 @@ def too_much(bounds: Bounds, rows: int, seconds: float) -> str:
     return ""
 
 
-def _is_through(stage: Stage, declared: Declared, folder: Path) -> bool:
+def _is_through(stage: Stage, declared: Declared, started: MemoryQuery, folder: Path) -> bool:
+    """Tell whether everything is read, and Spark has told of the batch that read the last."""
     ends = {topic: stage.reading.ends[topic] for topic in guards.topics_of(declared.watch)}
+    commits = [int(path.name) for path in folder.glob("commits/*") if path.name.isdigit()]
+    told = [each.batchId for each in started.query.recentProgress]
     try:
-        return behind(committed(folder), ends) == 0
+        return behind(committed(folder), ends) == 0 and max(commits) in told
     except (OSError, ValueError):
         return False

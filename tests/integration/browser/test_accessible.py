@@ -69,7 +69,7 @@ def test_every_page_is_accessible_and_stands_still(
         told = [*(f"jumps {shift}" for shift in shifts), *violations(one.page)]
         if told:
             found[path] = told
-    assert found == {}
+    assert found == {}, "\n".join(f"{path}: {told}" for path, told in found.items())
 
 
 def test_pages_for_those_who_have_not_logged_in_are_accessible(tab: OpenTab, scene: Scene) -> None:

@@ -109,7 +109,7 @@ class Overviews:
             channels=[ChannelState(**row | {"state": State(row["state"])}) for row in channels],
             # Those of one moment always stand alike, or they would change places at each look.
             waiting=sorted(
-                map(delivery_of, waiting), key=lambda each: (-each.age_ms, each.delivery_id)
+                map(delivery_of, waiting), key=lambda each: (each.created_at_ms, each.delivery_id)
             ),
             failed=failed[0]["count"],
         )

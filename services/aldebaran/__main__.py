@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final, TextIO
 
-from services.aldebaran import alerts, deliveries, silences, traces, watches
-from services.aldebaran import alerts, deliveries, rehearsals, silences, watches
+from services.aldebaran import alerts, deliveries, rehearsals, silences, traces, watches
 from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import script
 from services.backbone.clock import Clock, SystemClock

@@ -1,7 +1,7 @@
 """The console as a program: its stores, what looks at everything, and the web application."""
 
-from concurrent.futures import ThreadPoolExecutor
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from starlette.types import ASGIApp

@@ -31,7 +31,7 @@ ANSWER = Answer(
 PLAIN = (
     "/", "/alerts", "/todo", "/todo?state=FAILED", "/silences", "/test", "/channels", "/watches",
     "/watches/over-purchase", "/rehearsals?watch=over-purchase", "/routes", "/users", "/audit",
-    "/me",
+    "/me", "/traces",
 )  # fmt: skip
 
 

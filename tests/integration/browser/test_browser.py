@@ -108,12 +108,6 @@ def test_every_page_fits_a_phone(
     held = add_delivery(ledger.url, alert, recipient="x" * 80 + "@example.org", state=State.HELD)
     one = tab(viewport={"width": 360, "height": 740}, color_scheme=scheme)
     one.log_in(console, "boss", Role.ADMIN)
-    for path in (
-        "/", "/alerts", f"/alerts/{alert}", f"/deliveries/{held}", "/todo", "/silences", "/test",
-        "/channels", "/traces", "/watches",
-        "/watches/over-purchase", "/routes",
-        "/users", "/audit", "/me", "/login",
-    ):  # fmt: skip
     for path in (*scene.paths, f"/alerts/{alert}", f"/deliveries/{held}", "/login"):
         one.go(path)
         width = one.page.evaluate("document.documentElement.scrollWidth")

@@ -56,8 +56,8 @@ def held(lock: Path) -> Iterator[None]:
 
 
 def create_venv(venv: Path) -> None:
-    """Make an empty environment."""
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(venv)], check=True)
+    """Make an empty environment, by its real path: its programs begin with it."""
+    subprocess.run([sys.executable, "-m", "venv", "--clear", str(venv.resolve())], check=True)
 
 
 def pip_install(venv: Path, wanted: Path) -> None:

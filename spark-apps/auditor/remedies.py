@@ -18,7 +18,7 @@ from auditor.poison import Range, Verdict, search
 from auditor.query import Recipe, messages_of, prefixed, without
 from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
 from auditor.trial import try_out
-from auditor.trouble import OUT_OF_RANGE, Trouble, judge
+from auditor.trouble import NO_SLOTS, OUT_OF_RANGE, Trouble, judge
 from engine.brokers import kept_offsets
 from engine.restarts import first_line, whole_text
 from services.backbone.clock import Clock
@@ -59,6 +59,8 @@ class RealRemedies:
 
     def suspect(self, reason: str) -> None:
         """Find out by exclusion what an unknown failure comes from: record, query, disk, state."""
+        if NO_SLOTS in reason:
+            raise Transient(f"an executor is missing, Spark asks for another: {reason}")
         if "concurrently" in reason:
             raise Transient(f"another program uses the same checkpoint: {reason}")
         ranges = self._unread()

@@ -45,6 +45,8 @@ _SIGNS: Final = (
     (Trouble.CHECKPOINT, _CHECKPOINT),
     (Trouble.REFUSED, _REFUSED),
 )
+NO_SLOTS: Final = "[CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT]"
+"""What Spark says while an executor that was lost is not back."""
 _DATA_STATE: Final = re.compile(r"SQLSTATE: (?:22|21|P0)[0-9A-Z]{3}")
 """SQL's classes for what is wrong with a value: 22 data, 21 cardinality, P0 raised by the SQL."""
 

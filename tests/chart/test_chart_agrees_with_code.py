@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,13 @@ def values() -> dict[str, Any]:
     return read
 
 
-def metrics_in_code() -> set[str]:
+@cache
+def metrics_in_code() -> frozenset[str]:
     """Return every metric's name as it stands in the programs."""
     sources = [*ROOT.glob("services/**/*.py"), *ROOT.glob("spark-apps/**/*.py")]
-    return {name for path in sources for name in METRIC.findall(path.read_text("utf-8"))}
+    return frozenset(
+        name for path in sources for name in METRIC.findall(path.read_text("utf-8"))
+    )
 
 
 def metrics_named(text: str) -> set[str]:

@@ -95,14 +95,27 @@ def test_executors_are_pods_where_the_runner_is_the_cluster() -> None:
     assert "spark.kubernetes.container.image" in told["ALDEBARAN_AUDITOR_SPARK_OPTIONS"]
 
 
-def test_an_auditor_and_its_executors_may_be_kept_off_the_partners_node() -> None:
-    objects = rendered(*APART, *setting("auditor.apart=required"))
-    templates = {
+def executor_templates(objects: list[Object]) -> dict[str, Object]:
+    """Return what executors' pods begin from, by the auditor's file."""
+    return {
         name: yaml.safe_load(text)["spec"]
         for each in objects
         if each["kind"] == "ConfigMap" and "-executor" in each["metadata"]["name"]
         for name, text in each["data"].items()
     }
+
+
+def test_what_spark_mounts_on_executors_is_not_mounted_on_them_already() -> None:
+    objects = rendered(*APART)
+    driver = pods(objects)["t-aldebaran-auditor-a"]["containers"][0]
+    by_spark = {environment(driver)["SPARK_LOCAL_DIRS"], "/var/lib/aldebaran"}
+    (executor,) = executor_templates(objects)["a.yaml"]["containers"]
+    assert not by_spark & {mount["mountPath"] for mount in executor["volumeMounts"]}
+
+
+def test_an_auditor_and_its_executors_may_be_kept_off_the_partners_node() -> None:
+    objects = rendered(*APART, *setting("auditor.apart=required"))
+    templates = executor_templates(objects)
     for own, other in (("a", "b"), ("b", "a")):
         for pod in (pods(objects)[f"t-aldebaran-auditor-{own}"], templates[f"{own}.yaml"]):
             (rule,) = pod["affinity"]["podAntiAffinity"][

@@ -23,7 +23,7 @@ from tests.cluster.kubectl import Kubectl, Object, ready, run, until
 CHART: Final = ROOT / "charts" / "aldebaran"
 HERE: Final = Path(__file__).parent
 NAME: Final = "aldebaran"
-READY_TIMEOUT_SECONDS: Final = 400.0
+READY_TIMEOUT_SECONDS: Final = 700.0
 SETTLE_TIMEOUT_SECONDS: Final = 240.0
 JOURNAL: Final = "/tmp/inbox/received.jsonl"  # noqa: S108 - in its pod
 BUS_PROGRAM: Final = HERE / "bus_counts.py"

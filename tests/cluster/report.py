@@ -17,7 +17,7 @@ at a time happens to the release. Afterwards every accepted over-purchase must h
 and its three deliveries (bus, webhook, e-mail) must have arrived once each, counted at a far end
 outside the release; the run fails otherwise.
 
-- **pod killed**: deleted with no time to drain and no hook before it.
+- **pod killed**: deleted with a second to drain, so killed after two, and no hook ends before it.
 - **accepted**: events that the gateway answered with 2xx; **again**: requests that the publisher
   sent once more, under the same ids, as no answer came.
 - **alerted**: over-purchases among them = alerts in the ledger.

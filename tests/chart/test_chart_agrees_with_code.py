@@ -26,9 +26,7 @@ def values() -> dict[str, Any]:
 def metrics_in_code() -> frozenset[str]:
     """Return every metric's name as it stands in the programs."""
     sources = [*ROOT.glob("services/**/*.py"), *ROOT.glob("spark-apps/**/*.py")]
-    return frozenset(
-        name for path in sources for name in METRIC.findall(path.read_text("utf-8"))
-    )
+    return frozenset(name for path in sources for name in METRIC.findall(path.read_text("utf-8")))
 
 
 def metrics_named(text: str) -> set[str]:

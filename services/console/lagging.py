@@ -8,6 +8,7 @@ from services.backbone.errors import Trouble
 from services.backbone.kafka.lag import Lag
 from services.backbone.log import logger
 from services.backbone.service import Life
+from services.console import metrics
 
 SECONDS: Final = 5.0
 """Time between two questions; each takes some milliseconds, or 3 s without an answer."""
@@ -47,6 +48,17 @@ class LagWatch:
         """Ask once; an answer from before stays, with its time, while there is none."""
         try:
             self._last = Lags(self._read(), self._life.clock.now_ms(), "")
+            _show(self._last.groups)
         except Trouble as error:
             log.warning("lag_not_known", reason=str(error))
+            metrics.BROKERS_ANSWER.set(0)
             self._last = Lags(self._last.groups, self._last.at_ms, "the brokers do not answer")
+
+
+def _show(groups: tuple[Lag, ...]) -> None:
+    metrics.BROKERS_ANSWER.set(1)
+    metrics.LAG.clear()
+    for each in groups:
+        metrics.LAG.labels(group=each.group, topic=each.topic).set(each.records)
+    unread = {each.group for each in groups if each.records and not each.has_members}
+    metrics.UNREAD.set(len(unread))

@@ -1,6 +1,6 @@
 """The console's metrics."""
 
-from prometheus_client import Histogram
+from prometheus_client import Gauge, Histogram
 
 from services.backbone.metrics import LATENCY_BUCKETS_SECONDS
 
@@ -9,4 +9,18 @@ REQUESTS = Histogram(
     "Time to answer, by route as declared and status.",
     ["route", "status"],
     buckets=LATENCY_BUCKETS_SECONDS,
+)
+
+LAG = Gauge(
+    "aldebaran_console_lag_records",
+    "Records that a consumer group has not settled, by group and topic; as the brokers said last.",
+    ["group", "topic"],
+)
+UNREAD = Gauge(
+    "aldebaran_console_groups_without_members",
+    "Consumer groups that have records to settle and nobody who reads.",
+)
+BROKERS_ANSWER = Gauge(
+    "aldebaran_console_brokers_answer",
+    "1 while the brokers tell how far consumer groups are behind, else 0.",
 )

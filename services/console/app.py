@@ -1,6 +1,7 @@
 """The web application: pages, API, health; each is a file of its own."""
 
 from collections.abc import Collection
+from functools import cache, partial
 from typing import Final
 
 from fastapi import FastAPI
@@ -16,6 +17,7 @@ from services.backbone.web.problems import Problem
 from services.console.api.alerts import alert_api
 from services.console.api.channels import channel_api
 from services.console.api.deliveries import delivery_api
+from services.console.api.description import described_api
 from services.console.api.exports import export_api
 from services.console.api.rehearsals import rehearsal_api
 from services.console.api.silences import silence_api
@@ -102,6 +104,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
     app.add_middleware(Named, names=list(host_names))
     app.add_middleware(Envelope, clock=desk.clock)
     add_problems(app, answer)
+    app.openapi = cache(partial(described_api, app))  # type: ignore[method-assign]  # FastAPI's way
     return app
 
 

@@ -18,7 +18,7 @@ from services.console.deeds.traces import (
     end,
 )
 from services.console.desk import Desk, Served
-from services.console.people.door import Press, Reader, ResponderPress
+from services.console.people.door import Onlooker, Press, Reader, ResponderPress
 from services.console.rendering import html
 
 
@@ -49,7 +49,7 @@ def trace_pages() -> APIRouter:
         return _one(request, desk, trace_id, "trace.html")
 
     @router.get("/traces/{trace_id}/lines")
-    def lines(request: Request, person: Reader, trace_id: TraceId, desk: Served) -> HTMLResponse:
+    def lines(request: Request, person: Onlooker, trace_id: TraceId, desk: Served) -> HTMLResponse:
         return _one(request, desk, trace_id, "trace_lines.html")
 
     @router.post("/traces/{trace_id}/end")

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, quote
 from fastapi import Depends, Request
 from starlette.responses import Response
 
+from services.backbone.errors import Transient
 from services.backbone.web.keys import ApiKey, Keys, KeysReloader, bearer
 from services.backbone.web.problems import Problem
 from services.console.people.roles import NOBODY, Person, Role
@@ -38,8 +39,8 @@ class Door:
         """The cookie's name; with this prefix browsers take it from this host by HTTPS only."""
         return "__Host-aldebaran" if self.secure else "aldebaran"
 
-    def who(self, request: Request) -> Person | None:
-        """Return who asks; None if nobody known does.
+    def who(self, request: Request, *, is_use: bool = True) -> Person | None:
+        """Return who asks; None if nobody known does. Pages ask by themselves, too: no use.
 
         Raises:
             Problem: 401, there is a key, and it is none of ours.
@@ -47,7 +48,19 @@ class Door:
         presented = bearer(request.headers)
         if presented is not None:
             return self._by_key(presented)
-        return self.sessions.find(request.cookies.get(self.cookie, ""))
+        return self.sessions.find(request.cookies.get(self.cookie, ""), is_use=is_use)
+
+    def may_look(self, request: Request) -> bool:
+        """Tell whether who opened a page that lasts may still see what is new on it.
+
+        While the ledger is away nobody can say, and there is nothing new of it either.
+        """
+        try:
+            return self.open_to_readers or self.who(request, is_use=False) is not None
+        except Transient:
+            return True
+        except Problem:
+            return False
 
     def _by_key(self, presented: str) -> Person:
         if self.keys is None:
@@ -85,7 +98,15 @@ def login_path(request: Request) -> str:
 
 
 def _reader(request: Request, door: AtDoor) -> Person:
-    person = door.who(request)
+    return _looking(request, door, is_use=True)
+
+
+def _onlooker(request: Request, door: AtDoor) -> Person:
+    return _looking(request, door, is_use=False)
+
+
+def _looking(request: Request, door: Door, *, is_use: bool) -> Person:
+    person = door.who(request, is_use=is_use)
     if person is None and not door.open_to_readers:
         raise _unknown(request)
     person = person or NOBODY
@@ -105,6 +126,9 @@ def _unknown(request: Request) -> Problem:
 
 Reader = Annotated[Person, Depends(_reader)]
 """Who looks; where reading is open, it may be nobody."""
+
+Onlooker = Annotated[Person, Depends(_onlooker)]
+"""The same for what a page asks by itself: left alone, its session ends all the same."""
 
 
 def _allowed(role: Role, person: Person, request: Request) -> Person:

@@ -54,8 +54,11 @@ class Sessions:
             connection.execute(_TIDY, (name, SESSIONS_PER_USER_LIMIT))
         return token
 
-    def find(self, token: str) -> Person | None:
-        """Return whose session it is, with today's role; None if it is over."""
+    def find(self, token: str, *, is_use: bool = True) -> Person | None:
+        """Return whose session it is, with today's role; None if it is over.
+
+        A page that asks by itself is no use: it does not keep a session from ending.
+        """
         if not token or len(token) > TOKEN_LIMIT_CHARACTERS:
             return None
         stored = _stored(token)
@@ -64,7 +67,7 @@ class Sessions:
             row = connection.execute(_FIND, terms).fetchone()
             if row is None:
                 return None
-            if row[2]:
+            if row[2] and is_use:
                 connection.execute(_SEEN, (stored,))
         return Person(row[0], Role(row[1]), "page", token)
 

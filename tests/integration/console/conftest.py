@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from threading import Thread
 
 import pytest
+from fastapi import FastAPI
 from httpx2 import Client
 from pydantic import SecretStr
 
@@ -63,6 +64,7 @@ class Console:
     users: Users
     brake: Brake
     ledger_url: str
+    app: FastAPI
 
     @contextmanager
     def client(self, name: str = "", role: Role = Role.RESPONDER) -> Iterator[Client]:
@@ -98,12 +100,13 @@ def running(
     url = f"http://127.0.0.1:{port}"
     if provided:
         desk = desk.beside(provided(url))
-    with HttpServer(create_app(desk, door), "127.0.0.1", port):
+    app = create_app(desk, door)
+    with HttpServer(app, "127.0.0.1", port):
         thread.start()
         wait_until(lambda: board.now is not None, 30, "the console has not looked around")
         try:
             yield Console(
-                url, board, watcher, parts, door, desk.users, desk.login.brake, ledger_url
+                url, board, watcher, parts, door, desk.users, desk.login.brake, ledger_url, app
             )
         finally:
             life.stop.set()

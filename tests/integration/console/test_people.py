@@ -137,6 +137,25 @@ def test_a_closed_user_is_out_at_once(console: Console) -> None:
         assert "last admin" in answer.text
 
 
+def test_an_open_page_ends_with_its_session_and_does_not_prolong_it(
+    pool: Pool, ledger_url: str
+) -> None:
+    with (
+        running(pool, ledger_url, open_to_readers=False) as console,
+        console.client("ann") as ann,
+        psycopg.connect(ledger_url, autocommit=True) as connection,
+    ):
+        connection.execute("UPDATE console_sessions SET seen_at = now() - interval '30 min'")
+        seen = connection.execute("SELECT seen_at FROM console_sessions").fetchone()
+        with ann.stream("GET", "/live") as live:
+            chunks = live.iter_bytes()
+            assert b"data:" in next(chunks)
+            assert connection.execute("SELECT seen_at FROM console_sessions").fetchone() == seen
+            connection.execute("DELETE FROM console_sessions")
+            assert all(chunks), "it goes on, and comes to an end"
+        assert ann.get("/live").url.path == "/login"
+
+
 def test_admins_make_users_whose_password_is_shown_once(console: Console) -> None:
     with console.client("boss", Role.ADMIN) as boss, console.client() as client:
         form = {"word": word(boss.get("/users")), "name": "new", "what": "add", "role": "viewer"}

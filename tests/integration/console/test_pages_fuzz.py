@@ -17,7 +17,7 @@ from tests.unit.console.declared import api_routes
 
 pytestmark = pytest.mark.postgres
 
-EXAMPLES = 100
+EXAMPLES = 40
 """Of all pages together, and as many of all forms; each takes some milliseconds."""
 LASTING = frozenset({"/live"})
 ENDING = frozenset({"/logout", "/me"})

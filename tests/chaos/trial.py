@@ -50,7 +50,8 @@ class Trial:
         self._cell = cell
         self._limit_ms = limit_ms
         number = stage.next_number()
-        self._run = f"c{number}"
+        # No run of another simulator, named by its time in hexadecimal, ends like this.
+        self._run = f"cell{number}"
         self._probe_name = f"p{number}"
         self._hit: tuple[str, ...] = ()
 

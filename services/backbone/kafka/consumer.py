@@ -1,5 +1,6 @@
 """A consumer that gives small batches at once and commits only what is settled."""
 
+import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -212,9 +213,13 @@ class Consumer:
         return client
 
     def _begin_anew(self) -> None:
-        """Replace a client that knows no broker; what is not committed comes again."""
+        """Replace a client that knows no broker; what is not committed comes again.
+
+        The old one is closed on a thread that nobody waits for: a commit that it still holds back
+        for a coordinator, of which it will never hear, can keep its closing for ever.
+        """
         log.error("brokers_forgotten", next="a new client joins the group")
-        self._client.close()
+        threading.Thread(target=self._client.close, name="forgetful", daemon=True).start()
         self._come_meanwhile.clear()
         self._client = self._open()
 

@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const STALE_MS = 12000;
+  const AGAIN_MS = 5000;
   const places = {n: "/", a: "/alerts", t: "/todo", c: "/channels", w: "/watches", r: "/routes", s: "/silences"};
   let heardAt = Date.now();
   let pending = "";
@@ -16,9 +17,13 @@
   }
 
   function watchLife() {
-    if (!document.querySelector("[hx-sse\\:connect]")) return;
+    const followed = document.querySelector("[hx-sse\\:connect]");
+    if (!followed) return;
     document.addEventListener("htmx:sse:after:message", () => { heardAt = Date.now(); live("yes"); });
-    setInterval(() => { if (Date.now() - heardAt > STALE_MS) live("no"); }, 1000);
+    const stale = () => Date.now() - heardAt > STALE_MS;
+    setInterval(() => { if (stale()) live("no"); }, 1000);
+    // The extension connects again only what was connected once.
+    setInterval(() => { if (stale()) htmx.trigger(followed, "stale"); }, AGAIN_MS);
   }
 
   function rows() { return [...document.querySelectorAll("[data-row]")]; }

@@ -1,6 +1,7 @@
 """The console in a real browser: it lives, people act, and nothing goes wrong on the page."""
 
 import pytest
+from playwright.sync_api import Route
 
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.rehearsals import Rehearsals
@@ -37,6 +38,25 @@ def test_the_first_page_lives_without_jumping(tab: OpenTab, ledger: Ledger) -> N
     add_delivery(ledger.url, alert, state=State.HELD, reason="no answer")
     one.page.wait_for_selector("#tile-todo.bad")
     assert one.page.evaluate(SHIFT) < 0.1
+
+
+def test_the_first_page_lives_though_a_script_comes_late(tab: OpenTab) -> None:
+    one, held = tab(), list[Route]()
+    one.page.route("**/hx-sse.min.js*", lambda route: held.append(route))
+    one.page.goto(one.url, wait_until="commit")
+    one.page.wait_for_function("window.htmx")
+    one.page.evaluate("() => new Promise(done => setTimeout(done, 50))")
+    held[0].continue_()
+    one.page.wait_for_selector("body[data-live=yes]")
+
+
+def test_the_first_page_lives_though_it_was_refused_at_first(tab: OpenTab) -> None:
+    one = tab()
+    one.page.route("**/live", lambda route: route.fulfill(status=503), times=1)
+    one.go("/")
+    one.page.wait_for_selector("body[data-live=yes]")
+    assert [each for each in one.troubles if "503" not in each] == []
+    one.troubles.clear()
 
 
 def test_an_operator_resolves_a_real_doubt(

@@ -19,6 +19,9 @@ class RehearsalSettings(LedgerSettings, KafkaSettings):
     """After so long all of it is ended."""
     rehearsal_heap: Annotated[str, Field(pattern=r"^\d{1,6}[mg]$")] = "512m"
     """Java's heap; Spark does not start with less, and takes about 300 MiB besides."""
+    rehearsal_niceness: Annotated[int, Field(ge=0, le=19)] = 10
+    """How far it steps back behind everything else on its machine; with 19 a machine whose cores
+    are all busy may never come to it."""
     rehearsal_look_seconds: Seconds = 1.0
     """Time between two looks at whether somebody asks."""
     auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)

@@ -75,6 +75,7 @@ class Trying:
         at = self.settings
         bounds = ["--records", str(at.rehearsal_records)]
         bounds += ["--seconds", str(at.rehearsal_version_seconds)]
+        bounds += ["--niceness", str(at.rehearsal_niceness)]
         return subprocess.Popen(
             [*self.command, *files, *bounds],
             env=environment(os.environ, at, folder),
@@ -90,8 +91,8 @@ class Trying:
             if self.clock.wait(self.stop, LOOK_SECONDS):
                 raise Stopped
             if self.clock.monotonic_seconds() > end:
-                seconds = self.settings.rehearsal_seconds
-                raise Failed(f"ended after {seconds:g} s: take a shorter span, or try again later")
+                said = f"ended after {self.settings.rehearsal_seconds:g} s: take a shorter span"
+                raise Failed(f"{said}, or try again when less is going on")
 
 
 def environment(own: Mapping[str, str], at: RehearsalSettings, folder: Path) -> dict[str, str]:

@@ -37,7 +37,9 @@ def main(arguments: Sequence[str]) -> int:
     chosen = parser.parse_args(arguments)
     settings = read_settings(AuditorSettings)
     if chosen.command == "rehearse":
-        errand = Errand(chosen.question, chosen.answer, chosen.records, chosen.seconds)
+        errand = Errand(
+            chosen.question, chosen.answer, chosen.records, chosen.seconds, chosen.niceness
+        )
         return carry_out(settings, errand)
     if chosen.command == "check":
         return check(settings, chosen.files)
@@ -50,6 +52,7 @@ def add_rehearse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--answer", type=Path, required=True, help="file of JSON to write")
     parser.add_argument("--records", type=int, required=True, help="most records to read")
     parser.add_argument("--seconds", type=float, required=True, help="most time of a version")
+    parser.add_argument("--niceness", type=int, required=True, help="how far to step back")
 
 
 def audit(settings: AuditorSettings, life: Life) -> None:

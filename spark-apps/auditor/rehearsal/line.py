@@ -40,12 +40,13 @@ class Errand:
     answer: Path
     records: int
     seconds: float
+    niceness: int
 
 
 def carry_out(settings: AuditorSettings, errand: Errand) -> int:
     """Try what the question says and write the answer; return the exit code."""
     set_up_logging("rehearsal", settings)
-    step_back()
+    step_back(errand.niceness)
     threading.Thread(target=end_with_parent, name="parent", daemon=True).start()
     try:
         rehearsal = Rehearsal.model_validate_json(errand.question.read_bytes())
@@ -62,9 +63,9 @@ def carry_out(settings: AuditorSettings, errand: Errand) -> int:
     return 0
 
 
-def step_back() -> None:
+def step_back(niceness: int) -> None:
     """Let everything else on the machine go first, and be the first to end if memory is short."""
-    os.nice(19)
+    os.nice(niceness)
     try:
         Path("/proc/self/oom_score_adj").write_text(_LAST)
     except OSError:

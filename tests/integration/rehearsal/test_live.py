@@ -13,7 +13,10 @@ from tests.integration.auditor.conftest import place
 from tests.integration.auditor.running import Findings, Place, Sender
 
 __all__ = ["place"]
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(900)]
+
+PATIENT = {"rehearsal_seconds": 400, "rehearsal_version_seconds": 300, "rehearsal_niceness": 0}
+"""Bounds are tested by themselves: a machine that is busy with other tests is no reason here."""
 
 
 @pytest.fixture
@@ -30,7 +33,8 @@ def text(place: Place, watch: str) -> str:
 
 
 def rehearse(place: Place, new: str, live: str | None = None, **settings: int) -> Answer:
-    at = RehearsalSettings(kafka_bootstrap_servers=place.bootstrap, **settings)  # type: ignore[arg-type]  # as given
+    told = {**PATIENT, **settings}
+    at = RehearsalSettings(kafka_bootstrap_servers=place.bootstrap, **told)  # type: ignore[arg-type]  # as given
     return Trying(at, SystemClock(), threading.Event()).answer(Rehearsal(new=new, live=live))
 
 

@@ -42,7 +42,11 @@ def test_the_first_page_lives_without_jumping(tab: OpenTab, ledger: Ledger) -> N
 
 def test_the_first_page_lives_though_a_script_comes_late(tab: OpenTab) -> None:
     one, held = tab(), list[Route]()
-    one.page.route("**/hx-sse.min.js*", lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    one.page.route("**/hx-sse.min.js*", hold)
     one.page.goto(one.url, wait_until="commit")
     one.page.wait_for_function("window.htmx")
     one.page.evaluate("() => new Promise(done => setTimeout(done, 50))")

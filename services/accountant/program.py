@@ -15,7 +15,7 @@ from services.backbone.kafka.consumer import Consumer
 from services.backbone.ledger.accounting import AccountBook
 from services.backbone.ledger.database import migrate, open_pool
 from services.backbone.log import logger
-from services.backbone.loop import SOON
+from services.backbone.outage import SOON, until_there
 from services.backbone.progress import Progress
 from services.backbone.service import Life
 from services.contracts import topics
@@ -100,7 +100,7 @@ def run_accountant(settings: AccountantSettings, life: Life) -> None:
     life.health.add_ready("ledger", lambda: None)
     if not settings.targets:
         log.warning("nobody_to_tell", setting="ALDEBARAN_ACCOUNTANT_RECIPIENTS")
-    if not _schema_ready(settings, life):
+    if not until_there(lambda: migrate(settings), life):
         return
     with ExitStack() as closing:
         pool = closing.enter_context(open_pool(settings))
@@ -115,16 +115,3 @@ def run_accountant(settings: AccountantSettings, life: Life) -> None:
         behind = settings.accountant_behind_seconds
         comparison = Comparison(book, alerts, aside, life.clock, behind)
         Accountant(settings, life, comparison, Turns(book, settings, life.clock), heartbeat).run()
-
-
-def _schema_ready(settings: AccountantSettings, life: Life) -> bool:
-    attempt = 0
-    while not life.stop.is_set():
-        try:
-            migrate(settings)
-            return True
-        except Transient as error:
-            attempt += 1
-            log.warning("ledger_away", reason=str(error))
-            life.clock.wait(life.stop, SOON.seconds(attempt, random.SystemRandom()))
-    return False

@@ -12,14 +12,14 @@ from services.aldebaran.completion import script
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Trouble
 from services.backbone.settings import read_settings
-from services.backbone.web.client import CommandClient
+from services.backbone.web.client import ApiClient
 
 _HELP: Final = """Asks a running console: ALDEBARAN_CONSOLE_URL (http://127.0.0.1:18080) and
 ALDEBARAN_OPERATOR_KEY, which `python -m services.lookout keygen NAME` makes. Completion:
 source <(python -m services.aldebaran completion bash)"""
 EXIT_INTERRUPTED: Final = 130
 
-Asking = Callable[[argparse.Namespace, CommandClient, TextIO], int]
+Asking = Callable[[argparse.Namespace, ApiClient, TextIO], int]
 _ASKING: Final[dict[str, Asking]] = {
     "why": alerts.why,
     "ack": alerts.acknowledge,
@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def carry_out(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
+def carry_out(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
     """Carry out a command of the API.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.web.client import CommandClient
+from services.backbone.web.client import ApiClient
 
 TAIL_SECONDS: Final = 1.0
 TAIL_ROWS: Final = 100
@@ -37,7 +37,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     ack.add_argument("--note", default="", help="kept with your name")
 
 
-def alerts(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
+def alerts(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
     """List the newest alerts, or follow them until interrupted."""
     query = {
         "q": " ".join(chosen.words),
@@ -55,7 +55,7 @@ def alerts(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out:
 
 def _follow(
     chosen: argparse.Namespace,
-    client: CommandClient,
+    client: ApiClient,
     clock: Clock,
     out: TextIO,
     query: dict[str, Any],
@@ -88,7 +88,7 @@ def _line(alert: dict[str, Any]) -> str:
     return f"{head} {alert['watch']}: {alert['summary']} [{told or 'nobody is told'}]\n"
 
 
-def why(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def why(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Show each route that was asked, and per recipient one sentence and what led to it."""
     told = client.ask("GET", f"/v1/why/{chosen.alert}")
     if chosen.json:
@@ -108,7 +108,7 @@ def why(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
     return 0
 
 
-def acknowledge(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def acknowledge(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Take an alert in hand."""
     body = {"note": chosen.note}
     told = client.ask("POST", f"/v1/alerts/{chosen.alert}/acknowledge", body)

@@ -3,7 +3,7 @@
 import httpx2
 from pydantic import Field
 
-from services.backbone.web.client import CommandClient, OperatorSettings
+from services.backbone.web.client import ApiClient, OperatorSettings, command_client
 
 
 class CommandSettings(OperatorSettings):
@@ -14,6 +14,6 @@ class CommandSettings(OperatorSettings):
 
 def console_client(
     settings: CommandSettings, transport: httpx2.BaseTransport | None = None
-) -> CommandClient:
+) -> ApiClient:
     """Return what asks the console."""
-    return CommandClient("console", settings.console_url, settings, transport)
+    return command_client("console", settings.console_url, settings, transport)

@@ -4,7 +4,7 @@ import argparse
 import uuid
 from typing import TextIO
 
-from services.backbone.web.client import CommandClient
+from services.backbone.web.client import ApiClient
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -20,7 +20,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     say.add_argument("--why", required=True, help="how you know; kept with your name")
 
 
-def todo(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def todo(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """List what waits."""
     query = {"state": chosen.state or ["IN_DOUBT", "HELD"], "limit": chosen.limit}
     rows = client.ask("GET", "/v1/deliveries", query=query)["rows"]
@@ -33,7 +33,7 @@ def todo(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
     return 0
 
 
-def say(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def say(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Give a person's word; the key makes a lost answer harmless."""
     body = {"action": chosen.action, "why": chosen.why}
     path = f"/v1/deliveries/{chosen.delivery}/word"

@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
-from services.backbone.web.client import CommandClient
+from services.backbone.web.client import ApiClient
 from services.contracts.declarations import FILE_LIMIT_BYTES, BadDeclaration
 from services.contracts.watches import load_watch
 
@@ -28,7 +28,7 @@ def add_try(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     command.add_argument("--json", action="store_true", help="all of the answer")
 
 
-def try_watch(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
+def try_watch(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
     """Ask for a rehearsal, wait for it and show it; 1 where the watch cannot run.
 
     Raises:
@@ -59,7 +59,7 @@ def _texts(file: Path) -> dict[str, str]:
         raise Refused(str(error)) from None
 
 
-def _ended(client: CommandClient, path: str, clock: Clock, wait_seconds: float) -> dict[str, Any]:
+def _ended(client: ApiClient, path: str, clock: Clock, wait_seconds: float) -> dict[str, Any]:
     end = clock.monotonic_seconds() + wait_seconds
     while True:
         told: dict[str, Any] = client.ask("GET", path)

@@ -5,7 +5,7 @@ import json
 import uuid
 from typing import Any, TextIO
 
-from services.backbone.web.client import CommandClient
+from services.backbone.web.client import ApiClient
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 from services.backbone.web.trials import add_trial_arguments, trial_body
 
@@ -23,7 +23,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     add_trial_arguments(test)
 
 
-def silence(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def silence(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Carry out one action on silences."""
     if chosen.action == "list":
         out.writelines(map(_line, client.ask("GET", "/v1/silences")))
@@ -38,7 +38,7 @@ def silence(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> i
     return 0
 
 
-def send_test(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def send_test(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Send a test."""
     sent = client.ask("POST", "/v1/test-sends", trial_body(chosen), key=uuid.uuid4().hex)
     out.write(f"alert {sent['alert_id']}; see: aldebaran why {sent['alert_id'][:8]}\n")

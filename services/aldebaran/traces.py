@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
-from services.backbone.web.client import CommandClient
+from services.backbone.web.client import ApiClient
 
 LOOK_SECONDS: Final = 1.0
 LAST_LOOKS: Final = 3
@@ -27,7 +27,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     commands.add_parser("traces", help="traces, newest first")
 
 
-def traces(client: CommandClient, out: TextIO) -> int:
+def traces(client: ApiClient, out: TextIO) -> int:
     """List traces."""
     for each in client.ask("GET", "/v1/traces"):
         state = "on  " if each["is_on"] else "over"
@@ -36,7 +36,7 @@ def traces(client: CommandClient, out: TextIO) -> int:
     return 0
 
 
-def trace(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
+def trace(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
     """Begin a trace, or join the one that is on, and follow it until it ends."""
     trace_id = _on(client, chosen.key)
     if chosen.end:
@@ -52,12 +52,12 @@ def trace(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: 
     return 0
 
 
-def _on(client: CommandClient, key: str) -> str | None:
+def _on(client: ApiClient, key: str) -> str | None:
     found = (each for each in client.ask("GET", "/v1/traces") if each["is_on"])
     return next((str(each["trace_id"]) for each in found if each["key"] == key), None)
 
 
-def _follow(trace_id: str, as_json: bool, client: CommandClient, clock: Clock, out: TextIO) -> None:
+def _follow(trace_id: str, as_json: bool, client: ApiClient, clock: Clock, out: TextIO) -> None:
     after, told, quiet = 0, False, 0
     while True:
         try:

@@ -3,21 +3,19 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer
 from services.backbone.log import logger
+from services.backbone.outage import SOON
 from services.backbone.service import Life
 from services.contracts import topics
 from services.contracts.records import Malformed, Rejected
 
 log = logger(__name__)
-
-SOON: Final = Backoff(first_seconds=0.05, limit_seconds=2.0)
-"""A store or broker that is away is asked again within two seconds."""
 
 Input = TypeVar("Input")
 Taken_contra = TypeVar("Taken_contra", contravariant=True)

@@ -12,10 +12,10 @@ from services.backbone.ledger.answers import Answers
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.reading import LedgerReader
 from services.backbone.service import Life
+from services.backbone.web.client import ApiClient
 from services.console.behind import Topics
 from services.console.deeds.silences import Deeds
 from services.console.live import Board
-from services.console.lookout import Lookout
 from services.console.oidc.login import OidcLogin
 from services.console.oidc.provider import Provider
 from services.console.people.audit import Audit
@@ -39,7 +39,7 @@ class Desk:
     guests: Guests
     audit: Audit
     login: Login
-    lookout: Lookout
+    lookout: ApiClient
     deeds: Deeds
     board: Board
     life: Life
@@ -72,7 +72,7 @@ def open_desk(
     board: Board,
     life: Life,
     sessions: Sessions,
-    lookout: Lookout,
+    lookout: ApiClient,
     shelf: WatchShelf,
     topics: Topics,
     parts: Mapping[str, str],

@@ -20,8 +20,13 @@ class Line:
     text: str
 
 
-def difference(before: str, after: str) -> list[Line] | None:
-    """Return the changed lines with some around them; None where the texts are too long."""
+def difference(before: str | None, after: str) -> list[Line] | None:
+    """Return the changed lines with some around them.
+
+    None where there was nothing before, and where the texts are too long.
+    """
+    if before is None:
+        return None
     old, new = before.splitlines(), after.splitlines()
     if len(old) + len(new) > LINES_LIMIT:
         return None

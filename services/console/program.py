@@ -1,6 +1,6 @@
 """The console as a program: its stores, what looks at everything, and the web application."""
 
-import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from services.console.behind import Topics
 from services.console.desk import open_desk
 from services.console.lagging import LagWatch
 from services.console.live import Board
-from services.console.lookout import Lookout
+from services.console.lookout import lookout_client
 from services.console.oidc.provider import Provider
 from services.console.parts.looking import Looker
 from services.console.people.door import Door
@@ -50,21 +50,21 @@ def run(settings: ConsoleSettings) -> int:
     """
     door_keys = read_keys(settings.operator_keys_file)
     pool, board = open_pool(settings), Board()
-    lookout = Lookout(settings.lookout_url, settings.operator_key.get_secret_value())
+    lookout = lookout_client(settings.lookout_url, settings.operator_key.get_secret_value())
     provider = Provider(settings, SystemClock()) if settings.console_oidc_issuer else None
     lifetimes = Lifetimes(settings.console_session_hours * 3600, settings.console_idle_minutes * 60)
     sessions = Sessions(pool, lifetimes)
     door = Door(sessions, *door_keys, settings.open_to_readers, settings.is_secure)
 
     def body(life: Life) -> None:
-        with ThreadPoolExecutor(1, "trace") as beside:
-            ledger = ledger_watch(settings, pool)
-            tracing = beside.submit(trace, settings, pool, ledger, life)
-            try:
-                watch(settings, ledger, board, life)
-            finally:
-                life.stop.set()
-            tracing.result()
+        lagging = LagWatch(LagReader(settings, PROGRAM).read, life)
+        ledger = ledger_watch(settings, pool)
+        at_once(
+            life,
+            lambda: watch(settings, ledger, board, lagging, life),
+            lambda: trace(settings, pool, ledger, life),
+            lagging.watch_until_stopped,
+        )
 
     def app(life: Life) -> ASGIApp:
         shelf = WatchShelf(settings.watches_dir)
@@ -94,11 +94,26 @@ def ledger_watch(settings: ConsoleSettings, pool: Pool) -> LedgerWatch:
     )
 
 
-def watch(settings: ConsoleSettings, ledger: LedgerWatch, board: Board, life: Life) -> None:
+def at_once(life: Life, *parts: Callable[[], None]) -> None:
+    """Run parts that last as long as the life; a bug in one ends them all, and the program."""
+
+    def to_its_end(part: Callable[[], None]) -> None:
+        try:
+            part()
+        finally:
+            life.stop.set()
+
+    with ThreadPoolExecutor(len(parts), "part") as threads:
+        running = [threads.submit(to_its_end, part) for part in parts]
+    for each in running:
+        each.result()
+
+
+def watch(
+    settings: ConsoleSettings, ledger: LedgerWatch, board: Board, lagging: LagWatch, life: Life
+) -> None:
     """Look at everything until stopped."""
     looker = Looker(life.clock)
-    lagging = LagWatch(LagReader(settings, PROGRAM).read, life)
-    threading.Thread(target=lagging.watch_until_stopped, name="lag", daemon=True).start()
     life.health.add_ready("ledger", lambda: ledger.trouble)
     Watcher(
         ledger=ledger,
@@ -113,7 +128,7 @@ def watch(settings: ConsoleSettings, ledger: LedgerWatch, board: Board, life: Li
 
 
 def trace(settings: ConsoleSettings, pool: Pool, ledger: LedgerWatch, life: Life) -> None:
-    """Follow what is traced until stopped; a bug here ends the program as one elsewhere does."""
+    """Follow what is traced until stopped."""
     while not ledger.migrated and not life.clock.wait(life.stop, MIGRATED_SECONDS):
         pass
     try:
@@ -122,10 +137,7 @@ def trace(settings: ConsoleSettings, pool: Pool, ledger: LedgerWatch, life: Life
         log.error("streams_unreadable", reason=str(error))
         streams = ()
     opening = topic_reading(settings, streams)
-    try:
-        Tracer(Traces(pool), LedgerReader(pool), opening, streams, life).follow_until_stopped()
-    finally:
-        life.stop.set()
+    Tracer(Traces(pool), LedgerReader(pool), opening, streams, life).follow_until_stopped()
 
 
 def prepare(settings: ConsoleSettings, pool: Pool) -> None:

@@ -1,14 +1,12 @@
 """Runs one deliverer, and takes it apart when told to stop."""
 
 import asyncio
-import random
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from services.backbone.errors import Transient
 from services.backbone.ledger.database import migrate
 from services.backbone.log import logger
-from services.backbone.loop import SOON
+from services.backbone.outage import until_there
 from services.backbone.reading import Reading
 from services.backbone.service import Life
 from services.deliverer.assembly import Parts, assemble
@@ -90,7 +88,7 @@ async def _read(inbox: Inbox, settings: DelivererSettings) -> None:
 def serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) -> None:
     """Be one deliverer until the life's stop."""
     try:
-        if _schema_ready(settings, life):
+        if until_there(lambda: migrate(settings), life):
             asyncio.run(_serve(settings, open_channel, life))
     except ExceptionGroup as group:
         raise group.exceptions[0] from group
@@ -107,18 +105,3 @@ async def _serve(settings: DelivererSettings, open_channel: OpenChannel, life: L
             await deliverer.run(group)
         finally:
             life.stop.set()
-
-
-def _schema_ready(settings: DelivererSettings, life: Life) -> bool:
-    """Bring the ledger's schema up to date, however long Postgres is away; False if stopped."""
-    rng = random.SystemRandom()
-    attempt = 0
-    while not life.stop.is_set():
-        try:
-            migrate(settings)
-            return True
-        except Transient as error:
-            attempt += 1
-            log.warning("ledger_away", reason=str(error))
-            life.clock.wait(life.stop, SOON.seconds(attempt, rng))
-    return False

@@ -9,7 +9,7 @@ from typing import Final
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Consumer, Ends, Incoming
 from services.backbone.log import logger
-from services.backbone.loop import SOON
+from services.backbone.outage import SOON
 from services.backbone.progress import Progress
 from services.backbone.service import Life
 from services.contracts.records import Alert, Malformed

@@ -3,7 +3,7 @@
 import httpx2
 from pydantic import Field
 
-from services.backbone.web.client import CommandClient, OperatorSettings
+from services.backbone.web.client import ApiClient, OperatorSettings, command_client
 
 
 class LookoutSettings(OperatorSettings):
@@ -14,6 +14,6 @@ class LookoutSettings(OperatorSettings):
 
 def lookout_client(
     settings: LookoutSettings, transport: httpx2.BaseTransport | None = None
-) -> CommandClient:
+) -> ApiClient:
     """Return what asks the lookout."""
-    return CommandClient("lookout", settings.lookout_url, settings, transport)
+    return command_client("lookout", settings.lookout_url, settings, transport)

@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Trouble
 from services.backbone.settings import read_settings
-from services.backbone.web.client import CommandClient, NotFound
+from services.backbone.web.client import ApiClient, NotFound
 from services.backbone.web.keys import ApiKey, entry, expiry, new_key, shown
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 from services.backbone.web.trials import add_trial_arguments, trial_body
@@ -72,7 +72,7 @@ def answer(chosen: argparse.Namespace, clock: Clock | None = None) -> int:
         return 1
 
 
-def act(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
+def act(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
     """Carry out a command of the API.
 
     Raises:
@@ -96,29 +96,29 @@ def keygen(chosen: argparse.Namespace, clock: Clock, out: TextIO) -> int:
     return 0
 
 
-def _add(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def _add(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     _line(client.ask("POST", "/silences", silence_body(chosen)), out)
     return 0
 
 
-def _preview(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def _preview(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     out.writelines(preview_lines(client.ask("POST", "/silences/preview", silence_body(chosen))))
     return 0
 
 
-def _list(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def _list(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     query = {"standing": "true"} if chosen.standing else None
     for each in client.ask("GET", "/silences", query=query)["silences"]:
         _line(each, out)
     return 0
 
 
-def _end(chosen: argparse.Namespace, client: CommandClient, out: TextIO) -> int:
+def _end(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     _line(client.ask("DELETE", f"/silences/{chosen.silence}"), out)
     return 0
 
 
-_SILENCE: Final[Mapping[str, Callable[[argparse.Namespace, CommandClient, TextIO], int]]] = {
+_SILENCE: Final[Mapping[str, Callable[[argparse.Namespace, ApiClient, TextIO], int]]] = {
     "add": _add,
     "preview": _preview,
     "list": _list,
@@ -133,7 +133,7 @@ def _line(silence: dict[str, Any], out: TextIO) -> None:
     out.write(f"{silence['silence_id']} {silence['starts_at']} to {ends} {match} {said}\n")
 
 
-def _test_send(chosen: argparse.Namespace, client: CommandClient, clock: Clock, out: TextIO) -> int:
+def _test_send(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
     body = trial_body(chosen) | {"heed_silences": chosen.heed_silences}
     # Named here, so that asking again after a lost answer is the same test.
     told = client.ask("POST", "/test-sends", body, key=uuid.uuid4().hex)
@@ -144,7 +144,7 @@ def _test_send(chosen: argparse.Namespace, client: CommandClient, clock: Clock, 
 
 
 def follow(
-    told: dict[str, Any], client: CommandClient, clock: Clock, out: TextIO, wait_seconds: float
+    told: dict[str, Any], client: ApiClient, clock: Clock, out: TextIO, wait_seconds: float
 ) -> int:
     """Show each change of a test's deliveries until all have ended; 0 if all reached somebody."""
     until = clock.monotonic_seconds() + wait_seconds
@@ -163,7 +163,7 @@ def follow(
         clock.wait(threading.Event(), LOOK_SECONDS)
 
 
-def _recipients(client: CommandClient, path: str) -> list[dict[str, Any]]:
+def _recipients(client: ApiClient, path: str) -> list[dict[str, Any]]:
     try:
         found: list[dict[str, Any]] = client.ask("GET", path)["recipients"]
     except NotFound:

@@ -1,7 +1,5 @@
 """Puts the lookout together and runs it."""
 
-import random
-from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Final
 
@@ -12,7 +10,8 @@ from services.backbone.kafka.producer import Producer
 from services.backbone.ledger.database import migrate, open_pool
 from services.backbone.ledger.intake import Intake
 from services.backbone.log import logger
-from services.backbone.loop import SOON, ConsumerLoop
+from services.backbone.loop import ConsumerLoop
+from services.backbone.outage import until_there
 from services.backbone.progress import Progress
 from services.backbone.reading import Reading
 from services.backbone.service import Life
@@ -149,20 +148,6 @@ def prepare(settings: LookoutSettings, life: Life) -> bool:
         _check_topics(settings)
 
     return until_there(attempt, life)
-
-
-def until_there(attempt: Callable[[], object], life: Life) -> bool:
-    """Try until nothing is away any more; False if the life stops before."""
-    tries = 0
-    while not life.stop.is_set():
-        try:
-            attempt()
-            return True
-        except Transient as error:
-            tries += 1
-            log.warning("not_there_yet", attempt=tries, reason=str(error))
-            life.clock.wait(life.stop, SOON.seconds(tries, random.SystemRandom()))
-    return False
 
 
 def _check_topics(settings: LookoutSettings) -> None:

@@ -9,6 +9,7 @@ from services.backbone.errors import Transient
 from services.backbone.ledger.database import migrate, open_pool
 from services.backbone.ledger.rehearsals import Rehearsals, Taken
 from services.backbone.log import logger
+from services.backbone.outage import until_there
 from services.backbone.service import Life
 from services.contracts.rehearsals import Answer, Rehearsal
 from services.rehearsal import metrics
@@ -100,22 +101,5 @@ def rehearse(settings: RehearsalSettings, life: Life) -> None:
             look_seconds=settings.rehearsal_look_seconds,
         )
         life.health.add_ready("ledger", lambda: runner.trouble)
-        migrate_when_there(settings, life)
-        runner.run()
-
-
-def migrate_when_there(settings: RehearsalSettings, life: Life) -> None:
-    """Bring the schema up to date as soon as Postgres answers.
-
-    Raises:
-        Refused: the database is newer than this program.
-    """
-    attempt, rng = 0, random.SystemRandom()
-    while not life.stop.is_set():
-        try:
-            migrate(settings)
-            return
-        except Transient as error:
-            attempt += 1
-            log.warning("ledger_away", reason=str(error))
-            life.clock.wait(life.stop, AGAIN.seconds(attempt, rng))
+        if until_there(lambda: migrate(settings), life):
+            runner.run()

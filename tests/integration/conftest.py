@@ -1,6 +1,14 @@
 """What tests with real parts need beyond `tests/conftest.py`."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+from pydantic import SecretStr
+
+from services.backbone.ledger.database import Pool, migrate, open_pool
+from services.backbone.settings import LedgerSettings
+from tests.broker import OwnBroker
 
 _DRAWN_BESIDE = (
     "ignore:Do not use the `random` module inside strategies"
@@ -15,3 +23,20 @@ def pytest_configure(config: pytest.Config) -> None:
     spreads its connections' ends with it on a thread of its own; unit tests stay strict.
     """
     config.addinivalue_line("filterwarnings", _DRAWN_BESIDE)
+
+
+@pytest.fixture
+def pool(ledger_url: str) -> Iterator[Pool]:
+    """Give a migrated ledger of this test's own."""
+    settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
+    migrate(settings)
+    with open_pool(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def own_broker(aldebaran_tools: Path, tmp_path: Path) -> Iterator[OwnBroker]:
+    """A broker that this test may kill."""
+    own = OwnBroker(aldebaran_tools, tmp_path)
+    yield own
+    own.running.stop()

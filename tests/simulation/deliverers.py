@@ -8,7 +8,7 @@ from typing import Final
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Incoming
-from services.backbone.loop import SOON
+from services.backbone.outage import SOON
 from services.contracts.records import Malformed
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers

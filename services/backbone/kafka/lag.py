@@ -60,10 +60,14 @@ class LagReader:
             Transient: the brokers do not answer in time.
             Refused: they do not allow it.
         """
-        self._client = self._client or AdminClient(common_config(self._settings, self._program))
-        groups = self._groups(self._client)
+        client = self._client or AdminClient(common_config(self._settings, self._program))
+        # Kept only if it gets its answers: one that has forgotten its brokers never finds them.
+        self._client = None
+        groups = self._groups(client)
         places = {place for group in groups for place in group.settled}
-        return lags(groups, self._ends(self._client, places))
+        found = lags(groups, self._ends(client, places))
+        self._client = client
+        return found
 
     def _groups(self, client: AdminClient) -> list[Group]:
         listed = _answer(client.list_consumer_groups(request_timeout=TIMEOUT_SECONDS))

@@ -84,7 +84,6 @@ def no_such_rehearsal(rehearsal_id: str) -> Problem:
 
 def _shown(found: Whole) -> RehearsalShown:
     asked = found.rehearsal
-    changed = difference(asked.live, asked.new) if asked.live is not None else []
     marks = {"added": "+", "gone": "-", "same": " ", "place": ""}
     return RehearsalShown(
         rehearsal_id=found.rehearsal_id,
@@ -95,5 +94,5 @@ def _shown(found: Whole) -> RehearsalShown:
         age_ms=found.age_ms,
         span_seconds=asked.span_seconds,
         answer=found.found,
-        changed=[marks[each.kind] + each.text for each in changed or []],
+        changed=[marks[each.kind] + each.text for each in difference(asked.live, asked.new) or []],
     )

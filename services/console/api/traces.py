@@ -98,10 +98,7 @@ def trace_api() -> APIRouter:
     @router.delete("/{trace_id}", summary="End a trace now")
     def off(trace_id: TraceId, person: Responder, desk: Served, key: Key = None) -> TraceRow:
         found(desk.traces.one(trace_id))
-        try:
-            end(desk.pool, person, trace_id, key)
-        except Refused as error:
-            raise Problem(409, "over_already", str(error)) from None
+        end(desk.pool, person, trace_id, key)
         return shown(found(desk.traces.one(trace_id)))
 
     return router

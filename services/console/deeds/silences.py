@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from services.backbone.web.client import ApiClient
 from services.backbone.web.problems import Problem
 from services.console.deeds.once import press_key
-from services.console.lookout import Lookout
 from services.console.people.audit import Audit, Deed
 from services.console.people.roles import Person
 
@@ -40,7 +40,7 @@ class Quiet:
 class Deeds:
     """Does things at the lookout and notes them."""
 
-    lookout: Lookout
+    lookout: ApiClient
     audit: Audit
 
     def preview(self, person: Person, quiet: Quiet) -> Told:
@@ -51,7 +51,7 @@ class Deeds:
     def silence(self, person: Person, quiet: Quiet, key: str | None) -> Told:
         """Make a silence; the same press again is the same silence."""
         press = press_key(person, key)
-        made: Told = self.lookout.ask("POST", "/silences", quiet.body(person), press)
+        made: Told = self.lookout.ask("POST", "/silences", quiet.body(person), key=press)
         detail = f"{quiet.match} for {quiet.lasts}: {quiet.reason}"
         self.audit.note(person, Deed("silence", f"silence {made['silence_id']}", detail, key=press))
         return made
@@ -65,7 +65,7 @@ class Deeds:
     def test(self, person: Person, body: dict[str, Any], key: str | None) -> Told:
         """Send a test the whole way; the same press again is the same test."""
         press = press_key(person, key)
-        sent: Told = self.lookout.ask("POST", "/test-sends", body, press)
+        sent: Told = self.lookout.ask("POST", "/test-sends", body, key=press)
         whom = ", ".join(f"{each['channel']} {each['recipient']}" for each in sent["told"])
         self.audit.note(person, Deed("test-send", f"alert {sent['alert_id']}", whom, key=press))
         return sent

@@ -4,6 +4,7 @@ import uuid
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool
+from services.backbone.web.problems import Problem
 from services.console.deeds.once import do_once, press_key
 from services.console.people.audit import Deed
 from services.console.people.roles import Person
@@ -38,7 +39,7 @@ def end(pool: Pool, person: Person, trace_id: str, press: str | None) -> bool:
     """End a trace now; return False where the same press was done before.
 
     Raises:
-        Refused: it is over already.
+        Problem: it is over already.
         Transient: Postgres is away.
     """
 
@@ -47,4 +48,7 @@ def end(pool: Pool, person: Person, trace_id: str, press: str | None) -> bool:
             raise Refused("this trace is over already")
 
     deed = Deed("end trace", f"trace {trace_id}", key=press_key(person, press))
-    return do_once(pool, person, deed, off)
+    try:
+        return do_once(pool, person, deed, off)
+    except Refused as error:
+        raise Problem(409, "over_already", str(error)) from None

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from services.backbone.ledger.rehearsals import Rehearsals, Whole
+from services.backbone.ledger.rehearsals import Rehearsals
 from services.backbone.web.problems import Problem
 from services.console.api.rehearsals import no_such_rehearsal
 from services.console.api.terms import RehearsalId
@@ -72,13 +72,8 @@ def _one(request: Request, desk: Desk, rehearsal_id: str, template: str) -> HTML
         asked=found.rehearsal,
         answer=found.found,
         is_open=found.state in ("ASKED", "RUNS"),
-        lines=_lines(found),
+        lines=difference(found.rehearsal.live, found.rehearsal.new),
     )
-
-
-def _lines(found: Whole) -> object:
-    asked = found.rehearsal
-    return difference(asked.live, asked.new) if asked.live is not None else None
 
 
 def _form(

@@ -7,7 +7,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from services.backbone.errors import Refused
-from services.backbone.web.problems import Problem
 from services.console.api.terms import TraceId
 from services.console.api.traces import found
 from services.console.deeds.traces import (
@@ -55,10 +54,7 @@ def trace_pages() -> APIRouter:
     @router.post("/traces/{trace_id}/end")
     def off(trace_id: TraceId, press: ResponderPress, desk: Served) -> Response:
         found(desk.traces.one(trace_id))
-        try:
-            end(desk.pool, press.person, trace_id, press.text("key", 256) or None)
-        except Refused as error:
-            raise Problem(409, "over_already", str(error)) from None
+        end(desk.pool, press.person, trace_id, press.text("key", 256) or None)
         return RedirectResponse(f"/traces/{trace_id}?said=it+is+over", 303)
 
     return router

@@ -1,6 +1,5 @@
 """The broker goes away under a running auditor and comes back: nothing is lost."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,14 +8,6 @@ from tests.broker import OwnBroker
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
-
-
-@pytest.fixture
-def own_broker(aldebaran_tools: Path, tmp_path: Path) -> Iterator[OwnBroker]:
-    """A running broker that the test may stop."""
-    own = OwnBroker(aldebaran_tools, tmp_path)
-    yield own
-    own.running.stop()
 
 
 def test_broker_stops_and_starts(

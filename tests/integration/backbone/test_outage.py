@@ -1,8 +1,6 @@
 """The only broker dies, and is away for longer than a consumer's session."""
 
 import uuid
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,14 +12,6 @@ from tests.broker import OwnBroker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(180)]
 TOPIC = "outage"
-
-
-@pytest.fixture
-def own_broker(aldebaran_tools: Path, tmp_path: Path) -> Iterator[OwnBroker]:
-    """A broker that this test may kill."""
-    own = OwnBroker(aldebaran_tools, tmp_path)
-    yield own
-    own.running.stop()
 
 
 def test_who_settles_while_it_joins_again_is_not_fenced_by_its_earlier_self(

@@ -8,18 +8,18 @@ from threading import Thread
 import pytest
 from fastapi import FastAPI
 from httpx2 import Client
-from pydantic import SecretStr
 
-from services.backbone.ledger.database import Pool, migrate, open_pool
+from services.backbone.ledger.database import Pool
 from services.backbone.ledger.overview import Overviews
 from services.backbone.ledger.reading import LedgerReader
 from services.backbone.service import HttpServer, Life
-from services.backbone.settings import KafkaSettings, LedgerSettings
+from services.backbone.settings import KafkaSettings
+from services.backbone.web.client import ApiClient
 from services.console.app import create_app
 from services.console.behind import Topics
 from services.console.desk import open_desk
 from services.console.live import Board
-from services.console.lookout import Lookout
+from services.console.lookout import lookout_client
 from services.console.oidc.provider import Provider
 from services.console.parts.looking import Looker
 from services.console.people.brake import Brake
@@ -34,14 +34,6 @@ from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
 
 LOOK_SECONDS = 0.2
-
-
-@pytest.fixture
-def pool(ledger_url: str) -> Iterator[Pool]:
-    settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
-    migrate(settings)
-    with open_pool(settings) as made:
-        yield made
 
 
 @pytest.fixture
@@ -82,7 +74,7 @@ class Console:
 def running(
     pool: Pool,
     ledger_url: str,
-    lookout: Lookout | None = None,
+    lookout: ApiClient | None = None,
     open_to_readers: bool = True,
     brokers: str = "127.0.0.1:9",
     provided: Callable[[str], Provider] | None = None,
@@ -91,7 +83,7 @@ def running(
     reader, looker = LedgerReader(pool), Looker(life.clock)
     watch = LedgerWatch(lambda: None, Overviews(pool).now, lambda limit: reader.alerts(limit).rows)
     watcher = Watcher(watch, looker, parts, board.publish, life, LOOK_SECONDS)
-    lookout, sessions = lookout or Lookout("http://127.0.0.1:9", ""), Sessions(pool)
+    lookout, sessions = lookout or lookout_client("http://127.0.0.1:9", ""), Sessions(pool)
     door = Door(sessions, open_to_readers=open_to_readers)
     shelf = WatchShelf(SHIPPED_WATCHES)
     topics = Topics(KafkaSettings(kafka_bootstrap_servers=brokers), life.clock)

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
 
 from services.backbone.ledger.database import Pool
 from services.backbone.web.keys import ApiKey, Keys, key_hash
-from services.console.lookout import Lookout
+from services.console.lookout import lookout_client
 from services.contracts.states import State
 from tests.integration.console.conftest import Console, running
 from tests.integration.console.ledger_rows import add_alert, add_delivery
@@ -44,7 +44,7 @@ def desk(pool: Pool, ledger_url: str) -> Iterator[Console]:
     alert = add_alert(ledger_url, "one")
     for state in State:
         add_delivery(ledger_url, alert, recipient=state.value, state=state)
-    lookout = Lookout("http://lookout", "key", httpx2.MockTransport(played))
+    lookout = lookout_client("http://lookout", "key", httpx2.MockTransport(played))
     with running(pool, ledger_url, lookout) as made:
         keys = Keys([ApiKey(name="ann", sha256=key_hash("secret"))], made.watcher.life.clock)
         object.__setattr__(made.door, "keys", keys)

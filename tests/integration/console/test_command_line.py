@@ -17,7 +17,7 @@ from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import script
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
-from services.backbone.web.client import CommandClient
+from services.backbone.web.client import ApiClient
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.contracts.states import State
 from tests.integration.console.conftest import Console
@@ -88,7 +88,7 @@ def test_what_is_wrong_is_said(run: Run, console: Console) -> None:
         nobody.ask("GET", "/v1/alerts")
 
 
-def asking(url: str) -> CommandClient:
+def asking(url: str) -> ApiClient:
     """Return one who has no key."""
     return console_client(CommandSettings.model_validate({"console_url": url}))
 

@@ -16,7 +16,7 @@ from services.backbone.ledger.words import Word
 from services.backbone.web.problems import Problem
 from services.console.deeds.deliveries import possible, say
 from services.console.deeds.silences import match_of
-from services.console.lookout import Lookout
+from services.console.lookout import lookout_client
 from services.console.people.audit import Audit
 from services.console.people.roles import Person, Role
 from services.contracts.states import State
@@ -149,7 +149,7 @@ def played() -> PlayedLookout:
 @pytest.fixture
 def desk(pool: Pool, ledger_url: str, played: PlayedLookout) -> Iterator[Console]:
     transport = httpx2.MockTransport(played)
-    with running(pool, ledger_url, Lookout("http://lookout", "key", transport)) as made:
+    with running(pool, ledger_url, lookout_client("http://lookout", "key", transport)) as made:
         yield made
 
 

@@ -8,7 +8,7 @@ from httpx2 import Client
 
 from services.backbone.ledger.database import Pool
 from services.backbone.web.keys import ApiKey, entry, new_key
-from services.console.lookout import Lookout
+from services.console.lookout import lookout_client
 from services.machine import child
 from services.machine.readiness import HttpReadiness
 from tests.integration.console.conftest import Console, running
@@ -54,7 +54,7 @@ def console(
         "ALDEBARAN_ROUTES_FILE": str(routes),
         "ALDEBARAN_OPERATOR_KEYS_FILE": str(keys),
     }
-    lookout = Lookout(address(lookouts.start()), key)
+    lookout = lookout_client(address(lookouts.start()), key)
     with running(pool, ledger_url, lookout) as made:
         yield made
     lookouts.close()

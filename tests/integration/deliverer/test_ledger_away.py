@@ -49,7 +49,7 @@ def test_a_deliverer_started_before_its_ledger_waits_for_it(
     ledger.add(one)
     own_postgres.stop()
     deliverer = start("webhook", ready=False)
-    until(lambda: deliverer.logged("ledger_away"), "waits for the ledger")
+    until(lambda: deliverer.logged("not_there_yet"), "waits for the ledger")
     own_postgres.start()
     until(lambda: ledger.states() == {one.delivery_id: State.SENT}, "sent")
     assert receiver.came() == Counter([one.delivery_id])

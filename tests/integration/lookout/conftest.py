@@ -4,26 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Producer, ProducerSettings
-from services.backbone.ledger.database import Pool, migrate, open_pool
+from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake
-from services.backbone.settings import LedgerSettings
 from services.contracts.topics import core_topics, deliveries
 from tests.integration.lookout.keeping import Desk, open_desk
 from tests.integration.lookout.processes import Lookouts, Reader
 
 CHANNELS = ("bus", "webhook", "email")
-
-
-@pytest.fixture
-def pool(ledger_url: str) -> Iterator[Pool]:
-    settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
-    migrate(settings)
-    with open_pool(settings) as pool:
-        yield pool
 
 
 @pytest.fixture

@@ -1,17 +1,14 @@
 """Rehearsals in a real ledger: each is taken by one, answered once, and never lost."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from pydantic import SecretStr
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.database import Pool, migrate, open_pool, transaction
+from services.backbone.ledger.database import Pool, transaction
 from services.backbone.ledger.rehearsals import KEPT_DAYS, OPEN_LIMIT, Rehearsals, ask_on
 from services.backbone.service import Life
-from services.backbone.settings import LedgerSettings
 from services.contracts.rehearsals import Answer, Rehearsal
 from services.rehearsal.program import Runner
 from services.rehearsal.trying import Failed, Stopped
@@ -19,14 +16,6 @@ from services.rehearsal.trying import Failed, Stopped
 pytestmark = pytest.mark.postgres
 
 LEASE_SECONDS = 300.0
-
-
-@pytest.fixture
-def pool(ledger_url: str) -> Iterator[Pool]:
-    settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
-    migrate(settings)
-    with open_pool(settings) as made:
-        yield made
 
 
 def ask(pool: Pool, name: str) -> str:

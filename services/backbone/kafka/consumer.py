@@ -4,6 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from confluent_kafka import Consumer as Client
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
@@ -29,6 +30,7 @@ _PASSING = frozenset(
     }
 )
 
+COMMIT_EVERY_MS: Final = 200
 
 Ends = dict[tuple[str, int], int]
 """By topic and partition, the offset after the last record."""
@@ -60,7 +62,10 @@ class Consumer:
     ) -> None:
         config = common_config(settings, program) | {
             "group.id": group,
-            "enable.auto.commit": False,
+            # Only what `commit` was told, but not each time: the brokers' work for it is no less
+            # than that for a record.
+            "enable.auto.commit": True,
+            "auto.commit.interval.ms": COMMIT_EVERY_MS,
             "enable.auto.offset.store": False,
             "auto.offset.reset": "earliest" if from_beginning else "latest",
             "fetch.wait.max.ms": 100,
@@ -96,11 +101,12 @@ class Consumer:
         return batch
 
     def commit(self, batch: Sequence[Incoming]) -> None:
-        """Record that everything up to and with this batch is settled.
+        """Note that everything up to and with this batch is settled; the brokers are told soon.
 
-        A failed commit is only logged: the records come again, and their repeats are dropped. Nor
-        does one commit who is no member at the moment: with a name but without a member's id the
-        broker takes it for another of that name, which ends the client for good.
+        They are told for certain when partitions go to another member, and by `close`. What they
+        were not told comes again, and its repeats are dropped. Who is no member at the moment
+        notes nothing: with a name but without a member's id the broker would take it for another
+        of that name, which ends the client for good.
         """
         if not batch:
             return
@@ -110,9 +116,9 @@ class Consumer:
         ends = {(each.topic, each.partition): each.offset + 1 for each in batch}
         offsets = [TopicPartition(topic, part, end) for (topic, part), end in ends.items()]
         try:
-            self._client.commit(offsets=offsets, asynchronous=True)
+            self._client.store_offsets(offsets=offsets)
         except KafkaException as error:
-            log.warning("commit_failed", reason=str(error))
+            log.warning("commit_left_out", reason=str(error))
 
     def idle(self, timeout_seconds: float) -> None:
         """Stay a member of the group while the last batch is tried again: poll, take nothing.

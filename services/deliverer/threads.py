@@ -1,36 +1,68 @@
-"""Blocking work beside the event loop, on threads that never keep the program from ending."""
+"""Blocking work beside the event loop, on threads that never keep the program from ending.
+
+Unlike the event loop's own threads, these may be left behind: closing a consumer, or waiting for a
+provider, can take longer than a program has to end.
+"""
 
 import asyncio
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import TypeVar
+
+Result = TypeVar("Result")
+_Work = Callable[[], None]
 
 
-def on_daemon_thread(name: str, work: Callable[[], object]) -> "asyncio.Future[None]":
-    """Start blocking work; the future tells when it is over, with its exception if it had one.
+def on_daemon_thread(name: str, work: Callable[[], Result]) -> "asyncio.Future[Result]":
+    """Start blocking work on a thread of its own; the future has its result, or its exception."""
+    over: Future[Result] = Future()
+    threading.Thread(target=_into(over, work), name=name, daemon=True).start()
+    return asyncio.wrap_future(over)
 
-    Unlike the event loop's own threads, this one may be left behind: closing a consumer can take
-    longer than a program has to end.
+
+class DaemonThreads:
+    """Threads that wait for the next piece of work; as many as there were pieces at once.
+
+    Starting one takes the event loop longer than all else that it does for a send.
     """
-    loop = asyncio.get_running_loop()
-    over: asyncio.Future[None] = loop.create_future()
 
-    def tell(error: Exception | None) -> None:
-        if over.done():
-            return
-        if error is None:
-            over.set_result(None)
-        else:
-            over.set_exception(error)
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._work: SimpleQueue[_Work] = SimpleQueue()
+        self._idle = threading.Semaphore(0)
+
+    def run(self, work: Callable[[], Result]) -> "asyncio.Future[Result]":
+        """Start blocking work; the future has its result, or its exception."""
+        over: Future[Result] = Future()
+        self._work.put(_into(over, work, self._idle.release))
+        if not self._idle.acquire(blocking=False):
+            threading.Thread(target=self._serve, name=self._name, daemon=True).start()
+        return asyncio.wrap_future(over)
+
+    def _serve(self) -> None:
+        while True:
+            self._work.get()()
+
+
+def _into(over: "Future[Result]", work: Callable[[], Result], free: _Work = lambda: None) -> _Work:
+    """Return what does the work, unless it was given up before, and settles its future.
+
+    `free` is called before anybody hears of the result, so that the next piece finds the thread.
+    """
 
     def run() -> None:
-        error: Exception | None = None
+        if not over.set_running_or_notify_cancel():
+            free()
+            return
         try:
-            work()
-        except Exception as caught:  # handed on to whoever awaits the future
-            error = caught
-        with suppress(RuntimeError):  # the loop may be closed by now
-            loop.call_soon_threadsafe(tell, error)
+            result = work()
+        except Exception as error:  # handed on to whoever awaits the future
+            free()
+            over.set_exception(error)
+        else:
+            free()
+            over.set_result(result)
 
-    threading.Thread(target=run, name=name, daemon=True).start()
-    return over
+    return run

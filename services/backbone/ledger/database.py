@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
+from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.settings import LedgerSettings
 
@@ -16,6 +18,8 @@ MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _MIGRATION_LOCK: Final = 0x616C6465  # one at a time, whoever starts first
 _CONNECT_TIMEOUT_SECONDS: Final = 5
 _STATEMENT_TIMEOUT_MS: Final = 10_000
+
+_SURE_SECONDS: Final = 1.0
 
 Connection = psycopg.Connection[TupleRow]
 Pool = ConnectionPool[Connection]
@@ -60,8 +64,22 @@ def _pool_options(settings: LedgerSettings) -> dict[str, Any]:
 def open_pool(settings: LedgerSettings) -> Pool:
     """Return a pool for threads."""
     url = settings.postgres_url.get_secret_value()
-    check = ConnectionPool.check_connection
-    return ConnectionPool(url, check=check, open=True, **_pool_options(settings))
+    return ConnectionPool(url, check=_Checks(), open=True, **_pool_options(settings))
+
+
+class _Checks:
+    """Asks a connection whether it lives before it is used, but not one that did just now."""
+
+    def __init__(self) -> None:
+        self._lived_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        self._clock = SystemClock()
+
+    def __call__(self, connection: Connection) -> None:
+        now = self._clock.monotonic_seconds()
+        if now - self._lived_at.get(connection, -_SURE_SECONDS) < _SURE_SECONDS:
+            return
+        ConnectionPool.check_connection(connection)
+        self._lived_at[connection] = now
 
 
 def async_pool(settings: LedgerSettings) -> AsyncPool:

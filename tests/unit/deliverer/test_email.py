@@ -38,6 +38,14 @@ def test_no_text_adds_a_header_or_ends_the_mail_early(subject: str, text: str) -
     assert set(names) == {name.lower() for name in message_from_bytes(mail())}
 
 
+@given(texts | texts.map("=?utf-8?q?{}?=".format))
+def test_the_subject_arrives_as_it_was_but_for_its_spaces(subject: str) -> None:
+    wire = mail(subject)
+    assert all(len(line) <= 998 for line in wire.split(b"\r\n"))
+    read = message_from_bytes(wire, policy=default)["Subject"]
+    assert read.split() == re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", subject).split()
+
+
 @given(texts)
 def test_the_text_arrives_as_it_was(text: str) -> None:
     wire = mail(text=text)

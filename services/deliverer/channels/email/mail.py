@@ -1,16 +1,24 @@
-"""A delivery as a mail."""
+"""A delivery as a mail.
+
+By the older half of Python's library for mails: the newer one parses each header that it is given,
+which took more of a deliverer's processor than all the rest of a mail.
+"""
 
 import re
 from datetime import UTC, datetime
-from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import formataddr
+from email.charset import QP, Charset
+from email.header import Header
+from email.message import Message as Mail
+from email.policy import compat32
+from email.utils import format_datetime, formataddr
 from typing import Final
 
 from services.deliverer.channel import Message
 from services.deliverer.channels.email.settings import EmailSettings
 
-_POLICY: Final = SMTP.clone(cte_type="7bit")
+_POLICY: Final = compat32.clone(linesep="\r\n", cte_type="7bit", mangle_from_=False)
+_LINE_LIMIT: Final = 900
+"""Characters of a line that is sent as it is; RFC 5321 allows 998."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _DOT_LINE: Final = re.compile(rb"(?m)^\.")
 
@@ -26,17 +34,32 @@ def composed(message: Message, settings: EmailSettings) -> bytes:
     The same bytes at every unmarked try: even the date is that of the delivery.
     """
     delivery = message.worded
-    mail = EmailMessage(policy=_POLICY)
+    mail: Mail[str | Header, str | Header] = Mail(policy=_POLICY)
     mail["From"] = formataddr((_one_line(settings.email_sender_name), settings.email_sender))
     mail["To"] = delivery.recipient
-    mail["Subject"] = _one_line(delivery.subject)
-    mail["Date"] = datetime.fromtimestamp(delivery.created_at_ms / 1000, UTC)
+    mail["Subject"] = _subject(_one_line(delivery.subject))
+    mail["Date"] = format_datetime(datetime.fromtimestamp(delivery.created_at_ms / 1000, UTC))
     mail["Message-ID"] = message_id(delivery.delivery_id, settings.domain)
     mail["Auto-Submitted"] = "auto-generated"
     mail["X-Aldebaran-Delivery"] = delivery.delivery_id
     mail["X-Aldebaran-Alert"] = delivery.alert.alert_id
-    mail.set_content(delivery.text + "\n")
+    mail.set_payload(delivery.text + "\n", _charset(delivery.text))
     return _DOT_LINE.sub(b"..", mail.as_bytes()) + b".\r\n"
+
+
+def _charset(text: str) -> Charset | str:
+    """Return how the text is written: as it is where that is possible, else quoted-printable."""
+    if text.isascii() and all(len(line) <= _LINE_LIMIT for line in text.splitlines()):
+        return "us-ascii"
+    quoted = Charset("utf-8")
+    quoted.body_encoding = QP
+    return quoted
+
+
+def _subject(text: str) -> Header:
+    """Return a subject that is read as it was given, also one that looks like an encoded word."""
+    plain = text.isascii() and "=?" not in text and len(text) <= _LINE_LIMIT
+    return Header(text, "us-ascii" if plain else "utf-8", header_name="Subject")
 
 
 def _one_line(text: str) -> str:

@@ -4,7 +4,7 @@ import ssl
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import httpx2
 from twilio.base.exceptions import TwilioException
@@ -21,12 +21,10 @@ from services.deliverer.channels.sms.settings import SmsSettings
 from services.deliverer.channels.sms.witness import LISTED_LIMIT, PAGE_SIZE, Absence, judge, listed
 from services.deliverer.channels.sms.wording import body
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
-from services.deliverer.threads import on_daemon_thread
+from services.deliverer.threads import DaemonThreads
 
 _SEND_TIMEOUT_SECONDS: Final = 20.0
 _REASON_LIMIT: Final = 200
-
-Result = TypeVar("Result")
 
 
 class SmsChannel:
@@ -41,6 +39,7 @@ class SmsChannel:
             follow_redirects=False,
             trust_env=False,
         )
+        self._threads = DaemonThreads("sms")
         proof = settings.sms_absence_seconds
         self._absence = None if proof is None else Absence(proof, settings.sms_validity_seconds)
         _ = self._client(self._carrier(1.0, lambda: None)).messages  # imported now, not at a send
@@ -60,14 +59,14 @@ class SmsChannel:
             return Permanent(wrong)
         gate = Gate(window)
         try:
-            return await _on_thread("sms-send", lambda: self._create(message, window, gate))
+            return await self._threads.run(lambda: self._create(message, window, gate))
         finally:
             gate.shut()
 
     async def look_up(self, doubt: Doubt) -> Finding:
         """Look for the delivery's code in what Twilio lists for the recipient."""
         try:
-            return await _on_thread("sms-look-up", lambda: self._look_up(doubt))
+            return await self._threads.run(lambda: self._look_up(doubt))
         except (httpx2.TransportError, httpx2.DecodingError, TooLarge) as error:
             return Unclear(f"Twilio's list was not to be had: {_told(error)}")
         except (TwilioException, ValueError, KeyError) as error:
@@ -155,12 +154,6 @@ class Gate:
         """Let nothing out from now on."""
         with self._lock:
             self._is_shut = True
-
-
-async def _on_thread(name: str, work: Callable[[], Result]) -> Result:
-    results: list[Result] = []
-    await on_daemon_thread(name, lambda: results.append(work()))
-    return results[0]
 
 
 def _failed(error: Exception, window: SendWindow) -> Outcome:

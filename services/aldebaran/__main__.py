@@ -8,7 +8,7 @@ from typing import Final, TextIO
 
 from services.aldebaran import alerts, deliveries, rehearsals, silences, traces, watches
 from services.aldebaran.client import CommandSettings, console_client
-from services.aldebaran.completion import script
+from services.aldebaran.completion import SHELLS, script
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Trouble
 from services.backbone.settings import read_settings
@@ -16,7 +16,7 @@ from services.backbone.web.client import ApiClient
 
 _HELP: Final = """Asks a running console: ALDEBARAN_CONSOLE_URL (http://127.0.0.1:18080) and
 ALDEBARAN_OPERATOR_KEY, which `python -m services.lookout keygen NAME` makes. Completion:
-source <(python -m services.aldebaran completion bash)"""
+source <(python -m services.aldebaran completion bash), or zsh"""
 EXIT_INTERRUPTED: Final = 130
 
 Asking = Callable[[argparse.Namespace, ApiClient, TextIO], int]
@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     for subject in (alerts, deliveries, silences, traces, watches):
         subject.add_commands(commands)
     completion = commands.add_parser("completion", help="a script for your shell")
-    completion.add_argument("shell", choices=["bash"])
+    completion.add_argument("shell", choices=SHELLS)
     return made
 
 
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     own = parser()
     chosen = own.parse_args(arguments)
     if chosen.command == "completion":
-        sys.stdout.write(script(own, sys.executable))
+        sys.stdout.write(script(own, sys.executable, chosen.shell))
         return 0
     try:
         if chosen.command == "watch" and chosen.action == "check":

@@ -1,15 +1,27 @@
-"""`completion bash`: a script by which the shell completes commands, made from the parser."""
+"""`completion bash|zsh`: a script by which the shell completes commands, made from the parser."""
 
 import argparse
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal, get_args
 
+Shell = Literal["bash", "zsh"]
+SHELLS: Final[tuple[Shell, ...]] = get_args(Shell)
+
+_BEFORE: Final[dict[Shell, str]] = {
+    "bash": "",
+    "zsh": """\
+autoload -Uz compinit bashcompinit
+(( $+functions[compdef] )) || compinit
+bashcompinit
+""",
+}
+"""What a shell needs to take bash's completions."""
 _SCRIPT: Final = """\
-# Completes `aldebaran`: source <(python -m services.aldebaran completion bash)
-aldebaran() {{ {command} -m services.aldebaran "$@"; }}
+# Completes `aldebaran`: source <(python -m services.aldebaran completion {shell})
+{before}aldebaran() {{ {command} -m services.aldebaran "$@"; }}
 _aldebaran() {{
-  local words="${{COMP_WORDS[*]:1:COMP_CWORD-1}}" current="${{COMP_WORDS[COMP_CWORD]}}"
-  case "$words" in
+  local typed="${{COMP_WORDS[*]:1:$((COMP_CWORD-1))}}" current="${{COMP_WORDS[COMP_CWORD]}}"
+  case "$typed" in
 {cases}
   esac
 }}
@@ -18,14 +30,15 @@ complete -o default -F _aldebaran aldebaran
 _CASE: Final = '    "{path}"{any}) COMPREPLY=($(compgen -W "{words}" -- "$current"));;'
 
 
-def script(parser: argparse.ArgumentParser, command: str) -> str:
+def script(parser: argparse.ArgumentParser, command: str, shell: Shell) -> str:
     """Return the script; `command` is the Python that runs us."""
     cases = sorted(_cases(parser, ()), key=lambda case: -len(case[0]))
     lines = [
         _CASE.format(path=" ".join(path), any="*" if path else "", words=" ".join(words))
         for path, words in cases
     ]
-    return _SCRIPT.format(command=command, cases="\n".join(lines))
+    told = {"shell": shell, "before": _BEFORE[shell], "command": command}
+    return _SCRIPT.format(**told, cases="\n".join(lines))
 
 
 def _cases(

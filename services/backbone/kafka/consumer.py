@@ -221,8 +221,8 @@ class Consumer:
     def _begin_anew(self) -> None:
         """Replace a client that knows no broker; what is not committed comes again.
 
-        The old one is closed on a thread that nobody waits for: a commit that it still holds back
-        for a coordinator, of which it will never hear, can keep its closing for ever.
+        The old one is closed on a thread that nobody waits for: it may hold back a commit for a
+        coordinator of which it never hears, and how long its closing waits then is not known.
         """
         log.error("brokers_forgotten", next="a new client joins the group")
         threading.Thread(target=self._client.close, name="forgetful", daemon=True).start()

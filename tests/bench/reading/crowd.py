@@ -2,6 +2,8 @@
 
 import psycopg
 
+from tests.bench.sections.course import say
+
 _ALERTS = """
 INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by, appended_at,
   detected_at, accepted_at)
@@ -29,6 +31,7 @@ def fill(url: str, alerts: int) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET synchronous_commit = off")
         for first in range(1, alerts + 1, STEP):
+            say(f"{first - 1} of {alerts} alerts are there")
             span = {"first": first, "last": min(alerts, first + STEP - 1)}
             connection.execute(_ALERTS, span)
             connection.execute(_DELIVERIES, span)

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ import pytest
 
 from services.aldebaran.__main__ import carry_out, parser
 from services.aldebaran.client import CommandSettings, console_client
-from services.aldebaran.completion import script
+from services.aldebaran.completion import Shell, script
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.web.client import ApiClient
@@ -121,17 +122,25 @@ def test_a_tail_shows_each_alert_once(console: Console, ledger_url: str) -> None
     assert shown == ["Old", "New", "Newer"]
 
 
-def test_the_shell_completes_what_the_parser_knows(tmp_path: Path) -> None:
-    (tmp_path / "completion").write_text(script(parser(), sys.executable))
+@pytest.mark.parametrize(("shell", "as_bash"), [("bash", ""), ("zsh", "emulate sh;")])
+def test_the_shell_completes_what_the_parser_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell, as_bash: str
+) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here: apt-get install {shell}")
+    monkeypatch.setenv("ZDOTDIR", str(tmp_path))
+    (tmp_path / "completion").write_text(script(parser(), sys.executable, shell))
     ask = (
-        "source completion; COMP_WORDS=(aldebaran {}); COMP_CWORD={}; _aldebaran;"
+        f"source ./completion; {as_bash} COMP_WORDS=(aldebaran {{}}); COMP_CWORD={{}}; _aldebaran;"
         ' echo "${{COMPREPLY[*]}}"'
     )
 
     def completed(words: str) -> set[str]:
-        command = ["bash", "-c", ask.format(words, len(words.split()) + words.endswith(" "))]
+        command = [shell, "-c", ask.format(words, len(words.split()) + words.endswith(" "))]
         made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-        return set(made.stdout.split())
+        # Zsh itself leaves out what does not begin so.
+        begun = words.rsplit(maxsplit=1)[-1].strip('"')
+        return {word for word in made.stdout.split() if shell == "bash" or word.startswith(begun)}
 
     assert {"alerts", "why", "silence", "send-test", "watch"} <= completed('""')
     assert completed("alerts t") == {"tail"}

@@ -5,6 +5,7 @@ import json
 import uuid
 from typing import Any, TextIO
 
+from services.aldebaran.client import all_rows
 from services.backbone.web.client import ApiClient
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 from services.backbone.web.trials import add_trial_arguments, trial_body
@@ -26,7 +27,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def silence(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Carry out one action on silences."""
     if chosen.action == "list":
-        out.writelines(map(_line, client.ask("GET", "/v1/silences")))
+        out.writelines(map(_line, all_rows(client, "/v1/silences")))
     elif chosen.action == "end":
         out.write(_line(client.ask("DELETE", f"/v1/silences/{chosen.silence}")))
     elif chosen.action == "add":

@@ -6,6 +6,7 @@ import threading
 import uuid
 from typing import Any, Final, TextIO
 
+from services.aldebaran.client import all_rows
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
@@ -29,7 +30,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def traces(client: ApiClient, out: TextIO) -> int:
     """List traces."""
-    for each in client.ask("GET", "/v1/traces"):
+    for each in all_rows(client, "/v1/traces"):
         state = "on  " if each["is_on"] else "over"
         until = f"until {utc(each['ends_at_ms'])}"
         out.write(f"{state} {each['key']}: {each['person']}: {each['why']}, {until}\n")
@@ -53,7 +54,7 @@ def trace(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: Text
 
 
 def _on(client: ApiClient, key: str) -> str | None:
-    found = (each for each in client.ask("GET", "/v1/traces") if each["is_on"])
+    found = (each for each in all_rows(client, "/v1/traces") if each["is_on"])
     return next((str(each["trace_id"]) for each in found if each["key"] == key), None)
 
 

@@ -2,8 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXT: Final = re.compile(r"([0-9]{1,17})-([0-9a-f]{32})")
 
 
@@ -13,6 +15,11 @@ class Place:
 
     at_us: int
     row_id: str
+
+    @classmethod
+    def of(cls, at: datetime, row_id: str) -> Self:
+        """Return the place of a row, by its time (with a time zone) and its id."""
+        return cls((at - _EPOCH) // timedelta(microseconds=1), row_id)
 
     @classmethod
     def parse(cls, text: str) -> Self:

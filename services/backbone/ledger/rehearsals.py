@@ -9,6 +9,8 @@ from psycopg.types.json import Jsonb
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.rows import Page, page_of
 from services.contracts.rehearsals import Answer, Rehearsal
 
 OPEN_LIMIT: Final = 10
@@ -46,7 +48,12 @@ WHERE rehearsal_id = %s AND state = 'RUNS' AND runner = %s"""
 _COLUMNS: Final = """
 SELECT rehearsal_id, asked_at, asked_by, watch, state, trouble, ended_at,
   (extract(epoch FROM ledger_now() - asked_at) * 1000)::bigint AS age_ms"""
-_NEWEST: Final = _COLUMNS + " FROM rehearsals ORDER BY asked_at DESC, rehearsal_id LIMIT %s"
+_NEWEST: Final = (
+    _COLUMNS
+    + """ FROM rehearsals
+WHERE (asked_at, rehearsal_id) < ('epoch'::timestamptz + %s * interval '1 microsecond', %s)
+ORDER BY asked_at DESC, rehearsal_id DESC LIMIT %s"""
+)
 _ONE: Final = _COLUMNS + ", question, answer FROM rehearsals WHERE rehearsal_id = %s"
 
 
@@ -112,11 +119,13 @@ class Rehearsals:
 
     pool: Pool
 
-    def newest(self, limit: int) -> list[Asked]:
-        """Return rehearsals, the newest first."""
+    def newest(self, limit: int, after: Place = NEWEST) -> Page[Asked]:
+        """Return rehearsals, the newest first, after a place."""
+        wanted = max(1, min(limit, LIST_LIMIT))
         with transaction(self.pool) as connection:
             cursor = connection.cursor(row_factory=class_row(Asked))
-            return cursor.execute(_NEWEST, (max(1, min(limit, LIST_LIMIT)),)).fetchall()
+            rows = cursor.execute(_NEWEST, (after.at_us, after.row_id, wanted + 1)).fetchall()
+        return page_of(rows, wanted, lambda row: Place.of(row.asked_at, row.rehearsal_id))
 
     def one(self, rehearsal_id: str) -> Whole | None:
         """Return one rehearsal, or None if there is no such."""

@@ -1,8 +1,10 @@
 """What reading the ledger returns; times are milliseconds since 1970 (UTC)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from services.backbone.ledger.places import Place
 from services.contracts.states import State
 
 Row = TypeVar("Row")
@@ -14,6 +16,12 @@ class Page(Generic[Row]):
 
     rows: list[Row]
     next_cursor: str | None
+
+
+def page_of(rows: list[Row], limit: int, place: Callable[[Row], Place]) -> Page[Row]:
+    """Return a page of `limit` rows, out of one more if there are more."""
+    kept = rows[:limit]
+    return Page(kept, str(place(kept[-1])) if len(rows) > len(kept) else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from psycopg.types.json import Jsonb
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.rows import Page, page_of
 
 LENGTH_LIMIT: Final = timedelta(days=366)
 """The longest silence; what is to be quiet for longer belongs into the routes."""
@@ -34,7 +36,13 @@ SELECT silence_id, match, starts_at, ends_at, author, reason, source, created_at
 FROM silences
 """
 _STANDING: Final = _COLUMNS + "WHERE ends_at > ledger_now() AND ended_at IS NULL LIMIT %s"
-_NEWEST: Final = _COLUMNS + "ORDER BY created_at DESC, silence_id LIMIT %s"
+_NEWEST: Final = (
+    _COLUMNS
+    + """
+WHERE (created_at, silence_id) < ('epoch'::timestamptz + %s * interval '1 microsecond', %s)
+ORDER BY created_at DESC, silence_id DESC LIMIT %s
+"""
+)
 _ONE: Final = _COLUMNS + "WHERE silence_id = %s"
 _STANDING_COUNT: Final = """
 SELECT count(*) FROM silences WHERE ends_at > ledger_now() AND ended_at IS NULL
@@ -119,10 +127,12 @@ class Silences:
         with transaction(self._pool) as connection:
             return _rows(connection, _STANDING, 2 * STANDING_LIMIT)
 
-    def newest(self, limit: int = LIST_LIMIT) -> list[SilenceRow]:
-        """Return the silences made last, over or not, newest first."""
+    def newest(self, limit: int = LIST_LIMIT, after: Place = NEWEST) -> Page[SilenceRow]:
+        """Return the silences made last, over or not, newest first, after a place."""
+        wanted = max(1, min(limit, LIST_LIMIT))
         with transaction(self._pool) as connection:
-            return _rows(connection, _NEWEST, max(1, min(limit, LIST_LIMIT)))
+            rows = _rows(connection, _NEWEST, after.at_us, after.row_id, wanted + 1)
+        return page_of(rows, wanted, lambda row: Place.of(row.created_at, row.silence_id))
 
     def one(self, silence_id: str) -> SilenceRow | None:
         """Return a silence, or None."""
@@ -164,6 +174,6 @@ def _now(connection: Connection) -> datetime:
     return now
 
 
-def _rows(connection: Connection, question: str, term: object) -> list[SilenceRow]:
+def _rows(connection: Connection, question: str, *terms: str | int) -> list[SilenceRow]:
     cursor = connection.cursor(row_factory=class_row(SilenceRow))
-    return cursor.execute(question.encode(), (term,)).fetchall()
+    return cursor.execute(question.encode(), terms).fetchall()

@@ -6,8 +6,17 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StringConstraints
 
 from services.backbone.ledger.rehearsals import LIST_LIMIT, Asked, Rehearsals, State, Whole
+from services.backbone.ledger.rows import Page
 from services.backbone.web.problems import Problem
-from services.console.api.terms import Body, Key, PlainText, RehearsalId
+from services.console.api.terms import (
+    DEFAULT_LIMIT,
+    Body,
+    Cursor,
+    Key,
+    PlainText,
+    RehearsalId,
+    read_cursor,
+)
 from services.console.deeds.rehearsals import Draft, ask
 from services.console.desk import Served
 from services.console.difference import difference
@@ -63,9 +72,12 @@ def rehearsal_api() -> APIRouter:
 
     @router.get("", summary="List rehearsals, newest first")
     def newest(
-        person: Reader, desk: Served, limit: Annotated[int, Query(ge=1, le=LIST_LIMIT)] = 50
-    ) -> list[Asked]:
-        return Rehearsals(desk.pool).newest(limit)
+        person: Reader,
+        desk: Served,
+        limit: Annotated[int, Query(ge=1, le=LIST_LIMIT)] = DEFAULT_LIMIT,
+        cursor: Cursor = None,
+    ) -> Page[Asked]:
+        return Rehearsals(desk.pool).newest(limit, read_cursor(cursor))
 
     @router.get("/{rehearsal_id}", summary="What a watch would have raised")
     def one(person: Reader, desk: Served, rehearsal_id: RehearsalId) -> RehearsalShown:

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, Field
 
-from services.backbone.ledger.silences import SilenceRow, Silences
-from services.console.api.terms import Body, Key, SilenceId
+from services.backbone.ledger.rows import Page
+from services.backbone.ledger.silences import LIST_LIMIT, SilenceRow, Silences
+from services.console.api.terms import DEFAULT_LIMIT, Body, Cursor, Key, SilenceId, read_cursor
 from services.console.deeds.silences import Quiet
 from services.console.desk import Served
 from services.console.people.door import Reader, Responder
@@ -56,9 +57,12 @@ def silence_api() -> APIRouter:
 
     @router.get("/silences", summary="List silences, newest first")
     def newest(
-        person: Reader, desk: Served, limit: Annotated[int, Query(ge=1, le=200)] = 50
-    ) -> list[SilenceRow]:
-        return Silences(desk.pool).newest(limit)
+        person: Reader,
+        desk: Served,
+        limit: Annotated[int, Query(ge=1, le=LIST_LIMIT)] = DEFAULT_LIMIT,
+        cursor: Cursor = None,
+    ) -> Page[SilenceRow]:
+        return Silences(desk.pool).newest(limit, read_cursor(cursor))
 
     @router.post("/silences", status_code=201, summary="Silence alerts for a while")
     def silence(

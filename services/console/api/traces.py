@@ -6,8 +6,17 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from services.backbone.errors import Refused
+from services.backbone.ledger.rows import Page
 from services.backbone.web.problems import Problem
-from services.console.api.terms import Body, Key, PlainText, TraceId
+from services.console.api.terms import (
+    DEFAULT_LIMIT,
+    Body,
+    Cursor,
+    Key,
+    PlainText,
+    TraceId,
+    read_cursor,
+)
 from services.console.deeds.traces import (
     KEY_LIMIT_CHARACTERS,
     MINUTES_DEFAULT,
@@ -17,7 +26,7 @@ from services.console.deeds.traces import (
 )
 from services.console.desk import Served
 from services.console.people.door import Reader, Responder
-from services.console.tracing.store import PAGE_LIMIT, LineRow, Trace
+from services.console.tracing.store import LIST_LIMIT, PAGE_LIMIT, LineRow, Trace
 
 
 class TraceBody(Body):
@@ -71,8 +80,14 @@ def trace_api() -> APIRouter:
     router = APIRouter(prefix="/v1/traces", tags=["traces"])
 
     @router.get("", summary="List traces, newest first")
-    def newest(person: Reader, desk: Served) -> list[TraceRow]:
-        return [shown(each) for each in desk.traces.newest()]
+    def newest(
+        person: Reader,
+        desk: Served,
+        limit: Annotated[int, Query(ge=1, le=LIST_LIMIT)] = DEFAULT_LIMIT,
+        cursor: Cursor = None,
+    ) -> Page[TraceRow]:
+        page = desk.traces.newest(limit, read_cursor(cursor))
+        return Page([shown(each) for each in page.rows], page.next_cursor)
 
     @router.post("", status_code=201, summary="Follow one key in detail for a while")
     def on(body: TraceBody, person: Responder, desk: Served, key: Key = None) -> TraceBegun:

@@ -87,5 +87,5 @@ def _form(
         here="watches",
         draft=draft,
         problem=problem,
-        rehearsals=Rehearsals(desk.pool).newest(SHOWN),
+        rehearsals=Rehearsals(desk.pool).newest(SHOWN).rows,
     )

@@ -78,7 +78,7 @@ def _page(
         problem.status if problem else 200,
         title="Silences",
         here="silences",
-        silences=Silences(desk.pool).newest(SHOWN),
+        silences=Silences(desk.pool).newest(SHOWN).rows,
         now_ms=desk.clock.now_ms(),
         fields=filled,
         preview=preview,

@@ -79,7 +79,7 @@ def _page(request: Request, desk: Desk, key: str, problem: str = "") -> HTMLResp
         422 if problem else 200,
         title="Traces",
         here="traces",
-        traces=desk.traces.newest(),
+        traces=desk.traces.newest().rows,
         key=key,
         problem=problem,
         minutes=MINUTES_DEFAULT,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import orjson
@@ -9,6 +10,8 @@ from psycopg.rows import class_row, scalar_row
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.rows import Page, page_of
 from services.console.tracing.lines import Line
 
 TRACES_LIMIT: Final = 5
@@ -24,11 +27,13 @@ PAGE_LIMIT: Final = 500
 
 _COLUMNS: Final = """
 SELECT trace_id, key, person, why,
-  (extract(epoch FROM begun_at) * 1000)::bigint AS begun_at_ms,
+  begun_at, (extract(epoch FROM begun_at) * 1000)::bigint AS begun_at_ms,
   (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms,
   ends_at > ledger_now() AS is_on, places
 FROM traces"""
-_NEWEST: Final = f"{_COLUMNS} ORDER BY begun_at DESC LIMIT %s"
+_NEWEST: Final = f"""{_COLUMNS}
+WHERE (begun_at, trace_id) < ('epoch'::timestamptz + %s * interval '1 microsecond', %s)
+ORDER BY begun_at DESC, trace_id DESC LIMIT %s"""
 _ONE: Final = f"{_COLUMNS} WHERE trace_id = %s"
 _FOLLOWED: Final = f"""{_COLUMNS}
 WHERE ends_at > ledger_now() - make_interval(secs => %s) ORDER BY begun_at LIMIT %s"""
@@ -69,6 +74,7 @@ class Trace:
     key: str
     person: str
     why: str
+    begun_at: datetime
     begun_at_ms: int
     ends_at_ms: int
     is_on: bool
@@ -92,11 +98,13 @@ class Traces:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    def newest(self) -> list[Trace]:
-        """Return the newest traces."""
+    def newest(self, limit: int = LIST_LIMIT, after: Place = NEWEST) -> Page[Trace]:
+        """Return the newest traces, after a place."""
+        wanted = max(1, min(limit, LIST_LIMIT))
         with transaction(self._pool) as connection:
             cursor = connection.cursor(row_factory=class_row(Trace))
-            return cursor.execute(_NEWEST, (LIST_LIMIT,)).fetchall()
+            rows = cursor.execute(_NEWEST, (after.at_us, after.row_id, wanted + 1)).fetchall()
+        return page_of(rows, wanted, lambda row: Place.of(row.begun_at, row.trace_id))
 
     def one(self, trace_id: str) -> Trace | None:
         """Return a trace; None if there is none, or no longer."""

@@ -130,7 +130,7 @@ def silence_routes() -> APIRouter:
         standing: Annotated[bool, Query(description="only those not over yet")] = False,
     ) -> SilencesPage:
         silences = desk.silences
-        rows = silences.standing()[:limit] if standing else silences.newest(limit)
+        rows = silences.standing()[:limit] if standing else silences.newest(limit).rows
         return SilencesPage(silences=rows)
 
     @router.delete("/{silence_id}", summary="End a silence now")

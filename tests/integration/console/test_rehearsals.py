@@ -91,7 +91,7 @@ def test_a_change_is_tried_by_the_page(console: Console, pool: Pool) -> None:
         assert "It waits for its turn" in first.text
         assert "<del>-  limit: 24 hours" in first.text
         assert "<ins>+  limit: 12 hours" in first.text
-        assert len(Rehearsals(pool).newest(50)) == 1
+        assert len(Rehearsals(pool).newest(50).rows) == 1
         answer(pool, ANSWER)
         part = page.get(f"{first.url.path}/part").text
         for said in (
@@ -123,7 +123,7 @@ def test_what_cannot_be_tried_is_refused_with_the_line(
         refused = page.post("/rehearsals", data=fields)
     assert refused.status_code == 422
     assert said in refused.text
-    assert not Rehearsals(pool).newest(50)
+    assert not Rehearsals(pool).newest(50).rows
 
 
 def test_a_viewer_looks_and_does_not_ask(console: Console) -> None:
@@ -146,7 +146,7 @@ def test_programs_ask_by_the_api(api: Client, pool: Pool) -> None:
     assert other.status_code == 409
     shown = api.get(path).json()
     assert (shown["state"], shown["span_seconds"], shown["changed"]) == ("ASKED", 1800, [])
-    (stored,) = Rehearsals(pool).newest(5)
+    (stored,) = Rehearsals(pool).newest(5).rows
     whole = Rehearsals(pool).one(stored.rehearsal_id)
     assert whole is not None
     assert (whole.rehearsal.live, whole.rehearsal.rules) == (None, "a,b\n1,2\n")
@@ -191,6 +191,6 @@ def run(console: Console, *arguments: str, clock: ManualClock | SystemClock | No
 
 
 def answer_when_asked(pool: Pool, told: Answer) -> None:
-    while not Rehearsals(pool).newest(1):
+    while not Rehearsals(pool).newest(1).rows:
         threading.Event().wait(0.05)
     answer(pool, told)

@@ -38,7 +38,7 @@ def test_a_silence_stands_until_it_is_ended(pool: Pool) -> None:
     ended = silences.end("s1", "bob")
     assert (ended.ended_by, ended.reason) == ("bob", "the hall is rebuilt")
     assert silences.standing() == []
-    assert silences.newest() == [silences.one("s1")]
+    assert silences.newest().rows == [silences.one("s1")]
     with pytest.raises(Refused, match="unknown or over"):
         silences.end("s1", "bob")
     with pytest.raises(Refused, match="who ends"):

@@ -67,7 +67,7 @@ def test_only_so_many_wait_and_old_ones_are_forgotten(pool: Pool, ledger_url: st
             "UPDATE rehearsals SET asked_at = asked_at - make_interval(days => %s)", (KEPT_DAYS,)
         )
     ask(pool, "f")
-    assert [each.watch for each in book.newest(50)] == ["f"]
+    assert [each.watch for each in book.newest(50).rows] == ["f"]
 
 
 class Played:

@@ -1,5 +1,6 @@
 """Connections to the ledger, and its schema brought up to date."""
 
+import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,7 +69,10 @@ def open_pool(settings: LedgerSettings) -> Pool:
 
 
 class _Checks:
-    """Asks a connection whether it lives before it is used, but not one that did just now."""
+    """Asks a connection whether it lives before it is used.
+
+    One that did just now is believed, unless the server has said something: a goodbye, mostly.
+    """
 
     def __init__(self) -> None:
         self._lived_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
@@ -76,7 +80,8 @@ class _Checks:
 
     def __call__(self, connection: Connection) -> None:
         now = self._clock.monotonic_seconds()
-        if now - self._lived_at.get(connection, -_SURE_SECONDS) < _SURE_SECONDS:
+        lived_now = now - self._lived_at.get(connection, -_SURE_SECONDS) < _SURE_SECONDS
+        if lived_now and not _has_news(connection):
             return
         ConnectionPool.check_connection(connection)
         self._lived_at[connection] = now
@@ -92,6 +97,13 @@ def async_pool(settings: LedgerSettings) -> AsyncPool:
         "prepare_threshold": 0,
     }
     return AsyncConnectionPool(url, open=False, **options)
+
+
+def _has_news(connection: Connection) -> bool:
+    """Tell, without asking the server, whether something came that nobody has read."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
 
 
 @contextmanager

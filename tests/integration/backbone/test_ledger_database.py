@@ -70,7 +70,7 @@ def test_a_pool_survives_that_the_server_cuts_its_connections(
         connection.execute("SELECT 1")
     with psycopg.connect(ledger_url, autocommit=True) as other:
         other.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            "SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
     with sorted_troubles(), pool.connection() as connection:

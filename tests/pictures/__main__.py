@@ -23,6 +23,7 @@ from tests.integration.console.conftest import Console, running
 from tests.pictures.actors import playing
 from tests.pictures.rehearsed import add_rehearsal
 from tests.pictures.scene import fill
+from tests.pictures.traced import add_trace
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "pictures"
 WIDE: Final = {"width": 1360, "height": 900}
@@ -53,7 +54,8 @@ def draw(browser: Browser, console: Console, shown: dict[str, str]) -> None:
     pages = {
         "now": "/", "alerts": "/alerts", "alert": alert, "delivery": delivery, "todo": "/todo",
         "silences": f"{alert}/silence", "test": "/test", "users": "/users", "audit": "/audit",
-        "rehearsal": f"/rehearsals/{shown['rehearsal']}",
+        "rehearsal": f"/rehearsals/{shown['rehearsal']}", "trace": f"/traces/{shown['trace']}",
+        "channels": "/channels", "watches": "/watches", "watch": "/watches/over-purchase",
     }  # fmt: skip
     for scheme in ("dark", "light"):
         names = pages if scheme == "dark" else {name: pages[name] for name in ("now", "alert")}
@@ -97,6 +99,7 @@ def main() -> int:
         migrate(settings)
         shown = fill(url) | {"rehearsal": add_rehearsal(url, SystemClock().now_ms())}
         with open_pool(settings) as pool, running(pool, url) as console, chromium() as browser:
+            shown["trace"] = add_trace(pool, SystemClock().now_ms())
             console.parts.update(parts)
             draw(browser, console, shown)
     return 0

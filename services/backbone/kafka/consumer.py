@@ -4,7 +4,6 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from confluent_kafka import Consumer as Client
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
@@ -30,7 +29,6 @@ _PASSING = frozenset(
     }
 )
 
-COMMIT_EVERY_MS: Final = 200
 
 Ends = dict[tuple[str, int], int]
 """By topic and partition, the offset after the last record."""
@@ -62,10 +60,7 @@ class Consumer:
     ) -> None:
         config = common_config(settings, program) | {
             "group.id": group,
-            # Only what `commit` was told, but not each time: the brokers' work for it is no less
-            # than that for a record.
-            "enable.auto.commit": True,
-            "auto.commit.interval.ms": COMMIT_EVERY_MS,
+            "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "auto.offset.reset": "earliest" if from_beginning else "latest",
             "fetch.wait.max.ms": 100,
@@ -101,12 +96,12 @@ class Consumer:
         return batch
 
     def commit(self, batch: Sequence[Incoming]) -> None:
-        """Note that everything up to and with this batch is settled; the brokers are told soon.
+        """Record that everything up to and with this batch is settled.
 
-        They are told for certain when partitions go to another member, and by `close`. What they
-        were not told comes again, and its repeats are dropped. Who is no member at the moment
-        notes nothing: with a name but without a member's id the broker would take it for another
-        of that name, which ends the client for good.
+        A failed commit is only logged: the records come again, and their repeats are dropped. Nor
+        does one commit who is no member at the moment: with a name but without a member's id the
+        broker takes it for another of that name, which ends the client for good. So the client's
+        own commits by time are no way: it does not heed that.
         """
         if not batch:
             return
@@ -116,9 +111,9 @@ class Consumer:
         ends = {(each.topic, each.partition): each.offset + 1 for each in batch}
         offsets = [TopicPartition(topic, part, end) for (topic, part), end in ends.items()]
         try:
-            self._client.store_offsets(offsets=offsets)
+            self._client.commit(offsets=offsets, asynchronous=True)
         except KafkaException as error:
-            log.warning("commit_left_out", reason=str(error))
+            log.warning("commit_failed", reason=str(error))
 
     def idle(self, timeout_seconds: float) -> None:
         """Stay a member of the group while the last batch is tried again: poll, take nothing.
@@ -221,8 +216,8 @@ class Consumer:
     def _begin_anew(self) -> None:
         """Replace a client that knows no broker; what is not committed comes again.
 
-        The old one is closed on a thread that nobody waits for: it may hold back a commit for a
-        coordinator of which it never hears, and how long its closing waits then is not known.
+        The old one is closed on a thread that nobody waits for: a commit that it still holds back
+        for a coordinator, of which it will never hear, can keep its closing for ever.
         """
         log.error("brokers_forgotten", next="a new client joins the group")
         threading.Thread(target=self._client.close, name="forgetful", daemon=True).start()

@@ -19,6 +19,7 @@ from services.backbone.ledger.rows import (
     DeliveryRow,
     Page,
     delivery_of,
+    page_of,
 )
 from services.backbone.ledger.searching import Search
 from services.contracts.states import TERMINAL, State
@@ -67,8 +68,7 @@ class LedgerReader:
                 if len(rows) < wanted:
                     rows = _ask(connection, searching.BY_WORDS, terms)
             marks = _marks(connection, [row["alert_id"] for row in rows])
-        kept, cursor = _page(rows, limit, "alert_id")
-        return Page([_alert(row, marks) for row in kept], cursor)
+        return _page(rows, limit, "alert_id").of(lambda row: _alert(row, marks))
 
     def alert(self, alert_id: str) -> AlertDetail | None:
         """Return everything about one alert, as of one moment; None if there is none."""
@@ -105,8 +105,8 @@ class LedgerReader:
         narrow = wanted <= OPEN
         question = questions.NEWEST_OPEN_DELIVERIES if narrow else questions.NEWEST_DELIVERIES
         with self._snapshot() as connection:
-            kept, cursor = _page(_ask(connection, question, terms), limit, "delivery_id")
-        return Page([delivery_of(row) for row in kept], cursor)
+            page = _page(_ask(connection, question, terms), limit, "delivery_id")
+        return page.of(delivery_of)
 
     def delivery(self, delivery_id: str) -> DeliveryRow | None:
         """Return one delivery as it stands, or None."""
@@ -144,12 +144,8 @@ def _bounded(limit: int) -> int:
     return max(1, min(limit, PAGE_LIMIT))
 
 
-def _page(rows: _Rows, limit: int, id_column: str) -> tuple[_Rows, str | None]:
-    """Cut the one row too many that tells whether there is a next page."""
-    kept = rows[: _bounded(limit)]
-    if len(rows) == len(kept):
-        return kept, None
-    return kept, str(Place(kept[-1]["place_us"], kept[-1][id_column]))
+def _page(rows: _Rows, limit: int, id_column: str) -> Page[dict[str, Any]]:
+    return page_of(rows, _bounded(limit), lambda row: Place(row["place_us"], row[id_column]))
 
 
 def _marks(connection: Connection, alert_ids: list[str]) -> dict[str, list[DeliveryMark]]:

@@ -9,8 +9,9 @@ from psycopg.types.json import Jsonb
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.ledger.listing import Listing
 from services.backbone.ledger.places import NEWEST, Place
-from services.backbone.ledger.rows import Page, page_of
+from services.backbone.ledger.rows import Page
 from services.contracts.rehearsals import Answer, Rehearsal
 
 OPEN_LIMIT: Final = 10
@@ -48,12 +49,6 @@ WHERE rehearsal_id = %s AND state = 'RUNS' AND runner = %s"""
 _COLUMNS: Final = """
 SELECT rehearsal_id, asked_at, asked_by, watch, state, trouble, ended_at,
   (extract(epoch FROM ledger_now() - asked_at) * 1000)::bigint AS age_ms"""
-_NEWEST: Final = (
-    _COLUMNS
-    + """ FROM rehearsals
-WHERE (asked_at, rehearsal_id) < ('epoch'::timestamptz + %s * interval '1 microsecond', %s)
-ORDER BY asked_at DESC, rehearsal_id DESC LIMIT %s"""
-)
 _ONE: Final = _COLUMNS + ", question, answer FROM rehearsals WHERE rehearsal_id = %s"
 
 
@@ -69,6 +64,11 @@ class Asked:
     trouble: str
     ended_at: datetime | None
     age_ms: int
+
+
+_LISTING: Final = Listing(
+    Asked, f"{_COLUMNS} FROM rehearsals", "asked_at", "rehearsal_id", LIST_LIMIT
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +121,8 @@ class Rehearsals:
 
     def newest(self, limit: int, after: Place = NEWEST) -> Page[Asked]:
         """Return rehearsals, the newest first, after a place."""
-        wanted = max(1, min(limit, LIST_LIMIT))
         with transaction(self.pool) as connection:
-            cursor = connection.cursor(row_factory=class_row(Asked))
-            rows = cursor.execute(_NEWEST, (after.at_us, after.row_id, wanted + 1)).fetchall()
-        return page_of(rows, wanted, lambda row: Place.of(row.asked_at, row.rehearsal_id))
+            return _LISTING.page(connection, limit, after)
 
     def one(self, rehearsal_id: str) -> Whole | None:
         """Return one rehearsal, or None if there is no such."""

@@ -8,6 +8,7 @@ from services.backbone.ledger.places import Place
 from services.contracts.states import State
 
 Row = TypeVar("Row")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,10 @@ class Page(Generic[Row]):
 
     rows: list[Row]
     next_cursor: str | None
+
+    def of(self, made: Callable[[Row], Made]) -> "Page[Made]":
+        """Return the same page of what is made of its rows."""
+        return Page([made(row) for row in self.rows], self.next_cursor)
 
 
 def page_of(rows: list[Row], limit: int, place: Callable[[Row], Place]) -> Page[Row]:

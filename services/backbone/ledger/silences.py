@@ -11,8 +11,9 @@ from psycopg.types.json import Jsonb
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.ledger.listing import Listing
 from services.backbone.ledger.places import NEWEST, Place
-from services.backbone.ledger.rows import Page, page_of
+from services.backbone.ledger.rows import Page
 
 LENGTH_LIMIT: Final = timedelta(days=366)
 """The longest silence; what is to be quiet for longer belongs into the routes."""
@@ -36,13 +37,6 @@ SELECT silence_id, match, starts_at, ends_at, author, reason, source, created_at
 FROM silences
 """
 _STANDING: Final = _COLUMNS + "WHERE ends_at > ledger_now() AND ended_at IS NULL LIMIT %s"
-_NEWEST: Final = (
-    _COLUMNS
-    + """
-WHERE (created_at, silence_id) < ('epoch'::timestamptz + %s * interval '1 microsecond', %s)
-ORDER BY created_at DESC, silence_id DESC LIMIT %s
-"""
-)
 _ONE: Final = _COLUMNS + "WHERE silence_id = %s"
 _STANDING_COUNT: Final = """
 SELECT count(*) FROM silences WHERE ends_at > ledger_now() AND ended_at IS NULL
@@ -82,6 +76,9 @@ class SilenceRow:
     created_at: datetime
     ended_at: datetime | None
     ended_by: str | None
+
+
+_LISTING: Final = Listing(SilenceRow, _COLUMNS, "created_at", "silence_id", LIST_LIMIT)
 
 
 class Silences:
@@ -129,10 +126,8 @@ class Silences:
 
     def newest(self, limit: int = LIST_LIMIT, after: Place = NEWEST) -> Page[SilenceRow]:
         """Return the silences made last, over or not, newest first, after a place."""
-        wanted = max(1, min(limit, LIST_LIMIT))
         with transaction(self._pool) as connection:
-            rows = _rows(connection, _NEWEST, after.at_us, after.row_id, wanted + 1)
-        return page_of(rows, wanted, lambda row: Place.of(row.created_at, row.silence_id))
+            return _LISTING.page(connection, limit, after)
 
     def one(self, silence_id: str) -> SilenceRow | None:
         """Return a silence, or None."""

@@ -86,8 +86,7 @@ def trace_api() -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=LIST_LIMIT)] = DEFAULT_LIMIT,
         cursor: Cursor = None,
     ) -> Page[TraceRow]:
-        page = desk.traces.newest(limit, read_cursor(cursor))
-        return Page([shown(each) for each in page.rows], page.next_cursor)
+        return desk.traces.newest(limit, read_cursor(cursor)).of(shown)
 
     @router.post("", status_code=201, summary="Follow one key in detail for a while")
     def on(body: TraceBody, person: Responder, desk: Served, key: Key = None) -> TraceBegun:

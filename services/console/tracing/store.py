@@ -10,8 +10,9 @@ from psycopg.rows import class_row, scalar_row
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.ledger.listing import Listing
 from services.backbone.ledger.places import NEWEST, Place
-from services.backbone.ledger.rows import Page, page_of
+from services.backbone.ledger.rows import Page
 from services.console.tracing.lines import Line
 
 TRACES_LIMIT: Final = 5
@@ -31,9 +32,6 @@ SELECT trace_id, key, person, why,
   (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms,
   ends_at > ledger_now() AS is_on, places
 FROM traces"""
-_NEWEST: Final = f"""{_COLUMNS}
-WHERE (begun_at, trace_id) < ('epoch'::timestamptz + %s * interval '1 microsecond', %s)
-ORDER BY begun_at DESC, trace_id DESC LIMIT %s"""
 _ONE: Final = f"{_COLUMNS} WHERE trace_id = %s"
 _FOLLOWED: Final = f"""{_COLUMNS}
 WHERE ends_at > ledger_now() - make_interval(secs => %s) ORDER BY begun_at LIMIT %s"""
@@ -81,6 +79,9 @@ class Trace:
     places: Mapping[str, int]
 
 
+_LISTING: Final = Listing(Trace, _COLUMNS, "begun_at", "trace_id", LIST_LIMIT)
+
+
 @dataclass(frozen=True, slots=True)
 class LineRow:
     """One line as it is read; numbers grow as lines are written."""
@@ -100,11 +101,8 @@ class Traces:
 
     def newest(self, limit: int = LIST_LIMIT, after: Place = NEWEST) -> Page[Trace]:
         """Return the newest traces, after a place."""
-        wanted = max(1, min(limit, LIST_LIMIT))
         with transaction(self._pool) as connection:
-            cursor = connection.cursor(row_factory=class_row(Trace))
-            rows = cursor.execute(_NEWEST, (after.at_us, after.row_id, wanted + 1)).fetchall()
-        return page_of(rows, wanted, lambda row: Place.of(row.begun_at, row.trace_id))
+            return _LISTING.page(connection, limit, after)
 
     def one(self, trace_id: str) -> Trace | None:
         """Return a trace; None if there is none, or no longer."""

@@ -9,11 +9,16 @@ from services.machine.ports import free_ports
 
 
 class OwnBroker:
-    """Runs from its making on; its place and its files stay the same."""
+    """Runs from its making on; its place and its files stay the same.
 
-    def __init__(self, tools: Path, folder: Path) -> None:
+    Where clients are to reach it by another port than its own, `told_port` is that port.
+    """
+
+    def __init__(self, tools: Path, folder: Path, told_port: int | None = None) -> None:
         port, controller_port = free_ports(2)
-        self.node = broker.BrokerNode(folder / "kafka", port, controller_port, heap_mebibytes=256)
+        self.node = broker.BrokerNode(
+            folder / "kafka", port, controller_port, heap_mebibytes=256, told_port=told_port
+        )
         self._java = setup.required_java(os.environ)
         self._jars = setup.jars_folder(tools, "broker")
         self._log_file = folder / "kafka.log"

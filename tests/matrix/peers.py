@@ -15,10 +15,11 @@ from services.backbone.settings import KafkaSettings
 from services.contracts.records import Delivery
 from services.contracts.topics import Topic
 from services.deliverer.channels.nagios.wording import mark
-from tests.integration.deliverer.queues import Passage, Queue
+from tests.integration.deliverer.queues import Queue
 from tests.integration.nagios import NAGIOS, Nagios
 from tests.matrix import played
 from tests.matrix.peer import OpenPeer, Peer, Refusals, Surroundings, Taken, marks_of
+from tests.passage import Passage
 from tests.topic import WholeTopic
 
 

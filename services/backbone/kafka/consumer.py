@@ -23,6 +23,7 @@ _PASSING = frozenset(
         KafkaError._TRANSPORT,  # noqa: SLF001 - likewise
         KafkaError._RESOLVE,  # noqa: SLF001 - likewise
         KafkaError._TIMED_OUT,  # noqa: SLF001 - likewise
+        KafkaError._MAX_POLL_EXCEEDED,  # noqa: SLF001 - likewise; the client joins again by itself
         KafkaError.UNKNOWN_TOPIC_OR_PART,
         KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
         KafkaError.COORDINATOR_NOT_AVAILABLE,
@@ -67,7 +68,8 @@ class Consumer:
             "fetch.error.backoff.ms": 50,
             "session.timeout.ms": 10_000,
             "heartbeat.interval.ms": 2_000,
-            "max.poll.interval.ms": 300_000,
+            # So long a client waits for the answer to its wish to join; a broker may lose it.
+            "max.poll.interval.ms": 30_000,
             "queued.max.messages.kbytes": 16 * 1024,
             "partition.assignment.strategy": "cooperative-sticky",
         }

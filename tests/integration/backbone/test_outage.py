@@ -1,6 +1,8 @@
-"""The only broker dies, and is away for longer than a consumer's session."""
+"""The only broker dies for longer than a consumer's session, or its answer is lost."""
 
 import uuid
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -8,10 +10,24 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts.topics import Topic
+from services.machine.ports import free_ports
 from tests.broker import OwnBroker
+from tests.passage import Passage
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(180)]
 TOPIC = "outage"
+STRATEGY = b"cooperative-sticky"
+"""Stands in whoever's wish to join, and in the answer to it."""
+
+
+@pytest.fixture
+def passage(aldebaran_tools: Path, tmp_path: Path) -> Iterator[Passage]:
+    """A way to a broker that tells its clients of no other."""
+    (told_port,) = free_ports(1)
+    own = OwnBroker(aldebaran_tools, tmp_path, told_port)
+    with Passage(own.node.port, told_port).listening() as passage:
+        yield passage
+    own.running.stop()
 
 
 def test_who_settles_while_it_joins_again_is_not_fenced_by_its_earlier_self(
@@ -40,3 +56,19 @@ def test_who_settles_while_it_joins_again_is_not_fenced_by_its_earlier_self(
         found |= {each.value for each in consumer.batch(10, 0.2)}
     consumer.close()
     producer.close()
+
+
+def test_who_never_hears_whether_it_was_taken_in_asks_again(passage: Passage) -> None:
+    """Until then it polls and gets nothing, so the wait for a lost answer has to be short."""
+    settings = ProducerSettings(
+        kafka_bootstrap_servers=f"127.0.0.1:{passage.port}", kafka_group_instance_id="email"
+    )
+    TopicAdmin(settings, "test").declare([Topic(TOPIC, partitions=1)])
+    passage.armed = STRATEGY
+    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[TOPIC])
+    while STRATEGY not in passage.swallowed:
+        consumer.batch(1, 0.1)
+    passage.go_on()
+    while not consumer.assigned():
+        consumer.batch(1, 0.1)
+    consumer.close()

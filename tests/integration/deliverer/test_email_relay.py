@@ -16,9 +16,9 @@ from services.deliverer.outcomes import Accepted
 from tests.integration import postfix
 from tests.integration.deliverer.conftest import Relay, Start
 from tests.integration.deliverer.ledgers import Ledger
-from tests.integration.deliverer.queues import Passage
 from tests.integration.deliverer.waiting import until
 from tests.integration.postfix import Postfix
+from tests.passage import Passage
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.postfix]

@@ -11,9 +11,10 @@ from services.contracts.records import Delivery, Severity
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger
-from tests.integration.deliverer.queues import Passage, Queue
+from tests.integration.deliverer.queues import Queue
 from tests.integration.deliverer.waiting import until
 from tests.integration.rabbitmq import CERTIFICATE, RabbitMq
+from tests.passage import Passage
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.rabbitmq]

@@ -100,6 +100,29 @@ def test_what_is_found_is_what_fits(filled: LedgerReader, search: Search) -> Non
     assert list(found(filled, search)) == wanted
 
 
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("R-1037", "R-10"),
+        ("R-1037", "r"),
+        ("order-4711", "order-47"),
+        ("half-life", "half-li"),
+        ("half-life", "life"),
+        ("O'Neil", "o'nei"),
+        ("10.0.0.7", "10.0.0.7"),
+        ("see https://shop.example/cart/9", "shop.example/cart"),
+        ("see https://shop.example/cart/9", "https://shop.example/cart/9"),
+        ("ann@shop.example", "ann@shop.example"),
+    ],
+)
+def test_what_has_signs_inside_is_found_by_its_beginning(
+    reader: LedgerReader, ledger_url: str, written: str, typed: str
+) -> None:
+    add_alert(ledger_url, "0", summary=written)
+    add_alert(ledger_url, "1", summary="something else")
+    assert list(found(reader, Search(text=typed))) == [written]
+
+
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(alphabet=st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
 def test_any_text_may_be_looked_for(filled: LedgerReader, text: str) -> None:

@@ -27,6 +27,7 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
     )
     made.filters["utc"] = shown.utc
     made.filters["clock"] = shown.clock
@@ -40,6 +41,8 @@ def _templates() -> Environment:
     )
     made.globals["asset"] = asset_path
     made.globals["sparkline"] = sparkline
+    for name in made.list_templates():
+        made.get_template(name)  # compiled now, so that the first to come does not wait for it
     return made
 
 

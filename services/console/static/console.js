@@ -3,22 +3,39 @@
   "use strict";
   const STALE_MS = 12000;
   const AGAIN_MS = 5000;
+  const HOLD_MS = 3000;
+  const told = {yes: "live", held: "held while you point"};
   const places = {n: "/", a: "/alerts", t: "/todo", c: "/channels", w: "/watches", r: "/routes", s: "/silences"};
   let heardAt = Date.now();
+  let pointedAt = 0;
   let pending = "";
 
   function live(state) {
     if (document.body.dataset.live !== state) document.body.dataset.live = state;
-    const told = document.querySelector(".live");
-    if (!told) return;
+    const place = document.querySelector(".live");
+    if (!place) return;
     const quiet = Math.round((Date.now() - heardAt) / 1000);
-    const text = state === "yes" ? "live" : `not live for ${quiet} s`;
-    if (told.textContent !== text) told.textContent = text;
+    const text = told[state] ?? `not live for ${quiet} s`;
+    if (place.textContent !== text) place.textContent = text;
+  }
+
+  // A row does not slip away under the pointer: each message shows all, so one may be left out.
+  function holdWhilePointed() {
+    document.addEventListener("pointermove", (event) => {
+      pointedAt = event.target.closest("[data-row]") ? Date.now() : 0;
+    });
+    document.addEventListener("htmx:sse:before:message", (event) => {
+      if (Date.now() - pointedAt > HOLD_MS) return;
+      event.preventDefault();
+      heardAt = Date.now();
+      live("held");
+    });
   }
 
   function watchLife() {
     const followed = document.querySelector("[hx-sse\\:connect]");
     if (!followed) return;
+    holdWhilePointed();
     document.addEventListener("htmx:sse:after:message", () => { heardAt = Date.now(); live("yes"); });
     const stale = () => Date.now() - heardAt > STALE_MS;
     setInterval(() => { if (stale()) live("no"); }, 1000);

@@ -1,5 +1,7 @@
 """The console in a real browser: it lives, people act, and nothing goes wrong on the page."""
 
+import time
+
 import pytest
 from playwright.sync_api import Route
 
@@ -38,6 +40,26 @@ def test_the_first_page_lives_without_jumping(tab: OpenTab, ledger: Ledger) -> N
     add_delivery(ledger.url, alert, state=State.HELD, reason="no answer")
     one.page.wait_for_selector("#tile-todo.bad")
     assert one.page.evaluate(SHIFT) < 0.1
+
+
+def test_a_row_does_not_slip_away_under_the_pointer(tab: OpenTab, ledger: Ledger) -> None:
+    alert = add_alert(ledger.url, "0", summary="The one to press")
+    pointing, watching = tab(), tab()
+    for each in (pointing, watching):
+        each.go("/")
+        each.page.wait_for_selector("body[data-live=yes]")
+    row = pointing.page.locator(f"#alert-{alert}")
+    newer = f"#alert-{add_alert(ledger.url, '1', summary='Something new')}"
+
+    def is_seen_elsewhere() -> bool:
+        row.hover(position={"x": 5 + time.monotonic() % 5, "y": 5})
+        return watching.page.locator(newer).count() == 1
+
+    until(is_seen_elsewhere, "the newer alert is seen where nobody points")
+    pointing.page.wait_for_selector("body[data-live=held]")
+    assert pointing.page.locator(newer).count() == 0
+    pointing.page.mouse.move(0, 0)
+    pointing.page.wait_for_selector(newer)
 
 
 def test_the_first_page_lives_though_a_script_comes_late(tab: OpenTab) -> None:

@@ -38,6 +38,8 @@ class Release:
     """Where reports of simulations are written."""
     values: list[Path] = field(default_factory=lambda: [HERE / "values.yaml"])
     set: list[str] = field(default_factory=list)
+    tag: str = ""
+    """Of both images, if not as the values say."""
 
     @property
     def system(self) -> "Release":
@@ -47,7 +49,8 @@ class Release:
     def install(self) -> None:
         """Install or upgrade, and wait until every part is ready."""
         files = [text for path in self.values for text in ("-f", str(path))]
-        single = [text for pair in self.set for text in ("--set", pair)]
+        images = [f"image.{image}.tag={self.tag}" for image in ("service", "spark") if self.tag]
+        single = [text for pair in [*self.set, *images] for text in ("--set", pair)]
         run(
             (
                 "helm",
@@ -63,8 +66,14 @@ class Release:
         )
         self.wait_ready()
 
+    def upgrade(self, tag: str) -> None:
+        """Upgrade to images of another tag, and wait until every part is ready."""
+        self.tag = tag
+        self.install()
+
     def roll_back(self) -> None:
-        """Go back to the revision before, and wait until every part is ready."""
+        """Go back to the revision before the upgrade, and wait until every part is ready."""
+        self.tag = ""
         run(("helm", "-n", self.kubectl.namespace, "rollback", NAME))
         self.wait_ready()
 

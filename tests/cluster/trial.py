@@ -63,7 +63,7 @@ class Trial:
             Deed.NONE: lambda: pause(BEFORE_SECONDS),
             Deed.KILL: self._kill,
             Deed.SCALE: self._scale,
-            Deed.UPGRADE: self._upgrade,
+            Deed.UPGRADE: lambda: self._release.upgrade(UPGRADED_TAG),
             Deed.ROLL_BACK: self._release.roll_back,
         }
         deeds[self._cell.deed]()
@@ -82,10 +82,6 @@ class Trial:
             ("statefulset", "deliverer-webhook"),
         ):
             self._release.kubectl.say("scale", kind, f"aldebaran-{name}", f"--replicas={REPLICAS}")
-
-    def _upgrade(self) -> None:
-        self._release.set = [f"image.{image}.tag={UPGRADED_TAG}" for image in ("service", "spark")]
-        self._release.install()
 
     def _counted(self, report: Report, whole_seconds: float) -> Outcome:
         expected, runs = set(report.expected_alert_ids), [f"%{self._run}-%"]

@@ -101,13 +101,13 @@ class Consumer:
         """Record that everything up to and with this batch is settled.
 
         A failed commit is only logged: the records come again, and their repeats are dropped. Nor
-        does one commit who is no member at the moment: with a name but without a member's id the
-        broker takes it for another of that name, which ends the client for good. So the client's
-        own commits by time are no way: it does not heed that.
+        does one commit who is no member at the moment, or is still joining: with a name but without
+        the newest member's id the broker takes it for another of that name, which ends the client
+        for good. So the client's own commits by time are no way: it does not heed that.
         """
         if not batch:
             return
-        if not self.is_member():
+        if not (self.is_member() and self.assigned()):
             log.warning("commit_left_out", reason="not a member of the group at the moment")
             return
         ends = {(each.topic, each.partition): each.offset + 1 for each in batch}

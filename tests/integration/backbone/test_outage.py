@@ -1,5 +1,6 @@
 """The only broker dies for longer than a consumer's session, or its answer is lost."""
 
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,3 +73,24 @@ def test_who_never_hears_whether_it_was_taken_in_asks_again(passage: Passage) ->
     while not consumer.assigned():
         consumer.batch(1, 0.1)
     consumer.close()
+
+
+def test_who_polls_too_late_joins_again(own_broker: OwnBroker) -> None:
+    """A program that was stopped for a while, or a step that took long, ends nothing."""
+    settings = ProducerSettings(
+        kafka_bootstrap_servers=own_broker.node.bootstrap, kafka_group_instance_id="late"
+    )
+    TopicAdmin(settings, "test").declare([Topic(TOPIC, partitions=1)])
+    producer = Producer(settings, "test")
+    producer.write([Outgoing(TOPIC, "k", b"before")])
+    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[TOPIC])
+    while not consumer.batch(10, 0.2):
+        continue
+    while consumer.is_member():
+        time.sleep(0.2)
+    producer.write([Outgoing(TOPIC, "k", b"after")])
+    found: set[bytes] = set()
+    while b"after" not in found:
+        found |= {each.value for each in consumer.batch(10, 0.2)}
+    consumer.close()
+    producer.close()

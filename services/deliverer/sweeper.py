@@ -75,9 +75,7 @@ class Sweeper:
         """
         self.dispatcher.heed(await self.paused())
         metrics.PAUSED.labels(self.channel).set(self.dispatcher.paused)
-        async with self.dispatcher.claiming:
-            unsent = await self.sweeps.unsent(list(self.dispatcher.in_flight))
-        self._tell(unsent, State.RETRY_WAIT)
+        await self._give_back()
         self._tell(await self.sweeps.lease_over(), State.IN_DOUBT)
         await self._hold_old()
         await self.book.weigh(self.channel)
@@ -86,6 +84,13 @@ class Sweeper:
         if self.turned_at >= self._count_at:
             self._count_at = self.turned_at + COUNT_SECONDS
             await self._count()
+
+    async def _give_back(self) -> None:
+        """Let others have claims that nobody here knows of, since their answers were lost."""
+        async with self.dispatcher.claiming:
+            lost = await self.sweeps.lost(list(self.dispatcher.in_flight))
+        if lost:
+            self._tell(await self.sweeps.give_back(lost), State.RETRY_WAIT)
 
     async def _hold_old(self) -> None:
         """Hold what is too old; a turn may take several statements, since claims step over it."""

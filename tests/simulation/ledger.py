@@ -10,7 +10,7 @@ from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert, OutboxEntry
 from services.backbone.ledger.look_ups import LookUps, Question
-from services.backbone.ledger.sweeps import Ruling, Standing, Sweeps, Swept
+from services.backbone.ledger.sweeps import Fenced, Ruling, Standing, Sweeps, Swept
 from services.backbone.ledger.turns import AHEAD_SECONDS, Rate, Turns
 from services.backbone.ledger.untold import UntoldMove, UntoldMoves
 from services.contracts.states import State
@@ -53,8 +53,11 @@ class LineSweeps(Sweeps):
     async def lease_over(self) -> list[Swept]:
         return await self._line.ask("lease_over", self._memory.lease_over)
 
-    async def unsent(self, known: Sequence[tuple[str, int]]) -> list[Swept]:
-        return await self._line.ask("unsent", lambda: self._memory.unsent(known))
+    async def lost(self, known: Sequence[Fenced]) -> list[Fenced]:
+        return await self._line.ask("lost", lambda: self._memory.lost(known))
+
+    async def give_back(self, lost: Sequence[Fenced]) -> list[Swept]:
+        return await self._line.ask("give_back", lambda: self._memory.give_back(lost))
 
     async def too_old(self) -> list[Swept]:
         return await self._line.ask("too_old", self._memory.too_old)

@@ -117,8 +117,8 @@ def _timeout_means_not_taken() -> Planted:
 
 
 def _gives_back_what_is_in_flight() -> Planted:
-    real = MemorySweeps.unsent
-    return patch.object(MemorySweeps, "unsent", lambda self, known: real(self, []))
+    real = MemorySweeps.lost
+    return patch.object(MemorySweeps, "lost", lambda self, known: real(self, []))
 
 
 def _repeats_without_the_mark() -> Planted:

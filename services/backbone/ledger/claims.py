@@ -202,7 +202,7 @@ class Claims:
     async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
         """Claim those of the deliveries that are due, at most `limit`.
 
-        If it raises, some may be claimed although nobody will send them: see Sweeps.unsent.
+        If it raises, some may be claimed although nobody will send them: see Sweeps.lost.
         """
         once = list(dict.fromkeys(delivery_ids))  # the statement would return a repeated id twice
         terms = self._terms | {"ids": once, "limit": limit}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
-from psycopg.rows import class_row, kwargs_row, scalar_row
+from psycopg.rows import class_row, kwargs_row, scalar_row, tuple_row
 
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import fetch_all
@@ -18,6 +18,10 @@ SWEEP_LIMIT: Final = 500
 """Rows that one sweep moves at most."""
 COUNT_LIMIT: Final = 10_000
 """More rows of one kind are not counted to their end."""
+
+
+Fenced = tuple[str, int]
+"""A delivery's id and the fence of one of its claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +89,15 @@ _LEASE_OVER: Final = _MOVE.format(
     oldest="lease_until",
     swept=_SWEPT,
 )
-_UNSENT: Final = _MOVE.format(
-    condition="state = 'CLAIMED' AND owner = %(owner)s AND lease_until >= ledger_now()"
-    " AND (delivery_id, fence) NOT IN"
-    " (SELECT * FROM unnest(%(known_ids)s::text[], %(known_fences)s::bigint[]))",
+_LOST: Final = """
+SELECT delivery_id, fence FROM deliveries
+WHERE channel = %(channel)s AND state = 'CLAIMED' AND owner = %(owner)s
+  AND lease_until >= ledger_now()
+  AND (delivery_id, fence) NOT IN (SELECT * FROM unnest(%(ids)s::text[], %(fences)s::bigint[]))
+ORDER BY lease_until LIMIT %(limit)s"""
+_GIVE_BACK: Final = _MOVE.format(
+    condition="delivery_id = ANY(%(ids)s) AND state || '' = 'CLAIMED'"
+    " AND (delivery_id, fence) IN (SELECT * FROM unnest(%(ids)s::text[], %(fences)s::bigint[]))",
     oldest="lease_until",
     swept=_SWEPT,
 )
@@ -156,17 +165,18 @@ class Sweeps:
         reason = "the claim's owner gave no answer within its lease"
         return await self._swept(_LEASE_OVER, after=State.IN_DOUBT, reason=reason)
 
-    async def unsent(self, known: Sequence[tuple[str, int]]) -> list[Swept]:
-        """Give back own claims other than `known` (id and fence): made by a call whose answer was
-        lost, so provably never sent. Must not run while a claim is being made.
+    async def lost(self, known: Sequence[Fenced]) -> list[Fenced]:
+        """Return own claims other than `known`: made by calls whose answers were lost, so provably
+        never sent. Must not run while a claim is being made.
         """
-        return await self._swept(
-            _UNSENT,
-            after=State.RETRY_WAIT,
-            reason="claimed, but the claim's answer was lost: not sent",
-            known_ids=[delivery_id for delivery_id, _ in known],
-            known_fences=[fence for _, fence in known],
-        )
+        terms = self._terms | _columns(known)
+        return await fetch_all(self._pool, tuple_row, _LOST, terms)
+
+    async def give_back(self, lost: Sequence[Fenced]) -> list[Swept]:
+        """Let others claim what was lost; done however late, it touches no newer claim."""
+        reason = "claimed, but the claim's answer was lost: not sent"
+        after = State.RETRY_WAIT
+        return await self._swept(_GIVE_BACK, after=after, reason=reason, **_columns(lost))
 
     async def too_old(self) -> list[Swept]:
         """Hold what has waited too long to be sent without a person's word."""
@@ -199,6 +209,10 @@ class Sweeps:
 
     async def _swept(self, statement: LiteralString, **terms: Any) -> list[Swept]:
         return await fetch_all(self._pool, kwargs_row(_swept), statement, self._terms | terms)
+
+
+def _columns(claims: Sequence[Fenced]) -> dict[str, Any]:
+    return {"ids": [key for key, _ in claims], "fences": [fence for _, fence in claims]}
 
 
 def _swept(**row: Any) -> Swept:

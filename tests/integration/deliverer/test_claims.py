@@ -170,13 +170,28 @@ async def test_own_claims_that_nobody_sends_are_given_back(ledger: Ledger, pool:
     ledger.add(known, lost, foreign)
     await claims_of(pool).by_id([known.delivery_id, lost.delivery_id], 2)
     await claims_of(pool, "two").by_id([foreign.delivery_id], 1)
-    (swept,) = await sweeps_of(pool).unsent([(known.delivery_id, 1)])
+    sweeps = sweeps_of(pool)
+    (found,) = await sweeps.lost([(known.delivery_id, 1)])
+    assert found == (lost.delivery_id, 1)
+    (swept,) = await sweeps.give_back([found])
     assert swept.delivery_id == lost.delivery_id
     assert [ledger.row(each)["state"] for each in (known, lost, foreign)] == [
         State.CLAIMED,
         State.RETRY_WAIT,
         State.CLAIMED,
     ]
+
+
+async def test_giving_back_late_touches_no_newer_claim(ledger: Ledger, pool: AsyncPool) -> None:
+    one = delivery(1)
+    ledger.add(one)
+    claims, sweeps = claims_of(pool), sweeps_of(pool)
+    await claims.by_id([one.delivery_id], 1)
+    lost = await sweeps.lost([])
+    assert len(await sweeps.give_back(lost)) == 1
+    await claims.by_id([one.delivery_id], 1)
+    assert await sweeps.give_back(lost) == []
+    assert ledger.row(one)["state"] == State.CLAIMED
 
 
 async def test_what_is_open_is_counted(ledger: Ledger, pool: AsyncPool) -> None:

@@ -169,14 +169,16 @@ class World:
     async def sweep(self, owner: str, _: int) -> None:
         known = [(each.claim.delivery_id, each.claim.fence) for each in self.hands[owner]]
         sweeps = self.sweeps(owner)
-        unsent = {
-            key
+        lost = {
+            (key, row.fence)
             for key, row in self.rows.items()
             if row.state is State.CLAIMED and row.owner == owner
             if (key, row.fence) not in known and row.lease_until >= self.now
         }
-        assert {each.delivery_id for each in await sweeps.unsent(known)} == unsent
-        self._moved(unsent, State.RETRY_WAIT)
+        found = await sweeps.lost(known)
+        assert set(found) == lost
+        assert {each.delivery_id for each in await sweeps.give_back(found)} == {k for k, _ in lost}
+        self._moved({key for key, _ in lost}, State.RETRY_WAIT)
         over = {
             key
             for key, row in self.rows.items()

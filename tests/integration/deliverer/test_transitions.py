@@ -125,7 +125,8 @@ async def late(stage: Stage, outcome: Outcome) -> None:
 
 async def claim_answer_lost(stage: Stage) -> None:
     await stage.claim()
-    await stage.sweeps().unsent([])
+    sweeps = stage.sweeps()
+    await sweeps.give_back(await sweeps.lost([]))
 
 
 Act = Callable[[Stage], Awaitable[Any]]

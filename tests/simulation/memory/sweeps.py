@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.backbone.ledger.sweeps import SWEEP_LIMIT, Ruling, Standing, Swept
+from services.backbone.ledger.sweeps import SWEEP_LIMIT, Fenced, Ruling, Standing, Swept
 from services.contracts.states import State
 from tests.simulation.memory.tables import SENDABLE, Row, Tables
 
@@ -27,15 +27,23 @@ class MemorySweeps:
         now = self.tables.now()
         return self._moved(lambda row: _lease(row) < now, State.IN_DOUBT, GAVE_NO_ANSWER)
 
-    def unsent(self, known: Sequence[tuple[str, int]]) -> list[Swept]:
-        """Give back own claims other than `known`."""
-        now, in_hand = self.tables.now(), set(known)
+    def lost(self, known: Sequence[Fenced]) -> list[Fenced]:
+        """Return own claims other than `known`."""
+        now = self.tables.now()
+        mine = [
+            (row.delivery_id, row.fence)
+            for row in self.tables.rows.values()
+            if row.state is State.CLAIMED and row.channel == self.channel
+            if row.owner == self.owner and _lease(row) >= now
+        ]
+        return [each for each in mine if each not in set(known)][:SWEEP_LIMIT]
 
-        def lost(row: Row) -> bool:
-            mine = row.owner == self.owner and _lease(row) >= now
-            return mine and (row.delivery_id, row.fence) not in in_hand
-
-        return self._moved(lost, State.RETRY_WAIT, ANSWER_LOST)
+    def give_back(self, lost: Sequence[Fenced]) -> list[Swept]:
+        """Let others claim what was lost."""
+        named = set(lost)
+        return self._moved(
+            lambda row: (row.delivery_id, row.fence) in named, State.RETRY_WAIT, ANSWER_LOST
+        )
 
     def too_old(self) -> list[Swept]:
         """Hold what has waited too long."""

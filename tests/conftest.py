@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pyspark.sql import SparkSession
 
@@ -19,7 +20,13 @@ from tests.integration.rabbitmq import RABBITMQ_SERVER, RabbitMq
 ROOT = Path(__file__).parents[1]
 
 # A slow machine is no failure: tests have no timed assertions, hypothesis' own included.
-hypothesis_settings.register_profile("aldebaran", deadline=None, print_blob=True)
+hypothesis_settings.register_profile(
+    "explore", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+# What lands is judged by the same examples each time; --hypothesis-profile=explore draws others.
+hypothesis_settings.register_profile(
+    "aldebaran", hypothesis_settings.get_profile("explore"), derandomize=True
+)
 hypothesis_settings.load_profile("aldebaran")
 
 

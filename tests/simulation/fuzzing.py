@@ -68,9 +68,11 @@ def story(failure: Failure, seed: int) -> str:
 
 
 def story_of(seed: int) -> str:
-    """Run a seed that fails, and return its story."""
-    failure = failure_of(draw_plan(seed))
-    return story(failure, seed) if failure else f"seed {seed} failed, and not when run again"
+    """Return the story of a seed, told by a process of its own, whose programs log nothing."""
+    told = subprocess.run(
+        _command("replay", str(seed)), check=False, stdout=subprocess.PIPE, text=True
+    )
+    return told.stdout
 
 
 def run(base: int, count: int, say: Say, mutant: str | None = None) -> int:
@@ -126,10 +128,13 @@ def write(text: str) -> None:
 
 
 def _start(base: int, count: int, mutant: str | None) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "tests.simulation", "run"]
-    command += ["--base", str(base), "--count", str(count)]
+    command = _command("run", "--base", str(base), "--count", str(count))
     command += ["--mutant", mutant] if mutant else []
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def _command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "tests.simulation", *words]
 
 
 def _shard(process: "subprocess.Popen[str]") -> Shard:

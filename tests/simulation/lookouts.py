@@ -6,7 +6,7 @@ have come to an end of their turn: waits are nested, the one limit of this simul
 """
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
 
@@ -122,7 +122,9 @@ class LookoutProcess:
     """What must be known before the first alert is judged."""
     keeper: Keeper | None
     first: bool = True
-    busy: bool = field(default=False)
+    busy: bool = False
+    woken: bool = False
+    """Whether it was woken while it was busy, and so has to look again."""
 
     def open(self) -> None:
         """Learn what is silenced now, and begin; again until the store answers."""
@@ -150,9 +152,10 @@ class LookoutProcess:
 
     def turn(self) -> None:
         """Take one batch, if there is one."""
+        self.woken = True
         if self.busy or self.fresh is not None:
             return
-        self.busy = True
+        self.busy, self.woken = True, False
         try:
             self.consumer.one_batch(self.line.block)
             self.loop.run()
@@ -160,7 +163,7 @@ class LookoutProcess:
             return
         finally:
             self.busy = False
-        if self.consumer.has_more():
+        if self.woken or self.consumer.has_more():
             self.kernel.after(0.001, self.turn, self.process)
 
     def sweep(self) -> None:

@@ -2,11 +2,10 @@
 
 Goal: whatever crashes, stops, gets lost, comes twice or comes late, I1 to I5 of the design and what
 keepers promise (K1 to K4) hold at every moment, and everything comes to rest. Method:
-tests/simulation (docs/simulation.md); half of the seeds are the same each time, half begin at a
-random one that is printed.
+tests/simulation (docs/simulation.md), with the same seeds each time, so that what stood yesterday
+stands today; `make fuzz` draws new ones.
 """
 
-import random
 from collections import Counter
 
 import pytest
@@ -19,19 +18,13 @@ from tests.simulation.plan import Kind, Word, draw_plan
 from tests.simulation.shrinking import shrunk
 from tests.simulation.world import World
 
-HISTORIES = 5_000
-"""From the fixed seeds, and as many from the random ones."""
+HISTORIES = 10_000
 SHARDS = 2
-BASES = {"fixed": 0, "random": random.SystemRandom().randrange(fuzzing.SEEDS)}
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("seeds", BASES)
-def test_every_history_keeps_the_promises(seeds: str, capsys: pytest.CaptureFixture[str]) -> None:
-    base = BASES[seeds]
-    with capsys.disabled():
-        fuzzing.write(f"\n{HISTORIES} histories from seed {base} on\n")
-    done = fuzzing.shards(base, HISTORIES, SHARDS)
+def test_every_history_keeps_the_promises() -> None:
+    done = fuzzing.shards(0, HISTORIES, SHARDS)
     for shard in done:
         if shard.failed_seed is not None:
             pytest.fail(fuzzing.story_of(shard.failed_seed))

@@ -13,6 +13,7 @@ from pydantic import Field
 from services.backbone.errors import QueueFull, Refused, Transient, Trouble
 from services.backbone.kafka.client import common_config, trouble
 from services.backbone.kafka.known_brokers import KnownBrokers
+from services.backbone.kafka.sayings import Sayings
 from services.backbone.kafka.security import Security
 from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings, Seconds
@@ -69,6 +70,7 @@ class Producer:
         config = common_config(settings, program) | {
             **(security.config() if security else {}),
             "error_cb": self._hear,
+            "logger": Sayings(),
             "acks": "all",
             "enable.idempotence": True,
             "linger.ms": settings.producer_linger_ms,

@@ -16,6 +16,7 @@ from services.backbone.kafka.client import common_config, trouble
 from services.backbone.kafka.consumer import Incoming, incoming
 from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.partitions import partitions_of
+from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
 
 ASK_SECONDS: Final = 5.0
@@ -47,7 +48,8 @@ class Trail:
         self._followed = followed
         self._keyed = frozenset(followed.keyed)
         self._brokers = KnownBrokers()
-        self._client = Client(_config(settings) | self._brokers.config())
+        hear = self._brokers.config() | {"logger": Sayings()}
+        self._client = Client(_config(settings) | hear)
         try:
             begun = self._begun(since_ms, places)
             self._client.assign(begun)

@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 from services.backbone.clock import Clock
 from services.backbone.kafka.client import common_config, trouble
 from services.backbone.kafka.consumer import Incoming, incoming
+from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
 
 POLL_SECONDS: Final = 0.2
@@ -43,7 +44,7 @@ def window(
         Transient, Refused: the brokers do not answer.
     """
     ends_at = clock.monotonic_seconds() + bounds.seconds
-    client = Client(_config(settings))
+    client = Client(_config(settings) | {"logger": Sayings()})
     try:
         waited = _assign(client, topics, span.since_ms, bounds.seconds)
         left = bounds.records

@@ -3,8 +3,7 @@
 import uuid
 
 from services.backbone.errors import Transient
-from services.backbone.kafka.consumer import Consumer, Incoming
-from services.backbone.kafka.settled import Ends
+from services.backbone.kafka.consumer import Consumer, Ends, Incoming
 from services.backbone.settings import KafkaSettings
 
 POLL_SECONDS = 0.2

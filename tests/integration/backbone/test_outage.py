@@ -2,14 +2,13 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts.topics import Topic
 from services.machine.ports import free_ports
@@ -32,13 +31,6 @@ def passage(aldebaran_tools: Path, tmp_path: Path) -> Iterator[Passage]:
     own.running.stop()
 
 
-def settle_while(consumer: Consumer, held: Sequence[Incoming], away: Callable[[], bool]) -> None:
-    """Settle over and over, as a program does whose step takes longer than the outage."""
-    while away():
-        consumer.commit(held)
-        consumer.idle(0.05)
-
-
 def test_who_settles_while_it_joins_again_is_not_fenced_by_its_earlier_self(
     own_broker: OwnBroker,
 ) -> None:
@@ -53,12 +45,12 @@ def test_who_settles_while_it_joins_again_is_not_fenced_by_its_earlier_self(
     while not (held := consumer.batch(10, 0.2)):
         continue
     own_broker.kill()
-    with capture_logs() as said:
-        while "brokers_away" not in [each["event"] for each in said]:
-            consumer.idle(0.1)
-    settle_while(consumer, held, consumer.is_member)
+    while consumer.is_member():
+        consumer.idle(0.2)
     own_broker.start()
-    settle_while(consumer, held, lambda: not consumer.assigned())
+    while not consumer.assigned():
+        consumer.commit(held)
+        consumer.idle(0.05)
     producer.write([Outgoing(TOPIC, "k", b"after")])
     found: set[bytes] = set()
     while b"after" not in found:

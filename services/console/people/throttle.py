@@ -26,7 +26,10 @@ class Throttle:
     def wait_seconds(self, who: str, now: float) -> float:
         """Return how long this one has to wait before the next try; 0 for not at all."""
         failures = self._seen.get(who)
-        return max(0.0, failures.free_at - now) if failures else 0.0
+        if failures is None:
+            return 0.0
+        # A sum of floats may come back larger than what was added.
+        return min(max(0.0, failures.free_at - now), self.limit_seconds)
 
     def failed(self, who: str, now: float) -> None:
         """Note a failure."""

@@ -2,7 +2,8 @@
 
 A broker that its controller has fenced, at its start or under load, answers that there are topics
 and no brokers. The client then drops all brokers, those of its settings too, and mostly never asks
-anybody again. Only a new client finds them.
+anybody again. Only a new client finds them. One that something in the client still holds on to
+stays in its list, and is never connected to again: its state is then INIT for ever.
 """
 
 from typing import Any, Final
@@ -14,6 +15,10 @@ FORGOTTEN_TIMES: Final = 2
 """So often in a row a client must know none: a client that starts over knows none for a moment."""
 _BROKERS: Final = frozenset({"configured", "learned"})
 """Sources of what is a broker; others are the client's own, for example its coordinator."""
+_UNTOUCHED: Final = "INIT"
+"""A broker's state until somebody wants something of it."""
+_SERVED: Final = "up"
+"""A group's state while its member knows its coordinator."""
 
 
 class KnownBrokers:
@@ -28,10 +33,17 @@ class KnownBrokers:
 
     def note(self, statistics: str) -> None:
         """Take in the client's statistics, JSON."""
-        known = orjson.loads(statistics)["brokers"].values()
-        is_any = any(each["source"] in _BROKERS for each in known)
-        self._none_known = 0 if is_any else self._none_known + 1
+        said = orjson.loads(statistics)
+        states = [each["state"] for each in said["brokers"].values() if each["source"] in _BROKERS]
+        is_known = any(state != _UNTOUCHED for state in states) or (states and not _needs_any(said))
+        self._none_known = 0 if is_known else self._none_known + 1
 
     def are_forgotten(self) -> bool:
         """Tell whether the client has to be replaced."""
         return self._none_known >= FORGOTTEN_TIMES
+
+
+def _needs_any(said: dict[str, Any]) -> bool:
+    """Tell whether records wait to be written, or a member looks for its group's coordinator."""
+    group: str = said.get("cgrp", {}).get("state", _SERVED)
+    return bool(said["msg_cnt"]) or group != _SERVED

@@ -15,25 +15,53 @@ from services.backbone.kafka.known_brokers import FORGOTTEN_TIMES, KnownBrokers
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.settings import KafkaSettings
 
-SOURCES = st.sampled_from(["configured", "learned", "logical", "internal"])
+BROKERS = st.tuples(
+    st.sampled_from(["configured", "learned", "logical", "internal"]),
+    st.sampled_from(["INIT", "TRY_CONNECT", "UP", "DOWN"]),
+)
+SAID = st.tuples(
+    st.lists(BROKERS, max_size=3),
+    st.integers(0, 1),
+    st.sampled_from([None, "up", "query-coord", "wait-coord"]),
+)
+"""The brokers' sources and states, records that wait to be written, the group's state."""
+Said = tuple[list[tuple[str, str]], int, str | None]
 NOBODY = ""
 """A client that is told of no broker knows none from its beginning."""
 POLLS = 60
 
 
-def statistics(sources: list[str]) -> str:
-    brokers = {f"broker-{n}": {"source": source} for n, source in enumerate(sources)}
-    return json.dumps({"brokers": brokers})
+def statistics(brokers: list[tuple[str, str]], waiting: int, group: str | None) -> str:
+    listed = {
+        f"{n}": {"source": source, "state": state} for n, (source, state) in enumerate(brokers)
+    }
+    cgrp = {} if group is None else {"cgrp": {"state": group}}
+    return json.dumps({"brokers": listed, "msg_cnt": waiting} | cgrp)
 
 
-@given(st.lists(st.lists(SOURCES, max_size=3), max_size=6))
-def test_forgotten_is_what_knows_none_several_times_in_a_row(said: list[list[str]]) -> None:
+def is_lost(brokers: list[tuple[str, str]], waiting: int, group: str | None) -> bool:
+    states = {state for source, state in brokers if source in ("configured", "learned")}
+    is_waited_for = waiting > 0 or group not in (None, "up")
+    return not states or (states == {"INIT"} and is_waited_for)
+
+
+@given(st.lists(SAID, max_size=6))
+def test_forgotten_is_what_knows_none_to_turn_to_several_times_in_a_row(said: list[Said]) -> None:
     known = KnownBrokers()
-    for sources in said:
-        known.note(statistics(sources))
+    for each in said:
+        known.note(statistics(*each))
     last = said[-FORGOTTEN_TIMES:]
-    none = [not {"configured", "learned"} & set(sources) for sources in last]
-    assert known.are_forgotten() == (len(last) == FORGOTTEN_TIMES and all(none))
+    lost = [is_lost(*each) for each in last]
+    assert known.are_forgotten() == (len(last) == FORGOTTEN_TIMES and all(lost))
+
+
+def test_a_broker_that_is_never_connected_to_again_is_no_broker() -> None:
+    """As a client said it, of which the only broker had stood still for 20 s."""
+    known = KnownBrokers()
+    for _ in range(FORGOTTEN_TIMES):
+        said = [("learned", "INIT"), ("logical", "TRY_CONNECT")]
+        known.note(statistics(said, 0, "query-coord"))
+    assert known.are_forgotten()
 
 
 class Counted:

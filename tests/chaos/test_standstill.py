@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -43,7 +43,6 @@ class Member:
     bootstrap: str
     stop: threading.Event
     given: int = 0
-    ends: int = 0
     serves: bool = False
     thread: threading.Thread = field(init=False)
 
@@ -53,10 +52,8 @@ class Member:
 
     def _run(self) -> None:
         while not self.stop.is_set():
-            try:
+            with suppress(Ended):
                 self._read()
-            except Ended:
-                self.ends += 1
 
     def _read(self) -> None:
         settings = ProducerSettings(
@@ -85,9 +82,11 @@ def load(producer: Producer, topics: list[str]) -> Iterator[None]:
 
     thread = threading.Thread(target=write)
     thread.start()
-    yield
-    stop.set()
-    thread.join()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def stand_still(broker: OwnBroker) -> None:

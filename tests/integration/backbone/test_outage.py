@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.kafka.consumer import Consumer
+from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts.topics import Topic
 from services.machine.ports import free_ports
@@ -31,19 +31,39 @@ def passage(aldebaran_tools: Path, tmp_path: Path) -> Iterator[Passage]:
     own.running.stop()
 
 
+def reading(broker: OwnBroker, name: str) -> tuple[ProducerSettings, Consumer, list[Incoming]]:
+    """Return a named member of a group of its own, and the first batch that it was given."""
+    settings = ProducerSettings(
+        kafka_bootstrap_servers=broker.node.bootstrap, kafka_group_instance_id=name
+    )
+    TopicAdmin(settings, "test").declare([Topic(TOPIC, partitions=1)])
+    write(settings, b"before")
+    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[TOPIC])
+    while not (held := consumer.batch(10, 0.2)):
+        continue
+    return settings, consumer, held
+
+
+def reads_on(settings: ProducerSettings, consumer: Consumer) -> None:
+    """Wait until it is given what is written from now on."""
+    write(settings, b"after")
+    found: set[bytes] = set()
+    while b"after" not in found:
+        found |= {each.value for each in consumer.batch(10, 0.2)}
+    consumer.close()
+
+
+def write(settings: ProducerSettings, value: bytes) -> None:
+    producer = Producer(settings, "test")
+    producer.write([Outgoing(TOPIC, "k", value)])
+    producer.close()
+
+
 def test_who_settles_while_it_joins_again_is_not_fenced_by_its_earlier_self(
     own_broker: OwnBroker,
 ) -> None:
     """A commit without a member's id, of a name that the broker knows, ends the client for good."""
-    settings = ProducerSettings(
-        kafka_bootstrap_servers=own_broker.node.bootstrap, kafka_group_instance_id="accountant"
-    )
-    TopicAdmin(settings, "test").declare([Topic(TOPIC, partitions=1)])
-    producer = Producer(settings, "test")
-    producer.write([Outgoing(TOPIC, "k", b"before")])
-    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[TOPIC])
-    while not (held := consumer.batch(10, 0.2)):
-        continue
+    settings, consumer, held = reading(own_broker, "accountant")
     own_broker.kill()
     while consumer.is_member():
         consumer.idle(0.2)
@@ -51,12 +71,7 @@ def test_who_settles_while_it_joins_again_is_not_fenced_by_its_earlier_self(
     while not consumer.assigned():
         consumer.commit(held)
         consumer.idle(0.05)
-    producer.write([Outgoing(TOPIC, "k", b"after")])
-    found: set[bytes] = set()
-    while b"after" not in found:
-        found |= {each.value for each in consumer.batch(10, 0.2)}
-    consumer.close()
-    producer.close()
+    reads_on(settings, consumer)
 
 
 def test_who_never_hears_whether_it_was_taken_in_asks_again(passage: Passage) -> None:
@@ -77,20 +92,7 @@ def test_who_never_hears_whether_it_was_taken_in_asks_again(passage: Passage) ->
 
 def test_who_polls_too_late_joins_again(own_broker: OwnBroker) -> None:
     """A program that was stopped for a while, or a step that took long, ends nothing."""
-    settings = ProducerSettings(
-        kafka_bootstrap_servers=own_broker.node.bootstrap, kafka_group_instance_id="late"
-    )
-    TopicAdmin(settings, "test").declare([Topic(TOPIC, partitions=1)])
-    producer = Producer(settings, "test")
-    producer.write([Outgoing(TOPIC, "k", b"before")])
-    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[TOPIC])
-    while not consumer.batch(10, 0.2):
-        continue
+    settings, consumer, _ = reading(own_broker, "late")
     while consumer.is_member():
         time.sleep(0.2)
-    producer.write([Outgoing(TOPIC, "k", b"after")])
-    found: set[bytes] = set()
-    while b"after" not in found:
-        found |= {each.value for each in consumer.batch(10, 0.2)}
-    consumer.close()
-    producer.close()
+    reads_on(settings, consumer)

@@ -13,7 +13,7 @@ from services.backbone.ledger.database import AsyncPool, Pool
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.look_ups import LookUps, Question
-from services.backbone.ledger.sweeps import Ruling, Sweeps, Swept
+from services.backbone.ledger.sweeps import Fenced, Ruling, Sweeps, Swept
 from services.backbone.ledger.untold import UntoldMoves
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.evidence import MemoryEvidence
@@ -129,7 +129,7 @@ class Both:
         real = await self._real_claims(owner).settle(settlements)
         assert real == self._memory_claims(owner).settle(settlements)
 
-    async def sweep(self, owner: str, known: Sequence[tuple[str, int]]) -> None:
+    async def sweep(self, owner: str, known: Sequence[Fenced]) -> None:
         """Do the sweeps of time in both."""
         real, memory = self._real_sweeps(owner), self._memory_sweeps(owner)
         lost = await real.lost(known)

@@ -29,14 +29,14 @@ class MemorySweeps:
 
     def lost(self, known: Sequence[Fenced]) -> list[Fenced]:
         """Return own claims other than `known`."""
-        now = self.tables.now()
+        now, in_hand = self.tables.now(), set(known)
         mine = [
             (row.delivery_id, row.fence)
             for row in self.tables.rows.values()
             if row.state is State.CLAIMED and row.channel == self.channel
             if row.owner == self.owner and _lease(row) >= now
         ]
-        return [each for each in mine if each not in set(known)][:SWEEP_LIMIT]
+        return [each for each in mine if each not in in_hand][:SWEEP_LIMIT]
 
     def give_back(self, lost: Sequence[Fenced]) -> list[Swept]:
         """Let others claim what was lost."""

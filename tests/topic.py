@@ -3,7 +3,8 @@
 import uuid
 
 from services.backbone.errors import Transient
-from services.backbone.kafka.consumer import Consumer, Ends, Incoming
+from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.settled import Ends
 from services.backbone.settings import KafkaSettings
 
 POLL_SECONDS = 0.2

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.backbone.errors import Transient
-from services.backbone.kafka.consumer import Consumer, Ends, Incoming
+from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.settled import Ends
 from services.backbone.log import logger
 from services.backbone.outage import SOON
 from services.backbone.progress import Progress

@@ -22,8 +22,10 @@ _REFUSED: Final = frozenset(
     }
 )
 
+Config = dict[str, str | int | float | bool]
 
-def common_config(settings: KafkaSettings, program: str) -> dict[str, str | int | float | bool]:
+
+def common_config(settings: KafkaSettings, program: str) -> Config:
     """Return what every client is told: where the brokers are, how to enter, to reconnect soon."""
     return {
         **{name: value.get_secret_value() for name, value in settings.kafka_options.items()},
@@ -36,6 +38,28 @@ def common_config(settings: KafkaSettings, program: str) -> dict[str, str | int 
         "socket.connection.setup.timeout.ms": 5000,
         "topic.metadata.refresh.interval.ms": 30_000,
         "log_level": 3,
+    }
+
+
+def member_config(
+    settings: KafkaSettings, program: str, group: str, *, from_beginning: bool
+) -> Config:
+    """Return what a member of a group is told: to hand over at once, to commit nothing itself."""
+    named = settings.kafka_group_instance_id
+    return common_config(settings, program) | {
+        "group.id": group,
+        **({"group.instance.id": named} if named else {}),
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "auto.offset.reset": "earliest" if from_beginning else "latest",
+        "fetch.wait.max.ms": 100,
+        "fetch.error.backoff.ms": 50,
+        "session.timeout.ms": 10_000,
+        "heartbeat.interval.ms": 2_000,
+        # So long a client waits for the answer to its wish to join; a broker may lose it.
+        "max.poll.interval.ms": 30_000,
+        "queued.max.messages.kbytes": 16 * 1024,
+        "partition.assignment.strategy": "cooperative-sticky",
     }
 
 

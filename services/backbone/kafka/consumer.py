@@ -4,14 +4,18 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from logging import WARNING
 
 from confluent_kafka import Consumer as Client
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Message as ClientMessage
 
+from services.backbone.clock import SystemClock
 from services.backbone.errors import Ended, Refused, Transient
-from services.backbone.kafka.client import common_config, trouble
+from services.backbone.kafka.client import member_config, trouble
 from services.backbone.kafka.known_brokers import KnownBrokers
+from services.backbone.kafka.sayings import Sayings
+from services.backbone.kafka.settled import Ends, Settled
 from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings
 
@@ -29,10 +33,6 @@ _PASSING = frozenset(
         KafkaError.COORDINATOR_NOT_AVAILABLE,
     }
 )
-
-
-Ends = dict[tuple[str, int], int]
-"""By topic and partition, the offset after the last record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +59,12 @@ class Consumer:
         topics: Sequence[str],
         from_beginning: bool = True,
     ) -> None:
-        config = common_config(settings, program) | {
-            "group.id": group,
-            "enable.auto.commit": False,
-            "enable.auto.offset.store": False,
-            "auto.offset.reset": "earliest" if from_beginning else "latest",
-            "fetch.wait.max.ms": 100,
-            "fetch.error.backoff.ms": 50,
-            "session.timeout.ms": 10_000,
-            "heartbeat.interval.ms": 2_000,
-            # So long a client waits for the answer to its wish to join; a broker may lose it.
-            "max.poll.interval.ms": 30_000,
-            "queued.max.messages.kbytes": 16 * 1024,
-            "partition.assignment.strategy": "cooperative-sticky",
-        }
-        if settings.kafka_group_instance_id:
-            config["group.instance.id"] = settings.kafka_group_instance_id
+        config = member_config(settings, program, group, from_beginning=from_beginning)
         self._times_assigned = 0
         self._given = 0
         self._config, self._topics = config, list(topics)
         self._come_meanwhile: deque[Incoming] = deque()
+        self._clock, self._sayings = SystemClock(), Sayings()
         self._client = self._open()
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
@@ -88,6 +74,7 @@ class Consumer:
             Transient, Refused: the broker's answer, sorted; a broker away is only logged.
             Ended: the client cannot go on, for example since another took its name.
         """
+        self._commit_due()
         first = self._come_meanwhile.popleft() if self._come_meanwhile else None
         if first is None and (first := self._poll(timeout_seconds)) is None:
             return []
@@ -98,34 +85,25 @@ class Consumer:
         return batch
 
     def commit(self, batch: Sequence[Incoming]) -> None:
-        """Record that everything up to and with this batch is settled.
+        """Record that everything up to and with this batch is settled, at the latest when polled.
 
         A failed commit is only logged: the records come again, and their repeats are dropped. Nor
         does one commit who is no member at the moment, or is still joining: with a name but without
         the newest member's id the broker takes it for another of that name, which ends the client
         for good. So the client's own commits by time are no way: it does not heed that.
         """
-        if not batch:
-            return
-        if not (self.is_member() and self.assigned()):
-            log.warning("commit_left_out", reason="not a member of the group at the moment")
-            return
-        ends = {(each.topic, each.partition): each.offset + 1 for each in batch}
-        offsets = [TopicPartition(topic, part, end) for (topic, part), end in ends.items()]
-        try:
-            self._client.commit(offsets=offsets, asynchronous=True)
-        except KafkaException as error:
-            log.warning("commit_failed", reason=str(error))
+        self._settled.note({(each.topic, each.partition): each.offset + 1 for each in batch})
+        self._commit_due()
 
     def idle(self, timeout_seconds: float) -> None:
         """Stay a member of the group while the last batch is tried again: poll, take nothing.
 
         What comes all the same, of a partition that was assigned just now, is kept for `batch`.
         """
+        self._commit_due()
         self._client.pause(self._client.assignment())
         try:
-            if (come := self._poll(timeout_seconds)) is not None:
-                self._come_meanwhile.append(come)
+            self._look(timeout_seconds)
         finally:
             self._client.resume(self._client.assignment())
 
@@ -206,13 +184,20 @@ class Consumer:
         )
 
     def close(self) -> None:
-        """Leave the group."""
+        """Commit what is settled, and leave the group."""
+        self._commit(self._settled.last())
         self._client.close()
 
     def _open(self) -> Client:
-        self._brokers = KnownBrokers()
-        client = Client(self._config | self._brokers.config())
-        client.subscribe(self._topics, on_assign=self._note_assigned)
+        self._brokers, self._settled = KnownBrokers(), Settled()
+        hear = {"error_cb": self._note_trouble, "logger": self._sayings}
+        client = Client(self._config | self._brokers.config() | hear)
+        client.subscribe(
+            self._topics,
+            on_assign=self._note_assigned,
+            on_revoke=self._note_revoked,
+            on_lost=self._note_lost,
+        )
         return client
 
     def _begin_anew(self) -> None:
@@ -226,10 +211,55 @@ class Consumer:
         self._come_meanwhile.clear()
         self._client = self._open()
 
+    def _note_trouble(self, error: KafkaError) -> None:
+        """Of a broker, a name, a connection; what cannot pass is said again by a poll."""
+        self._settled.distrust()
+        client = str(self._config["client.id"])
+        self._sayings.log(WARNING, "", error.name(), client, error.str())
+
     def _note_assigned(self, client: Client, partitions: list[TopicPartition]) -> None:
         """Count, and let them flow: the client keeps the pause of what was lost while paused."""
         self._times_assigned += bool(partitions)
         client.resume(partitions)
+        if partitions:
+            self._settled.trust()
+
+    def _note_revoked(self, client: Client, partitions: list[TopicPartition]) -> None:
+        """Commit what is settled, so that the next reader begins after it; not for one replaced."""
+        if client is self._client:
+            self._commit(self._settled.last())
+
+    def _note_lost(self, client: Client, partitions: list[TopicPartition]) -> None:
+        """Forget: others read these partitions now, and may have committed more."""
+        self._settled.distrust()
+        self._settled.last()
+
+    def _commit_due(self) -> None:
+        """Commit if it is time, and the client has heard of no trouble meanwhile.
+
+        A commit for which there is no coordinator waits, and goes as whatever member it is by then.
+        """
+        now = self._clock.monotonic_seconds()
+        if self._settled.is_time(now):
+            self._look(0)
+            self._commit(self._settled.due(now))
+
+    def _look(self, timeout_seconds: float) -> None:
+        """Hear what has happened; a record that comes is kept for `batch`."""
+        if (come := self._poll(timeout_seconds)) is not None:
+            self._come_meanwhile.append(come)
+
+    def _commit(self, ends: Ends) -> None:
+        if not ends:
+            return
+        if not (self.is_member() and self.assigned()):
+            log.warning("commit_left_out", reason="not a member of the group at the moment")
+            return
+        offsets = [TopicPartition(topic, part, end) for (topic, part), end in ends.items()]
+        try:
+            self._client.commit(offsets=offsets, asynchronous=True)
+        except KafkaException as error:
+            log.warning("commit_failed", reason=str(error))
 
     def _poll(self, timeout_seconds: float) -> Incoming | None:
         message = self._client.poll(timeout_seconds)
@@ -240,7 +270,9 @@ class Consumer:
     def _check(self, message: ClientMessage) -> bool:
         error = message.error()
         if error is None:
+            self._settled.trust()
             return True
+        self._settled.distrust()
         if error.code() in _PASSING:
             log.warning("broker_away", reason=error.str())
             return False

@@ -259,6 +259,24 @@ def test_what_waits_unread_is_counted_also_by_a_member_that_has_read_nothing_yet
     second.close()
 
 
+def test_what_was_settled_right_before_the_end_does_not_come_again(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    group = uuid.uuid4().hex
+    producer.write([Outgoing(topic, f"k{n}", str(n).encode()) for n in range(20)])
+    first = Consumer(settings, "test", group=group, topics=[topic])
+    for _ in range(20):
+        while not (batch := first.batch(1, 0.2)):
+            continue
+        first.commit(batch)
+    first.close()
+    second = Consumer(settings, "test", group=group, topics=[topic])
+    while not second.assigned():
+        assert second.batch(1, 0.2) == []
+    assert second.unread(10) == 0
+    second.close()
+
+
 def test_a_member_without_a_partition_misses_nothing(
     settings: ProducerSettings, producer: Producer, topic: str
 ) -> None:

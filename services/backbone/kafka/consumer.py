@@ -31,6 +31,8 @@ _PASSING = frozenset(
         KafkaError.UNKNOWN_TOPIC_OR_PART,
         KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
         KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.REQUEST_TIMED_OUT,
     }
 )
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final, TextIO
 
-from services.aldebaran import alerts, deliveries, rehearsals, silences, traces, watches
+from services.aldebaran import alerts, deliveries, rehearsals, routes, silences, traces, watches
 from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import SHELLS, script
 from services.backbone.clock import Clock, SystemClock
@@ -27,6 +27,7 @@ _ASKING: Final[dict[str, Asking]] = {
     "say": deliveries.say,
     "silence": silences.silence,
     "send-test": silences.send_test,
+    "who": routes.who,
     "traces": lambda _, client, out: traces.traces(client, out),
 }
 
@@ -35,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     """Return what reads the command line."""
     made = argparse.ArgumentParser("aldebaran", description=_HELP)
     commands = made.add_subparsers(dest="command", required=True)
-    for subject in (alerts, deliveries, silences, traces, watches):
+    for subject in (alerts, deliveries, silences, routes, traces, watches):
         subject.add_commands(commands)
     completion = commands.add_parser("completion", help="a script for your shell")
     completion.add_argument("shell", choices=SHELLS)
@@ -52,6 +53,8 @@ def carry_out(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: 
         return alerts.alerts(chosen, client, clock, out)
     if chosen.command == "trace":
         return traces.trace(chosen, client, clock, out)
+    if chosen.command == "watch" and chosen.action == "list":
+        return watches.list_all(chosen, client, out)
     if chosen.command == "watch":
         return rehearsals.try_watch(chosen, client, clock, out)
     return _ASKING[chosen.command](chosen, client, out)

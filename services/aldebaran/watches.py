@@ -1,15 +1,19 @@
-"""`watch check`, `watch try`: whether a watch's file can be used, before any auditor sees it."""
+"""`watch check`, `watch try`: whether a watch's file can be used, before any auditor sees it.
+`watch list`: how those run that are used.
+"""
 
 import argparse
 import importlib.util
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from services.aldebaran.rehearsals import add_try
 from services.backbone.errors import Refused
+from services.backbone.web.client import ApiClient
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
 from services.contracts.watches import load_watch
@@ -28,6 +32,32 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     check.add_argument("--streams", type=Path, default=SHIPPED_STREAMS, help="folder of streams")
     check.add_argument("--form-only", action="store_true", help="do not start Spark")
     add_try(actions)
+    listed = actions.add_parser("list", help="every watch: how it runs, and what it costs")
+    listed.add_argument("--json", action="store_true", help="a line of JSON each")
+
+
+def list_all(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
+    """List every watch, and what is wrong with the files that cannot be used."""
+    told = client.ask("GET", "/v1/watches")
+    for each in told["rows"]:
+        out.write(f"{json.dumps(each)}\n" if chosen.json else _line(each))
+    out.writelines(f"# {problem}\n" for problem in told["problems"])
+    return 0
+
+
+def _line(each: dict[str, Any]) -> str:
+    figures = each["figures"]
+    if figures is None:
+        return f"{each['watch']}: {'paused' if each['paused'] else 'no auditor tells of it'}\n"
+    state = "stopped" if figures["stopped"] else "paused" if each["paused"] else "runs"
+    rows, found = figures["rows_per_second"] or 0.0, figures["findings_per_second"] or 0.0
+    measured = figures["processors"]
+    cost = "not measured yet" if measured is None else f"{measured:.2g} processors"
+    memory, disk = figures["state_bytes"] / 2**20, figures["state_disk_bytes"] / 2**20
+    return (
+        f"{each['watch']}: {state}, {rows:.0f} rows/s, {found:.1f} findings/s, {cost}, "
+        f"state {memory:.1f} MiB memory, {disk:.1f} MiB disk\n"
+    )
 
 
 def check(chosen: argparse.Namespace, out: TextIO) -> int:

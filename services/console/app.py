@@ -18,11 +18,14 @@ from services.console.api.alerts import alert_api
 from services.console.api.channels import channel_api
 from services.console.api.deliveries import delivery_api
 from services.console.api.description import described_api
+from services.console.api.explaining import explaining_api
 from services.console.api.exports import export_api
 from services.console.api.rehearsals import rehearsal_api
+from services.console.api.routes import route_api
 from services.console.api.silences import silence_api
 from services.console.api.standing import standing_api
 from services.console.api.traces import trace_api
+from services.console.api.watches import watch_api
 from services.console.assets import asset_route
 from services.console.desk import Desk
 from services.console.envelope import Envelope
@@ -75,6 +78,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
     app.state.door = door
     for router in (
         alert_api(),
+        explaining_api(),
         export_api(),
         delivery_api(),
         silence_api(),
@@ -82,6 +86,8 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         channel_api(),
         trace_api(),
         rehearsal_api(),
+        watch_api(),
+        route_api(),
         now_routes(),
         alert_pages(),
         delivery_pages(),

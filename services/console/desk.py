@@ -7,17 +7,21 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from services.backbone.clock import Clock
+from services.backbone.errors import Trouble
 from services.backbone.health import Health
 from services.backbone.ledger.answers import Answers
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.reading import LedgerReader
+from services.backbone.ledger.rows import AlertDetail
 from services.backbone.service import Life
 from services.backbone.web.client import ApiClient
-from services.console.behind import Topics
+from services.backbone.web.problems import away
+from services.console.behind import Behind, Topics
 from services.console.deeds.silences import Deeds
 from services.console.live import Board
 from services.console.oidc.login import OidcLogin
 from services.console.oidc.provider import Provider
+from services.console.parts.figures import WatchFigures
 from services.console.people.audit import Audit
 from services.console.people.brake import Brake
 from services.console.people.guests import Guests
@@ -50,10 +54,27 @@ class Desk:
     oidc: OidcLogin | None = None
     """Logging in by a provider; None: local users only."""
 
+    def behind(self, detail: AlertDetail) -> Behind:
+        """Return what the topics still have of an alert.
+
+        Raises:
+            Problem: 503, they cannot be read now.
+        """
+        declared = self.shelf.one(detail.alert.watch)
+        try:
+            return self.topics.behind(detail.record, declared.streams if declared else ())
+        except (Trouble, KeyError, ValueError):
+            raise away("topics_away", "the topics cannot be read now") from None
+
     @property
     def clock(self) -> Clock:
         """The program's clock."""
         return self.life.clock
+
+    def watch_figures(self) -> dict[str, WatchFigures]:
+        """Return what the auditors tell of each watch now; nothing of one that none runs."""
+        now = self.board.now
+        return {each.watch: each for each in now.figures.watches} if now and now.figures else {}
 
     @property
     def health(self) -> Health:

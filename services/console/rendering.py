@@ -35,6 +35,8 @@ def _templates() -> Environment:
     made.filters["ms"] = shown.milliseconds
     made.filters["gap"] = shown.gap
     made.filters["rate"] = shown.rate
+    made.filters["share"] = shown.share
+    made.filters["size"] = shown.size
     made.filters["words"] = lambda text: str(text).lower().replace("_", " ")
     made.filters["readable"] = lambda value: (
         value if isinstance(value, str) else orjson.dumps(value).decode()

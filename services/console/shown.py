@@ -1,8 +1,10 @@
-"""Times and spans as people read them."""
+"""Times, spans and sizes as people read them."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Final
 
+SIZES: Final = ("B", "KiB", "MiB", "GiB")
 NOTHING: Final = "\N{EN DASH}"
 """Where nothing was measured."""
 
@@ -50,6 +52,21 @@ def rate(value: float | None) -> str:
         if value >= size * 0.9995:
             return f"{value / size:.1f}{unit}"
     return f"{value:.0f}"
+
+
+def share(value: float | None) -> str:
+    """Return a number of processors with two significant digits: 0.0031, 0.42, 1.7, 12."""
+    if value is None:
+        return NOTHING
+    return f"{value:.0f}" if value >= 9.95 else f"{Decimal(f'{value:.2g}'):f}"
+
+
+def size(value: float) -> str:
+    """Return a number of bytes in the unit that fits it: 512 B, 3.4 KiB, 18 MiB, 2.1 GiB."""
+    unit, *larger = SIZES
+    while value >= 1023.5 and larger:
+        value, unit = value / 1024, larger.pop(0)
+    return f"{value:.1f} {unit}" if value < 9.95 and unit != "B" else f"{value:.0f} {unit}"
 
 
 def gap(value: int) -> str:

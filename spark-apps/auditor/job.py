@@ -11,6 +11,7 @@ from auditor import guards
 from auditor.book import Declared
 from auditor.boundaries import Boundaries, set_length
 from auditor.checkpoint import Checkpoint, fingerprint
+from auditor.cost import Cost, SparkJobs
 from auditor.fleet import Running
 from auditor.plan import shuffles
 from auditor.progress import Pulse
@@ -96,6 +97,7 @@ def _supervised(scene: Scene, recipe: Recipe, phase: Phase) -> Supervised:
         Watched(name, remedies.start, remedies),
         boundaries_of(scene, name, phase),
         Pulse(name, silence, clock.monotonic_seconds()),
+        Cost(SparkJobs(scene.spark)),
         Failures(limit, random.Random()),  # noqa: S311 - jitter, not secrecy
         clock,
     )

@@ -40,6 +40,16 @@ BEHIND = Gauge(
     "aldebaran_auditor_change_behind_records", "What a changed rule still has to read.", WATCH
 )
 STATE_BYTES = Gauge("aldebaran_auditor_state_bytes", "Memory that the state store uses.", WATCH)
+STATE_DISK_BYTES = Gauge(
+    "aldebaran_auditor_state_disk_bytes",
+    "Sorted files of the state store on disk; what is newest is in its memory and its log.",
+    WATCH,
+)
+PROCESSORS = Gauge(
+    "aldebaran_auditor_processors",
+    "Processors that the watch's tasks kept busy from one commit to the next.",
+    WATCH,
+)
 STATE_UPDATES = Counter("aldebaran_auditor_state_updates_total", "State rows written.", WATCH)
 WATERMARK = Gauge(
     "aldebaran_auditor_watermark_timestamp_seconds", "Append time before which windows end.", WATCH
@@ -60,8 +70,11 @@ BOUNDARY = Histogram(
 )
 
 
+_STATES = (STOPPED, BEHIND, STATE_BYTES, STATE_DISK_BYTES, PROCESSORS, WATERMARK, PROGRESS_AGE)
+
+
 def forget(watch: str) -> None:
     """Show no more values of a watch that has ended; counters stay, as they only ever grow."""
-    for gauge in (STOPPED, BEHIND, STATE_BYTES, WATERMARK, PROGRESS_AGE):
+    for gauge in _STATES:
         with suppress(KeyError):
             gauge.remove(watch)

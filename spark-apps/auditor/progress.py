@@ -9,6 +9,9 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 from auditor import metrics
 from engine.events import MALFORMED
 
+_DISK = "rocksdbSstFileSize"
+"""Size of the state's files, as Spark's store names it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -20,6 +23,7 @@ class Progress:
     late: int
     findings: int
     state_bytes: int
+    state_disk_bytes: int
     state_updates: int
     watermark_seconds: float
     took_seconds: float
@@ -39,6 +43,7 @@ def read(progress: StreamingQueryProgress) -> Progress:
         late=sum(state.numRowsDroppedByWatermark for state in states),
         findings=max(0, progress.sink.numOutputRows),
         state_bytes=sum(state.memoryUsedBytes for state in states),
+        state_disk_bytes=sum(int(state.customMetrics.get(_DISK, 0)) for state in states),
         state_updates=sum(state.numRowsUpdated for state in states),
         watermark_seconds=_watermark(progress),
         took_seconds=progress.batchDuration / 1000,
@@ -74,6 +79,7 @@ def count(watch: str, progress: Progress) -> None:
     metrics.LATE.labels(watch).inc(progress.late)
     metrics.FINDINGS.labels(watch).inc(progress.findings)
     metrics.STATE_BYTES.labels(watch).set(progress.state_bytes)
+    metrics.STATE_DISK_BYTES.labels(watch).set(progress.state_disk_bytes)
     metrics.STATE_UPDATES.labels(watch).inc(progress.state_updates)
     metrics.WATERMARK.labels(watch).set(progress.watermark_seconds)
 

@@ -10,6 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
 from auditor.boundaries import Boundaries
+from auditor.cost import Cost
 from auditor.guards import refusal
 from auditor.progress import Progress, Pulse, count, read
 from auditor.trouble import Trouble, judge
@@ -78,6 +79,7 @@ class Supervised:
         watched: Watched,
         boundaries: Boundaries,
         pulse: Pulse,
+        cost: Cost,
         failures: Failures,
         clock: Clock,
     ) -> None:
@@ -88,6 +90,7 @@ class Supervised:
         """Why the watch does not run and will not by itself, or None."""
         self.failing: str | None = None
         """The last failure, while the watch failed too often lately; it is still tried."""
+        self._cost = cost
         self._failures = failures
         self._clock = clock
         self._query: StreamingQuery | None = None
@@ -131,8 +134,10 @@ class Supervised:
         except (PySparkException, Py4JJavaError) as error:
             self._see_to(error)
         else:
-            self.pulse.started(self._clock.monotonic_seconds())
-            log.info("watch_started", watch=self.watched.name, run_id=str(self._query.runId))
+            run_id, now = str(self._query.runId), self._clock.monotonic_seconds()
+            self.pulse.started(now)
+            self._cost.begin(run_id, now)
+            log.info("watch_started", watch=self.watched.name, run_id=run_id)
 
     def _note_progress(self, query: StreamingQuery) -> None:
         name = self.watched.name
@@ -148,6 +153,8 @@ class Supervised:
         if working:
             self.boundaries.steer(query)
         metrics.PROGRESS_AGE.labels(name).set(self.pulse.age_seconds(now))
+        if (processors := self._cost.processors(bool(fresh), now)) is not None:
+            metrics.PROCESSORS.labels(name).set(processors)
 
     def _break_off(self, query: StreamingQuery, silence: str) -> None:
         """A query that hangs is started again; if it cannot even be stopped, the program ends."""

@@ -24,7 +24,7 @@ def silence_body(chosen: argparse.Namespace) -> dict[str, Any]:
     Raises:
         Refused: a label is not NAME=VALUE.
     """
-    labels = _labels(chosen.label)
+    labels = labels_of(chosen.label)
     match = {"watch": chosen.watch, "severity": chosen.severity, "labels": labels}
     body = {
         "match": {name: value for name, value in match.items() if value},
@@ -45,7 +45,12 @@ def preview_lines(told: dict[str, Any]) -> Iterator[str]:
         yield f"  {each['alert_id']} {each['severity']} {each['watch']}: {each['summary']}\n"
 
 
-def _labels(given: Iterable[str]) -> dict[str, str]:
+def labels_of(given: Iterable[str]) -> dict[str, str]:
+    """Return labels by name.
+
+    Raises:
+        Refused: one is not NAME=VALUE.
+    """
     labels = {}
     for each in given:
         name, equals, value = each.partition("=")

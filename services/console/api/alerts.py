@@ -1,4 +1,4 @@
-"""Alerts as JSON: the list, one, why it was sent, and taking it in hand."""
+"""Alerts as JSON: the list, one, and taking it in hand."""
 
 from typing import Annotated
 
@@ -6,13 +6,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
-from services.backbone.ledger.answers import Answer
 from services.backbone.ledger.rows import AlertDetail, AlertRow, Page
 from services.console.api.asked import Asked
 from services.console.api.terms import (
     DEFAULT_LIMIT,
     AlertId,
-    AlertStart,
     Body,
     Cursor,
     Limit,
@@ -58,13 +56,6 @@ def alert_api() -> APIRouter:
     @router.get("/alerts/{alert_id}", summary="Show one alert with its deliveries and attempts")
     def one(person: Reader, desk: Served, alert_id: AlertId) -> AlertDetail:
         found = desk.reader.alert(alert_id)
-        if found is None:
-            raise no_such_alert(alert_id)
-        return found
-
-    @router.get("/why/{alert_id}", summary="Tell every decision about an alert")
-    def why(person: Reader, desk: Served, alert_id: AlertStart) -> Answer:
-        found = desk.answers.why(alert_id)
         if found is None:
             raise no_such_alert(alert_id)
         return found

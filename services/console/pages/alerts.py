@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from services.backbone.errors import Trouble
 from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
+from services.backbone.web.problems import Problem
 from services.console.api.asked import Asked, spelled
 from services.console.api.terms import AlertId, no_such_alert, read_cursor
 from services.console.deeds.alerts import acknowledge
@@ -68,11 +68,9 @@ def alert_pages() -> APIRouter:
         detail = desk.reader.alert(alert_id)
         if detail is None:
             raise no_such_alert(alert_id)
-        declared = desk.shelf.one(detail.alert.watch)
         try:
-            found = desk.topics.behind(detail.record, declared.streams if declared else ())
-            trouble = ""
-        except (Trouble, KeyError, ValueError):
+            found, trouble = desk.behind(detail), ""
+        except Problem:
             found, trouble = None, "The topics cannot be read now."
         return html(request, "behind.html", found=found, trouble=trouble)
 

@@ -7,14 +7,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from services.backbone.web.problems import Problem
+from services.console.deeds.routes import MadeUp, reload_routes, would_be_told
 from services.console.deeds.silences import match_of
 from services.console.desk import Desk, Served
-from services.console.people.audit import Deed
 from services.console.people.door import Press, Reader, ResponderPress
 from services.console.rendering import html
 
 FIELDS: Final = ("watch", "severity", "labels", "at")
-MADE_UP: Final = "0" * 32
 
 
 def route_pages() -> APIRouter:
@@ -30,10 +29,9 @@ def route_pages() -> APIRouter:
         fields = {name: press.text(name, 2000) for name in FIELDS}
         try:
             if press.fields.get("what") == "reload":
-                desk.lookout.ask("POST", "/routes/reload")
-                desk.audit.note(press.person, Deed("reload routes", "routes"))
+                reload_routes(desk.lookout, desk.audit, press.person)
                 return RedirectResponse("/routes?said=reloaded", 303)
-            told = desk.lookout.ask("POST", "/routes/explain", _question(press, desk))
+            told = would_be_told(desk.lookout, _made_up(press), desk.clock.now_ms())
         except Problem as problem:
             return _page(request, desk, fields, problem=problem)
         return _page(request, desk, fields, told)
@@ -41,22 +39,14 @@ def route_pages() -> APIRouter:
     return router
 
 
-def _question(press: Press, desk: Desk) -> dict[str, Any]:
-    match = match_of(dict(press.fields))
-    now_ms = desk.clock.now_ms()
-    alert = {
-        "alert_id": MADE_UP,
-        "watch": match.get("watch", ""),
-        "severity": match.get("severity", "critical"),
-        "summary": "made up",
-        "key": {"made": "up"},
-        "labels": match.get("labels", {}),
-        "appended_at_ms": now_ms,
-        "detected_at_ms": now_ms,
-        "auditor": "a",
-    }
-    at = press.text("at", 40)
-    return {"alert": alert} | ({"at": at if at.endswith("Z") else f"{at}Z"} if at else {})
+def _made_up(press: Press) -> MadeUp:
+    match, at = match_of(dict(press.fields)), press.text("at", 40)
+    return MadeUp(
+        watch=match.get("watch", ""),
+        severity=match.get("severity", "critical"),
+        labels=match.get("labels", {}),
+        at=at if not at or at.endswith("Z") else f"{at}Z",
+    )
 
 
 def _page(

@@ -7,9 +7,8 @@ from fastapi.responses import HTMLResponse
 
 from services.backbone.ledger.places import NEWEST
 from services.backbone.ledger.searching import Search
-from services.backbone.web.problems import Problem
-from services.console.desk import Desk, Served
-from services.console.parts.figures import WatchFigures
+from services.console.api.watches import no_such_watch
+from services.console.desk import Served
 from services.console.people.door import Reader
 from services.console.rendering import html
 
@@ -29,7 +28,7 @@ def watch_pages() -> APIRouter:
             title="Watches",
             here="watches",
             shelf=shelf,
-            figures=_figures(desk),
+            figures=desk.watch_figures(),
         )
 
     @router.get("/watches/{name}")
@@ -38,20 +37,15 @@ def watch_pages() -> APIRouter:
     ) -> HTMLResponse:
         declared = desk.shelf.one(name)
         if declared is None:
-            raise Problem(404, "no_such_watch", f"no file declares a watch {name}")
+            raise no_such_watch(name)
         return html(
             request,
             "watch.html",
             title=name,
             here="watches",
             watch=declared,
-            figures=_figures(desk).get(name),
+            figures=desk.watch_figures().get(name),
             page=desk.reader.alerts(ALERTS_SHOWN, NEWEST, Search(watch=name)),
         )
 
     return router
-
-
-def _figures(desk: Desk) -> dict[str, WatchFigures]:
-    now = desk.board.now
-    return {each.watch: each for each in now.figures.watches} if now and now.figures else {}

@@ -36,13 +36,19 @@ class AuditorFigures:
 
 @dataclass(frozen=True, slots=True)
 class WatchFigures:
-    """One watch, as all auditors run it; `behind_seconds` is the worst auditor's last commit."""
+    """One watch, as all auditors run it; `behind_seconds` is the worst auditor's last commit.
+
+    `processors` is None until a batch was measured.
+    """
 
     watch: str
     rows_per_second: float | None
     findings_per_second: float | None
     behind_seconds: float
     stopped: bool
+    processors: float | None
+    state_bytes: float
+    state_disk_bytes: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,10 @@ def _watches(history: History, newest: Sequence[Look]) -> tuple[WatchFigures, ..
             findings_per_second=_rate(history, "aldebaran_auditor_findings_total", watch=watch),
             behind_seconds=behind[watch],
             stopped=stopped.get(watch, 0.0) > 0,
+            processors=_newest(newest, "aldebaran_auditor_processors", watch=watch),
+            state_bytes=_newest(newest, "aldebaran_auditor_state_bytes", watch=watch) or 0.0,
+            state_disk_bytes=_newest(newest, "aldebaran_auditor_state_disk_bytes", watch=watch)
+            or 0.0,
         )
         for watch in sorted(behind)
     )
@@ -200,8 +210,9 @@ def _quantile(buckets: Mapping[float, float], share: float) -> float | None:
     return before * 1000
 
 
-def _newest(newest: Iterable[Look], name: str) -> float | None:
-    values = [value for look in newest if (value := total(look.found, name)) is not None]
+def _newest(newest: Iterable[Look], name: str, **labels: str) -> float | None:
+    found = (total(look.found, name, **labels) for look in newest)
+    values = [value for value in found if value is not None]
     return sum(values) if values else None
 
 

@@ -27,6 +27,8 @@ from services.machine.ports import free_ports
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 150.0
+SLOTS = 12
+"""Tasks that an auditor runs at once."""
 
 
 def wait_for(what: str, condition: Callable[[], bool], seconds: float = DEADLINE_SECONDS) -> None:
@@ -76,7 +78,7 @@ class Place:
             "AUDITOR_WATCHES": self.folder / "watches",
             "AUDITOR_CHECKPOINTS": self.folder / "checkpoints",
             "AUDITOR_JARS": self.jars,
-            "AUDITOR_SLOTS": 12,
+            "AUDITOR_SLOTS": SLOTS,
             "AUDITOR_HEAP": "512m",
             "AUDITOR_BATCH_SECONDS": 5,
             "HTTP_PORT": free_ports(1)[0],

@@ -4,7 +4,7 @@ import pytest
 
 from services.contracts.ids import alert_id
 from services.contracts.topics import HEARTBEATS
-from tests.integration.auditor.running import Findings, Place, Sender
+from tests.integration.auditor.running import SLOTS, Findings, Place, Running, Sender, wait_for
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -32,6 +32,8 @@ def test_exact_alerts_between_poison(place: Place) -> None:
         _small_workload(sender)
         alerts.wait_for("over", "early", "quoted\"'{}é")
         beats.wait_for("~beat-1")
+        wait_for("its cost is told", lambda: 0 < cost(auditor, "processors") < SLOTS)
+        assert cost(auditor, "state_bytes") > 0
         assert auditor.terminate() == 0, auditor.log()[-3000:]
     assert alerts.found() == {"over", "early", "quoted\"'{}é"}
     assert beats.found() == {"~beat-1"}
@@ -43,6 +45,10 @@ def test_exact_alerts_between_poison(place: Place) -> None:
     assert found.values.items() >= {"requested": 100, "purchased": 101, "excess": 1}.items()
     assert sorted(found.event_ids) == ["over-1", "over-2"]
     assert 0 <= found.detected_at_ms - found.appended_at_ms < 60_000
+
+
+def cost(auditor: Running, of: str) -> float:
+    return auditor.metric(f"aldebaran_auditor_{of}", "over-purchase")
 
 
 def _small_workload(sender: Sender) -> None:

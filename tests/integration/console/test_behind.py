@@ -64,4 +64,6 @@ def test_brokers_that_are_away_are_told(console: Console, ledger_url: str) -> No
     alert = add_alert(ledger_url, "one", record=moments | {"alert_id": "x"})
     with console.client() as client:
         assert "cannot be read now" in client.get(f"/alerts/{alert}/behind").text
+        told = client.get(f"/v1/alerts/{alert}/behind")
+        assert (told.status_code, told.json()["title"]) == (503, "topics_away")
         assert f'hx-get="/alerts/{alert}/behind"' in client.get(f"/alerts/{alert}").text

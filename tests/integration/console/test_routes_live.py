@@ -1,13 +1,19 @@
 """Who would be told, asked of a real lookout with its real routes."""
 
+import io
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from httpx2 import Client
 
+from services.aldebaran.__main__ import carry_out, parser
+from services.aldebaran.client import CommandSettings, console_client
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused
 from services.backbone.ledger.database import Pool
-from services.backbone.web.keys import ApiKey, entry, new_key
+from services.backbone.web.keys import ApiKey, Keys, entry, key_hash, new_key
 from services.console.lookout import lookout_client
 from services.machine import child
 from services.machine.readiness import HttpReadiness
@@ -68,6 +74,30 @@ def address(started: child.Child) -> str:
 
 def word(page: Client) -> str:
     return page.get("/routes").text.split('name="word" value="')[1].split('"')[0]
+
+
+def who(console: Console, *arguments: str) -> str:
+    """Ask by the command line, as one whose key the console knows."""
+    keys = Keys([ApiKey(name="ann", sha256=key_hash("secret"))], console.watcher.life.clock)
+    object.__setattr__(console.door, "keys", keys)
+    settings = CommandSettings.model_validate(
+        {"console_url": console.url, "operator_key": "secret"}
+    )
+    out, client = io.StringIO(), console_client(settings)
+    with closing(client):
+        carry_out(parser().parse_args(["who", *arguments]), client, ManualClock(), out)
+        out.write(client.ask("POST", "/v1/routes/reload")["version_id"])
+    return out.getvalue()
+
+
+def test_the_command_line_tells_who_and_why(console: Console) -> None:
+    north = who(console, "over-heat", "--label", "hall=north").splitlines()
+    assert north[0] == "email to desk@example.com by hot, else bus to spare"
+    assert any(line.startswith("# hot: ") for line in north)
+    night = who(console, "over-heat", "--label", "hall=south", "--at", "2026-11-21T22:00:00Z")
+    assert night.startswith("email to ann@example.com by nights, else bus to anns\n")
+    with pytest.raises(Refused, match="watch"):
+        who(console, "over heat")
 
 
 def test_who_would_be_told_of_a_made_up_alert(console: Console, routes: Path) -> None:

@@ -4,6 +4,7 @@ import random
 from typing import Any, ClassVar
 
 from auditor.boundaries import Boundaries
+from auditor.cost import Cost, Job
 from auditor.progress import Pulse
 from auditor.stagger import Phase
 from auditor.supervision import Supervised, Watched
@@ -37,6 +38,16 @@ class FakeQuery:
 
     def fail(self, text: str) -> None:
         self.error, self.isActive = RuntimeError(text), False
+
+
+class FakeJobs:
+    """Jobs that ended, added by hand."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def ended(self, run_id: str, after: int) -> list[Job]:
+        return [each for each in self.jobs if each.number > after]
 
 
 class FakeRemedies:
@@ -75,7 +86,8 @@ class Scene:
         watched = Watched(name, self._start, self.remedies)  # type: ignore[arg-type] # a fake query
         pulse = Pulse(name, 60, self.clock.monotonic_seconds())
         boundaries = Boundaries(name, Phase(30, 0), lambda *_: None, self.clock)
-        self.supervised = Supervised(watched, boundaries, pulse, failures(most), self.clock)
+        cost = Cost(FakeJobs())
+        self.supervised = Supervised(watched, boundaries, pulse, cost, failures(most), self.clock)
 
     def _start(self, batch_seconds: float) -> FakeQuery:
         if self.refusal:

@@ -79,6 +79,24 @@ def test_quantiles_are_right_to_a_bucket(new: list[float], old: list[float]) -> 
         assert abs(found - exact) <= 1.001
 
 
+def auditor(name: str, processors: float | None, state: float) -> Look:
+    registry = CollectorRegistry()
+    gauges = {"progress_age_seconds": 1.0, "state_bytes": state, "state_disk_bytes": state / 2}
+    told = gauges | ({"processors": processors} if processors is not None else {})
+    for each, value in told.items():
+        made = Gauge(f"aldebaran_auditor_{each}", "-", ["watch"], registry=registry)
+        made.labels("w").set(value)
+    return Look(Target(name, name), 0, {}, {}, samples(generate_latest(registry).decode()))
+
+
+def test_a_watch_costs_what_all_auditors_use_for_it() -> None:
+    one, other, young = auditor("a", 0.25, 4096), auditor("b", 0.5, 2048), auditor("c", None, 0)
+    (watch,) = figures({each.target: [each] for each in (one, other, young)}).watches
+    assert (watch.processors, watch.state_bytes, watch.state_disk_bytes) == (0.75, 6144, 3072)
+    (unmeasured,) = figures({young.target: [young]}).watches
+    assert unmeasured.processors is None
+
+
 def test_only_what_is_wanted_is_read() -> None:
     registry = CollectorRegistry()
     counter = Counter("aldebaran_gateway_events", "-", ["stream", "result"], registry=registry)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.ledger.places import Place
-from services.console.shown import NOTHING, milliseconds, rate, span, utc
+from services.console.shown import NOTHING, milliseconds, rate, share, size, span, utc
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,22 @@ def test_latencies_have_two_digits(value: float, text: str) -> None:
     assert milliseconds(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.000312, "0.00031"), (0.418, "0.42"), (1.0, "1"), (1.66, "1.7"), (12.4, "12")],
+)
+def test_processors_have_two_digits(value: float, text: str) -> None:
+    assert share(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (3500, "3.4 KiB"), (18 * 2**20, "18 MiB"),
+     (2**30 - 1, "1.0 GiB"), (5000 * 2**30, "5000 GiB")],
+)  # fmt: skip
+def test_sizes_have_the_unit_that_fits(value: float, text: str) -> None:
+    assert size(value) == text
+
+
 def test_what_was_not_measured_is_a_dash() -> None:
-    assert rate(None) == milliseconds(None) == NOTHING
+    assert rate(None) == milliseconds(None) == share(None) == NOTHING

@@ -49,13 +49,14 @@ def _line(each: dict[str, Any]) -> str:
     figures = each["figures"]
     if figures is None:
         return f"{each['watch']}: {'paused' if each['paused'] else 'no auditor tells of it'}\n"
+    if figures["processors"] is None:
+        return f"{each['watch']}: no batch has ended yet\n"
     state = "stopped" if figures["stopped"] else "paused" if each["paused"] else "runs"
     rows, found = figures["rows_per_second"] or 0.0, figures["findings_per_second"] or 0.0
-    measured = figures["processors"]
-    cost = "not measured yet" if measured is None else f"{measured:.2g} processors"
-    memory, disk = figures["state_bytes"] / 2**20, figures["state_disk_bytes"] / 2**20
+    memory, disk = (figures["state_bytes"] or 0) / 2**20, (figures["state_disk_bytes"] or 0) / 2**20
     return (
-        f"{each['watch']}: {state}, {rows:.0f} rows/s, {found:.1f} findings/s, {cost}, "
+        f"{each['watch']}: {state}, {rows:.0f} rows/s, {found:.1f} findings/s, "
+        f"{figures['processors']:.2g} processors, "
         f"state {memory:.1f} MiB memory, {disk:.1f} MiB disk\n"
     )
 

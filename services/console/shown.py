@@ -61,8 +61,10 @@ def share(value: float | None) -> str:
     return f"{value:.0f}" if value >= 9.95 else f"{Decimal(f'{value:.2g}'):f}"
 
 
-def size(value: float) -> str:
+def size(value: float | None) -> str:
     """Return a number of bytes in the unit that fits it: 512 B, 3.4 KiB, 18 MiB, 2.1 GiB."""
+    if value is None:
+        return NOTHING
     unit, *larger = SIZES
     while value >= 1023.5 and larger:
         value, unit = value / 1024, larger.pop(0)

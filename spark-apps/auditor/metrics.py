@@ -21,6 +21,16 @@ LATE = Counter(
 FINDINGS = Counter(
     "aldebaran_auditor_findings_total", "Messages sent, repeats and heartbeats included.", WATCH
 )
+ROW_RATE = Gauge(
+    "aldebaran_auditor_rows_per_second",
+    "Records read in the last batch, by its length; the counter moves only when a batch ends.",
+    WATCH,
+)
+FINDING_RATE = Gauge(
+    "aldebaran_auditor_findings_per_second",
+    "Messages sent in the last batch, by its length; repeats and heartbeats included.",
+    WATCH,
+)
 FAILURES = Counter("aldebaran_auditor_failures_total", "Times the query failed.", WATCH)
 STOPPED = Gauge("aldebaran_auditor_stopped", "1: the watch waits for a person.", WATCH)
 SET_ASIDE = Counter(
@@ -70,11 +80,21 @@ BOUNDARY = Histogram(
 )
 
 
-_STATES = (STOPPED, BEHIND, STATE_BYTES, STATE_DISK_BYTES, PROCESSORS, WATERMARK, PROGRESS_AGE)
+_GAUGES = (
+    ROW_RATE,
+    FINDING_RATE,
+    STOPPED,
+    BEHIND,
+    STATE_BYTES,
+    STATE_DISK_BYTES,
+    PROCESSORS,
+    WATERMARK,
+    PROGRESS_AGE,
+)
 
 
 def forget(watch: str) -> None:
     """Show no more values of a watch that has ended; counters stay, as they only ever grow."""
-    for gauge in _STATES:
+    for gauge in _GAUGES:
         with suppress(KeyError):
             gauge.remove(watch)

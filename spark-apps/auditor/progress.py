@@ -75,6 +75,9 @@ def count(watch: str, progress: Progress) -> None:
     """Add one batch to the metrics."""
     metrics.BATCHES.labels(watch).inc()
     metrics.ROWS.labels(watch).inc(progress.rows)
+    if progress.took_seconds > 0:
+        metrics.ROW_RATE.labels(watch).set(progress.rows / progress.took_seconds)
+        metrics.FINDING_RATE.labels(watch).set(progress.findings / progress.took_seconds)
     metrics.MALFORMED.labels(watch).inc(progress.malformed)
     metrics.LATE.labels(watch).inc(progress.late)
     metrics.FINDINGS.labels(watch).inc(progress.findings)

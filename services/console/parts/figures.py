@@ -38,7 +38,7 @@ class AuditorFigures:
 class WatchFigures:
     """One watch, as all auditors run it; `behind_seconds` is the worst auditor's last commit.
 
-    `processors` is None until a batch was measured.
+    The figures of a batch are None until one has ended.
     """
 
     watch: str
@@ -47,8 +47,8 @@ class WatchFigures:
     behind_seconds: float
     stopped: bool
     processors: float | None
-    state_bytes: float
-    state_disk_bytes: float
+    state_bytes: float | None
+    state_disk_bytes: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,9 @@ def figures(history: History) -> Figures:
     newest = [looks[-1] for looks in history.values() if looks]
     return Figures(
         events_per_second=_rate(history, "aldebaran_gateway_events_total", result="accepted"),
-        audited_per_second=_rate(history, "aldebaran_auditor_rows_total"),
+        audited_per_second=_newest(newest, "aldebaran_auditor_rows_per_second"),
         auditors=_auditors(history, newest),
-        watches=_watches(history, newest),
+        watches=_watches(newest),
         told=_latency(history, "aldebaran_lookout_detected_to_published_seconds_bucket"),
         sent=_latency(history, "aldebaran_deliverer_first_byte_seconds_bucket"),
         unpublished=_newest(newest, "aldebaran_lookout_outbox_unpublished"),
@@ -111,20 +111,21 @@ def _auditors(history: History, newest: Sequence[Look]) -> tuple[AuditorFigures,
     )
 
 
-def _watches(history: History, newest: Sequence[Look]) -> tuple[WatchFigures, ...]:
+def _watches(newest: Sequence[Look]) -> tuple[WatchFigures, ...]:
     behind = _by(newest, "aldebaran_auditor_progress_age_seconds", "watch")
     stopped = _by(newest, "aldebaran_auditor_stopped", "watch")
     return tuple(
         WatchFigures(
             watch=watch,
-            rows_per_second=_rate(history, "aldebaran_auditor_rows_total", watch=watch),
-            findings_per_second=_rate(history, "aldebaran_auditor_findings_total", watch=watch),
+            rows_per_second=_newest(newest, "aldebaran_auditor_rows_per_second", watch=watch),
+            findings_per_second=_newest(
+                newest, "aldebaran_auditor_findings_per_second", watch=watch
+            ),
             behind_seconds=behind[watch],
             stopped=stopped.get(watch, 0.0) > 0,
             processors=_newest(newest, "aldebaran_auditor_processors", watch=watch),
-            state_bytes=_newest(newest, "aldebaran_auditor_state_bytes", watch=watch) or 0.0,
-            state_disk_bytes=_newest(newest, "aldebaran_auditor_state_disk_bytes", watch=watch)
-            or 0.0,
+            state_bytes=_newest(newest, "aldebaran_auditor_state_bytes", watch=watch),
+            state_disk_bytes=_newest(newest, "aldebaran_auditor_state_disk_bytes", watch=watch),
         )
         for watch in sorted(behind)
     )

@@ -13,8 +13,8 @@ Samples = dict[Key, float]
 WANTED: Final = frozenset(
     {
         "aldebaran_gateway_events_total",
-        "aldebaran_auditor_rows_total",
-        "aldebaran_auditor_findings_total",
+        "aldebaran_auditor_rows_per_second",
+        "aldebaran_auditor_findings_per_second",
         "aldebaran_auditor_progress_age_seconds",
         "aldebaran_auditor_stopped",
         "aldebaran_auditor_processors",

@@ -34,6 +34,7 @@ def test_exact_alerts_between_poison(place: Place) -> None:
         beats.wait_for("~beat-1")
         wait_for("its cost is told", lambda: 0 < cost(auditor, "processors") < SLOTS)
         assert cost(auditor, "state_bytes") > 0
+        assert cost(auditor, "rows_per_second") > 0
         assert auditor.terminate() == 0, auditor.log()[-3000:]
     assert alerts.found() == {"over", "early", "quoted\"'{}é"}
     assert beats.found() == {"~beat-1"}

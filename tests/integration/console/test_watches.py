@@ -23,6 +23,8 @@ WATCH = "over-purchase"
 def told(console: Console) -> Iterator[None]:
     """The console looks at an auditor's metrics, which its own process tells here."""
     metrics.PROGRESS_AGE.labels(WATCH).set(3)
+    metrics.ROW_RATE.labels(WATCH).set(200)
+    metrics.FINDING_RATE.labels(WATCH).set(0.25)
     metrics.STATE_BYTES.labels(WATCH).set(18 * 2**20)
     metrics.STATE_DISK_BYTES.labels(WATCH).set(3 * 2**20)
     metrics.PROCESSORS.labels(WATCH).set(0.4184)
@@ -43,6 +45,7 @@ def listed(console: Console, *more: str) -> str:
 def test_the_cost_of_a_watch_is_shown(console: Console, browser: Client) -> None:
     wait_until(lambda: "0.42 processors" in browser.get("/watches").text, 30, "no cost is shown")
     page = browser.get(f"/watches/{WATCH}").text
+    assert '<dd class="number">200 /s</dd>' in page
     assert "0.42 processors, 18 MiB memory and 3.0 MiB disk for its state" in page
     own = browser.get(f"/v1/watches/{WATCH}").json()
     assert own["declared"]["sql"].strip()
@@ -52,7 +55,7 @@ def test_the_cost_of_a_watch_is_shown(console: Console, browser: Client) -> None
     (part,) = browser.get("/v1/now").json()["parts"]
     assert part["part"] == "itself"
     cost = "0.42 processors, state 18.0 MiB memory, 3.0 MiB disk"
-    assert f"{WATCH}: runs, 0 rows/s, 0.0 findings/s, {cost}\n" in listed(console)
+    assert f"{WATCH}: runs, 200 rows/s, 0.2 findings/s, {cost}\n" in listed(console)
     assert json.loads(listed(console, "--json").splitlines()[0])["figures"] == own["figures"]
 
 

@@ -81,20 +81,23 @@ def test_quantiles_are_right_to_a_bucket(new: list[float], old: list[float]) -> 
 
 def auditor(name: str, processors: float | None, state: float) -> Look:
     registry = CollectorRegistry()
-    gauges = {"progress_age_seconds": 1.0, "state_bytes": state, "state_disk_bytes": state / 2}
-    told = gauges | ({"processors": processors} if processors is not None else {})
+    told = {"progress_age_seconds": 1.0}
+    if processors is not None:
+        told |= {"processors": processors, "state_bytes": state, "state_disk_bytes": state / 2}
+        told |= {"rows_per_second": 10.0, "findings_per_second": 0.5}
     for each, value in told.items():
         made = Gauge(f"aldebaran_auditor_{each}", "-", ["watch"], registry=registry)
         made.labels("w").set(value)
     return Look(Target(name, name), 0, {}, {}, samples(generate_latest(registry).decode()))
 
 
-def test_a_watch_costs_what_all_auditors_use_for_it() -> None:
+def test_a_watch_costs_and_reads_what_all_auditors_tell() -> None:
     one, other, young = auditor("a", 0.25, 4096), auditor("b", 0.5, 2048), auditor("c", None, 0)
     (watch,) = figures({each.target: [each] for each in (one, other, young)}).watches
+    assert (watch.rows_per_second, watch.findings_per_second) == (20, 1)
     assert (watch.processors, watch.state_bytes, watch.state_disk_bytes) == (0.75, 6144, 3072)
     (unmeasured,) = figures({young.target: [young]}).watches
-    assert unmeasured.processors is None
+    assert unmeasured.processors is unmeasured.rows_per_second is unmeasured.state_bytes is None
 
 
 def test_only_what_is_wanted_is_read() -> None:

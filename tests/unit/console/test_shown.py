@@ -75,4 +75,4 @@ def test_sizes_have_the_unit_that_fits(value: float, text: str) -> None:
 
 
 def test_what_was_not_measured_is_a_dash() -> None:
-    assert rate(None) == milliseconds(None) == share(None) == NOTHING
+    assert {rate(None), milliseconds(None), share(None), size(None)} == {NOTHING}

@@ -92,6 +92,7 @@ def _measured(
         "engine": engine.usage,
         "broker": broker.usage,
         "probes": _own_usage,
+        "stolen": _stolen,
     }
     before, started = {each: use() for each, use in meters.items()}, time.monotonic()
     prober = Prober(
@@ -128,6 +129,11 @@ def _own_usage() -> Usage:
     """Return what this process used by itself: everything else that is measured is its child."""
     own = psutil.Process()
     return Usage(sum(own.cpu_times()[:2]), own.memory_info().rss // 2**20)
+
+
+def _stolen() -> Usage:
+    """Return what others on the same hardware took of this machine's processors since it began."""
+    return Usage(float(getattr(psutil.cpu_times(), "steal", 0.0)), 0)
 
 
 def _cores(before: Usage, after: Usage, seconds: float) -> float:

@@ -1,11 +1,14 @@
 """The watching part of the report, as Markdown."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from tests.bench.drain import DrainRow
 from tests.bench.latency import LatencyRow
 from tests.bench.loops import LoopRow
 from tests.bench.rounds import Ratio
+
+CORES: Final = ("engine", "broker", "load", "probes", "stolen")
 
 
 def latency_lines(rows: Sequence[LatencyRow]) -> Iterator[str]:
@@ -16,18 +19,20 @@ def latency_lines(rows: Sequence[LatencyRow]) -> Iterator[str]:
         "Open loop, in ms; percentiles of the reader's own samples, warm-up left out. *Between* "
         "leaves out probes within a second of a batch boundary or checkpoint. *Echo* is the same "
         "probe sent at the same instant straight through the broker. Missing, again, strange: "
-        "probes without alert, alerts beyond a probe's first, alerts of orders that must not alert."
+        "probes without alert, alerts beyond a probe's first, alerts that must not be. "
+        "*Stolen*: processors that the host gave to others meanwhile; what then takes tens of "
+        "milliseconds, the echo too, is the host's doing."
     )
     yield ""
     yield (
         "| engine (visit) | load/s | probes (missing, again, strange) | p50 | p99 | p99.9 | max "
         "| between: p50 | p99 | max | echo: p50 | p99 | max | boundaries "
-        "| cores: engine, broker, load, probes | MiB | load average |"
+        "| cores: engine, broker, load, probes, stolen | MiB | load average |"
     )
     yield "|---" * 17 + "|"
     for row in rows:
         alert, between, echo = row.alert, row.between_boundaries, row.echo
-        cores = ", ".join(str(row.cores[each]) for each in ("engine", "broker", "load", "probes"))
+        cores = ", ".join(str(row.cores.get(each, "?")) for each in CORES)
         yield (
             f"| {row.engine} ({row.visit}) | {row.rate} "
             f"| {row.probes} ({row.missing}, {row.again}, {row.strange}) "

@@ -65,11 +65,35 @@ class Door:
     passages: set[Passage] = field(default_factory=set)
 
 
+class Census:
+    """Names programs by their TCP ports, one look at all of them at a time.
+
+    A look takes a while where there are many connections, and all who are cut off connect again and
+    again: with a look for each of them there was no time left for the doors themselves.
+    """
+
+    def __init__(self, who: Callable[[], dict[int, str]]) -> None:
+        self._who = who
+        self._looks = asyncio.Lock()
+        self._next: asyncio.Future[dict[int, str]] | None = None
+
+    async def names(self) -> dict[int, str]:
+        """Return a look begun no earlier than now; who asks during one shares the next."""
+        if self._next is None:
+            self._next = asyncio.ensure_future(self._look())
+        return await asyncio.shield(self._next)
+
+    async def _look(self) -> dict[int, str]:
+        async with self._looks:
+            self._next = None
+            return await asyncio.to_thread(self._who)
+
+
 class Doors:
     """All doors of a run, served by one thread; `who` names programs by their TCP ports."""
 
     def __init__(self, who: Callable[[], dict[int, str]]) -> None:
-        self._who = who
+        self._census = Census(who)
         self._doors: list[Door] = []
         self._servers: list[asyncio.Server] = []
         self._cut: Cut | None = None
@@ -140,12 +164,12 @@ class Doors:
         await passage.open.wait()
 
     async def _name(self, passage: Passage) -> str:
-        names = await asyncio.to_thread(self._who)
+        names = await self._census.names()
         return names.get(passage.client_port, "")
 
     async def _apply(self, cut: Cut) -> None:
         self._cut = cut
-        names = await asyncio.to_thread(self._who)
+        names = await self._census.names()
         for door, passage in self._passages():
             if cut.parts(names.get(passage.client_port, ""), door.store):
                 if cut.silent:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -66,10 +66,13 @@ def opened(doors: Doors, system: System, kind: Kind) -> Behind:
 
 def owners(system: System) -> dict[int, str]:
     """Return the program behind each local TCP port of the run."""
-    found = {}
-    for name, processes in programs(system.process).items():
-        for process in processes:
-            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                for each in process.net_connections("tcp"):
-                    found[each.laddr.port] = name
-    return found
+    names = {
+        process.pid: name
+        for name, processes in programs(system.process).items()
+        for process in processes
+    }
+    return {
+        each.laddr.port: names[each.pid]
+        for each in psutil.net_connections("tcp")
+        if each.laddr and each.pid in names
+    }

@@ -9,9 +9,7 @@ from starlette.responses import Response
 from services.backbone.errors import Refused
 from services.backbone.web.problems import Problem
 from services.console.desk import Desk, Served
-from services.console.people.audit import Deed
 from services.console.people.door import Admin, AdminPress, Press
-from services.console.people.passwords import made
 from services.console.people.roles import Role
 from services.console.rendering import html
 
@@ -48,27 +46,17 @@ def admin_pages() -> APIRouter:
 
 
 def _changed(request: Request, press: Press, desk: Desk) -> Response:
-    name, what = press.text("name", 100), press.fields.get("what", "")
+    name, what, by = press.text("name", 100), press.fields.get("what", ""), press.person
     if what == "add":
-        password, role = made(), _role(press)
-        desk.users.add(name, password, role, press.person.name)
-        _note(press, desk, Deed("add user", name, role))
-        return _users(request, desk, shown=(name, password))
+        return _users(request, desk, shown=(name, desk.admission.add(by, name, _role(press))))
     if what == "password":
-        password = made()
-        desk.users.set_password(name, password)
-        _note(press, desk, Deed("reset password", name))
-        return _users(request, desk, shown=(name, password))
+        return _users(request, desk, shown=(name, desk.admission.renew_password(by, name)))
     if what == "role":
-        role = _role(press)
-        desk.users.set_role(name, role)
-        _note(press, desk, Deed("change role", name, role))
+        desk.admission.set_role(by, name, _role(press))
     elif what == "forget":
-        desk.guests.forget(name)
-        _note(press, desk, Deed("forget user", name))
+        desk.admission.forget(by, name)
     elif what == "close":
-        desk.users.close(name)
-        _note(press, desk, Deed("close user", name))
+        desk.admission.close(by, name)
     else:
         raise Problem(422, "bad_form", "this is no form of ours; load the page again")
     return RedirectResponse("/users?said=done", 303)
@@ -79,10 +67,6 @@ def _role(press: Press) -> Role:
         return Role(press.fields.get("role", ""))
     except ValueError:
         raise Refused(f"a role is one of {', '.join(Role)}") from None
-
-
-def _note(press: Press, desk: Desk, deed: Deed) -> None:
-    desk.audit.note(press.person, deed)
 
 
 def _users(

@@ -172,6 +172,32 @@ def test_admins_make_users_whose_password_is_shown_once(console: Console) -> Non
         assert shown[1] not in log
 
 
+def test_admins_let_people_in_and_out_by_the_api_too(console: Console) -> None:
+    with console.client("boss", Role.ADMIN) as boss, console.client("ann") as ann:
+        boss.headers["X-Form-Word"] = word(boss.get("/users"))
+        made = boss.post("/v1/users", json={"name": "new", "role": "viewer"})
+        assert made.status_code == 201
+        first = made.json()["password"]
+        renewed = boss.post("/v1/users/new/password").json()["password"]
+        with console.client() as client:
+            for password, name in ((first, ""), (renewed, ">new</a>")):
+                login = {"name": "new", "password": password}
+                assert name in client.post("/login", data=login).text
+        assert boss.put("/v1/users/new/role", json={"role": "admin"}).json() == {"name": "new"}
+        assert boss.post("/v1/users/ann/close").json() == {"name": "ann"}
+        assert "Log in" in ann.get("/").text
+        users = {each["name"]: each for each in boss.get("/v1/users").json()}
+        assert users["new"]["role"] == "admin"
+        assert users["ann"]["closed_at"]
+        assert not any("password" in key for each in users.values() for key in each)
+        for path in ("/v1/users/ann/close", "/v1/users/new/forget", "/v1/users/nobody/password"):
+            assert boss.post(path).json()["title"] == "refused"
+        del boss.headers["X-Form-Word"]
+        assert boss.post("/v1/users/new/close").status_code == 403
+        noted = {row["action"] for row in boss.get("/v1/audit").json()}
+        assert noted >= {"add user", "reset password", "change role", "close user"}
+
+
 def test_failures_slow_down_and_are_noted(pool: Pool, ledger_url: str) -> None:
     users, audit, clock = Users(pool), Audit(pool), ManualClock()
     users.add("ann", PASSWORD, Role.VIEWER, "test")

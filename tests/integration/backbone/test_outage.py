@@ -60,6 +60,15 @@ def write(settings: ProducerSettings, value: bytes) -> None:
     producer.close()
 
 
+def be_coordinated(bootstrap: str, group: str) -> None:
+    """Let a nameless member come and go: a new broker may answer the first wish with an error."""
+    settings = ProducerSettings(kafka_bootstrap_servers=bootstrap)
+    consumer = Consumer(settings, "test", group=group, topics=[TOPIC])
+    while not consumer.assigned():
+        consumer.batch(1, 0.1)
+    consumer.close()
+
+
 def settle_while(consumer: Consumer, held: Sequence[Incoming], away: Callable[[], bool]) -> None:
     """Settle over and over, as a program does whose step takes longer than the outage."""
     while away():
@@ -88,8 +97,10 @@ def test_who_never_hears_whether_it_was_taken_in_asks_again(passage: Passage) ->
         kafka_bootstrap_servers=f"127.0.0.1:{passage.port}", kafka_group_instance_id="email"
     )
     TopicAdmin(settings, "test").declare([Topic(TOPIC, partitions=1)])
+    group = uuid.uuid4().hex
+    be_coordinated(settings.kafka_bootstrap_servers, group)
     passage.armed = STRATEGY
-    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[TOPIC])
+    consumer = Consumer(settings, "test", group=group, topics=[TOPIC])
     while STRATEGY not in passage.swallowed:
         consumer.batch(1, 0.1)
     passage.go_on()

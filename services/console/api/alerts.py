@@ -15,6 +15,7 @@ from services.console.api.terms import (
     Cursor,
     Limit,
     PlainText,
+    known_alert,
     no_such_alert,
     read_cursor,
 )
@@ -55,10 +56,7 @@ def alert_api() -> APIRouter:
 
     @router.get("/alerts/{alert_id}", summary="Show one alert with its deliveries and attempts")
     def one(person: Reader, desk: Served, alert_id: AlertId) -> AlertDetail:
-        found = desk.reader.alert(alert_id)
-        if found is None:
-            raise no_such_alert(alert_id)
-        return found
+        return known_alert(desk.reader, alert_id)
 
     @router.post("/alerts/{alert_id}/acknowledge", summary="Take an alert in hand; twice is once")
     def take(

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from services.backbone.ledger.answers import Answer
-from services.console.api.terms import AlertId, AlertStart, no_such_alert
+from services.console.api.terms import AlertId, AlertStart, known_alert, no_such_alert
 from services.console.behind import Behind
 from services.console.desk import Served
 from services.console.people.door import Reader
@@ -22,9 +22,6 @@ def explaining_api() -> APIRouter:
 
     @router.get("/alerts/{alert_id}/behind", summary="Each auditor's own finding, and the events")
     def behind(person: Reader, desk: Served, alert_id: AlertId) -> Behind:
-        detail = desk.reader.alert(alert_id)
-        if detail is None:
-            raise no_such_alert(alert_id)
-        return desk.behind(detail)
+        return desk.behind(known_alert(desk.reader, alert_id))
 
     return router

@@ -6,7 +6,8 @@ from fastapi import Header, Path, Query
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from services.backbone.ledger.places import NEWEST, Place
-from services.backbone.ledger.reading import PAGE_LIMIT
+from services.backbone.ledger.reading import PAGE_LIMIT, LedgerReader
+from services.backbone.ledger.rows import AlertDetail
 from services.backbone.web.problems import Problem
 
 Limit = Annotated[int, Query(ge=1, le=PAGE_LIMIT, description="rows per page")]
@@ -50,6 +51,18 @@ def read_cursor(text: str | None) -> Place:
         return Place.parse(text) if text else NEWEST
     except ValueError as error:
         raise Problem(422, "bad_cursor", str(error)) from None
+
+
+def known_alert(reader: LedgerReader, alert_id: str) -> AlertDetail:
+    """Return an alert with its deliveries and attempts.
+
+    Raises:
+        Problem: 404, the ledger has none of this id.
+    """
+    found = reader.alert(alert_id)
+    if found is None:
+        raise no_such_alert(alert_id)
+    return found
 
 
 def no_such_alert(alert_id: str) -> Problem:

@@ -10,6 +10,7 @@ from services.console.api.terms import PlainText
 from services.console.desk import Served
 from services.console.parts.figures import WatchFigures
 from services.console.people.door import Reader
+from services.console.watches import WatchShelf
 from services.contracts.watches import WatchDeclaration
 
 WatchName = Annotated[str, PlainText, Path(max_length=63, description="for example over-heat")]
@@ -60,14 +61,20 @@ def watch_api() -> APIRouter:
 
     @router.get("/{watch}", summary="Show one watch: its rule, its SQL, how it runs")
     def one(watch: WatchName, person: Reader, desk: Served) -> WatchPage:
-        declared = desk.shelf.one(watch)
-        if declared is None:
-            raise no_such_watch(watch)
-        return WatchPage(declared=declared, figures=desk.watch_figures().get(watch))
+        return WatchPage(
+            declared=known_watch(desk.shelf, watch), figures=desk.watch_figures().get(watch)
+        )
 
     return router
 
 
-def no_such_watch(name: str) -> Problem:
-    """Return 404 for a watch that no file declares."""
-    return Problem(404, "no_such_watch", f"no file declares a watch {name}")
+def known_watch(shelf: WatchShelf, name: str) -> WatchDeclaration:
+    """Return a watch as its file declares it.
+
+    Raises:
+        Problem: 404, no file declares it.
+    """
+    declared = shelf.one(name)
+    if declared is None:
+        raise Problem(404, "no_such_watch", f"no file declares a watch {name}")
+    return declared

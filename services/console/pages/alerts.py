@@ -9,7 +9,7 @@ from starlette.responses import Response
 from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
 from services.backbone.web.problems import Problem
 from services.console.api.asked import Asked, spelled
-from services.console.api.terms import AlertId, no_such_alert, read_cursor
+from services.console.api.terms import AlertId, known_alert, no_such_alert, read_cursor
 from services.console.deeds.alerts import acknowledge
 from services.console.desk import Served
 from services.console.people.door import Reader, ResponderPress
@@ -65,9 +65,7 @@ def alert_pages() -> APIRouter:
 
     @router.get("/alerts/{alert_id}/behind")
     def behind(request: Request, person: Reader, alert_id: AlertId, desk: Served) -> HTMLResponse:
-        detail = desk.reader.alert(alert_id)
-        if detail is None:
-            raise no_such_alert(alert_id)
+        detail = known_alert(desk.reader, alert_id)
         try:
             found, trouble = desk.behind(detail), ""
         except Problem:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from services.backbone.ledger.silences import Silences
 from services.backbone.web.problems import Problem
-from services.console.api.terms import AlertId, no_such_alert
+from services.console.api.terms import AlertId, known_alert
 from services.console.deeds.silences import Quiet, match_of
 from services.console.desk import Served
 from services.console.people.door import Press, Reader, ResponderPress
@@ -28,9 +28,7 @@ def silence_pages() -> APIRouter:
 
     @router.get("/alerts/{alert_id}/silence")
     def of_alert(request: Request, person: Reader, alert_id: AlertId, desk: Served) -> HTMLResponse:
-        found = desk.reader.alert(alert_id)
-        if found is None:
-            raise no_such_alert(alert_id)
+        found = known_alert(desk.reader, alert_id)
         labels = found.record.get("labels", {}) or {}
         lines = "\n".join(f"{name}={value}" for name, value in labels.items() if value)
         fields = {"watch": found.alert.watch, "labels": lines, "lasts": "1h"}

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from services.backbone.ledger.places import NEWEST
 from services.backbone.ledger.searching import Search
-from services.console.api.watches import no_such_watch
+from services.console.api.watches import known_watch
 from services.console.desk import Served
 from services.console.people.door import Reader
 from services.console.rendering import html
@@ -35,9 +35,7 @@ def watch_pages() -> APIRouter:
     def one(
         request: Request, person: Reader, desk: Served, name: Annotated[str, Path(max_length=63)]
     ) -> HTMLResponse:
-        declared = desk.shelf.one(name)
-        if declared is None:
-            raise no_such_watch(name)
+        declared = known_watch(desk.shelf, name)
         return html(
             request,
             "watch.html",

@@ -1,33 +1,46 @@
-"""Structured logs: one line per happening, as JSON or as text, on standard error."""
+"""Structured logs: one line per happening, as JSON or as text, on standard error.
 
+Our own lines go straight there, since there is one for each alert and each delivery; what libraries
+say by `logging` takes the longer way, and looks the same.
+"""
+
+import json
 import logging
 import sys
+from typing import Any, Final
 
+import orjson
 import structlog
-from structlog.typing import Processor
+from structlog.typing import FilteringBoundLogger, Processor
 
 from services.backbone.settings import Settings
 
-_SHARED: list[Processor] = [
+_TALKATIVE: Final = ("httpx2", "httpcore2", "h2", "hpack", "uvicorn.access")
+"""Libraries that write a line for each request; clients' lines hold addresses and secrets."""
+_SHARED: Final[list[Processor]] = [
     structlog.contextvars.merge_contextvars,
-    structlog.stdlib.add_log_level,
+    structlog.processors.add_log_level,
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.StackInfoRenderer(),
 ]
 
 
+class _Writer(structlog.WriteLogger):
+    """Writes whole lines on standard error, for one module."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(sys.stderr)
+        self.name = name
+
+
 def set_up_logging(program: str, settings: Settings) -> None:
-    """Send our logs and those of libraries through one formatter."""
-    as_json = settings.log_format == "json"
-    last: list[Processor] = (
-        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
-        if as_json
-        else [structlog.dev.ConsoleRenderer(colors=False)]
-    )
+    """Send our logs and those of libraries to one place, in one form."""
+    level, last = settings.log_level.upper(), _last(settings)
     structlog.configure(
-        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
+        processors=[*_SHARED, *last],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=_Writer,
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
@@ -35,12 +48,28 @@ def set_up_logging(program: str, settings: Settings) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(foreign_pre_chain=_SHARED, processors=[remove, *last])
     )
-    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
-    logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    for library in _TALKATIVE:
+        logging.getLogger(library).setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(program=program, instance=settings.instance)
 
 
-def logger(name: str) -> structlog.stdlib.BoundLogger:
+def logger(name: str) -> FilteringBoundLogger:
     """Return a logger that takes a happening's name and its facts as keywords."""
-    bound: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
+    bound: FilteringBoundLogger = structlog.get_logger(name)
     return bound
+
+
+def _last(settings: Settings) -> list[Processor]:
+    if settings.log_format == "json":
+        as_json = structlog.processors.JSONRenderer(serializer=_json)
+        return [structlog.processors.dict_tracebacks, as_json]
+    return [structlog.dev.ConsoleRenderer(colors=False)]
+
+
+def _json(line: Any, **terms: Any) -> str:
+    """Write a line; the slower way takes what the faster refuses, such as very large numbers."""
+    try:
+        return orjson.dumps(line, **terms).decode()
+    except orjson.JSONEncodeError:
+        return json.dumps(line, **terms)

@@ -6,7 +6,6 @@ and sleeps on a thread that no send window can stop.
 """
 
 import json
-import logging
 import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -70,7 +69,6 @@ class PagerDutyChannel:
     """Triggers each delivery in one request, on a connection of its own."""
 
     def __init__(self, settings: PagerDutySettings, clock: Clock) -> None:
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
         self._settings = settings
         self._clock = clock
         self._url = settings.pagerduty_url.rstrip("/") + "/v2/enqueue"

@@ -14,7 +14,6 @@ import asyncio
 import base64
 import hashlib
 import hmac
-import logging
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
@@ -83,7 +82,6 @@ class WebhookChannel:
     """POSTs each delivery once."""
 
     def __init__(self, settings: WebhookSettings, clock: Clock) -> None:
-        logging.getLogger("httpx2").setLevel(logging.WARNING)  # it logs addresses, with secrets
         self._settings = settings
         self._clock = clock
         kept = settings.webhook_keep_alive_seconds

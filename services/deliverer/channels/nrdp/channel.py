@@ -1,6 +1,5 @@
 """Posts results to NRDP, and sorts what it answers."""
 
-import logging
 import re
 import ssl
 from dataclasses import dataclass
@@ -37,7 +36,6 @@ class NrdpChannel:
     def __init__(
         self, settings: NrdpSettings, clock: Clock, look_up_after: tuple[float, ...] = ()
     ) -> None:
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
         self._settings = settings
         self._clock = clock
         user = settings.nrdp_username

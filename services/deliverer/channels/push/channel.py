@@ -1,7 +1,6 @@
 """The push channel: one request per delivery on a connection that all of them use."""
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -21,8 +20,6 @@ from services.deliverer.channels.push.stream import Stream
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
 from services.deliverer.posting import answer_object, retry_after_seconds
 
-_TALKATIVE: Final = ("httpx2", "httpcore2", "h2", "hpack")
-"""Libraries that log device tokens and the credential."""
 PROMISE: Final = Promise(
     recipient="a device token in hex, or a name from `push_devices`",
     our_id="`apns-collapse-id`, `apns-id` (as a UUID), `delivery_id` in the payload",
@@ -43,8 +40,6 @@ class PushChannel:
     """Pushes each delivery once."""
 
     def __init__(self, settings: PushSettings, book: DroppedAddresses, clock: Clock) -> None:
-        for library in _TALKATIVE:
-            logging.getLogger(library).setLevel(logging.WARNING)
         self._settings = settings
         self._clock = clock
         key = settings.signing_key()

@@ -1,7 +1,6 @@
 """The Slack channel: posts each delivery once, and searches the history after a doubt."""
 
 import asyncio
-import logging
 import ssl
 from collections.abc import Mapping
 from typing import Any, Final
@@ -63,7 +62,6 @@ class SlackChannel:
     """Posts as a bot, on a connection per request."""
 
     def __init__(self, settings: SlackSettings, clock: Clock) -> None:
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
         self._settings = settings
         self._clock = clock
         self._pace = Pace(settings.slack_seconds_between)

@@ -1,0 +1,54 @@
+"""Lines on standard error: ours and those of libraries look the same, and none is lost."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+SAYING = """
+import logging, sys
+from services.backbone.log import logger, set_up_logging
+from services.backbone.settings import Settings
+
+set_up_logging("lookout", Settings(instance="one", log_format=sys.argv[1], log_level="info"))
+log = logger("services.lookout")
+log.debug("left_out")
+log.info("ours", count=3, state={"a": (1, 2)})
+logging.getLogger("library").warning("theirs: %s", 7)
+logging.getLogger("httpx2").info("POST https://receiver/with-a-secret")
+log.info("large", count=2**70, text="\\ud800")
+try:
+    raise ValueError("wrong")
+except ValueError:
+    log.exception("bug")
+"""
+
+
+def said(log_format: str) -> list[str]:
+    """Return the lines of a program that says one of each kind."""
+    command = [sys.executable, "-c", SAYING, log_format]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert not done.stdout
+    return done.stderr.splitlines()
+
+
+def test_lines_are_json_and_alike() -> None:
+    lines: list[dict[str, Any]] = [json.loads(each) for each in said("json")]
+    assert [each["event"] for each in lines] == ["ours", "theirs: 7", "large", "bug"]
+    same = {"program", "instance", "timestamp", "level", "logger", "event"}
+    assert all(same <= each.keys() for each in lines)
+    assert [each["level"] for each in lines] == ["info", "warning", "info", "error"]
+    assert [each["logger"] for each in lines[:2]] == ["services.lookout", "library"]
+    assert (lines[0]["count"], lines[0]["state"]) == (3, {"a": [1, 2]})
+    assert (lines[2]["count"], lines[2]["text"]) == (2**70, "\ud800")
+    assert lines[3]["exception"][0]["exc_value"] == "wrong"
+
+
+@pytest.mark.parametrize("part", ["ours", "theirs: 7", "large", "ValueError: wrong"])
+def test_lines_are_text(part: str) -> None:
+    text = "\n".join(said("text"))
+    assert part in text
+    assert "left_out" not in text
+    assert "secret" not in text

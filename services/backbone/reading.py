@@ -43,13 +43,18 @@ class Reading:
         self._turned = self._well = self._asked = clock.monotonic_seconds()
 
     def turn(self, member: Member) -> None:
-        """Note one turn of the loop; ask the brokers if it has been quiet for a while."""
+        """Note one turn of the loop; ask the brokers if it has been quiet for a while.
+
+        Whoever is given records is a member: the client's own answer waits for another of its
+        threads, which on a busy machine takes longer than the record's whole way.
+        """
         now = self._turned = self._clock.monotonic_seconds()
-        self._is_member = member.is_member()
         if (given := member.given()) != self._given:
-            self._given = given
+            self._given, self._is_member = given, True
             self._note(None, now)
-        elif now - max(self._well, self._asked) >= self._limit_seconds / 3:
+            return
+        self._is_member = member.is_member()
+        if now - max(self._well, self._asked) >= self._limit_seconds / 3:
             self._asked = now
             self._note(_why_nothing_comes(member), now)
 

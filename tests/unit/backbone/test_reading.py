@@ -21,8 +21,10 @@ class Told:
     waiting: int | None = 0
     """None: the brokers do not answer."""
     asked: int = 0
+    asked_for_membership: int = 0
 
     def is_member(self) -> bool:
+        self.asked_for_membership += 1
         return self.member
 
     def given(self) -> int:
@@ -85,6 +87,19 @@ def test_brokers_are_asked_only_where_nothing_comes_and_not_at_every_turn() -> N
         clock.move(1)
         reading.turn(member)
     assert member.asked == 10
+
+
+def test_whoever_gets_records_is_a_member_and_is_not_asked() -> None:
+    member = Told()
+    reading = Reading(ManualClock(), LIMIT_SECONDS)
+    for number in range(100):
+        member.read = number + 1
+        reading.turn(member)
+        assert reading.trouble() is None
+    assert member.asked_for_membership == 0
+    member.member = False
+    reading.turn(member)
+    assert reading.trouble() is not None
 
 
 steps = st.lists(st.floats(0.01, 10), max_size=60)

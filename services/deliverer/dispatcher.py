@@ -11,7 +11,7 @@ from services.backbone.errors import Transient
 from services.backbone.ledger.claims import Claim, Claims, Due
 from services.backbone.log import logger
 from services.contracts.records import Delivery
-from services.contracts.states import State
+from services.contracts.states import CLAIMABLE, State
 from services.deliverer import metrics
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
@@ -71,10 +71,11 @@ class Dispatcher:
             room = 0 if self.pace.is_limited else min(self._places(), len(free))
             claimed = await self._claim(self.claims.by_id(free, room)) if room else []
         rest = {each.delivery_id for each in told} - {claim.delivery_id for claim in claimed}
-        known = await self.claims.present(sorted(rest)) if rest else set()
-        if known:
+        states = await self.claims.states(sorted(rest)) if rest else {}
+        # A look that finds what the topic has not told of yet would make each later one too late.
+        if not CLAIMABLE.isdisjoint(states.values()):
             self.look()
-        return rest - known
+        return rest - states.keys()
 
     async def run(self) -> None:
         """Claim from the ledger what is due, until stopped."""

@@ -36,8 +36,8 @@ class LineClaims(Claims):
     async def due(self, due: Due) -> list[Claim]:
         return await self._line.ask("due", lambda: self._memory.due(due))
 
-    async def present(self, delivery_ids: Sequence[str]) -> set[str]:
-        return await self._line.ask("present", lambda: self._memory.present(delivery_ids))
+    async def states(self, delivery_ids: Sequence[str]) -> dict[str, State]:
+        return await self._line.ask("states", lambda: self._memory.states(delivery_ids))
 
     async def settle(self, settlements: Sequence[Settlement]) -> dict[str, State]:
         return await self._line.ask("settle", lambda: self._memory.settle(settlements))

@@ -49,7 +49,7 @@ WAITS: Final = (0.0, 1.0, 10.0, 31.0, 61.0, 400.0)
 
 Command = tuple[str, int, int, int]
 """A name and three numbers that choose."""
-NAMES: Final = ("accept", "publish", "outbox", "claim", "claim", "due", "due", "present", "settle")
+NAMES: Final = ("accept", "publish", "outbox", "claim", "claim", "due", "due", "states", "settle")
 MORE_NAMES: Final = ("settle", "settle", "sweep", "rule", "rule", "wait", "wait")
 EVIDENCE_NAMES: Final = ("give", "give", "give", "weigh", "look_up", "tell")
 
@@ -101,8 +101,8 @@ async def _give(both: Both, name: str, some: int, other: int, third: int) -> Non
             await both.by_id(owner, ids * (1 + other % 2))
         case "due":
             await both.due(owner, _due(other, third))
-        case "present":
-            await both.present(owner, [*ids, "unknown"])
+        case "states":
+            await both.states(owner, [*ids, "unknown"])
         case "settle":
             await _settle(both, owner, other, third)
         case "sweep":

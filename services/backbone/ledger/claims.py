@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from psycopg.rows import kwargs_row, scalar_row, tuple_row
+from psycopg.rows import kwargs_row, tuple_row
 
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import fetch_all
@@ -170,9 +170,8 @@ WITH told AS (
 )
 SELECT delivery_id, before FROM moved"""
 
-_PRESENT: Final = (
-    "SELECT delivery_id FROM deliveries WHERE delivery_id = ANY(%(ids)s) AND channel = %(channel)s"
-)
+_STATES: Final = """SELECT delivery_id, state FROM deliveries
+WHERE delivery_id = ANY(%(ids)s) AND channel = %(channel)s"""
 
 
 class Claims:
@@ -217,10 +216,11 @@ class Claims:
         terms |= {"only": only, "without": list(due.without)}
         return await fetch_all(self._pool, kwargs_row(_claim), _CLAIM_DUE_TO, terms)
 
-    async def present(self, delivery_ids: Sequence[str]) -> set[str]:
-        """Return which of the ids are deliveries of this channel, in whatever state."""
+    async def states(self, delivery_ids: Sequence[str]) -> dict[str, State]:
+        """Return the states, by id, of those that are deliveries of this channel."""
         terms = self._terms | {"ids": list(delivery_ids)}
-        return set(await fetch_all(self._pool, scalar_row, _PRESENT, terms))
+        rows = await fetch_all(self._pool, tuple_row, _STATES, terms)
+        return {delivery_id: State(state) for delivery_id, state in rows}
 
     async def settle(self, settlements: Sequence[Settlement]) -> dict[str, State]:
         """Record outcomes; return the state before, by id, of those rows that moved.

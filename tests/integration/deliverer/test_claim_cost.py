@@ -79,7 +79,7 @@ class Work:
             "settle": self._settle,
             "claim for other recipients": lambda: self.claims.due(Due(5, without=["desk"])),
             "claim a probe": lambda: self.claims.due(Due(1, only=["elsewhere"])),
-            "what is present": lambda: self.claims.present(self._told(5)),
+            "states": lambda: self.claims.states(self._told(5)),
             "leases over": sweeps.lease_over,
             "lost": lambda: sweeps.lost([]),
             "give back": lambda: sweeps.give_back([(each, 1) for each in self._told(5)]),

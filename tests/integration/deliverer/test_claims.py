@@ -94,7 +94,8 @@ async def test_other_channels_and_what_is_not_due_or_too_old_stay(
     ids = [each.delivery_id for each in (other, later, old)]
     assert await claims_of(pool).by_id(ids, 10) == []
     assert await claims_of(pool).due(Due(10)) == []
-    assert await claims_of(pool).present(ids) == {later.delivery_id, old.delivery_id}
+    waiting = {later.delivery_id: State.PENDING, old.delivery_id: State.PENDING}
+    assert await claims_of(pool).states(ids) == waiting
     (swept,) = await sweeps_of(pool).too_old()
     assert (swept.delivery_id, swept.before) == (old.delivery_id, State.PENDING)
     assert ledger.row(old)["state"] == State.HELD

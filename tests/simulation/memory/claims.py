@@ -41,12 +41,10 @@ class MemoryClaims:
 
         return self._claimed(fits, due.limit)
 
-    def present(self, delivery_ids: Sequence[str]) -> set[str]:
-        """Return which of the ids are deliveries of this channel."""
-        rows = self.tables.rows
-        return {
-            each for each in delivery_ids if each in rows and rows[each].channel == self.channel
-        }
+    def states(self, delivery_ids: Sequence[str]) -> dict[str, State]:
+        """Return the states, by id, of those that are deliveries of this channel."""
+        found = (self.tables.rows.get(each) for each in delivery_ids)
+        return {row.delivery_id: row.state for row in found if row and row.channel == self.channel}
 
     def settle(self, settlements: Sequence[Settlement]) -> dict[str, State]:
         """Record outcomes; return the state before of those rows that moved."""

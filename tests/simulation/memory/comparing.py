@@ -119,10 +119,10 @@ class Both:
         assert sorted(since[each] for each in ids) == sorted(since[c.delivery_id] for c in would)
         self._claimed(real, memory.by_id(ids, due.limit))
 
-    async def present(self, owner: str, ids: Sequence[str]) -> None:
-        """Ask both which ids they know."""
-        real = await self._real_claims(owner).present(ids)
-        assert real == self._memory_claims(owner).present(ids)
+    async def states(self, owner: str, ids: Sequence[str]) -> None:
+        """Ask both which ids they know, and their states."""
+        real = await self._real_claims(owner).states(ids)
+        assert real == self._memory_claims(owner).states(ids)
 
     async def settle(self, owner: str, settlements: Sequence[Settlement]) -> None:
         """Record outcomes in both."""

@@ -24,6 +24,7 @@ from services.contracts.records import Alert, Rejected
 from services.contracts.streams import SHIPPED_STREAMS, load_stream
 from services.contracts.topics import ALERTS, HEARTBEATS, Topic, rejected, stream_topics
 from services.machine.ports import free_ports
+from tests.integration.said import said
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 150.0
@@ -101,7 +102,7 @@ class Place:
         """Run an auditor that should refuse to start; return what it says."""
         with self.auditor((), **settings) as running:
             assert running.wait() == 78, running.log()
-            lines = [json.loads(line) for line in running.log().splitlines() if line[:1] == "{"]
+            lines = said(running.log())
             return str(next(line["reason"] for line in lines if line["event"] == "refused"))
 
 

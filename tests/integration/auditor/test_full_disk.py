@@ -1,6 +1,5 @@
 """The disk under the checkpoints fills up and is freed again: the watch goes on."""
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
+from tests.integration.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -46,9 +46,8 @@ class SmallDisk:
 
 
 def failures(auditor: Running) -> list[str]:
-    whole = auditor.log().rpartition("\n")[0]
-    lines = [json.loads(line) for line in whole.splitlines() if line[:1] == "{"]
-    return [str(line["trouble"]) for line in lines if line.get("event") == "watch_failed"]
+    lines = said(auditor.log())
+    return [str(line["trouble"]) for line in lines if line["event"] == "watch_failed"]
 
 
 @pytest.mark.skipif(not may_mount(), reason="needs unprivileged user namespaces (unshare -rm)")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.auditor.inside import rewrite
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
+from tests.integration.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -43,12 +44,10 @@ class Live:
 
     def told(self, event: str, **fields: str) -> list[dict[str, object]]:
         """Return the log lines of an event that have these fields."""
-        whole = self.auditor.log().rpartition("\n")[0]
-        lines = (json.loads(line) for line in whole.splitlines() if line[:1] == "{")
         return [
             line
-            for line in lines
-            if line.get("event") == event
+            for line in said(self.auditor.log())
+            if line["event"] == event
             and fields.items() <= {k: str(v) for k, v in line.items()}.items()
         ]
 

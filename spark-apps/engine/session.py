@@ -4,11 +4,14 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-_LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
+_TWICE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""PySpark's own loggers: a trace in a form of its own for what the refusal says in one line."""
+_LOG_CONFIG: Final = Path(__file__).with_name("log4j2.properties")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ def open_with(driver: Driver, more: Mapping[str, str]) -> SparkSession:
     """Start Spark with the shared configuration and `more`; takes some seconds."""
     # It tells of every connection that a thread of ours closes.
     logging.getLogger("py4j").setLevel(logging.WARNING)
+    for name in _TWICE:
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
     builder = SparkSession.Builder().master(driver.master)
     for name, value in (base_config(driver) | dict(more)).items():
         builder = builder.config(name, value)

@@ -1,15 +1,22 @@
-"""What channels over HTTP have in common: when the first byte leaves, what a failure proves.
+"""What channels over HTTP have in common: one request that is never repeated, when its first byte
+leaves, what a failure proves.
 
-The HTTP client reports its phases, so "nothing had left yet" is known and not guessed.
+The HTTP client tells when a request begins to leave, so "nothing had left yet" is known and not
+guessed. By default each request has a connection of its own, since a kept one may be closed by the
+other side just while we write.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+import ssl
+from collections.abc import AsyncIterable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from types import SimpleNamespace
 from typing import Any, Final
 
-import httpx2
+import aiohttp
 import orjson
+from yarl import URL
 
 from services.deliverer.channel import SendWindow
 from services.deliverer.outcomes import Outcome, Refused, Unknown
@@ -17,22 +24,107 @@ from services.deliverer.outcomes import Outcome, Refused, Unknown
 REASON_LIMIT: Final = 200
 """Characters of what a provider said that are kept in a reason."""
 ANSWER_LIMIT_BYTES: Final = 64 * 1024
-_FIRST_BYTES: Final = ("http11.send_request_headers.started", "http2.send_request_headers.started")
-
-Trace = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 
 
-def opens(window: SendWindow) -> Trace:
-    """Return the client's hook that opens the window at the request's first byte."""
-
-    async def trace(event: str, _: Mapping[str, Any]) -> None:
-        if event in _FIRST_BYTES:
-            window.open()
-
-    return trace
+class NoAddress(aiohttp.ClientError):
+    """What is no web address cannot be asked; no connection was tried."""
 
 
-def failed(error: httpx2.TransportError, window: SendWindow) -> Outcome:
+def open_web(
+    *,
+    connect_timeout_seconds: float,
+    ca_file: str | None,
+    keep_alive_seconds: float = 0.0,
+    headers: Mapping[str, str] | None = None,
+    login: tuple[str, str] | None = None,
+) -> aiohttp.ClientSession:
+    """Return a client without cookies, proxies from the environment and compressed answers.
+
+    Connecting is bounded, from the name's look-up to TLS; how long an answer may take is the
+    caller's. Must be called on the event loop.
+    """
+    connecting = aiohttp.TCPConnector(
+        limit=0,
+        ssl=ssl.create_default_context(cafile=ca_file),
+        **({"keepalive_timeout": keep_alive_seconds} if keep_alive_seconds else _EACH_ITS_OWN),
+    )
+    leaving = aiohttp.TraceConfig()
+    leaving.on_request_headers_sent.append(_open_window)
+    return aiohttp.ClientSession(
+        connector=connecting,
+        timeout=aiohttp.ClientTimeout(total=None, connect=connect_timeout_seconds),
+        headers={"User-Agent": "Aldebaran", "Accept-Encoding": "identity"} | dict(headers or {}),
+        auth=None if login is None else aiohttp.BasicAuth(*login, encoding="utf-8"),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        trace_configs=[leaving],
+    )
+
+
+_EACH_ITS_OWN: Final[Mapping[str, Any]] = {"force_close": True}
+
+
+async def _open_window(
+    _: aiohttp.ClientSession, request: SimpleNamespace, __: aiohttp.TraceRequestHeadersSentParams
+) -> None:
+    """Open the request's window; the client calls this before it writes, whatever its name says."""
+    if request.trace_request_ctx is not None:
+        request.trace_request_ctx.open()
+
+
+async def post(
+    web: aiohttp.ClientSession,
+    url: str,
+    window: SendWindow,
+    content: bytes | Mapping[str, str],
+    headers: Mapping[str, str] | None = None,
+) -> aiohttp.ClientResponse:
+    """POST once, bytes or a form, and return the answer's beginning; redirects are answers.
+
+    Raises:
+        NoAddress: nobody can be asked there.
+        aiohttp.ClientError: there was no answer; `failed` sorts it.
+        TooLate: the window was over before the first byte.
+    """
+    return await web.post(
+        address(url), data=content, headers=headers, allow_redirects=False, trace_request_ctx=window
+    )
+
+
+async def heard() -> None:
+    """Let the loop hear of kept connections that were closed, in one turn, and act on it."""
+    for _ in range(2):
+        await asyncio.sleep(0)
+
+
+async def ask(
+    web: aiohttp.ClientSession, url: str, query: Mapping[str, str]
+) -> aiohttp.ClientResponse:
+    """GET what tells of messages, and return the answer's beginning; redirects are answers.
+
+    Raises:
+        aiohttp.ClientError: there was no answer.
+    """
+    return await web.get(address(url), params=query, allow_redirects=False)
+
+
+def address(url: str) -> URL:
+    """Read a web address; the client and the look-up of names take more, and fail in odd ways.
+
+    Raises:
+        NoAddress: it is none.
+    """
+    try:
+        found = URL(url)
+        if found.scheme not in ("http", "https") or not found.host:
+            raise NoAddress("it has no http:// or https:// with a host")
+        (found.with_host(found.host).raw_host or "").encode("idna")
+    except ValueError as error:
+        raise NoAddress(str(error)[:REASON_LIMIT]) from None
+    return found
+
+
+def failed(error: Exception, window: SendWindow) -> Outcome:
     """Sort a request that got no answer."""
     reason = f"{type(error).__name__}: {error}"[:REASON_LIMIT]
     if window.opened:
@@ -41,29 +133,41 @@ def failed(error: httpx2.TransportError, window: SendWindow) -> Outcome:
 
 
 async def answer_object(
-    response: httpx2.Response, limit_bytes: int = ANSWER_LIMIT_BYTES
+    response: aiohttp.ClientResponse, limit_bytes: int = ANSWER_LIMIT_BYTES
 ) -> dict[str, Any]:
     """Read the answer as a JSON object; empty if it is none, is too large or does not come."""
+    return object_in(await answer_bytes(response, limit_bytes))
+
+
+async def answer_bytes(
+    response: aiohttp.ClientResponse, limit_bytes: int = ANSWER_LIMIT_BYTES
+) -> bytes:
+    """Read the answer and end it; empty if it is too large or does not come whole."""
     try:
-        found = orjson.loads(await answer_bytes(response, limit_bytes))
+        return await whole(response.content.iter_any(), limit_bytes)
+    except aiohttp.ClientError:
+        return b""
+    finally:
+        response.close()
+
+
+async def whole(parts: AsyncIterable[bytes], limit_bytes: int) -> bytes:
+    """Put an answer's parts together; empty if they are too large."""
+    content = b""
+    async for part in parts:
+        content += part
+        if len(content) > limit_bytes:
+            return b""
+    return content
+
+
+def object_in(content: bytes) -> dict[str, Any]:
+    """Read a JSON object; empty if it is none."""
+    try:
+        found = orjson.loads(content)
     except orjson.JSONDecodeError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-async def answer_bytes(response: httpx2.Response, limit_bytes: int = ANSWER_LIMIT_BYTES) -> bytes:
-    """Read the answer and end it; empty if it is too large or does not come whole."""
-    content = b""
-    try:
-        async for chunk in response.aiter_bytes():
-            content += chunk
-            if len(content) > limit_bytes:
-                return b""
-    except (httpx2.TransportError, httpx2.DecodingError):
-        return b""
-    finally:
-        await response.aclose()
-    return content
 
 
 def retry_after_seconds(value: str | None, now_ms: int) -> float | None:

@@ -6,12 +6,11 @@ and sleeps on a thread that no send window can stop.
 """
 
 import json
-import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import httpx2
+import aiohttp
 from pydantic import Field, SecretStr
 
 from services.backbone.clock import Clock
@@ -22,9 +21,11 @@ from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 from services.deliverer.posting import (
     REASON_LIMIT,
+    NoAddress,
     answer_object,
     failed,
-    opens,
+    open_web,
+    post,
     retry_after_seconds,
 )
 
@@ -72,12 +73,10 @@ class PagerDutyChannel:
         self._settings = settings
         self._clock = clock
         self._url = settings.pagerduty_url.rstrip("/") + "/v2/enqueue"
-        self._client = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(None, connect=settings.pagerduty_connect_timeout_seconds),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
-            verify=ssl.create_default_context(cafile=settings.pagerduty_ca_file),
-            follow_redirects=False,
-            trust_env=False,
+        self._web = open_web(
+            connect_timeout_seconds=settings.pagerduty_connect_timeout_seconds,
+            ca_file=settings.pagerduty_ca_file,
+            headers={"Content-Type": "application/json"},
         )
         self.traits = Traits(
             name="pagerduty",
@@ -97,21 +96,14 @@ class PagerDutyChannel:
             return Permanent(f"no routing key is named {name!r}: add it to pagerduty_routing_keys")
         content = event(message, key.get_secret_value(), self._settings.pagerduty_link)
         try:
-            request = self._client.build_request(
-                "POST",
-                self._url,
-                content=content,
-                headers={"Content-Type": "application/json", "User-Agent": "Aldebaran"},
-                extensions={"trace": opens(window)},
-            )
-            response = await self._client.send(request, stream=True)
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            response = await post(self._web, self._url, window, content)
+        except NoAddress as error:
             return Permanent(f"pagerduty_url is no address to POST to: {error}")
-        except httpx2.TransportError as error:
+        except aiohttp.ClientError as error:
             return failed(error, window)
         said = await answer_object(response)
         wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())
-        return answered(response.status_code, said, wait)
+        return answered(response.status, said, wait)
 
     def unusable(self) -> str | None:
         """Return None: each connection is new."""
@@ -119,7 +111,7 @@ class PagerDutyChannel:
 
     async def close(self) -> None:
         """Close connections."""
-        await self._client.aclose()
+        await self._web.close()
 
 
 def event(message: Message, routing_key: str, link: str | None) -> bytes:

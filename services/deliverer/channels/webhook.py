@@ -4,22 +4,19 @@ A recipient is an address, or a name from the setting `webhook_targets`, which k
 secret. With a signing secret, requests are signed as the Standard Webhooks specification says.
 
 What is provably not taken: everything before the request's first byte, and the answers 425, 429
-and 503. The HTTP client reports its phases, so "before the first byte" is known and not guessed;
-it never retries, never follows a redirect, and by default opens a new connection for each send,
-since a kept one may be closed by the other side just while we write. A request on a kept connection
-that dies before any byte of an answer is in doubt: that nothing came back proves nothing.
+and 503. A request on a kept connection that dies before any byte of an answer is in doubt: that
+nothing came back proves nothing.
 """
 
 import asyncio
 import base64
 import hashlib
 import hmac
-import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Final
 
-import httpx2
+import aiohttp
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from services.backbone.clock import Clock
@@ -29,9 +26,12 @@ from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 from services.deliverer.posting import (
     REASON_LIMIT,
+    NoAddress,
     answer_bytes,
     failed,
-    opens,
+    heard,
+    open_web,
+    post,
     retry_after_seconds,
 )
 
@@ -84,17 +84,10 @@ class WebhookChannel:
     def __init__(self, settings: WebhookSettings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        kept = settings.webhook_keep_alive_seconds
-        self._client = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(None, connect=settings.webhook_connect_timeout_seconds),
-            limits=httpx2.Limits(
-                max_connections=None,
-                max_keepalive_connections=None if kept else 0,
-                keepalive_expiry=kept,
-            ),
-            verify=ssl.create_default_context(cafile=settings.webhook_ca_file),
-            follow_redirects=False,
-            trust_env=False,
+        self._web = open_web(
+            connect_timeout_seconds=settings.webhook_connect_timeout_seconds,
+            ca_file=settings.webhook_ca_file,
+            keep_alive_seconds=settings.webhook_keep_alive_seconds,
         )
         self.traits = Traits(
             name="webhook",
@@ -110,24 +103,24 @@ class WebhookChannel:
         address, secret = self._target(message.delivery.recipient)
         body = payload(message)
         headers = self._headers(message, body, secret)
+        if self._settings.webhook_keep_alive_seconds:
+            await heard()
         try:
-            request = self._client.build_request("POST", address, content=body, headers=headers)
-            request.extensions["trace"] = opens(window)
-            response = await self._client.send(request, stream=True)
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            response = await post(self._web, address, window, body, headers)
+        except NoAddress as error:
             return Permanent(f"the recipient is no address to POST to: {error}")
-        except httpx2.TransportError as error:
+        except aiohttp.ClientError as error:
             return failed(error, window)
-        outcome = answered(response.status_code, response.headers, self._clock.now_ms())
+        outcome = answered(response.status, response.headers, self._clock.now_ms())
         await self._let_go(response, window)
         return outcome
 
-    async def _let_go(self, response: httpx2.Response, window: SendWindow) -> None:
+    async def _let_go(self, response: aiohttp.ClientResponse, window: SendWindow) -> None:
         """End the answer; a connection can be kept only if the body was read, which must not take
         so long that the window ends meanwhile.
         """
         if not self._settings.webhook_keep_alive_seconds:
-            await response.aclose()
+            response.close()
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(min(_BODY_SECONDS, window.remaining_seconds() / 2)):
@@ -139,7 +132,7 @@ class WebhookChannel:
 
     async def close(self) -> None:
         """Close connections."""
-        await self._client.aclose()
+        await self._web.close()
 
     def _target(self, recipient: str) -> tuple[str, SecretStr | None]:
         general = self._settings.webhook_signing_secret
@@ -150,11 +143,7 @@ class WebhookChannel:
 
     def _headers(self, message: Message, body: bytes, secret: SecretStr | None) -> dict[str, str]:
         delivery_id = message.delivery.delivery_id
-        plain = {
-            "Content-Type": "application/json",
-            "User-Agent": "Aldebaran",
-            "Idempotency-Key": delivery_id,
-        }
+        plain = {"Content-Type": "application/json", "Idempotency-Key": delivery_id}
         if secret is None:
             return plain
         at_seconds = self._clock.now_ms() // 1000

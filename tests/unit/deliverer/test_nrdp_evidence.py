@@ -5,9 +5,10 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import orjson
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import RawTestServer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,15 +46,16 @@ Json = st.recursive(
 async def looked_up(
     doubt: Doubt, status: dict[str, Any], alerts: dict[str, Any], absence: float | None
 ) -> Finding:
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        said = status if request.url.path.endswith("statusjson.cgi") else alerts
-        return httpx2.Response(200, content=orjson.dumps(said))
+    pages = {"/cgi-bin/statusjson.cgi": status, "/cgi-bin/archivejson.cgi": alerts}
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return web.Response(body=orjson.dumps(pages[request.path]))
 
     settings = NrdpSettings(nrdp_absence_seconds=absence)
-    channel = WitnessedNrdpChannel(settings, "http://nagios.example.com/cgi-bin/", ManualClock())
-    channel.pages.client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
-    finding = await channel.look_up(doubt)
-    await channel.close()
+    async with RawTestServer(answer) as nagios:
+        channel = WitnessedNrdpChannel(settings, str(nagios.make_url("/cgi-bin/")), ManualClock())
+        finding = await channel.look_up(doubt)
+        await channel.close()
     return finding
 
 

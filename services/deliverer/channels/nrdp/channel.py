@@ -1,11 +1,10 @@
 """Posts results to NRDP, and sorts what it answers."""
 
 import re
-import ssl
 from dataclasses import dataclass
 from typing import Any, Final
 
-import httpx2
+import aiohttp
 import orjson
 
 from services.backbone.clock import Clock
@@ -18,9 +17,11 @@ from services.deliverer.channels.nrdp.settings import NrdpSettings
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 from services.deliverer.posting import (
     REASON_LIMIT,
+    NoAddress,
     answer_bytes,
     failed,
-    opens,
+    open_web,
+    post,
     retry_after_seconds,
 )
 
@@ -39,13 +40,10 @@ class NrdpChannel:
         self._settings = settings
         self._clock = clock
         user = settings.nrdp_username
-        self._client = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(None, connect=settings.nrdp_connect_timeout_seconds),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
-            verify=ssl.create_default_context(cafile=settings.nrdp_ca_file),
-            auth=None if user is None else (user, settings.nrdp_password.get_secret_value()),
-            follow_redirects=False,
-            trust_env=False,
+        self._web = open_web(
+            connect_timeout_seconds=settings.nrdp_connect_timeout_seconds,
+            ca_file=settings.nrdp_ca_file,
+            login=None if user is None else (user, settings.nrdp_password.get_secret_value()),
         )
         self.traits = Traits(
             name="nrdp",
@@ -61,21 +59,14 @@ class NrdpChannel:
         if wrong := complaint("nrdp", message.delivery.recipient):
             return Permanent(wrong)
         try:
-            request = self._client.build_request(
-                "POST",
-                self._settings.nrdp_url,
-                data=self._form(message),
-                headers={"User-Agent": "Aldebaran"},
-                extensions={"trace": opens(window)},
-            )
-            response = await self._client.send(request, stream=True)
-        except httpx2.InvalidURL as error:
+            response = await post(self._web, self._settings.nrdp_url, window, self._form(message))
+        except NoAddress as error:
             return Refused(f"nrdp_url is no address: {error}", destination_down=True)
-        except httpx2.TransportError as error:
+        except aiohttp.ClientError as error:
             return failed(error, window)
         said = await answer_bytes(response)
         wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())
-        return answered(response.status_code, answer(said), wait)
+        return answered(response.status, answer(said), wait)
 
     def unusable(self) -> str | None:
         """Return None: each connection is new."""
@@ -83,7 +74,7 @@ class NrdpChannel:
 
     async def close(self) -> None:
         """Close connections."""
-        await self._client.aclose()
+        await self._web.close()
 
     def _form(self, message: Message) -> dict[str, str]:
         told = result(

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import httpx2
+import aiohttp
 
 from services.deliverer.channels.nagios.status_file import Shown, Status
 from services.deliverer.channels.nagios.wording import Place
-from services.deliverer.posting import answer_object
+from services.deliverer.posting import answer_object, ask
 
 PAGE_LIMIT_BYTES: Final = 8 * 1024 * 1024
 _SUCCESS: Final = 0
@@ -21,8 +21,8 @@ class NoAnswer(Exception):
 class StatusPages:
     """Asks for one service or host at a time."""
 
-    def __init__(self, client: httpx2.AsyncClient, url: str) -> None:
-        self.client = client
+    def __init__(self, web: aiohttp.ClientSession, url: str) -> None:
+        self._web = web
         self._url = url.rstrip("/")
 
     async def status(self, place: Place) -> Status:
@@ -47,15 +47,18 @@ class StatusPages:
         asked = {"query": "alertlist", "objecttypes": kind, **_of(place), **times}
         return read_alerts(await self._asked("archivejson.cgi", asked))
 
+    async def close(self) -> None:
+        """Close connections."""
+        await self._web.close()
+
     async def _asked(self, page: str, query: Mapping[str, str]) -> Mapping[str, Any]:
         try:
-            request = self.client.build_request("GET", f"{self._url}/{page}", params=query)
-            response = await self.client.send(request, stream=True)
-        except (httpx2.InvalidURL, httpx2.TransportError) as error:
+            response = await ask(self._web, f"{self._url}/{page}", query)
+        except aiohttp.ClientError as error:
             raise NoAnswer(f"{type(error).__name__}: {error}"[:200]) from None
         said = await answer_object(response, PAGE_LIMIT_BYTES)
-        if response.status_code != 200:
-            raise NoAnswer(f"answered HTTP {response.status_code}: see nrdp_status_url")
+        if response.status != 200:
+            raise NoAnswer(f"answered HTTP {response.status}: see nrdp_status_url")
         return said
 
 

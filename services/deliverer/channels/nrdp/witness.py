@@ -1,11 +1,10 @@
 """What became of a result in doubt: Nagios' own pages tell."""
 
 import asyncio
-import ssl
 from dataclasses import replace
 from typing import Final
 
-import httpx2
+import aiohttp
 
 from services.backbone.clock import Clock
 from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear
@@ -14,6 +13,7 @@ from services.deliverer.channels.nagios.wording import Place, mark
 from services.deliverer.channels.nrdp.channel import NrdpChannel
 from services.deliverer.channels.nrdp.settings import NrdpSettings
 from services.deliverer.channels.nrdp.status_pages import NoAnswer, StatusPages
+from services.deliverer.posting import open_web
 
 _LEASES_LAST_SECONDS: Final = (120.0, 600.0, 3600.0)
 _OURS: Final = "[delivery "
@@ -26,7 +26,7 @@ class WitnessedNrdpChannel(NrdpChannel):
     def __init__(self, settings: NrdpSettings, url: str, clock: Clock) -> None:
         super().__init__(settings, clock, _times(settings))
         self._absence_seconds = settings.nrdp_absence_seconds
-        self.pages = StatusPages(_client(settings), url)
+        self.pages = StatusPages(_web(settings), url)
 
     async def look_up(self, doubt: Doubt) -> Finding:
         """Ask for the last result, then for the alerts since; what cannot be had tells nothing."""
@@ -41,7 +41,7 @@ class WitnessedNrdpChannel(NrdpChannel):
     async def close(self) -> None:
         """Close connections."""
         await super().close()
-        await self.pages.client.aclose()
+        await self.pages.close()
 
     async def _found(self, doubt: Doubt) -> Finding:
         place = Place.of(doubt.delivery.recipient)
@@ -64,15 +64,12 @@ class WitnessedNrdpChannel(NrdpChannel):
         return finding
 
 
-def _client(settings: NrdpSettings) -> httpx2.AsyncClient:
+def _web(settings: NrdpSettings) -> aiohttp.ClientSession:
     user = settings.nrdp_status_username
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(None, connect=settings.nrdp_connect_timeout_seconds),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
-        verify=ssl.create_default_context(cafile=settings.nrdp_ca_file),
-        auth=None if user is None else (user, settings.nrdp_status_password.get_secret_value()),
-        follow_redirects=False,
-        trust_env=False,
+    return open_web(
+        connect_timeout_seconds=settings.nrdp_connect_timeout_seconds,
+        ca_file=settings.nrdp_ca_file,
+        login=None if user is None else (user, settings.nrdp_status_password.get_secret_value()),
     )
 
 

@@ -18,7 +18,12 @@ from services.deliverer.channels.push.notification import headers, payload
 from services.deliverer.channels.push.settings import PushSettings
 from services.deliverer.channels.push.stream import Stream
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
-from services.deliverer.posting import answer_object, retry_after_seconds
+from services.deliverer.posting import (
+    ANSWER_LIMIT_BYTES,
+    object_in,
+    retry_after_seconds,
+    whole,
+)
 
 PROMISE: Final = Promise(
     recipient="a device token in hex, or a name from `push_devices`",
@@ -101,7 +106,7 @@ class PushChannel:
         except httpx2.TransportError as error:
             return unanswered(error, window, stream)
         line.wire = response.extensions.get("network_stream")
-        said = await answer_object(response)
+        said = await _said(response)
         return await self._sorted(response, said, device, token)
 
     def _headers(self, message: Message, token: str) -> dict[str, str]:
@@ -134,3 +139,13 @@ class PushChannel:
 def _leaving(outcome: Outcome) -> bool:
     """Tell whether Apple wants this connection to end."""
     return isinstance(outcome, Refused) and outcome.destination_down
+
+
+async def _said(response: httpx2.Response) -> dict[str, Any]:
+    """Read Apple's answer and end it; empty if it is no JSON object or does not come whole."""
+    try:
+        return object_in(await whole(response.aiter_bytes(), ANSWER_LIMIT_BYTES))
+    except (httpx2.TransportError, httpx2.DecodingError):
+        return {}
+    finally:
+        await response.aclose()

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from services.deliverer.channel import SendWindow
-from services.deliverer.posting import opens
 
 _HEADERS_FAILED: Final = "http2.send_request_headers.failed"
 _HEADERS_STARTED: Final = "http2.send_request_headers.started"
@@ -14,7 +13,7 @@ class Stream:
     """Opens the window at the first byte; `cut` tells that the request can never be whole."""
 
     def __init__(self, window: SendWindow) -> None:
-        self._opens = opens(window)
+        self._window = window
         self.id = 0
         self.cut = False
 
@@ -23,4 +22,5 @@ class Stream:
         self.id = int(told.get("stream_id") or self.id)
         if event in (_HEADERS_STARTED, _HEADERS_FAILED):
             self.cut = event == _HEADERS_FAILED
-        await self._opens(event, told)
+        if event == _HEADERS_STARTED:
+            self._window.open()

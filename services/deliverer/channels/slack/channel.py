@@ -1,11 +1,11 @@
 """The Slack channel: posts each delivery once, and searches the history after a doubt."""
 
 import asyncio
-import ssl
 from collections.abc import Mapping
 from typing import Any, Final
 
-import httpx2
+import aiohttp
+import orjson
 
 from services.backbone.clock import Clock
 from services.contracts import recipients
@@ -28,9 +28,12 @@ from services.deliverer.channels.slack.settings import SlackSettings
 from services.deliverer.outcomes import Outcome, Permanent, Refused
 from services.deliverer.posting import (
     REASON_LIMIT,
+    NoAddress,
     answer_object,
+    ask,
     failed,
-    opens,
+    open_web,
+    post,
     retry_after_seconds,
 )
 
@@ -66,16 +69,10 @@ class SlackChannel:
         self._clock = clock
         self._pace = Pace(settings.slack_seconds_between)
         self._url = settings.slack_url.rstrip("/")
-        self._client = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(None, connect=settings.slack_connect_timeout_seconds),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
-            verify=ssl.create_default_context(cafile=settings.slack_ca_file),
-            headers={
-                "Authorization": f"Bearer {settings.slack_bot_token.get_secret_value()}",
-                "User-Agent": "Aldebaran",
-            },
-            follow_redirects=False,
-            trust_env=False,
+        self._web = open_web(
+            connect_timeout_seconds=settings.slack_connect_timeout_seconds,
+            ca_file=settings.slack_ca_file,
+            headers={"Authorization": f"Bearer {settings.slack_bot_token.get_secret_value()}"},
         )
         self.traits = Traits(
             name="slack",
@@ -112,7 +109,7 @@ class SlackChannel:
         try:
             async with asyncio.timeout(self._settings.slack_look_up_timeout_seconds):
                 found = await self._search(conversation, doubt)
-        except (httpx2.TransportError, TimeoutError) as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             told = f"{type(error).__name__}: {error}"[:REASON_LIMIT]
             return Unclear(f"Slack's history was not to be had: {told}")
         return found or self._absence(doubt, begun_ms)
@@ -123,24 +120,19 @@ class SlackChannel:
 
     async def close(self) -> None:
         """Close connections."""
-        await self._client.aclose()
+        await self._web.close()
 
     async def _post(self, content: Mapping[str, Any], window: SendWindow) -> Outcome:
+        url, headers = f"{self._url}/chat.postMessage", {"Content-Type": "application/json"}
         try:
-            request = self._client.build_request(
-                "POST",
-                f"{self._url}/chat.postMessage",
-                json=content,
-                extensions={"trace": opens(window)},
-            )
-            response = await self._client.send(request, stream=True)
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            response = await post(self._web, url, window, orjson.dumps(content), headers)
+        except NoAddress as error:
             return Permanent(f"slack_url is no address to POST to: {error}")
-        except httpx2.TransportError as error:
+        except aiohttp.ClientError as error:
             return failed(error, window)
         said = await answer_object(response)
         wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())
-        return answered(response.status_code, said, wait)
+        return answered(response.status, said, wait)
 
     async def _search(self, conversation: str, doubt: Doubt) -> Finding | None:
         """Read the history page by page; None if it was read whole and has no such message."""
@@ -162,8 +154,7 @@ class SlackChannel:
 
     async def _history(self, asked: Mapping[str, str]) -> dict[str, Any]:
         url = f"{self._url}/conversations.history"
-        request = self._client.build_request("GET", url, params=asked)
-        response = await self._client.send(request, stream=True)
+        response = await ask(self._web, url, asked)
         return await answer_object(response, PAGE_LIMIT_BYTES)
 
     def _absence(self, doubt: Doubt, begun_ms: int) -> Finding:

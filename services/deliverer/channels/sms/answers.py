@@ -45,7 +45,7 @@ _OURS_BY_STATUS: Final[Mapping[int, int]] = {401: 20003, 403: 20003, 404: 20404}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One whole HTTP answer; header names are looked up whatever their case."""
+    """One whole HTTP answer; header names are in small letters."""
 
     status: int
     headers: Mapping[str, str]

@@ -1,40 +1,46 @@
 """Carries requests of Twilio's client by an HTTP client that tells when the first byte leaves.
 
-Twilio's own transport cannot tell a failed connection from a lost answer for sure. This one never
-repeats, never follows a redirect, keeps no connection, and bounds time and size.
+Twilio's own transport cannot tell a failed connection from a lost answer for sure. This one
+connects, then asks whether the request may leave, and only then writes. It never repeats, never
+follows a redirect, keeps no connection, and bounds time and size.
 """
 
+import ssl
+from base64 import b64encode
 from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
-import httpx2
 from twilio.http.response import Response
 
 from services.deliverer.channels.sms.answers import Answer
 
 ANSWER_LIMIT_BYTES: Final = 8 * 1024 * 1024
 """A page of the list has at most 200 messages, each of some 2 KiB."""
-_FIRST_BYTE: Final = "http11.send_request_headers.started"
 
 
-class TooLarge(Exception):
-    """The answer is larger than any that we asked for."""
+class NoAnswer(Exception):
+    """No whole answer was had; the cause says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where requests go, how a server proves who it is, and how long each step may take."""
+
+    api_url: str
+    tls: ssl.SSLContext
+    connect_seconds: float
+    answer_seconds: float
 
 
 class Carrier:
     """What Twilio's client takes as its `http_client`; one for each send or look-up."""
 
-    def __init__(
-        self,
-        http: httpx2.Client,
-        api_url: str,
-        timeout: httpx2.Timeout,
-        on_first_byte: Callable[[], None],
-    ) -> None:
-        self._http = http
-        self._api_url = api_url
-        self._timeout = timeout
+    def __init__(self, way: Way, on_first_byte: Callable[[], None]) -> None:
+        self._way = way
         self._on_first_byte = on_first_byte
         self.answer: Answer | None = None
         """The last answer, once it was read whole."""
@@ -49,37 +55,56 @@ class Carrier:
         auth: tuple[str, str] | None = None,
         **_: object,
     ) -> Response:
-        """Do one request; the address's host is the configured one."""
-        request = self._http.build_request(
-            method,
-            self._address(uri),
-            params=params or None,
-            data=data or None,
-            headers=headers,
-            timeout=self._timeout,
-            extensions={"trace": self._trace},
-        )
-        response = self._http.send(request, auth=auth, stream=True)
-        self.answer = answer = _read(response)
+        """Do one request; the address's host is the configured one.
+
+        Raises:
+            NoAnswer: none came, or not whole.
+        """
+        sent = dict(headers or {}) | _authorization(auth)
+        body = urlencode(data, doseq=True).encode() if data else None
+        if body is not None:
+            sent |= {"Content-Type": "application/x-www-form-urlencoded"}
+        try:
+            self.answer = answer = self._asked(method, _path(uri, params), body, sent)
+        except (OSError, HTTPException, UnicodeError) as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}") from error
         return Response(answer.status, answer.text, answer.headers)
 
-    def _address(self, uri: str) -> str:
-        parts = urlsplit(uri)
-        query = f"?{parts.query}" if parts.query else ""
-        return f"{self._api_url}{parts.path}{query}"
-
-    def _trace(self, event: str, _: Mapping[str, Any]) -> None:
-        if event == _FIRST_BYTE:
+    def _asked(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
+        base = urlsplit(self._way.api_url)
+        with closing(self._connection(base.scheme, base.netloc)) as connection:
+            connection.connect()
+            connection.sock.settimeout(self._way.answer_seconds)
             self._on_first_byte()
+            connection.request(method, base.path + path, body, headers)
+            return _read(connection.getresponse())
+
+    def _connection(self, scheme: str, place: str) -> HTTPConnection:
+        seconds = self._way.connect_seconds
+        if scheme == "https":
+            return HTTPSConnection(place, timeout=seconds, context=self._way.tls)
+        return HTTPConnection(place, timeout=seconds)
 
 
-def _read(response: httpx2.Response) -> Answer:
-    content = bytearray()
-    try:
-        for part in response.iter_bytes():
-            content += part
-            if len(content) > ANSWER_LIMIT_BYTES:
-                raise TooLarge("the answer is too large")
-    finally:
-        response.close()
-    return Answer(response.status_code, response.headers, content.decode(errors="replace"))
+def _path(uri: str, params: Mapping[str, Any] | None) -> str:
+    parts = urlsplit(uri)
+    query = "&".join(each for each in (parts.query, urlencode(params or {}, doseq=True)) if each)
+    return f"{parts.path}?{query}" if query else parts.path
+
+
+def _authorization(auth: tuple[str, str] | None) -> dict[str, str]:
+    if auth is None:
+        return {}
+    return {"Authorization": f"Basic {b64encode(':'.join(auth).encode()).decode()}"}
+
+
+def _read(response: HTTPResponse) -> Answer:
+    content = response.read(ANSWER_LIMIT_BYTES + 1)
+    if len(content) > ANSWER_LIMIT_BYTES:
+        raise NoAnswer("the answer is too large")
+    if response.length:
+        raise NoAnswer(f"the answer ended {response.length} bytes early")
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return Answer(response.status, headers, content.decode(errors="replace"))

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-import httpx2
 from twilio.base.exceptions import TwilioException
 from twilio.rest import Client
 
@@ -15,7 +14,7 @@ from services.contracts.recipients import complaint
 from services.contracts.twilio import callback_address
 from services.deliverer.channel import Doubt, Finding, Message, SendWindow, TooLate, Traits, Unclear
 from services.deliverer.channels.sms.answers import answered
-from services.deliverer.channels.sms.carrier import Carrier, TooLarge
+from services.deliverer.channels.sms.carrier import Carrier, NoAnswer, Way
 from services.deliverer.channels.sms.promise import PROMISE
 from services.deliverer.channels.sms.settings import SmsSettings
 from services.deliverer.channels.sms.witness import LISTED_LIMIT, PAGE_SIZE, Absence, judge, listed
@@ -33,12 +32,7 @@ class SmsChannel:
     def __init__(self, settings: SmsSettings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self._http = httpx2.Client(
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
-            verify=ssl.create_default_context(cafile=settings.sms_ca_file),
-            follow_redirects=False,
-            trust_env=False,
-        )
+        self._tls = ssl.create_default_context(cafile=settings.sms_ca_file)
         self._threads = DaemonThreads("sms")
         proof = settings.sms_absence_seconds
         self._absence = None if proof is None else Absence(proof, settings.sms_validity_seconds)
@@ -67,8 +61,8 @@ class SmsChannel:
         """Look for the delivery's code in what Twilio lists for the recipient."""
         try:
             return await self._threads.run(lambda: self._look_up(doubt))
-        except (httpx2.TransportError, httpx2.DecodingError, TooLarge) as error:
-            return Unclear(f"Twilio's list was not to be had: {_told(error)}")
+        except NoAnswer as error:
+            return Unclear(f"Twilio's list was not to be had: {error}"[:_REASON_LIMIT])
         except (TwilioException, ValueError, KeyError) as error:
             return Unclear(f"Twilio's list could not be read: {_told(error)}")
 
@@ -77,18 +71,17 @@ class SmsChannel:
         return None
 
     async def close(self) -> None:
-        """Close the HTTP client."""
-        self._http.close()
+        """Do nothing: no connection is kept."""
 
     def _create(self, message: Message, window: SendWindow, gate: "Gate") -> Outcome:
         carrier = self._carrier(window.remaining_seconds(), gate.open)
         try:
             with suppress(TwilioException, ValueError):  # the answer itself is judged below
                 self._client(carrier).messages.create(**self._terms(message))
-        except (httpx2.TransportError, httpx2.DecodingError, TooLarge) as error:
-            return _failed(error, window)
+        except NoAnswer as error:
+            return _failed(str(error), window)
         if carrier.answer is None:
-            return _failed(RuntimeError("no answer was read"), window)
+            return _failed("no answer was read", window)
         return answered(carrier.answer, self._clock.now_ms())
 
     def _look_up(self, doubt: Doubt) -> Finding:
@@ -123,8 +116,9 @@ class SmsChannel:
 
     def _carrier(self, seconds: float, on_first_byte: Callable[[], None]) -> Carrier:
         connect = min(seconds, self._settings.sms_connect_timeout_seconds)
-        timeout = httpx2.Timeout(max(seconds, 0.001), connect=max(connect, 0.001))
-        return Carrier(self._http, self._settings.sms_api_url, timeout, on_first_byte)
+        url, least = self._settings.sms_api_url, 0.001  # 0 would mean "do not wait at all"
+        way = Way(url, self._tls, max(connect, least), max(seconds, least))
+        return Carrier(way, on_first_byte)
 
 
 class Gate:
@@ -156,10 +150,10 @@ class Gate:
             self._is_shut = True
 
 
-def _failed(error: Exception, window: SendWindow) -> Outcome:
+def _failed(reason: str, window: SendWindow) -> Outcome:
     if window.opened:
-        return Unknown(_told(error))
-    return Refused(f"nothing had been sent: {_told(error)}"[:_REASON_LIMIT], destination_down=True)
+        return Unknown(reason[:_REASON_LIMIT])
+    return Refused(f"nothing had been sent: {reason}"[:_REASON_LIMIT], destination_down=True)
 
 
 def _told(error: Exception) -> str:

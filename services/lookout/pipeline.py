@@ -125,8 +125,10 @@ class Lookout:
         """Publish what is new and waits for nothing, and what a crash has left over of repeats."""
         new = list(_new(part, accepted))
         entries = [each.entry() for alert in new for each in alert.deliveries if goes_now(each)]
-        self._tell(new)
-        self.publisher.publish([*accepted.left_over, *entries])
+        try:
+            self.publisher.publish([*accepted.left_over, *entries])
+        finally:
+            self._tell(new)  # afterwards, since a broker takes a client's requests in turn
         now_ms = self.clock.now_ms()
         for each in new:
             _log(each, now_ms)

@@ -70,7 +70,7 @@ class Announcer:
             )
             records.append(Outgoing(topics.DELIVERY_EVENTS, row.delivery_id, event.encode()))
             before = after
-        self._producer.tell(records).add_done_callback(_count_lost)
+        self._producer.send(records).add_done_callback(_count_lost)
 
 
 def _count_lost(sent: "Future[list[Trouble | None]]") -> None:

@@ -19,7 +19,7 @@ class DelivererSettings(LedgerSettings, ProducerSettings):
     """What one deliverer can be told."""
 
     channel: Name
-    producer_linger_ms: Annotated[int, Field(ge=0, le=1000)] = 10
+    producer_linger_ms: Annotated[int, Field(ge=0, le=1000)] = 50
     """It writes what has happened, which nobody waits for; a bus's records go another way."""
     concurrency: Annotated[int, Field(ge=1, le=1000)] = 32
     rate_per_second: Annotated[float, Field(gt=0, le=100_000)] | None = None

@@ -128,7 +128,7 @@ class Lookout:
         try:
             self.publisher.publish([*accepted.left_over, *entries])
         finally:
-            self._tell(new)  # afterwards, since a broker takes a client's requests in turn
+            self._tell(new)  # not before: a broker takes a client's requests in turn
         now_ms = self.clock.now_ms()
         for each in new:
             _log(each, now_ms)

@@ -24,10 +24,10 @@ class QuietProducer(Producer):
     """Writes nothing: what a deliverer tells is not read by anybody here."""
 
     def __init__(self) -> None:
-        self._written = _done([])
+        self._told = _done([])
 
-    def tell(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
-        return self._written
+    def send(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
+        return self._told
 
 
 class LineProducer(Producer):

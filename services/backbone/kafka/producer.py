@@ -1,7 +1,6 @@
 """A producer that answers when the brokers have a batch: idempotent, acks=all, bounded."""
 
 import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -21,8 +20,6 @@ from services.backbone.settings import KafkaSettings, Seconds
 
 _HEARD_LIMIT: Final = 200
 _GIVE_UP_SECONDS: Final = 5.0
-_TOLD_AFTER_SECONDS: Final = 0.05
-_TOLD_LIMIT: Final = 10_000
 
 log = logger(__name__)
 
@@ -87,9 +84,6 @@ class Producer:
         self._config = config
         self._replacing = threading.Lock()
         self._client = self._open()
-        self._told: list[tuple[_Batch, int, Outgoing]] = []
-        self._telling = threading.Lock()
-        self._told_at = 0.0
         self._stop = threading.Event()
         self._fatal: str | None = None
         self._thread = threading.Thread(target=self._serve, name="producer", daemon=True)
@@ -99,23 +93,11 @@ class Producer:
         """Start writing a batch; the future tells for each record None (on all in-sync replicas)
         or what went wrong: QueueFull or Transient (try again), Refused (never fits).
         """
-        batch = _batch(records)
+        batch = _Batch(outcomes=[None] * len(records), open=len(records))
+        if not records:
+            batch.future.set_result([])
         for index, record in enumerate(records):
             self._start(batch, index, record)
-        return batch.future
-
-    def tell(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
-        """Write what nobody waits for: as `send`, but some 0.1 s later, many at once, since brokers
-        take nearly as long for one record as for many. In turn with what else is told.
-        """
-        batch = _batch(records)
-        with self._telling:
-            if not self._told:
-                self._told_at = time.monotonic()
-            room = max(0, _TOLD_LIMIT - len(self._told))
-            self._told += [(batch, index, each) for index, each in enumerate(records[:room])]
-        for index in range(room, len(records)):
-            batch.settle(index, QueueFull("too much is waiting to be told"))
         return batch.future
 
     def write(self, records: Sequence[Outgoing]) -> None:
@@ -139,7 +121,6 @@ class Producer:
 
     def close(self, timeout_seconds: float = 5.0) -> int:
         """Wait for outstanding records; return how many are left unwritten."""
-        self._start_told()
         left = self._client.flush(timeout_seconds)
         self._stop.set()
         self._thread.join(timeout=5)
@@ -163,12 +144,6 @@ class Producer:
         except KafkaException as error:
             batch.settle(index, trouble(error))
 
-    def _start_told(self) -> None:
-        with self._telling:
-            told, self._told = self._told, []
-        for batch, index, record in told:
-            self._start(batch, index, record)
-
     def _sorted(self, error: KafkaError) -> Refused | Transient:
         if error.fatal():
             self._fatal = error.str()
@@ -185,8 +160,6 @@ class Producer:
     def _serve(self) -> None:
         while not self._stop.is_set():
             self._client.poll(0.1)
-            if self._told and time.monotonic() - self._told_at >= _TOLD_AFTER_SECONDS:
-                self._start_told()
             if self._brokers.are_forgotten():
                 self._begin_anew()
 
@@ -201,10 +174,3 @@ class Producer:
             forgetful, self._client = self._client, self._open()
         forgetful.purge()
         forgetful.flush(_GIVE_UP_SECONDS)
-
-
-def _batch(records: Sequence[Outgoing]) -> _Batch:
-    batch = _Batch(outcomes=[None] * len(records), open=len(records))
-    if not records:
-        batch.future.set_result([])
-    return batch

@@ -4,7 +4,7 @@ import threading
 import time
 import uuid
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from confluent_kafka import Consumer, Producer
 
@@ -14,6 +14,7 @@ from tests.bench.delivering.chain import Chain, chain
 from tests.bench.delivering.far_ends import NOTIFICATIONS
 from tests.bench.delivering.work import Work
 from tests.bench.load import client
+from tests.bench.pace import Pace
 from tests.bench.percentiles import Latency, summary
 
 SETTLE_SECONDS = 5.0
@@ -32,6 +33,8 @@ class FirstByteRow:
     first_byte: Latency
     cpu_ms: dict[str, float] = field(default_factory=dict)
     """Processor time for each delivery, of each program; between batches it idles a little too."""
+    work_us: tuple[float, float] = (0.0, 0.0)
+    """What a fixed piece of work took at its best, and in the median: a core's own speed."""
 
 
 def measure_first_byte(
@@ -47,13 +50,15 @@ def measure_first_byte(
         with ExitStack() as watching:
             for each in stores.values():
                 watching.enter_context(each)
+            pace = watching.enter_context(Pace())
             intended = offer(producer, "run", rate, seconds)
             time.sleep(SETTLE_SECONDS)
         spent = {name: now - before[name] for name, now in running.cpu_seconds().items()}
         spent |= {name: each.seconds() for name, each in stores.items()}
         took_ms = {name: round(each / len(intended) * 1000, 2) for name, each in spent.items()}
         seen = reader.end() if reader else running.received()
-        return _row(running, rate, intended, seen, took_ms)
+        row = _row(running, rate, intended, seen, took_ms)
+        return replace(row, work_us=pace.work_us())
 
 
 def offer(producer: Producer, run: str, rate: float, seconds: float) -> list[int]:

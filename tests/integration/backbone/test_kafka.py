@@ -57,33 +57,6 @@ def test_what_was_acknowledged_is_there(
     assert {each.value for each in read(settings, topic, 100)} == {r.value for r in records}
 
 
-def test_what_is_told_is_written_a_little_later_in_turn(
-    settings: ProducerSettings, producer: Producer, topic: str
-) -> None:
-    told = [producer.tell([Outgoing(topic, "key", str(n).encode())]) for n in range(50)]
-    at_once = producer.send([Outgoing(topic, "key", b"at once")])
-    assert [each.result(30) for each in (at_once, *told)] == [[None]] * 51
-    values = [each.value for each in read(settings, topic, 51)]
-    assert values == [b"at once", *(str(n).encode() for n in range(50))]
-
-
-def test_what_was_told_right_before_the_end_is_written(
-    settings: ProducerSettings, topic: str
-) -> None:
-    producer = Producer(settings, "test")
-    told = producer.tell([Outgoing(topic, "key", b"last")])
-    assert producer.close() == 0
-    assert told.result(0) == [None]
-
-
-def test_what_is_told_is_bounded() -> None:
-    settings = ProducerSettings(kafka_bootstrap_servers="127.0.0.1:1", producer_timeout_seconds=1)
-    producer = Producer(settings, "test")
-    outcomes = producer.tell([Outgoing("t", "k", b"v")] * 10_001).result(30)
-    assert [isinstance(each, QueueFull) for each in outcomes] == [False] * 10_000 + [True]
-    producer.close()
-
-
 def test_a_record_over_the_limit_is_refused_and_the_others_are_written(
     settings: ProducerSettings, producer: Producer, topic: str
 ) -> None:

@@ -84,7 +84,7 @@ def _printable(line: str) -> str:
 def iso(milliseconds: int) -> str:
     """Return a time as people and programs read it, in UTC."""
     moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
+    return f"{moment.isoformat()[:19]}.{milliseconds % 1000:03d}Z"
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import re
 from email import message_from_bytes
-from email.policy import default
+from email.policy import compat32, default
 
 import pytest
 from hypothesis import given
@@ -44,6 +44,13 @@ def test_the_subject_arrives_as_it_was_but_for_its_spaces(subject: str) -> None:
     assert all(len(line) <= 998 for line in wire.split(b"\r\n"))
     read = message_from_bytes(wire, policy=default)["Subject"]
     assert read.split() == re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", subject).split()
+
+
+@given(st.integers(0, 110), st.integers(1, 9))
+def test_headers_are_written_as_the_library_would(characters: int, of_each_word: int) -> None:
+    subject = (("a" * of_each_word + " ") * 60)[:characters].strip()
+    wire = mail(subject)
+    assert message_from_bytes(wire, policy=compat32.clone(linesep="\r\n")).as_bytes() == wire
 
 
 @given(texts)

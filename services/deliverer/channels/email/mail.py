@@ -9,18 +9,37 @@ from datetime import UTC, datetime
 from email.charset import QP, Charset
 from email.header import Header
 from email.message import Message as Mail
-from email.policy import compat32
+from email.policy import Compat32
 from email.utils import format_datetime, formataddr
-from typing import Final
+from typing import Any, Final
 
 from services.deliverer.channel import Message
 from services.deliverer.channels.email.settings import EmailSettings
 
-_POLICY: Final = compat32.clone(linesep="\r\n", cte_type="7bit", mangle_from_=False)
+_HEADER_LIMIT: Final = 78
+"""Characters of a header's line, as the library folds them."""
 _LINE_LIMIT: Final = 900
 """Characters of a line that is sent as it is; RFC 5321 allows 998."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _DOT_LINE: Final = re.compile(rb"(?m)^\.")
+
+
+class _Policy(Compat32):
+    """Writes a header that fits a line as it is: folding, which looks at each word, took as long as
+    all the rest of a mail.
+    """
+
+    def fold_binary(self, name: str, value: Any) -> bytes:
+        """Return the lines of a header, which is a text or a `Header`."""
+        if not isinstance(value, str) or not value.isascii():
+            return super().fold_binary(name, value)
+        line = f"{name}: {value}"
+        if len(line) > _HEADER_LIMIT:
+            return super().fold_binary(name, value)
+        return f"{line}{self.linesep}".encode()
+
+
+_POLICY: Final = _Policy(linesep="\r\n", cte_type="7bit", mangle_from_=False)
 
 
 def message_id(delivery_id: str, domain: str) -> str:
@@ -56,9 +75,11 @@ def _charset(text: str) -> Charset | str:
     return quoted
 
 
-def _subject(text: str) -> Header:
+def _subject(text: str) -> Header | str:
     """Return a subject that is read as it was given, also one that looks like an encoded word."""
     plain = text.isascii() and "=?" not in text and len(text) <= _LINE_LIMIT
+    if plain and len(f"Subject: {text}") <= _HEADER_LIMIT:
+        return text
     return Header(text, "us-ascii" if plain else "utf-8", header_name="Subject")
 
 

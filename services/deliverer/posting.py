@@ -53,8 +53,12 @@ def open_web(
     return aiohttp.ClientSession(
         connector=connecting,
         timeout=aiohttp.ClientTimeout(total=None, connect=connect_timeout_seconds),
-        headers={"User-Agent": "Aldebaran", "Accept-Encoding": "identity"} | dict(headers or {}),
-        auth=None if login is None else aiohttp.BasicAuth(*login, encoding="utf-8"),
+        headers={
+            "User-Agent": "Aldebaran",
+            "Accept-Encoding": "identity",
+            **({} if login is None else {"Authorization": aiohttp.encode_basic_auth(*login)}),
+            **(headers or {}),
+        },
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trace_configs=[leaving],

@@ -56,7 +56,8 @@ async def far_end(answer: bytes | None) -> AsyncIterator[FarEnd]:
 
 @asynccontextmanager
 async def opened() -> AsyncIterator[aiohttp.ClientSession]:
-    async with open_web(connect_timeout_seconds=5, ca_file=None, headers={"X-Ours": "1"}) as web:
+    ours, login = {"X-Ours": "1"}, ("name", "pässword")
+    async with open_web(connect_timeout_seconds=5, ca_file=None, headers=ours, login=login) as web:
         yield web
 
 
@@ -112,6 +113,7 @@ async def test_redirects_are_answers_and_cookies_are_forgotten() -> None:
     for came in there.came:
         assert b"User-Agent: Aldebaran" in came
         assert b"X-Ours: 1" in came
+        assert b"Authorization: Basic bmFtZTpww6Rzc3dvcmQ=" in came
         assert b"Cookie" not in came
 
 

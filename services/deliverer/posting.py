@@ -124,7 +124,7 @@ def address(url: str) -> URL:
             raise NoAddress("it has no http:// or https:// with a host")
         (found.with_host(found.host).raw_host or "").encode("idna")
     except ValueError as error:
-        raise NoAddress(str(error)[:REASON_LIMIT]) from None
+        raise NoAddress(f"its host or port is not valid: {error}"[:REASON_LIMIT]) from None
     return found
 
 

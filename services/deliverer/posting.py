@@ -46,7 +46,8 @@ def open_web(
     connecting = aiohttp.TCPConnector(
         limit=0,
         ssl=ssl.create_default_context(cafile=ca_file),
-        **({"keepalive_timeout": keep_alive_seconds} if keep_alive_seconds else _EACH_ITS_OWN),
+        force_close=not keep_alive_seconds,
+        keepalive_timeout=keep_alive_seconds or None,
     )
     leaving = aiohttp.TraceConfig()
     leaving.on_request_headers_sent.append(_open_window)
@@ -63,9 +64,6 @@ def open_web(
         auto_decompress=False,
         trace_configs=[leaving],
     )
-
-
-_EACH_ITS_OWN: Final[Mapping[str, Any]] = {"force_close": True}
 
 
 async def _open_window(
@@ -90,12 +88,14 @@ async def post(
         aiohttp.ClientError: there was no answer; `failed` sorts it.
         TooLate: the window was over before the first byte.
     """
+    if web.connector is not None and not web.connector.force_close:
+        await _heard()
     return await web.post(
         address(url), data=content, headers=headers, allow_redirects=False, trace_request_ctx=window
     )
 
 
-async def heard() -> None:
+async def _heard() -> None:
     """Let the loop hear of kept connections that were closed, in one turn, and act on it."""
     for _ in range(2):
         await asyncio.sleep(0)
@@ -165,7 +165,7 @@ async def whole(parts: AsyncIterable[bytes], limit_bytes: int) -> bytes:
     return content
 
 
-def object_in(content: bytes) -> dict[str, Any]:
+def object_in(content: bytes | str) -> dict[str, Any]:
     """Read a JSON object; empty if it is none."""
     try:
         found = orjson.loads(content)

@@ -29,7 +29,6 @@ from services.deliverer.posting import (
     NoAddress,
     answer_bytes,
     failed,
-    heard,
     open_web,
     post,
     retry_after_seconds,
@@ -103,8 +102,6 @@ class WebhookChannel:
         address, secret = self._target(message.delivery.recipient)
         body = payload(message)
         headers = self._headers(message, body, secret)
-        if self._settings.webhook_keep_alive_seconds:
-            await heard()
         try:
             response = await post(self._web, address, window, body, headers)
         except NoAddress as error:

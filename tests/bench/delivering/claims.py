@@ -18,6 +18,7 @@ from services.contracts.states import State
 from tests.bench.delivering.alerts import bench_alert
 from tests.bench.delivering.work import Work
 from tests.bench.percentiles import Latency, summary
+from tests.bench.sampling import sampled
 from tests.bench.stores import fresh_postgres
 
 CHANNEL = "bench"
@@ -58,7 +59,8 @@ def measure_claims(
         fill(url, waiting)
         rows = []
         for batch in batches:
-            with Work("postgres") as work:
+            work = Work("postgres")
+            with sampled(work.look):
                 per_second, claim = asyncio.run(claimed(settings, batch, seconds))
             took_us = work.seconds() / max(1.0, per_second * seconds) * 1e6
             rows.append(ClaimsRow(waiting, batch, per_second, claim, int(took_us)))

@@ -16,6 +16,7 @@ from tests.bench.delivering.work import Work
 from tests.bench.load import client
 from tests.bench.pace import Pace
 from tests.bench.percentiles import Latency, summary
+from tests.bench.sampling import sampled
 
 SETTLE_SECONDS = 5.0
 STORES = ("postgres", "java")
@@ -46,11 +47,11 @@ def measure_first_byte(
         reader = BusReader(running.bootstrap) if channel == "bus" else None
         producer = client(running.bootstrap)  # one, so that no connecting is measured
         offer(producer, "warm", rate, warm_up_seconds)
+        pace = Pace()
         before, stores = running.cpu_seconds(), {name: Work(name) for name in STORES}
         with ExitStack() as watching:
-            for each in stores.values():
-                watching.enter_context(each)
-            pace = watching.enter_context(Pace())
+            for look in (pace.look, *(each.look for each in stores.values())):
+                watching.enter_context(sampled(look))
             intended = offer(producer, "run", rate, seconds)
             time.sleep(SETTLE_SECONDS)
         spent = {name: now - before[name] for name, now in running.cpu_seconds().items()}

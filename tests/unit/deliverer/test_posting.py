@@ -23,6 +23,7 @@ from services.deliverer.posting import (
     open_web,
     post,
 )
+from tests.unit.deliverer.answers import answering
 
 LIMIT = 100
 
@@ -64,11 +65,6 @@ async def opened() -> AsyncIterator[aiohttp.ClientSession]:
 def window(seconds: float = 5) -> SendWindow:
     clock = ManualClock()
     return SendWindow(clock, clock.monotonic_seconds() + seconds)
-
-
-def answering(content: bytes, *headers: bytes, status: bytes = b"200 OK") -> bytes:
-    length = b"Content-Length: %d" % len(content)
-    return b"\r\n".join([b"HTTP/1.1 " + status, length, *headers, b"", content])
 
 
 async def test_not_a_byte_leaves_once_the_window_is_over() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from services.deliverer.channels.sms import carrier as carriers
 from services.deliverer.channels.sms.carrier import Carrier, NoAnswer, Way
+from tests.unit.deliverer.answers import answering
 
 TWILIO = "https://api.twilio.com"
 
@@ -55,11 +56,6 @@ def _request(reading: BufferedReader) -> bytes:
     head = b"".join(iter(reading.readline, b"\r\n"))
     length = re.search(rb"Content-Length: (\d+)", head)
     return head + b"\r\n" + reading.read(int(length[1]) if length else 0)
-
-
-def answering(content: bytes, *headers: bytes, status: bytes = b"200 OK") -> bytes:
-    length = b"Content-Length: %d" % len(content)
-    return b"\r\n".join([b"HTTP/1.1 " + status, length, *headers, b"", content])
 
 
 def test_requests_go_to_the_configured_place_and_are_not_repeated() -> None:

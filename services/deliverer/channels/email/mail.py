@@ -31,12 +31,10 @@ class _Policy(Compat32):
 
     def fold_binary(self, name: str, value: Any) -> bytes:
         """Return the lines of a header, which is a text or a `Header`."""
-        if not isinstance(value, str) or not value.isascii():
-            return super().fold_binary(name, value)
         line = f"{name}: {value}"
-        if len(line) > _HEADER_LIMIT:
-            return super().fold_binary(name, value)
-        return f"{line}{self.linesep}".encode()
+        if isinstance(value, str) and value.isascii() and len(line) <= _HEADER_LIMIT:
+            return f"{line}{self.linesep}".encode()
+        return super().fold_binary(name, value)
 
 
 _POLICY: Final = _Policy(linesep="\r\n", cte_type="7bit", mangle_from_=False)
@@ -78,9 +76,7 @@ def _charset(text: str) -> Charset | str:
 def _subject(text: str) -> Header | str:
     """Return a subject that is read as it was given, also one that looks like an encoded word."""
     plain = text.isascii() and "=?" not in text and len(text) <= _LINE_LIMIT
-    if plain and len(f"Subject: {text}") <= _HEADER_LIMIT:
-        return text
-    return Header(text, "us-ascii" if plain else "utf-8", header_name="Subject")
+    return text if plain else Header(text, "utf-8", header_name="Subject")
 
 
 def _one_line(text: str) -> str:

@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
-
 from services.contracts.twilio import Fate, fate, told
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
-from services.deliverer.posting import retry_after_seconds
+from services.deliverer.posting import object_in, retry_after_seconds
 
 _REASON_LIMIT: Final = 300
 _TOO_MANY: Final = frozenset({429, 20429})
@@ -54,7 +52,7 @@ class Answer:
 
 def answered(answer: Answer, now_ms: int) -> Outcome:
     """Sort the answer to the creation of a message."""
-    body = _body(answer.text)
+    body = object_in(answer.text)
     if 200 <= answer.status < 300:
         return _created(answer.status, body)
     code = _number(body.get("code"))
@@ -80,14 +78,6 @@ def _created(http_status: int, body: Mapping[str, Any]) -> Outcome:
     if fate(status) is Fate.LOST:
         return Permanent(told(status, str(body.get("error_code") or "")))
     return Accepted(sid)
-
-
-def _body(text: str) -> Mapping[str, Any]:
-    try:
-        found = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _number(code: object) -> int | None:

@@ -2,8 +2,8 @@
 leaves, what a failure proves.
 
 The HTTP client tells when a request begins to leave, so "nothing had left yet" is known and not
-guessed. By default each request has a connection of its own, since a kept one may be closed by the
-other side just while we write.
+guessed. Where a channel does not say otherwise each request has a connection of its own, since a
+kept one may be closed by the other side just while we write.
 """
 
 import asyncio

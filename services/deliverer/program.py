@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from services.backbone.ledger.database import migrate
 from services.backbone.log import logger
+from services.backbone.memory import forget_loaded
 from services.backbone.outage import until_there
 from services.backbone.reading import Reading
 from services.backbone.service import Life
@@ -101,6 +102,7 @@ async def _serve(settings: DelivererSettings, open_channel: OpenChannel, life: L
         parts = assemble(settings, open_channel(life.clock), life.clock, group.create_task)
         deliverer = Deliverer(settings, life, parts, Reading(life.clock))
         at_end.push_async_callback(deliverer.close)
+        forget_loaded()
         try:
             await deliverer.run(group)
         finally:

@@ -3,6 +3,8 @@
 import gc
 from typing import Final
 
+from services.backbone.memory import forget_loaded
+
 YOUNG_OBJECTS: Final = 50_000
 """About what one full batch makes; the default of 700 walks it again and again."""
 
@@ -13,6 +15,5 @@ def calm_collector() -> None:
     Parsed events hold no cycles and are freed at once; on a body of a million small lists this
     made parsing five times faster.
     """
-    gc.collect()
-    gc.freeze()
+    forget_loaded()
     gc.set_threshold(YOUNG_OBJECTS, 20, 50)

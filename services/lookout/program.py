@@ -11,6 +11,7 @@ from services.backbone.ledger.database import migrate, open_pool
 from services.backbone.ledger.intake import Intake
 from services.backbone.log import logger
 from services.backbone.loop import ConsumerLoop
+from services.backbone.memory import forget_loaded
 from services.backbone.outage import until_there
 from services.backbone.progress import Progress
 from services.backbone.reading import Reading
@@ -133,6 +134,7 @@ def _consume(
         batch_limit=settings.lookout_batch_alerts,
         on_turn=turn,
     )
+    forget_loaded()
     try:
         loop.run()
     finally:

@@ -1,6 +1,5 @@
 """Connections to the ledger, and its schema brought up to date."""
 
-import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.settings import LedgerSettings
+from services.backbone.sockets import has_news
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _MIGRATION_LOCK: Final = 0x616C6465  # one at a time, whoever starts first
@@ -81,7 +81,7 @@ class _Checks:
     def __call__(self, connection: Connection) -> None:
         now = self._clock.monotonic_seconds()
         lived_now = now - self._lived_at.get(connection, -_SURE_SECONDS) < _SURE_SECONDS
-        if lived_now and not _has_news(connection):
+        if lived_now and not has_news(connection.fileno()):
             return
         ConnectionPool.check_connection(connection)
         self._lived_at[connection] = now
@@ -97,13 +97,6 @@ def async_pool(settings: LedgerSettings) -> AsyncPool:
         "prepare_threshold": 0,
     }
     return AsyncConnectionPool(url, open=False, **options)
-
-
-def _has_news(connection: Connection) -> bool:
-    """Tell, without asking the server, whether something came that nobody has read."""
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return bool(poll.poll(0))
 
 
 @contextmanager

@@ -72,8 +72,8 @@ class WebhookSettings(Settings):
     webhook_dedupes: bool = False
     """Whether the receivers drop a second request with the same Idempotency-Key."""
     webhook_connect_timeout_seconds: Seconds = 5.0
-    webhook_keep_alive_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
-    """How long an idle connection is kept; 0 opens a new one for each send."""
+    webhook_keep_alive_seconds: Annotated[float, Field(ge=0, le=3600)] = 1.0
+    """How long an idle connection is kept, less than receivers do; 0 opens one for each send."""
     webhook_ca_file: str | None = None
 
 

@@ -94,6 +94,7 @@ async def test_what_never_came_is_proven_absent_when_the_log_covers_its_time(own
     settings = EmailSettings(email_port=own.port, email_absence_seconds=60.0)
     channel = WitnessedEmailChannel(settings, own.log_file, clock)
     await taken(channel)
+    await channel.close()
     never = delivery(2, channel="email", recipient=DESK)
     now_ms = clock.now_ms()
     doubt = Doubt(never, 1, now_ms - 90_000, now_ms - 61_000)

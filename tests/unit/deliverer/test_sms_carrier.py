@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
+from itertools import count
 
 import pytest
 
+from services.backbone.clock import SystemClock
+from services.backbone.sockets import has_news
 from services.deliverer.channels.sms import carrier as carriers
 from services.deliverer.channels.sms.carrier import Carrier, NoAnswer, Way
+from services.deliverer.channels.sms.connections import Connections
+from services.machine.waiting import wait_until
 from tests.unit.deliverer.answers import answering
 
 TWILIO = "https://api.twilio.com"
@@ -20,15 +25,24 @@ TWILIO = "https://api.twilio.com"
 
 @dataclass
 class FarEnd:
-    """Answers each request with the same bytes, and keeps what came."""
+    """Answers each request with the same bytes, and keeps what came, and on which connection."""
 
     answer: bytes
     came: list[bytes] = field(default_factory=list)
+    came_on: list[int] = field(default_factory=list)
+    requests_limit: int = 100
+    """So many on one connection; then it is closed without a word."""
+    drops: int = 0
+    """The request, counted from 1, whose connection is closed in place of an answer."""
     url: str = ""
     told: list[str] = field(default_factory=list)
 
-    def carrier(self, base: str = "") -> Carrier:
-        way = Way(self.url + base, ssl.create_default_context(), 5.0, 5.0)
+    def connections(self, keep_seconds: float, base: str = "") -> Connections:
+        tls = ssl.create_default_context()
+        return Connections(self.url + base, tls, keep_seconds, SystemClock().monotonic_seconds)
+
+    def carrier(self, connections: Connections | None = None) -> Carrier:
+        way = Way(connections or self.connections(0), 5.0, 5.0)
         return Carrier(way, lambda: self.told.append(f"{len(self.came)} came before"))
 
 
@@ -44,24 +58,33 @@ def far_end(answer: bytes) -> Iterator[FarEnd]:
 
 def _serve(listening: socket.socket, there: FarEnd) -> None:
     try:
-        while True:
+        for number in count():
             with listening.accept()[0] as connection, connection.makefile("rb") as reading:
-                there.came.append(_request(reading))
-                connection.sendall(there.answer)
+                for _ in range(there.requests_limit):
+                    if not (request := _request(reading)):
+                        break
+                    there.came.append(request)
+                    there.came_on.append(number)
+                    if len(there.came) == there.drops:
+                        break
+                    connection.sendall(there.answer)
     except OSError:
         return  # the test is over
 
 
 def _request(reading: BufferedReader) -> bytes:
-    head = b"".join(iter(reading.readline, b"\r\n"))
+    lines = []
+    while (line := reading.readline()) not in (b"\r\n", b""):
+        lines.append(line)
+    head = b"".join(lines)
     length = re.search(rb"Content-Length: (\d+)", head)
-    return head + b"\r\n" + reading.read(int(length[1]) if length else 0)
+    return head and head + b"\r\n" + reading.read(int(length[1]) if length else 0)
 
 
 def test_requests_go_to_the_configured_place_and_are_not_repeated() -> None:
     busy = answering(b"busy", b"Retry-After: 5", status=b"503 Busy")
     with far_end(busy) as there:
-        carrier = there.carrier("/base")
+        carrier = there.carrier(there.connections(0, "/base"))
         said = carrier.request(
             "POST",
             f"{TWILIO}/2010-04-01/Accounts/AC1/Messages.json?Page=1",
@@ -108,6 +131,7 @@ def test_what_is_huge_cut_or_no_answer_is_none(
 ) -> None:
     monkeypatch.setattr(carriers, "ANSWER_LIMIT_BYTES", 100)
     with far_end(answer) as there:
+        there.requests_limit = 1
         carrier = there.carrier()
         with pytest.raises(NoAnswer):
             carrier.request("GET", f"{TWILIO}/x")
@@ -121,3 +145,56 @@ def test_nothing_leaves_where_nobody_listens() -> None:
     with pytest.raises(NoAnswer, match="refused"):
         there.carrier().request("GET", f"{TWILIO}/x")
     assert there.told == []
+
+
+def test_requests_that_follow_each_other_share_a_connection() -> None:
+    with far_end(answering(b"{}")) as there:
+        connections = there.connections(60.0)
+        for _ in range(3):
+            there.carrier(connections).request("POST", f"{TWILIO}/x")
+        connections.close()
+        for _ in range(2):
+            there.carrier(connections).request("POST", f"{TWILIO}/x")
+    assert there.came_on == [0, 0, 0, 1, 2]
+
+
+def test_a_connection_that_was_closed_while_it_was_idle_is_not_used() -> None:
+    with far_end(answering(b"{}")) as there:
+        there.requests_limit = 1
+        connections = there.connections(60.0)
+        there.carrier(connections).request("POST", f"{TWILIO}/x")
+        wait_until(lambda: _is_closed(connections), 5.0, "the far end to close")
+        there.carrier(connections).request("POST", f"{TWILIO}/x")
+        connections.close()
+    assert there.came_on == [0, 1]
+
+
+def _is_closed(connections: Connections) -> bool:
+    """Tell whether the goodbye has come, without hearing it."""
+    ((kept, _),) = connections._kept  # noqa: SLF001 - the socket that only it knows
+    return has_news(kept.sock.fileno())
+
+
+@pytest.mark.parametrize("answer", [answering(b"{}", b"Connection: close"), answering(b"{}")])
+def test_a_connection_whose_time_is_over_or_that_the_far_end_ends_is_not_kept(
+    answer: bytes,
+) -> None:
+    with far_end(answer) as there:
+        seconds = 60.0 if b"close" in answer else 1e-6
+        connections = there.connections(seconds)
+        for _ in range(2):
+            there.carrier(connections).request("POST", f"{TWILIO}/x")
+        connections.close()
+    assert there.came_on == [0, 1]
+
+
+def test_a_kept_connection_that_dies_in_a_request_is_in_doubt_and_not_asked_again() -> None:
+    with far_end(answering(b"{}")) as there:
+        there.drops = 2
+        connections = there.connections(60.0)
+        there.carrier(connections).request("POST", f"{TWILIO}/x")
+        with pytest.raises(NoAnswer):
+            there.carrier(connections).request("POST", f"{TWILIO}/x")
+        connections.close()
+    assert there.came_on == [0, 0]
+    assert len(there.told) == 2

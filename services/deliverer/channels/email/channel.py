@@ -10,6 +10,7 @@ from services.contracts.records import Severity
 from services.deliverer.channel import Message, SendWindow, Traits
 from services.deliverer.channels.email.mail import composed
 from services.deliverer.channels.email.promise import PROMISE
+from services.deliverer.channels.email.sessions import Sessions, leave
 from services.deliverer.channels.email.settings import PLAIN_ADDRESS, EmailSettings
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
@@ -19,12 +20,13 @@ _CLOSING: Final = 421
 
 
 class EmailChannel:
-    """Sends each delivery in an SMTP session of its own."""
+    """Sends each delivery in one mail; mails that follow each other share an SMTP session."""
 
     def __init__(self, settings: EmailSettings, look_up_after: tuple[float, ...] = ()) -> None:
         self._settings = settings
         plain = settings.email_tls == "none"
         self._tls = None if plain else ssl.create_default_context(cafile=settings.email_ca_file)
+        self._sessions = Sessions(self._client, settings.email_keep_session_seconds)
         self.traits = Traits(
             name="email",
             promise=PROMISE,
@@ -39,22 +41,23 @@ class EmailChannel:
         recipient = message.delivery.recipient
         if not re.fullmatch(PLAIN_ADDRESS, recipient):
             return Permanent("the recipient is no plain mail address")
-        client = self._client()
+        if (session := self._sessions.kept()) is not None:
+            outcome = await self._tried(session, message, window)
+            if window.opened or not _is_over(outcome):
+                return outcome
         try:
-            await client.connect()
+            session = await self._sessions.open()
         except (aiosmtplib.SMTPException, OSError) as error:
             return Refused(_told("no session with the relay", error), destination_down=True)
-        try:
-            return await self._transaction(client, message, window)
-        finally:
-            _leave(client)
+        return await self._tried(session, message, window)
 
     def unusable(self) -> str | None:
-        """Return None: each session is new."""
+        """Return None: a session that is of no use is replaced by itself."""
         return None
 
     async def close(self) -> None:
-        """Nothing is kept open."""
+        """Leave the relay."""
+        self._sessions.close()
 
     async def _greeted(self) -> None:
         """Open a session and leave it.
@@ -62,11 +65,7 @@ class EmailChannel:
         Raises:
             SMTPException, OSError: the relay cannot be reached.
         """
-        client = self._client()
-        try:
-            await client.connect()
-        finally:
-            _leave(client)
+        leave(await self._sessions.open())
 
     def _client(self) -> aiosmtplib.SMTP:
         settings = self._settings
@@ -82,6 +81,20 @@ class EmailChannel:
             start_tls=settings.email_tls == "starttls",
             tls_context=self._tls,
         )
+
+    async def _tried(
+        self, session: aiosmtplib.SMTP, message: Message, window: SendWindow
+    ) -> Outcome:
+        """Send in this session, and keep it if it stands as it did before."""
+        outcome: Outcome | None = None
+        try:
+            outcome = await self._transaction(session, message, window)
+        finally:
+            if isinstance(outcome, Accepted):
+                self._sessions.keep(session)
+            else:
+                leave(session)
+        return outcome
 
     async def _transaction(
         self, client: aiosmtplib.SMTP, message: Message, window: SendWindow
@@ -134,11 +147,9 @@ def answered(code: int, text: str) -> Outcome:
     return Unknown(f"the relay answered {code} {text}"[:_REASON_LIMIT])
 
 
-def _leave(client: aiosmtplib.SMTP) -> None:
-    """Say good-bye without waiting for the answer."""
-    if client.protocol is not None and client.protocol.is_connected:
-        client.protocol.write(b"QUIT\r\n")
-    client.close()
+def _is_over(outcome: Outcome) -> bool:
+    """Tell whether it was the session that ended, before the content, and not the mail."""
+    return isinstance(outcome, Refused) and outcome.destination_down
 
 
 def _told(what: str, error: Exception) -> str:

@@ -25,6 +25,9 @@ class EmailSettings(Settings):
     email_step_timeout_seconds: Seconds = 20.0
     """For each step before the content; the answer to the content has the whole send timeout."""
 
+    email_keep_session_seconds: Annotated[float, Field(ge=0, le=240)] = 2.0
+    """How long a session waits for the next mail; 0 opens one for each mail."""
+
     email_relay_log: Path | None = None
     """The log of our own relay, a Postfix: evidence after a doubt."""
     email_relay_log_limit_mib: Annotated[int, Field(ge=1, le=1024)] = 32

@@ -2,21 +2,20 @@
 
 Twilio's own transport cannot tell a failed connection from a lost answer for sure. This one
 connects, then asks whether the request may leave, and only then writes. It never repeats, never
-follows a redirect, keeps no connection, and bounds time and size.
+follows a redirect, and bounds time and size.
 """
 
-import ssl
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPException, HTTPResponse
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from twilio.http.response import Response
 
 from services.deliverer.channels.sms.answers import Answer
+from services.deliverer.channels.sms.connections import Connections
 
 ANSWER_LIMIT_BYTES: Final = 8 * 1024 * 1024
 """A page of the list has at most 200 messages, each of some 2 KiB."""
@@ -28,10 +27,9 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where requests go, how a server proves who it is, and how long each step may take."""
+    """On what requests go, and how long each step may take."""
 
-    api_url: str
-    tls: ssl.SSLContext
+    connections: Connections
     connect_seconds: float
     answer_seconds: float
 
@@ -73,19 +71,19 @@ class Carrier:
     def _asked(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Answer:
-        base = urlsplit(self._way.api_url)
-        with closing(self._connection(base.scheme, base.netloc)) as connection:
-            connection.connect()
+        connections = self._way.connections
+        connection = connections.open(self._way.connect_seconds)
+        try:
             connection.sock.settimeout(self._way.answer_seconds)
             self._on_first_byte()
-            connection.request(method, base.path + path, body, headers)
-            return _read(connection.getresponse())
-
-    def _connection(self, scheme: str, place: str) -> HTTPConnection:
-        seconds = self._way.connect_seconds
-        if scheme == "https":
-            return HTTPSConnection(place, timeout=seconds, context=self._way.tls)
-        return HTTPConnection(place, timeout=seconds)
+            connection.request(method, connections.path + path, body, headers)
+            response = connection.getresponse()
+            answer = _read(response)
+        except BaseException:
+            connection.close()
+            raise
+        connections.keep(connection, response)
+        return answer
 
 
 def _path(uri: str, params: Mapping[str, Any] | None) -> str:

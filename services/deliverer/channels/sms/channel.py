@@ -15,6 +15,7 @@ from services.contracts.twilio import callback_address
 from services.deliverer.channel import Doubt, Finding, Message, SendWindow, TooLate, Traits, Unclear
 from services.deliverer.channels.sms.answers import answered
 from services.deliverer.channels.sms.carrier import Carrier, NoAnswer, Way
+from services.deliverer.channels.sms.connections import Connections
 from services.deliverer.channels.sms.promise import PROMISE
 from services.deliverer.channels.sms.settings import SmsSettings
 from services.deliverer.channels.sms.witness import LISTED_LIMIT, PAGE_SIZE, Absence, judge, listed
@@ -32,7 +33,12 @@ class SmsChannel:
     def __init__(self, settings: SmsSettings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self._tls = ssl.create_default_context(cafile=settings.sms_ca_file)
+        self._connections = Connections(
+            settings.sms_api_url,
+            ssl.create_default_context(cafile=settings.sms_ca_file),
+            settings.sms_keep_alive_seconds,
+            clock.monotonic_seconds,
+        )
         self._threads = DaemonThreads("sms")
         proof = settings.sms_absence_seconds
         self._absence = None if proof is None else Absence(proof, settings.sms_validity_seconds)
@@ -67,11 +73,12 @@ class SmsChannel:
             return Unclear(f"Twilio's list could not be read: {_told(error)}")
 
     def unusable(self) -> str | None:
-        """Return None: each connection is new."""
+        """Return None: a connection that is of no use is replaced by itself."""
         return None
 
     async def close(self) -> None:
-        """Do nothing: no connection is kept."""
+        """Close connections."""
+        self._connections.close()
 
     def _create(self, message: Message, window: SendWindow, gate: "Gate") -> Outcome:
         carrier = self._carrier(window.remaining_seconds(), gate.open)
@@ -116,8 +123,8 @@ class SmsChannel:
 
     def _carrier(self, seconds: float, on_first_byte: Callable[[], None]) -> Carrier:
         connect = min(seconds, self._settings.sms_connect_timeout_seconds)
-        url, least = self._settings.sms_api_url, 0.001  # 0 would mean "do not wait at all"
-        way = Way(url, self._tls, max(connect, least), max(seconds, least))
+        least = 0.001  # 0 would mean "do not wait at all"
+        way = Way(self._connections, max(connect, least), max(seconds, least))
         return Carrier(way, on_first_byte)
 
 

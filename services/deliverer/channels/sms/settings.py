@@ -34,6 +34,8 @@ class SmsSettings(Settings):
     """After so long, and after the validity, a message that the list does not show counts as not
     taken. None: never, since Twilio does not say how late its list may be."""
     sms_connect_timeout_seconds: Seconds = 5.0
+    sms_keep_alive_seconds: Annotated[float, Field(ge=0, le=3600)] = 2.0
+    """How long a connection waits for the next request; 0 opens one for each."""
     sms_look_up_after_seconds: tuple[Seconds, ...] = (2.0, 10.0, 30.0, 60.0, 110.0)
     """When Twilio's list is read, from the beginning of a doubt."""
     sms_look_up_timeout_seconds: Seconds = 15.0

@@ -1,4 +1,5 @@
-"""A relay that takes mails; the first byte of a delivery is that of its connection.
+"""A relay that takes mails; the first byte of a delivery is the first that it says, a greeting or
+the mail's first command.
 
 It does only what our channel needs, since what it takes of the processors is missing elsewhere.
 """
@@ -49,7 +50,7 @@ class Relay(asyncio.Protocol):
     def _take(self, mail: bytes) -> None:
         found = _ID.search(mail)
         self._seen.setdefault(found[1].decode() if found else "", []).append(self._first_ns)
-        self._read, self._is_mail = b"", False
+        self._first_ns, self._read, self._is_mail = 0, b"", False
         asyncio.get_running_loop().call_later(self._after, self._answer, b"250 kept\r\n")
 
     def _answer(self, answer: bytes) -> None:

@@ -6,9 +6,11 @@ reckoning a machine's size (`per_core`, `bytes_per_open_book`) are described in 
 """
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -32,6 +34,10 @@ from tests.bench.watching_lines import (
     ratio_lines,
     variant_lines,
 )
+from tests.bench.windows import shipped_windows
+
+OF_THE_RULE: Final = frozenset({"latency", "drain", "variants", "slope", "books"})
+"""Sections whose figures depend on how many windows an event lies in."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,10 @@ class Report:
 
     def note(self, section: str, command: str, beside: str = "") -> None:
         """Note that a section was measured now, by this command, and what else was going on."""
-        self.measured[section] = {"command": command, "beside": beside, **facts.now()}
+        told = {"command": command, "beside": beside, **facts.now()}
+        if section in OF_THE_RULE:
+            told["windows"] = str(shipped_windows(time.time_ns() // 1_000_000))
+        self.measured[section] = told
 
     def write(self, folder: Path) -> Path:
         """Write bench.json and bench.md; return the latter."""
@@ -113,8 +122,17 @@ class Report:
             yield ""
             yield (
                 f"Measured by `{how['command']}`, ended {how['at']}, "
-                f"load average then {how['load_average']}. {how.get('beside', '')}"
+                f"load average then {how['load_average']}. {_windows(how)}{how.get('beside', '')}"
             ).rstrip()
+
+
+def _windows(how: dict[str, str]) -> str:
+    count = how.get("windows")
+    return (
+        f"An event lay in {count} of the rule's windows then ([why](tuning.md#time-of-day)). "
+        if count
+        else ""
+    )
 
 
 def kept(folder: Path) -> Report:

@@ -4,7 +4,7 @@ import threading
 import time
 import uuid
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, Producer
 
@@ -36,6 +36,8 @@ class FirstByteRow:
     """Processor time for each delivery, of each program; between batches it idles a little too."""
     work_us: tuple[float, float] = (0.0, 0.0)
     """What a fixed piece of work took at its best, and in the median: a core's own speed."""
+    full_speed: Latency = field(default_factory=lambda: summary([]))
+    """Of the alerts sent in seconds in which a core had its full speed."""
 
 
 def measure_first_byte(
@@ -58,8 +60,7 @@ def measure_first_byte(
         spent |= {name: each.seconds() for name, each in stores.items()}
         took_ms = {name: round(each / len(intended) * 1000, 2) for name, each in spent.items()}
         seen = reader.end() if reader else running.received()
-        row = _row(running, rate, intended, seen, took_ms)
-        return replace(row, work_us=pace.work_us())
+        return _row(running, rate, intended, seen, took_ms, pace)
 
 
 def offer(producer: Producer, run: str, rate: float, seconds: float) -> list[int]:
@@ -83,12 +84,14 @@ def _row(
     intended: list[int],
     seen: dict[str, list[int]],
     cpu_ms: dict[str, float],
+    pace: Pace,
 ) -> FirstByteRow:
     ids = [
         bench_delivery_id("run", index, running.channel, running.recipient)
         for index in range(len(intended))
     ]
     came = [(due, seen[each]) for due, each in zip(intended, ids, strict=True) if each in seen]
+    fast = pace.full_speed_seconds()
     return FirstByteRow(
         channel=running.channel,
         rate=rate,
@@ -97,6 +100,8 @@ def _row(
         repeats=sum(len(times) - 1 for _, times in came),
         first_byte=summary([times[0] - due for due, times in came]),
         cpu_ms=cpu_ms,
+        work_us=pace.work_us(),
+        full_speed=summary([times[0] - due for due, times in came if due // 10**9 in fast]),
     )
 
 

@@ -1,6 +1,5 @@
 """What open books cost: memory, disk and the pause between batches, by their number."""
 
-import json
 import time
 import urllib.request
 from dataclasses import dataclass
@@ -81,9 +80,7 @@ def _pauses(log_file: Path, since_ms: float, count: int) -> list[float]:
     """Wait until `count` batches more have ended; return what each took beyond its time."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < deadline:
-        lines = [line for line in log_file.read_text().splitlines() if line.startswith("{")]
-        said = [one for one in map(json.loads, lines) if one.get("event") == "batch"]
-        ends = [one["ended_at_ms"] for one in said if one["ended_at_ms"] > since_ms]
+        ends = [at_ms for at_ms in auditors.batches_ended_ms(log_file) if at_ms > since_ms]
         if len(ends) > count:
             steps = zip(ends[1:], ends, strict=False)
             return [round((b - a) / 1000 - BATCH_SECONDS, 2) for b, a in steps]

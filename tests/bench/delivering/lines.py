@@ -39,11 +39,12 @@ def first_byte_lines(rows: list[FirstByteRow]) -> Iterator[str]:
     yield "|---" * 12 + "|"
     for row in rows:
         fast = row.full_speed
+        of_them = f"{fast.p50_ms} | {fast.p99_ms}" if fast.count else "- | -"
         first, spent = row.first_byte, ", ".join(f"{k} {v}" for k, v in row.cpu_ms.items())
         yield (
             f"| {row.channel} | {row.rate} | {row.alerts} ({row.missing}, {row.repeats}) "
             f"| {first.p50_ms} | {first.p99_ms} | {first.p999_ms} | {first.max_ms} | {spent} "
-            f"| {row.work_us[0]}, {row.work_us[1]} | {fast.count} | {fast.p50_ms} | {fast.p99_ms} |"
+            f"| {row.work_us[0]}, {row.work_us[1]} | {fast.count} | {of_them} |"
         )
 
 

@@ -37,10 +37,7 @@ class Auditor:
     def boundaries_ns(self) -> list[int]:
         """Return when batches ended, from the auditor's log."""
         offset_ns = time.time_ns() - time.monotonic_ns()
-        lines = self.log_file.read_text().splitlines()
-        said = [json.loads(line) for line in lines if line.startswith("{")]
-        ended = [one["ended_at_ms"] for one in said if one.get("event") == "batch"]
-        return [int(at_ms) * 1_000_000 - offset_ns for at_ms in ended]
+        return [at_ms * 1_000_000 - offset_ns for at_ms in batches_ended_ms(self.log_file)]
 
     def is_ready(self) -> bool:
         """Tell whether the auditor says that it is ready."""
@@ -50,6 +47,13 @@ class Auditor:
                 return bool(answer.status == 200)
         except OSError:
             return False
+
+
+def batches_ended_ms(log_file: Path) -> list[int]:
+    """Return when batches ended, from a log whose last line may still be being written."""
+    whole, _, _ = log_file.read_text().rpartition("\n")
+    said = [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
+    return [int(one["ended_at_ms"]) for one in said if one.get("event") == "batch"]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from services.backbone.sockets import has_news
 
 KEPT_LIMIT: Final = 8
+"""What is given back beyond that is closed."""
 
 
 class Connections:

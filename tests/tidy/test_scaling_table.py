@@ -5,9 +5,8 @@ import re
 import pytest
 
 from tests.bench.sizing.demand import Demand
-from tests.bench.sizing.figures import read_figures
+from tests.bench.sizing.figures import ROOT, read_figures
 from tests.bench.sizing.needs import needs
-from tests.chart.rendering import ROOT
 
 PAGE = ROOT / "docs" / "kubernetes.md"
 ROW = re.compile(r"^\| ([\d,]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", re.MULTILINE)

@@ -1,11 +1,11 @@
 """What open books cost: memory, disk and the pause between batches, by their number."""
 
-import time
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
 from services.contracts.topics import ALERTS
+from services.machine.waiting import wait_until
 from tests.bench.drain import MARKED, STREAM, write_markers
 from tests.bench.engine import Scene
 from tests.bench.engines import auditors
@@ -47,8 +47,7 @@ def measure_books(broker: Broker, books: int, partitions: int) -> BooksRow:
         with auditors.running(scene, [settings]) as (auditor,):
             begun = max(markers.wait(first, TIMEOUT_SECONDS).values())
             ended = max(markers.wait(last, TIMEOUT_SECONDS).values())
-            at_ms = time.time() * 1000
-            pauses = _pauses(auditor.log_file, at_ms, count=2)
+            pauses = _pauses(auditor.log_file, count=2)
             return BooksRow(
                 books=books,
                 events_per_second=int(2 * books / ((ended - begun) / 1e9)),
@@ -76,16 +75,15 @@ def write_books(bootstrap: str, books: int, partitions: int) -> None:
     write_markers(producer, MARKER_ROW, partitions)
 
 
-def _pauses(log_file: Path, since_ms: float, count: int) -> list[float]:
-    """Wait until `count` batches more have ended; return what each took beyond its time."""
-    deadline = time.monotonic() + TIMEOUT_SECONDS
-    while time.monotonic() < deadline:
-        ends = [at_ms for at_ms in auditors.batches_ended_ms(log_file) if at_ms > since_ms]
-        if len(ends) > count:
-            steps = zip(ends[1:], ends, strict=False)
-            return [round((b - a) / 1000 - BATCH_SECONDS, 2) for b, a in steps]
-        time.sleep(0.5)
-    raise TimeoutError("batches do not end")
+def _pauses(log_file: Path, count: int) -> list[float]:
+    """Wait for the end of this batch and of `count` more; return the pauses after those."""
+    until = len(auditors.pauses_seconds(log_file)) + 1 + count
+    wait_until(
+        lambda: len(auditors.pauses_seconds(log_file)) >= until,
+        TIMEOUT_SECONDS,
+        f"batches to end; see {log_file}",
+    )
+    return auditors.pauses_seconds(log_file)[until - count : until]
 
 
 def _metric(port: int, name: str) -> float:

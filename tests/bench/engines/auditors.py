@@ -2,14 +2,14 @@
 
 import json
 import os
-import shutil
 import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -18,6 +18,7 @@ from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
 from tests.bench.engine import ROOT, Engine, Scene, Usage, usage_of
+from tests.bench.windows import shifted
 
 START_TIMEOUT_SECONDS = 120
 
@@ -50,10 +51,20 @@ class Auditor:
 
 
 def batches_ended_ms(log_file: Path) -> list[int]:
-    """Return when batches ended, from a log whose last line may still be being written."""
+    """Return when batches ended, from the auditor's log."""
+    return [int(one["ended_at_ms"]) for one in _said(log_file, "batch")]
+
+
+def pauses_seconds(log_file: Path) -> list[float]:
+    """Return how long the auditor read nothing between two batches, each time, from its log."""
+    return [float(one["pause_seconds"]) for one in _said(log_file, "boundary")]
+
+
+def _said(log_file: Path, event: str) -> list[dict[str, Any]]:
+    """Return the lines of one event; the log's last line may still be being written."""
     whole, _, _ = log_file.read_text().rpartition("\n")
     said = [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
-    return [int(one["ended_at_ms"]) for one in said if one.get("event") == "batch"]
+    return [one for one in said if one.get("event") == event]
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,13 @@ def single(scene: Scene) -> Iterator[Engine]:
     """Run one auditor."""
     with running(scene, [settings(scene, "a")]) as auditors:
         yield Together(auditors)
+
+
+@contextmanager
+def one_window(scene: Scene) -> Iterator[Engine]:
+    """Run one auditor at a time when an event lies in one window only."""
+    with single(replace(scene, windows=1)) as engine:
+        yield engine
 
 
 @contextmanager
@@ -108,8 +126,11 @@ def settings(scene: Scene, auditor_id: str) -> dict[str, str]:
 
 def _watches(scene: Scene) -> Path:
     folder = scene.home / "watches"
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(scene.watch, folder)
+    watch = folder / scene.watch.name
+    if not watch.exists():  # who starts again on a checkpoint must find the same rule
+        folder.mkdir(parents=True)
+        now_ms = time.time_ns() // 1_000_000
+        watch.write_text(shifted(scene.watch.read_text(), scene.windows, now_ms))
     return folder
 
 

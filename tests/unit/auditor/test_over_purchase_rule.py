@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from services.contracts.ids import alert_id
+from services.contracts.watches import WatchDeclaration
 from tests.unit.auditor.batches import EPOCH, WATCHES, Event, purchase, records, request, run
 
 pytestmark = pytest.mark.spark
@@ -100,12 +101,21 @@ def exact_splits(draw: st.DrawFn) -> list[Event]:
     phases=[Phase.generate],  # each try of shrinking would be another Spark job
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(st.lists(histories() | exact_splits(), min_size=60, max_size=150))
-def test_alerts_exactly_where_the_rule_says(spark: SparkSession, cases: list[list[Event]]) -> None:
+@given(
+    st.lists(histories() | exact_splits(), min_size=60, max_size=150),
+    st.sampled_from([0, 1, SLIDE_MS // 3]),
+)
+def test_alerts_exactly_where_the_rule_says(
+    spark: SparkSession, cases: list[list[Event]], windows_start_ms: int
+) -> None:
     expected = {f"order-{i}": found for i, case in enumerate(cases) if (found := model(case))}
-    events = [moved(event, f"order-{i}") for i, case in enumerate(cases) for event in case]
+    events = [
+        moved(event, f"order-{i}", windows_start_ms)
+        for i, case in enumerate(cases)
+        for event in case
+    ]
     shown: dict[str, set[Judgement]] = {}
-    for key, topic, alert in run(spark, WATCH, records(spark, events)):
+    for key, topic, alert in run(spark, watch_from(windows_start_ms), records(spark, events)):
         order_id = alert.key["order_id"]
         assert (key, topic) == (alert_id(WATCH.watch, [order_id]), "alerts")
         judged = Judgement(alert.values["requested"], alert.values["purchased"])
@@ -115,9 +125,23 @@ def test_alerts_exactly_where_the_rule_says(spark: SparkSession, cases: list[lis
         assert judgement in shown[order_id]
 
 
-def moved(event: Event, order_id: str) -> Event:
+def moved(event: Event, order_id: str, by_ms: int) -> Event:
     own_id = order_id if event.kind == "request" else event.event_id
-    return Event(event.kind, own_id, order_id, event.shares, event.at_ms)
+    return Event(event.kind, own_id, order_id, event.shares, event.at_ms + by_ms)
+
+
+def watch_from(windows_start_ms: int) -> WatchDeclaration:
+    """Return the watch with other windows, as docs/watches.md tells for those with quiet hours."""
+    if not windows_start_ms:
+        return WATCH
+    cut = "window(appended_at, :length, :slide)"
+    assert cut in WATCH.sql
+    return WATCH.model_copy(
+        update={
+            "durations": WATCH.durations | {"start": f"{windows_start_ms} milliseconds"},
+            "sql": WATCH.sql.replace(cut, "window(appended_at, :length, :slide, :start)"),
+        }
+    )
 
 
 def alerts_of(spark: SparkSession, *events: Event) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from auditor.trial import try_out
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
 from services.contracts.streams import load_streams
+from tests.bench.windows import shifted
 
 SHIPPED = sorted(SHIPPED_WATCHES.glob("*.yaml"))
 EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples" / "limits").glob("*.yaml"))
@@ -49,6 +50,14 @@ def declared(path: Path, sql: str = "") -> Declared:
 
 @pytest.mark.parametrize("path", [*SHIPPED, *EXAMPLES], ids=lambda path: path.stem)
 def test_good_watch_can_run(spark: SparkSession, path: Path) -> None:
+    try_out(spark, declared(path), SystemClock())
+
+
+def test_windows_may_start_at_another_hour(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "over-purchase.yaml"
+    shipped = SHIPPED_WATCHES / "over-purchase.yaml"
+    path.write_text(shifted(shipped.read_text(), windows=1, at_ms=SystemClock().now_ms()))
+    assert ":start" in path.read_text()
     try_out(spark, declared(path), SystemClock())
 
 

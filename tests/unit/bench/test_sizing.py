@@ -129,6 +129,9 @@ def test_the_newest_figure_of_the_bench_is_used(tmp_path: Path) -> None:
     rows[-1]["broker_cpu_us_per_event"] = 1.5
     bench.write_text(json.dumps({"drain": rows}))
     assert read_figures(bench=bench).broker_cpu_us.value == 1.5
+    rows += [rows[-1] | {"cpu_us_per_event": slow} for slow in (20.0, 80.0)]
+    bench.write_text(json.dumps({"drain": rows}))
+    assert read_figures(bench=bench).rule_cpu_us.value == 20.0
     assert read_figures(bench=tmp_path / "none").rule_cpu_us.value == 31.0
     bench.write_text("no json")
     assert read_figures(bench=bench).rule_cpu_us.value == 31.0
@@ -197,7 +200,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_the_report_prints_needs_costs_and_assumptions(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["--rate", "250000", "--open-books", "10000000"]) == 0
+    assert main(["--rate", "250000", "--open-books", "1000000000"]) == 0
     told = capsys.readouterr().out
     for part in ("Needs", "Cost on AWS", "Cost on own machines", "Mind", "Asked for", "Prices"):
         assert part in told

@@ -26,11 +26,18 @@ def declared(folder: Path) -> Path:
     """Write the shipped routes and watches as values, so that tests can change them."""
     texts = {
         "routes": {"routes.yaml": SHIPPED_ROUTES.read_text("utf-8")},
-        "watches": {path.name: path.read_text("utf-8") for path in sorted(WATCHES.glob("*.yaml"))},
+        "watches": {path.name: path.read_text("utf-8") for path in watches()},
     }
     written = folder / "declared.yaml"
     written.write_text(yaml.safe_dump(texts), "utf-8")
     return written
+
+
+def watches() -> list[Path]:
+    """Return the shipped watches that `CLUSTER_WATCHES` names, all where it names none."""
+    shipped = sorted(WATCHES.glob("*.yaml"))
+    named = os.environ.get("CLUSTER_WATCHES", "").split()
+    return [path for path in shipped if not named or path.stem in named]
 
 
 def reachable() -> str | None:
@@ -55,7 +62,10 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
     run(("kubectl", "apply", "-f", "-"), _namespace())
     kubectl.say("apply", "-f", str(HERE / "inbox.yaml"))
     values = [HERE / "values.yaml", declared(folder)]
-    release = Release(kubectl, folder, values, [f"auditor.runner={RUNNER}"])
+    count = len(watches())
+    told = [f"auditor.runner={RUNNER}", f"auditor.watches={count}"]
+    told.append(f"auditor.executors.count={count}")  # each has the slots of one watch
+    release = Release(kubectl, folder, values, told)
     release.install()
     yield release
     if not KEEP:

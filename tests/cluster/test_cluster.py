@@ -1,8 +1,8 @@
 """The chart on a real cluster: installed, tried, hurt, scaled, upgraded, rolled back; counts exact.
 
 `make cluster-test` runs it and writes docs/reports/cluster.md. `CLUSTER_ONLY` picks cells whose
-title it matches as a regular expression; `CLUSTER_RUNNER` is local or cluster; `CLUSTER_KEEP`
-leaves the release for the next run.
+title it matches as a regular expression; `CLUSTER_RUNNER` is local or cluster, `CLUSTER_WATCHES`
+names the shipped watches that run; `CLUSTER_KEEP` leaves the release for the next run.
 """
 
 import os

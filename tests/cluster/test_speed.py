@@ -1,7 +1,7 @@
 """How fast alerts come in the cluster, over batch boundaries; measured, not judged.
 
 `SPEED_SECONDS` is how long events flow, `SPEED_RATE` how many a second, `SPEED_WARM` how long they
-flow before that.
+flow before that; `CLUSTER_WATCHES` names the watches that run.
 """
 
 import json
@@ -10,7 +10,7 @@ import os
 import pytest
 
 from tests.chaos.facts import load
-from tests.cluster.conftest import RUNNER
+from tests.cluster.conftest import RUNNER, watches
 from tests.cluster.kubectl import ready
 from tests.cluster.release import HERE, Release
 from tests.cluster.report import ClusterReport
@@ -51,7 +51,8 @@ def test_latency_over_boundaries(release: Release, cluster_report: ClusterReport
     probes = probe(release, SECONDS)
     stood = pauses(release, probes[0].at_ms)
     missing = [each for each in probes if not each.latencies_ms]
-    cluster_report.speed[f"{RUNNER}, {RATE}/s"] = {
+    only = ", ".join(path.stem for path in watches())
+    cluster_report.speed[f"{RUNNER}, {RATE}/s, {only}"] = {
         "load": f"{before} before, {load()} after",
         "probes": len(probes),
         "missing": len(missing),

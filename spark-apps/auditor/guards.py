@@ -22,6 +22,10 @@ ADVICE: Final = {
     "UNRESOLVED_COLUMN": "correct the column's name; a stream's columns stand in its YAML file",
     "TABLE_OR_VIEW_NOT_FOUND": "name only streams that the watch lists under `streams`",
     "UNBOUND_SQL_PARAMETER": "declare the name under `parameters` or `durations`",
+    "KAFKA_DATA_SOURCE_NOT_ENABLED": (
+        "set ALDEBARAN_AUDITOR_JARS to the folder of the Kafka connector's jars, "
+        "which is .tools/jars/spark after `make setup`"
+    ),
     "STREAMING_OUTPUT_MODE": "use tumbling or sliding windows instead of session windows",
     "WRITE_STREAM_NOT_ALLOWED": "select from a stream; this query reads none",
     "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING": "use GROUP BY with window() instead of OVER",

@@ -1,6 +1,8 @@
 """Watches change while the auditor runs: nothing is missed, and a bad change changes nothing."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.integration.auditor.inside import rewrite
-from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
+from tests.integration.auditor.running import ROOT, Findings, Place, Running, Sender, wait_for
 from tests.integration.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
-EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "limits"
+DOCS = ROOT / "docs"
+EXAMPLE = DOCS / "examples" / "limits"
 
 
 class Live:
@@ -152,3 +155,28 @@ def test_check_tells_good_files_from_bad(place: Place) -> None:
     first, second = checked.stdout.splitlines()
     assert first == f"{good}: can run"
     assert "do not sort" in second
+
+
+def test_the_check_on_the_page_works_as_it_stands_and_says_what_it_lacks(
+    aldebaran_tools: Path,
+) -> None:
+    page = (DOCS / "watches.md").read_text("utf-8")
+    (command,) = re.findall(r"^(\S.* -m auditor check \S+)$", page, re.MULTILINE)
+    jars, _, bare = command.replace(".tools/", f"{aldebaran_tools}/").partition(" ")
+    checked, lacking = as_typed(f"{jars} {bare}"), as_typed(bare)
+    assert (checked.returncode, checked.stdout.endswith(": can run\n")) == (0, True), checked.stderr
+    assert lacking.returncode == 78
+    assert f"set {jars.partition('=')[0]} to" in lacking.stdout
+
+
+def as_typed(command: str) -> "subprocess.CompletedProcess[str]":
+    """Run what somebody types who has set nothing of ours."""
+    environment = {name: told for name, told in os.environ.items() if "ALDEBARAN" not in name}
+    return subprocess.run(
+        ["sh", "-c", command],  # noqa: S607 - as typed
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -17,12 +17,6 @@ _CUT_FROM: Final = "window(appended_at, :length, :slide, :start)"
 _SPANS: Final = "durations:\n"
 
 
-def windows_of(at_ms: int, length_ms: int, slide_ms: int, start_ms: int = 0) -> int:
-    """Return how many windows `[start + n * slide, start + n * slide + length)` hold the moment."""
-    since_ms = at_ms - start_ms
-    return since_ms // slide_ms - (since_ms - length_ms) // slide_ms
-
-
 def start_for(windows: int, at_ms: int, length_ms: int, slide_ms: int) -> int:
     """Return the start, in [0, slide), with which the moment is in the middle of such a time.
 
@@ -41,6 +35,10 @@ def shifted(watch: str, windows: int, at_ms: int) -> str:
     if _CUT not in watch:
         return watch
     spans = resolve(yaml.safe_load(watch)["durations"])
-    start_ms = start_for(windows, at_ms, spans["length"], spans["slide"])
+    return starting(watch, start_for(windows, at_ms, spans["length"], spans["slide"]))
+
+
+def starting(watch: str, start_ms: int) -> str:
+    """Return the text of a watch like the shipped rule with windows that start so much later."""
     declared = f"{_SPANS}  start: {max(1, start_ms)} milliseconds\n"
     return watch.replace(_SPANS, declared, 1).replace(_CUT, _CUT_FROM)

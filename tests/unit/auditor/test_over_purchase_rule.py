@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from auditor.settings import SHIPPED_WATCHES
 from services.contracts.ids import alert_id
 from services.contracts.watches import WatchDeclaration
+from tests.bench.windows import starting
 from tests.unit.auditor.batches import EPOCH, WATCHES, Event, purchase, records, request, run
 
 pytestmark = pytest.mark.spark
@@ -134,14 +137,9 @@ def watch_from(windows_start_ms: int) -> WatchDeclaration:
     """Return the watch with other windows, as docs/watches.md tells for those with quiet hours."""
     if not windows_start_ms:
         return WATCH
-    cut = "window(appended_at, :length, :slide)"
-    assert cut in WATCH.sql
-    return WATCH.model_copy(
-        update={
-            "durations": WATCH.durations | {"start": f"{windows_start_ms} milliseconds"},
-            "sql": WATCH.sql.replace(cut, "window(appended_at, :length, :slide, :start)"),
-        }
-    )
+    text = starting((SHIPPED_WATCHES / "over-purchase.yaml").read_text(), windows_start_ms)
+    assert ":slide, :start)" in text
+    return WatchDeclaration.model_validate(yaml.safe_load(text))
 
 
 def alerts_of(spark: SparkSession, *events: Event) -> list[dict[str, Any]]:

@@ -6,9 +6,15 @@ from hypothesis import strategies as st
 from services.contracts.durations import resolve
 from services.contracts.watches import load_watch
 from tests.bench.engine import SHIPPED
-from tests.bench.windows import shifted, start_for, windows_of
+from tests.bench.windows import shifted, start_for
 
 HOUR_MS = 3_600_000
+
+
+def windows_of(at_ms: int, length_ms: int, slide_ms: int, start_ms: int = 0) -> int:
+    """Return how many windows `[start + n * slide, start + n * slide + length)` hold the moment."""
+    since_ms = at_ms - start_ms
+    return since_ms // slide_ms - (since_ms - length_ms) // slide_ms
 
 
 @given(st.integers(0, 10_000), st.integers(1, 500), st.integers(1, 500), st.integers(0, 500))

@@ -12,6 +12,8 @@ from pyspark.sql import SparkSession
 _TWICE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """PySpark's own loggers: a trace in a form of its own for what the refusal says in one line."""
 _LOG_CONFIG: Final = Path(__file__).with_name("log4j2.properties")
+_JAVA_OPTIONS: Final = Path(__file__).with_name("java-options")
+"""Read by Java itself; executors are told of the same file by the chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,9 @@ def base_config(driver: Driver) -> dict[str, str]:
 
 
 def _java_options(driver: Driver) -> str:
-    """Parallel collectors gain nothing on a small heap; the log file stands beside this module."""
     return " ".join(
         [
-            "-XX:+UseG1GC" if driver.heap.endswith("g") else "-XX:+UseSerialGC",
-            "-XX:+ExitOnOutOfMemoryError",
+            f'"@{_JAVA_OPTIONS}"',
             f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
             f"-Daldebaran.log={driver.log_format}",
         ]

@@ -19,6 +19,8 @@ from tests.bench.engine import Engine, Scene, Start
 from tests.bench.headway import Headway, Spending
 from tests.bench.load import client
 from tests.bench.markers import Markers
+from tests.bench.pace import Pace
+from tests.bench.sampling import sampled
 from tests.bench.stores import Broker
 from tests.bench.traffic import background, crossing, opening, probe_order
 
@@ -56,6 +58,7 @@ class DrainRow:
     disagreement: str
     load_average: float
     visit: int = 0
+    work_us: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -120,10 +123,12 @@ def drain(
     visit: int = 0,
 ) -> DrainRow:
     """Start the engine on the full topic and time it from marker to marker."""
+    pace = Pace()
     with (
         Markers(broker.bootstrap, ALERTS) as markers,
         start(scene) as engine,
         Spending(partial(_cpu, engine, broker)) as spending,
+        sampled(pace.look),
     ):
         headway = _headway(markers, backlog)
         memory, load = engine.usage().memory_mebibytes, _load_average()
@@ -147,6 +152,7 @@ def drain(
         disagreement=wrong,
         load_average=load,
         visit=visit,
+        work_us=pace.work_us(),
     )
 
 

@@ -14,6 +14,12 @@ ROUNDS: Final = 8000
 FULL_SPEED: Final = 1.2
 """A second is one of full speed if the work took at most so many times what it takes at best."""
 
+WORK_MEANS: Final = (
+    "A core's speed: what a fixed piece of work took at its best, and in the median, in µs; "
+    "where the median is half as long again, others were at work on the real cores."
+)
+"""What a report says of `Pace.work_us`."""
+
 Look = tuple[int, float]
 """When the work was done, in nanoseconds of the monotonic clock, and what it took, in us."""
 

@@ -6,6 +6,7 @@ from typing import Final
 from tests.bench.drain import DrainRow
 from tests.bench.latency import LatencyRow
 from tests.bench.loops import LoopRow
+from tests.bench.pace import WORK_MEANS
 from tests.bench.rounds import Ratio
 
 CORES: Final = ("engine", "broker", "load", "probes", "stolen")
@@ -51,21 +52,21 @@ def drain_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
         "All engines read the same topic from its start, each alone; *warm* is the second half of "
         "the backlog while all partitions were at work, as is the processor time. *Right* tells "
         "whether exactly the orders that the rule names were found among 2,000 orders in disorder "
-        "with copies at the topic's start."
+        "with copies at the topic's start. " + WORK_MEANS
     )
     yield ""
     yield (
         "| engine (visit) | rule | events | events/s | warm events/s "
-        "| CPU µs per event: engine | broker | MiB | right | load average |"
+        "| CPU µs per event: engine | broker | MiB | right | load average | a core's speed |"
     )
-    yield "|---" * 10 + "|"
+    yield "|---" * 11 + "|"
     for row in rows:
         right = {True: "yes", False: f"**no: {row.disagreement}**", None: "another rule"}
         yield (
             f"| {row.engine} ({row.visit}) | {row.watch} | {row.events} | {row.events_per_second} "
             f"| {row.warm_events_per_second} | {row.cpu_us_per_event} "
             f"| {row.broker_cpu_us_per_event} | {row.memory_mebibytes} | {right[row.agrees]} "
-            f"| {row.load_average} |"
+            f"| {row.load_average} | {row.work_us[0]}, {row.work_us[1]} |"
         )
 
 
@@ -73,13 +74,17 @@ def variant_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
     """Yield the table of one change at a time."""
     yield "## Variants: one auditor, one change at a time against what is shipped"
     yield ""
-    yield "| variant (visit) | warm events/s | CPU µs per event | MiB | right | load average |"
-    yield "|---" * 6 + "|"
+    yield (
+        "| variant (visit) | warm events/s | CPU µs per event | MiB | right | load average "
+        "| a core's speed |"
+    )
+    yield "|---" * 7 + "|"
     for row in rows:
         right = "yes" if row.agrees else f"**no: {row.disagreement}**"
         yield (
             f"| {row.engine} ({row.visit}) | {row.warm_events_per_second} | {row.cpu_us_per_event} "
-            f"| {row.memory_mebibytes} | {right} | {row.load_average} |"
+            f"| {row.memory_mebibytes} | {right} | {row.load_average} "
+            f"| {row.work_us[0]}, {row.work_us[1]} |"
         )
 
 

@@ -1,4 +1,4 @@
-"""What the chart names must exist: modules, channels, and metrics in rules and boards."""
+"""What the chart names must exist: modules, files, channels, and metrics in rules and boards."""
 
 import importlib.util
 import json
@@ -13,6 +13,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts" / "aldebaran"
 METRIC = re.compile(r"\baldebaran_[a-z_]+")
+IN_THE_IMAGE = re.compile(r"/opt/aldebaran/((?:spark-apps|services)/[\w./-]+)")
 SUFFIXES = ("_bucket", "_count", "_sum")
 
 
@@ -53,6 +54,13 @@ def rules() -> list[dict[str, Any]]:
         for group in yaml.safe_load(path.read_text("utf-8"))["groups"]
     ]
     return [rule for group in groups for rule in group["rules"]]
+
+
+def test_files_of_ours_in_the_image_exist() -> None:
+    templates = (path.read_text("utf-8") for path in CHART.glob("templates/**/*.*"))
+    named = {path for text in templates for path in IN_THE_IMAGE.findall(text)}
+    assert "spark-apps/engine/java-options" in named
+    assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
 def test_every_component_is_a_module_of_ours() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tests.bench.delivering.claims import ClaimsRow
 from tests.bench.delivering.first_byte import FirstByteRow
 from tests.bench.delivering.storm import StormRow
+from tests.bench.pace import WORK_MEANS
 
 
 def claims_lines(rows: list[ClaimsRow]) -> Iterator[str]:
@@ -28,8 +29,7 @@ def first_byte_lines(rows: list[FirstByteRow]) -> Iterator[str]:
     yield "## From an alert on topic `alerts` to its first byte at the provider"
     yield ""
     yield "Open loop, in ms, from the intended send time; lookout and deliverer as processes."
-    yield "A core's speed: what a fixed piece of work took at its best, and in the median, in µs;"
-    yield "where the median is half as long again, others were at work on the real cores."
+    yield WORK_MEANS
     yield "At full speed: alerts of the seconds in which it took at most 1.2 times its best."
     yield ""
     yield (

@@ -68,6 +68,11 @@ labelSelector:
   matchExpressions: [{key: aldebaran/auditor, operator: In, values: {{ toJson (index . 1) }}}]
 {{- end -}}
 
+{{/* What Java is told that our own programs do not start. */}}
+{{- define "aldebaran.javaOptions" -}}
+@/opt/aldebaran/spark-apps/engine/java-options -Dlog4j2.configurationFile=file:///opt/aldebaran/spark-apps/engine/log4j2.properties -Daldebaran.log=json
+{{- end -}}
+
 {{/* What tells Spark where executors run and how large they are, whoever starts the driver. */}}
 {{- define "aldebaran.executorOptions" -}}
 {{- $root := index . 0 -}}
@@ -81,7 +86,7 @@ labelSelector:
 {{- $_ := set $options "spark.executor.instances" ($auditor.executors.count | toString) -}}
 {{- $_ := set $options "spark.executor.cores" ($auditor.executors.cores | toString) -}}
 {{- $_ := set $options "spark.executor.memory" $auditor.executors.memory -}}
-{{- $_ := set $options "spark.executor.defaultJavaOptions" "-XX:+ExitOnOutOfMemoryError -Dlog4j2.configurationFile=file:///opt/aldebaran/spark-apps/engine/log4j2.properties -Daldebaran.log=json" -}}
+{{- $_ := set $options "spark.executor.defaultJavaOptions" (include "aldebaran.javaOptions" $root) -}}
 {{- if eq $auditor.checkpoints.type "volume" -}}
 {{- $volume := "spark.kubernetes.executor.volumes.persistentVolumeClaim.checkpoints" -}}
 {{- $_ := set $options (printf "%s.mount.path" $volume) "/var/lib/aldebaran" -}}

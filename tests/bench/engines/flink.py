@@ -13,11 +13,13 @@ import psutil
 from services.machine import child
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
-from tests.bench.engine import SHIPPED, Engine, Scene, Unavailable, Usage, usage_of
+from tests.bench.engine import ROOT, SHIPPED, Engine, Scene, Unavailable, Usage, usage_of
 from tests.bench.engines.java import compiled
 
 START_TIMEOUT_SECONDS = 120
 HEAP = "1g"
+JAVA_OPTIONS = ROOT / "spark-apps" / "engine" / "java-options"
+"""Both engines have the collector and the pages that were found best for ours."""
 # Flink's own launch scripts open these packages to its serializers.
 OPENED = ("java.base/java.util", "java.base/java.lang", "java.base/java.nio")
 
@@ -49,6 +51,7 @@ def flink(scene: Scene, state: str) -> Iterator[Engine]:
     built, log_file = compiled(), scene.home / "log" / "flink.log"
     command = (
         str(built.java),
+        f"@{JAVA_OPTIONS}",
         f"-Xmx{HEAP}",
         *(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED),
         "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",

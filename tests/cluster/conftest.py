@@ -35,9 +35,11 @@ def declared(folder: Path) -> Path:
 
 def watches() -> list[Path]:
     """Return the shipped watches that `CLUSTER_WATCHES` names, all where it names none."""
-    shipped = sorted(WATCHES.glob("*.yaml"))
-    named = os.environ.get("CLUSTER_WATCHES", "").split()
-    return [path for path in shipped if not named or path.stem in named]
+    shipped = {path.stem: path for path in sorted(WATCHES.glob("*.yaml"))}
+    named = os.environ.get("CLUSTER_WATCHES", "").split() or list(shipped)
+    if unknown := sorted(set(named) - shipped.keys()):
+        raise pytest.UsageError(f"CLUSTER_WATCHES: no {unknown}; shipped are {list(shipped)}")
+    return [shipped[name] for name in named]
 
 
 def reachable() -> str | None:

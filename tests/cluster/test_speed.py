@@ -1,7 +1,8 @@
 """How fast alerts come in the cluster, over batch boundaries; measured, not judged.
 
-`SPEED_SECONDS` is how long events flow, `SPEED_RATE` how many a second, `SPEED_WARM` how long they
-flow before that; `CLUSTER_WATCHES` names the watches that run.
+`SPEED_SECONDS` is how long events flow, `SPEED_RATE` how many a second, `SPEED_PROBES` how many
+orders a second cross beside them, `SPEED_WARM` how long they flow before that; `CLUSTER_WATCHES`
+names the watches that run.
 """
 
 import json
@@ -19,16 +20,15 @@ from tests.cluster.speed import Pause, Probe, pause_of, table
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
 
 PROGRAM = HERE / "latency_probe.py"
-PROBES_PER_SECOND = "20"
 SECONDS, WARM = os.environ.get("SPEED_SECONDS", "75"), os.environ.get("SPEED_WARM", "40")
-RATE = os.environ.get("SPEED_RATE", "200")
+RATE, PROBES = os.environ.get("SPEED_RATE", "200"), os.environ.get("SPEED_PROBES", "20")
 WATCH = "over-purchase"
 
 
 def probe(release: Release, seconds: str) -> list[Probe]:
     """Send events from a pod, and read the alerts there."""
     pod = next(each["metadata"]["name"] for each in release.pods("gateway") if ready(each))
-    arguments = (RATE, PROBES_PER_SECOND, seconds)
+    arguments = (RATE, PROBES, seconds)
     told = release.kubectl.python(pod, PROGRAM.read_text("utf-8"), *arguments)
     return [Probe(each["at_ms"], each["ms"]) for each in json.loads(told)]
 
@@ -52,7 +52,7 @@ def test_latency_over_boundaries(release: Release, cluster_report: ClusterReport
     stood = pauses(release, probes[0].at_ms)
     missing = [each for each in probes if not each.latencies_ms]
     only = ", ".join(path.stem for path in watches())
-    cluster_report.speed[f"{RUNNER}, {RATE}/s, {only}"] = {
+    cluster_report.speed[f"{RUNNER}, {RATE}/s, {PROBES} alerts/s, {only}"] = {
         "load": f"{before} before, {load()} after",
         "probes": len(probes),
         "missing": len(missing),

@@ -1,6 +1,5 @@
 """Asks Spark whether it would run a watch in Real-time Mode: no brokers, no effects."""
 
-import tempfile
 import threading
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from auditor import guards
 from auditor.book import Declared
 from auditor.query import messages_of
+from engine.scratch import scratch
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 
@@ -31,7 +31,7 @@ def try_out(spark: SparkSession, declared: Declared, clock: Clock) -> None:
     name, apart = declared.name, spark.newSession()
     apart.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "100")
     apart.conf.set("spark.sql.shuffle.partitions", "1")
-    with tempfile.TemporaryDirectory(prefix="aldebaran-trial-") as folder:
+    with scratch("trial", clock) as folder:
         messages = messages_of(apart, declared, lambda stream: _empty(apart), "trial")
         try:
             query = _started(messages, folder)

@@ -1,7 +1,6 @@
 """One version's way through the events, in Real-time Mode as the auditor runs it."""
 
 import json
-import tempfile
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from auditor.query import messages_of, prefixed
 from auditor.rehearsal.memory import MemoryQuery, start_in_memory
 from auditor.rehearsal.span import Reading, of_topics
 from auditor.settings import AuditorSettings
+from engine.scratch import scratch
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.contracts.durations import LIMIT_MS
@@ -76,7 +76,7 @@ def run(stage: Stage, declared: Declared) -> Outcome:
     apart.conf.set("spark.sql.streaming.numRecentProgressUpdates", BATCHES_TOLD)
     texts = _texts(stage, apart, declared)
     _check_slots(stage, declared, texts)
-    with tempfile.TemporaryDirectory(prefix="aldebaran-rehearsal-") as folder:
+    with scratch("rehearsal", stage.clock) as folder:
         try:
             started = start_in_memory(apart, texts, folder, BATCH_MS)
         except PySparkException as error:

@@ -21,11 +21,11 @@ RUN python3 -m venv /opt/aldebaran/venv \
  && /build/sbom/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
       --require-hashes -r sbom.lock
 COPY services ./services
-# Driver and executors must find the same connector, so it stands among Spark's own jars.
+# Driver and executors must find the same libraries, so they stand among Spark's own jars.
 RUN spark=$(echo /opt/aldebaran/venv/lib/python3*/site-packages/pyspark) \
  && ln -s "$spark" /opt/aldebaran/spark \
  && ALDEBARAN_TOOLS=tools PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine jars \
- && cp tools/jars/spark/*.jar "$spark/jars/" \
+ && cp tools/jars/spark/*.jar tools/jars/s3/*.jar "$spark/jars/" \
  && rm -rf "$spark/examples" "$spark/data" "$spark"/jars/spark-mllib* "$spark"/jars/breeze* \
  && /opt/aldebaran/venv/bin/pip uninstall --yes --quiet setuptools pip \
  && /build/sbom/bin/cyclonedx-py environment --output-reproducible \

@@ -60,7 +60,7 @@ class IvyFetch:
             f"-Divy.default.ivy.user.dir={work}",
             *("-jar", str(self.ivy_jar), "-warn"),
             *("-settings", str(work / "settings.xml"), "-ivy", str(work / "ivy.xml")),
-            *("-retrieve", f"{folder}/[artifact]-[revision].[ext]"),
+            *("-retrieve", f"{folder}/[artifact]-[revision](-[classifier]).[ext]"),
         ]
         try:
             return subprocess.run(
@@ -91,14 +91,23 @@ def ivy_xml(jars: Sequence[Jar]) -> str:
     """Write Ivy's list of what to fetch; nothing in it is transitive."""
     entries = "".join(
         f"<dependency org={quoteattr(jar.group)} name={quoteattr(jar.artifact)}"
-        f' rev={quoteattr(jar.version)} transitive="false" conf="default->*"/>'
+        f' rev={quoteattr(jar.version)} transitive="false" conf="default->*">'
+        f"{_artifact(jar)}</dependency>"
         for jar in jars
     )
     return (
-        '<ivy-module version="2.0"><info organisation="aldebaran" module="jars"/>'
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">'
+        '<info organisation="aldebaran" module="jars"/>'
         '<configurations><conf name="default"/></configurations>'
         f"<dependencies>{entries}</dependencies></ivy-module>"
     )
+
+
+def _artifact(jar: Jar) -> str:
+    if not jar.classifier:
+        return ""
+    name, classifier = quoteattr(jar.artifact), quoteattr(jar.classifier)
+    return f'<artifact name={name} type="jar" ext="jar" m:classifier={classifier}/>'
 
 
 def proxy_flags(environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -23,11 +23,13 @@ class Jar:
     artifact: str
     version: str
     sha256: str
+    classifier: str = ""
+    """Names another file of the same version, for example one that brings what it needs."""
 
     @property
     def file_name(self) -> str:
         """The name of the file, as in `kafka-clients-4.2.0.jar`."""
-        return f"{self.artifact}-{self.version}.jar"
+        return f"{'-'.join(filter(None, (self.artifact, self.version, self.classifier)))}.jar"
 
 
 Fetch = Callable[[Sequence[Jar], Path], None]
@@ -57,11 +59,12 @@ def _parse_jar(content: str, number: int) -> Jar:
     coordinates, _, sha256 = content.partition(" ")
     parts = coordinates.split(":")
     checksum_fits = len(sha256) == SHA256_HEX_LENGTH and set(sha256) <= set("0123456789abcdef")
-    if len(parts) != 3 or not all(parts) or not checksum_fits:
+    if len(parts) not in {3, 4} or not all(parts) or not checksum_fits:
         raise MachineProblem(
-            f"jars.lock line {number}: expected 'group:artifact:version sha256', found {content!r}"
+            f"jars.lock line {number}: expected 'group:artifact:version[:classifier] sha256',"
+            f" found {content!r}"
         )
-    return Jar(parts[0], parts[1], parts[2], sha256)
+    return Jar(parts[0], parts[1], parts[2], sha256, *parts[3:])
 
 
 def sha256_of(path: Path) -> str:

@@ -142,6 +142,7 @@ def archivist(machine: Machine) -> Program:
     """Return the Spark application that archives; it lets the auditor start first."""
     settings = {
         "ALDEBARAN_ARCHIVIST_JARS": str(jars_folder(machine.tools, "spark")),
+        "ALDEBARAN_ARCHIVIST_S3_JARS": str(jars_folder(machine.tools, "s3")),
         "ALDEBARAN_ARCHIVIST_ARCHIVE": str(machine.home / "archive"),
         "ALDEBARAN_ARCHIVIST_STATE": str(machine.home / "archivist"),
     }

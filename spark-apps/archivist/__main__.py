@@ -14,6 +14,7 @@ from archivist.rounds import Rounds, Scene
 from archivist.session import open_session
 from archivist.settings import ArchivistSettings
 from archivist.shelf import check_columns, check_history
+from archivist.store import check_reach
 from engine.brokers import partition_counts
 from engine.session import quieten
 from services.backbone.errors import Refused
@@ -66,7 +67,7 @@ def declarations(settings: ArchivistSettings) -> tuple[Streams, Accounts]:
     """Read streams and accounts, and check all that needs neither Spark nor brokers.
 
     Raises:
-        Refused: a file is wrong, or the archive and its checkpoint do not belong together.
+        Refused: a file is wrong.
     """
     try:
         streams = load_streams(settings.archivist_streams)
@@ -77,8 +78,6 @@ def declarations(settings: ArchivistSettings) -> tuple[Streams, Accounts]:
         raise Refused(str(error)) from None
     for stream in streams.values():
         check_columns(stream)
-        checkpoint = checkpoint_folder(settings, "archive", stream)
-        check_history(archive_folder(settings, stream), checkpoint)
     return streams, accounts
 
 
@@ -88,6 +87,10 @@ def _check(
     topics = [topic for name in streams for topic in (name, rejected(name))]
     wanted = [*topics, ACCOUNTS] if accounts else topics
     partition_counts(spark, settings.kafka_client_options(), wanted)
+    check_reach(spark, settings.archivist_archive)
+    for stream in streams.values():
+        checkpoint = checkpoint_folder(settings, "archive", stream)
+        check_history(spark, archive_folder(settings, stream), checkpoint)
     for account in accounts.values():
         check_account(spark, account, streams)
 

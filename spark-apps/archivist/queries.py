@@ -13,9 +13,9 @@ from services.contracts.streams import StreamDeclaration
 from services.contracts.topics import REJECTED_LIMIT_BYTES
 
 
-def archive_folder(settings: ArchivistSettings, stream: StreamDeclaration) -> Path:
-    """Return the folder of a stream's files."""
-    return settings.archivist_archive / stream.stream
+def archive_folder(settings: ArchivistSettings, stream: StreamDeclaration) -> str:
+    """Return the folder of a stream's files, as Spark takes it."""
+    return f"{settings.archivist_archive}/{stream.stream}"
 
 
 def checkpoint_folder(settings: ArchivistSettings, kind: str, stream: StreamDeclaration) -> Path:
@@ -35,7 +35,7 @@ def start_archiving(
         rows.coalesce(settings.archivist_files_per_batch)
         .writeStream.format("parquet")
         .partitionBy(DATE)
-        .option("path", str(archive_folder(settings, stream)))
+        .option("path", archive_folder(settings, stream))
         .option("checkpointLocation", str(checkpoint_folder(settings, "archive", stream)))
         .queryName(f"archive {stream.stream}")
         .trigger(availableNow=True)

@@ -3,6 +3,7 @@
 from pyspark.sql import SparkSession
 
 from archivist.settings import ArchivistSettings
+from archivist.store import client_config
 from engine.session import Driver, open_with
 
 ROW_GROUP_BYTES = 16 * 1024 * 1024
@@ -16,7 +17,7 @@ def open_session(settings: ArchivistSettings) -> SparkSession:
         master=settings.master(),
         alone=not settings.archivist_master,
         heap=settings.archivist_heap,
-        jars=settings.archivist_jars,
+        jars=settings.jars(),
         log_format=settings.log_format,
     )
     return open_with(
@@ -25,5 +26,6 @@ def open_session(settings: ArchivistSettings) -> SparkSession:
             "spark.sql.shuffle.partitions": str(settings.archivist_shuffle_partitions),
             "spark.sql.parquet.compression.codec": "zstd",
             "spark.hadoop.parquet.block.size": str(ROW_GROUP_BYTES),
+            **client_config(settings.s3_options()),
         },
     )

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
+from archivist.store import archive_place, on_s3
 from engine.options import kafka_client_options, master_url
 from services.backbone.settings import KafkaSettings, Port, Seconds
 from services.contracts.streams import SHIPPED_STREAMS
@@ -21,12 +22,17 @@ class ArchivistSettings(KafkaSettings):
     http_port: Port = 8091
     archivist_streams: Path = SHIPPED_STREAMS
     archivist_accounts: Path = SHIPPED_ACCOUNTS
-    archivist_archive: Path = Path(".aldebaran/archive")
-    """Folder of the Parquet files, one folder per stream."""
+    archivist_archive: Annotated[str, AfterValidator(archive_place)] = ".aldebaran/archive"
+    """Where the Parquet files are, in one folder per stream: a folder, or s3a://bucket/prefix."""
+    archivist_s3_options: dict[str, SecretStr] = Field(default_factory=dict)
+    """Options of Hadoop's S3 client without their `fs.s3a.`, for example `endpoint`,
+    `endpoint.region`, `access.key` and `secret.key`; values are masked."""
     archivist_state: Path = Path(".aldebaran/archivist")
     """Folder of checkpoints, and of how far each account has judged."""
     archivist_jars: Path | None = None
     """Folder of the Kafka connector's jars; unset where Spark already has them."""
+    archivist_s3_jars: Path | None = None
+    """Folder of the S3 client's jars, which only an archive on S3 needs; unset as above."""
 
     archivist_master: str = ""
     """Spark's master; empty means this process, with `archivist_slots` threads."""
@@ -55,6 +61,18 @@ class ArchivistSettings(KafkaSettings):
     def spark_kafka_options(self) -> dict[str, str]:
         """Return the same options as Spark's Kafka source and sink take them."""
         return {f"kafka.{name}": value for name, value in self.kafka_client_options().items()}
+
+    def jars(self) -> tuple[Path, ...]:
+        """Return the folders of libraries that Spark gets from us."""
+        wanted = [self.archivist_jars]
+        if on_s3(self.archivist_archive):
+            wanted.append(self.archivist_s3_jars)
+        return tuple(folder for folder in wanted if folder)
+
+    def s3_options(self) -> dict[str, str]:
+        """Return the options of the S3 client as they are written."""
+        options = self.archivist_s3_options.items()
+        return {name: value.get_secret_value() for name, value in options}
 
     def master(self) -> str:
         """Return where Spark runs."""

@@ -1,5 +1,6 @@
 """A stream's place in the archive: its columns, its files, and whether its log can be continued."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -7,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from engine.events import marked_events
+from engine.folders import names_in
 from services.backbone.errors import Refused
 from services.contracts.streams import StreamDeclaration
 from services.contracts.watches import APPENDED_AT
@@ -52,17 +54,17 @@ def archive_ddl(stream: StreamDeclaration) -> str:
     return f"{stream.spark_ddl()}, {APPENDED_AT} TIMESTAMP, {kept}, {DATE} DATE"
 
 
-def stored(spark: SparkSession, folder: Path, stream: StreamDeclaration) -> DataFrame:
+def stored(spark: SparkSession, folder: str, stream: StreamDeclaration) -> DataFrame:
     """Return what was archived of a stream, each offset once; empty before the first batch.
 
     Spark reads the files that the sink's log names: what a killed batch left is not among them.
     """
-    if not _batches(folder / LOG):
+    if not _batches(names_in(spark, f"{folder}/{LOG}")):
         return spark.createDataFrame([], archive_ddl(stream))
-    return spark.read.schema(archive_ddl(stream)).parquet(str(folder))
+    return spark.read.schema(archive_ddl(stream)).parquet(folder)
 
 
-def check_history(folder: Path, checkpoint: Path) -> None:
+def check_history(spark: SparkSession, folder: str, checkpoint: Path) -> None:
     """Refuse an archive that knows more batches than its checkpoint has planned.
 
     The sink takes such batches for written already and would drop their events in silence.
@@ -70,8 +72,8 @@ def check_history(folder: Path, checkpoint: Path) -> None:
     Raises:
         Refused: with what to move away.
     """
-    written = max(_batches(folder / LOG), default=-1)
-    planned = max(_batches(checkpoint / "offsets"), default=-1)
+    written = max(_batches(names_in(spark, f"{folder}/{LOG}")), default=-1)
+    planned = max(_batches(names_in(spark, str(checkpoint / "offsets"))), default=-1)
     if written > planned:
         raise Refused(
             f"the archive {folder} holds batches up to {written}, its checkpoint {checkpoint} "
@@ -80,6 +82,6 @@ def check_history(folder: Path, checkpoint: Path) -> None:
         )
 
 
-def _batches(log: Path) -> list[int]:
-    names = [path.name.removesuffix(".compact") for path in log.glob("*")]
-    return [int(name) for name in names if name.isdigit()]
+def _batches(names: Iterable[str]) -> list[int]:
+    numbers = [name.removesuffix(".compact") for name in names]
+    return [int(number) for number in numbers if number.isdigit()]

@@ -40,7 +40,7 @@ def open_session(settings: AuditorSettings) -> SparkSession:
         master=settings.master(),
         alone=not settings.auditor_master,
         heap=settings.auditor_heap,
-        jars=settings.auditor_jars,
+        jars=(settings.auditor_jars,) if settings.auditor_jars else (),
         log_format=settings.log_format,
     )
     return open_with(driver, real_time_config(settings))

@@ -20,15 +20,15 @@ _JAVA_OPTIONS: Final = Path(__file__).with_name("java-options")
 class Driver:
     """What a Spark driver is started with; `heap` as Java spells it, for example `512m`.
 
-    `jars` is the folder of the Kafka connector, None where Spark already has it. `alone` means
-    that nothing outside this machine needs to reach the driver.
+    `jars` are the folders of libraries that Spark does not already have. `alone` means that
+    nothing outside this machine needs to reach the driver.
     """
 
     name: str
     master: str
     alone: bool
     heap: str
-    jars: Path | None
+    jars: tuple[Path, ...]
     log_format: str
 
 
@@ -50,8 +50,8 @@ def base_config(driver: Driver) -> dict[str, str]:
     if driver.alone:
         config |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     if driver.jars:
-        jars = sorted(str(jar.resolve()) for jar in driver.jars.glob("*.jar"))
-        config["spark.jars"] = ",".join(jars)
+        found = (jar for folder in driver.jars for jar in folder.glob("*.jar"))
+        config["spark.jars"] = ",".join(sorted(str(jar.resolve()) for jar in found))
     return config
 
 

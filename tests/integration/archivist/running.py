@@ -1,16 +1,17 @@
 """An archivist as a real process, and readers of what it writes."""
 
+import json
 import os
 import re
 import signal
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer
 from pyspark.sql import Row, SparkSession
 
 from archivist.settings import SHIPPED_ACCOUNTS
@@ -20,7 +21,8 @@ from services.backbone.settings import KafkaSettings
 from services.contracts.records import Record
 from services.contracts.streams import load_stream
 from services.contracts.topics import ACCOUNTS, Topic
-from tests.integration.auditor.running import Place, Running
+from tests.integration.auditor.running import Place, Running, from_beginning
+from tests.integration.s3 import BUCKET, S3Server
 
 RecordType = TypeVar("RecordType", bound=Record)
 
@@ -41,8 +43,13 @@ class ArchivePlace(Place):
         return f"unmatched-{self.name}"
 
     @property
-    def archive(self) -> Path:
-        return self.folder / "archive"
+    def archive(self) -> str:
+        return str(self.folder / "archive")
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What only this kind of place needs."""
+        return {}
 
     def declare_all(self) -> None:
         """Declare a copy of the shipped stream and account, with times of seconds."""
@@ -73,6 +80,7 @@ class ArchivePlace(Place):
             "ARCHIVIST_INTERVAL_SECONDS": 1,
             "ARCHIVIST_CLOCK_SLACK_SECONDS": 0.1,
             "ARCHIVIST_NICENESS": 0,
+            **self.settings,
         }
         environment = self.environment(**(own | settings))
         running = Running(environment, self.folder / "archivist.log", "archivist")
@@ -84,7 +92,26 @@ class ArchivePlace(Place):
     def archived(self, spark: SparkSession) -> list[Row]:
         """Return every row of the stream's archive."""
         stream = load_stream(self.folder / "streams" / "trades.yaml")
-        return stored(spark, self.archive / self.stream, stream).collect()
+        return stored(spark, f"{self.archive}/{self.stream}", stream).collect()
+
+
+@dataclass
+class StorePlace(ArchivePlace):
+    """A place whose archive is in an object store."""
+
+    store: S3Server = field(kw_only=True)
+    s3_jars: Path = field(kw_only=True)
+
+    @property
+    def archive(self) -> str:
+        return f"s3a://{BUCKET}/{self.name}"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return {
+            "ARCHIVIST_S3_JARS": self.s3_jars,
+            "ARCHIVIST_S3_OPTIONS": json.dumps(self.store.options),
+        }
 
 
 def kill_all(running: Running) -> None:
@@ -107,8 +134,7 @@ class Reader:
     def __init__(self, bootstrap: str, topic: str) -> None:
         config = {"bootstrap.servers": bootstrap, "group.id": f"test-{uuid.uuid4().hex}"}
         self._client = Consumer({**config, "enable.auto.commit": False})
-        listed = self._client.list_topics(topic, timeout=10).topics[topic]
-        self._client.assign([TopicPartition(topic, part, 0) for part in listed.partitions])
+        from_beginning(self._client, topic)
         self._values: list[bytes] = []
 
     def read(self, kind: type[RecordType]) -> list[RecordType]:

@@ -204,6 +204,16 @@ class Sender:
         assert self._client.flush(30) == 0
 
 
+def from_beginning(client: Consumer, topic: str) -> None:
+    """Let a client read every partition; a broker may not know those of a new topic at once."""
+
+    def known() -> list[int]:
+        return list(client.list_topics(topic, timeout=10).topics[topic].partitions)
+
+    wait_for(f"{topic} has partitions", lambda: bool(known()))
+    client.assign([TopicPartition(topic, partition, 0) for partition in known()])
+
+
 class Findings:
     """Reads one topic from its beginning and keeps what one auditor sent there."""
 
@@ -211,8 +221,7 @@ class Findings:
         self._place = place
         config = {"bootstrap.servers": place.bootstrap, "group.id": f"test-{uuid.uuid4().hex}"}
         self._client = Consumer({**config, "enable.auto.commit": False})
-        listed = self._client.list_topics(topic, timeout=10).topics[topic]
-        self._client.assign([TopicPartition(topic, part, 0) for part in listed.partitions])
+        from_beginning(self._client, topic)
         self.alerts: list[Alert] = []
 
     def found(self) -> set[str]:

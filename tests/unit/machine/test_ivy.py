@@ -59,6 +59,13 @@ def test_nothing_is_fetched_transitively() -> None:
     ]
 
 
+def test_another_file_of_a_version_is_asked_for_by_its_classifier() -> None:
+    listed = parsed(ivy_xml([Jar("org.example", "thing", "1.0", "0" * 64, "whole")]))
+    attributes = [entry.attrib for entry in listed.iter("artifact")]
+    classifier = "{http://ant.apache.org/ivy/maven}classifier"
+    assert attributes == [{"name": "thing", "type": "jar", "ext": "jar", classifier: "whole"}]
+
+
 MAVEN_SETTINGS = """
 <settings xmlns="http://maven.apache.org/SETTINGS/1.0.0"><mirrors>
   <mirror><mirrorOf>something</mirrorOf><url>http://not.example/</url></mirror>

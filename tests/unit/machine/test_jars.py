@@ -35,11 +35,17 @@ def test_a_lock_file_is_read_by_sets() -> None:
     assert parse_lock(text) == {"one": (JAR,), "two": ()}
 
 
+def test_a_file_may_have_a_classifier() -> None:
+    ((jar,),) = parse_lock(f"[one]\norg.example:thing:1.0:whole {JAR.sha256}").values()
+    assert jar.file_name == "thing-1.0-whole.jar"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("org.example:thing:1.0 00", "line 1: a [set] must come first"),
         ("[one]\norg.example:thing 00", "line 2: expected"),
+        (f"[one]\na:b:1:c:d {'0' * 64}", "line 2: expected"),
         ("[one]\norg.example:thing:1.0", "line 2: expected"),
         (f"[one]\norg.example:thing:1.0 {'g' * 64}", "line 2: expected"),
         (f"[one]\n\norg.example::1.0 {'0' * 64}", "line 3: expected"),
@@ -95,14 +101,24 @@ def test_spark_gets_exactly_the_connector_that_was_decided() -> None:
     }
 
 
-def test_spark_gets_nothing_that_pyspark_brings() -> None:
+def brought() -> list[str]:
+    """Return the names of the jars that pyspark brings."""
     spec = find_spec("pyspark")
     assert spec is not None
     assert spec.origin is not None
-    brought = [path.name for path in (Path(spec.origin).parent / "jars").glob("*.jar")]
-    assert brought
-    for jar in shipped()["spark"]:
-        assert not [name for name in brought if name.startswith(f"{jar.artifact}-")]
+    return [path.name for path in (Path(spec.origin).parent / "jars").glob("*.jar")]
+
+
+@pytest.mark.parametrize("jars", ["spark", "s3"])
+def test_spark_gets_nothing_that_pyspark_brings(jars: str) -> None:
+    assert brought()
+    for jar in shipped()[jars]:
+        assert not [name for name in brought() if name.startswith(f"{jar.artifact}-")]
+
+
+def test_the_s3_client_is_of_the_same_hadoop() -> None:
+    (client,) = [jar for jar in shipped()["s3"] if jar.group == "org.apache.hadoop"]
+    assert f"hadoop-client-api-{client.version}.jar" in brought()
 
 
 def test_no_library_is_listed_twice() -> None:

@@ -15,17 +15,17 @@ RUN if [ -n "${SSL_CERT_FILE:-}" ]; then mkdir /tmp/authorities \
  && ls /tmp/authorities/*.crt | sed 's/^/+/' \
     | java -jar /usr/share/ca-certificates-java/ca-certificates-java.jar -storepass changeit; fi
 WORKDIR /build
-COPY requirements-spark.lock docker/sbom.lock ./
+COPY requirements-spark.lock ./
 RUN python3 -m venv /opt/aldebaran/venv \
  && /opt/aldebaran/venv/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
-      --require-hashes -r requirements-spark.lock \
- && python3 -m venv /build/sbom \
- && /build/sbom/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
-      --require-hashes -r sbom.lock
+      --require-hashes -r requirements-spark.lock
 COPY services ./services
 RUN ALDEBARAN_TOOLS=tools PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine jars \
  && mkdir -p /opt/kafka \
- && mv tools/jars/broker /opt/kafka/libs
+ && mv tools/jars/broker /opt/kafka/libs \
+ && echo '{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1}' > /opt/kafka/sbom.json \
+ && PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory \
+      /opt/kafka/sbom.json /opt/kafka/libs
 
 FROM ${BASE}
 # Java installs pages of a manual, for which a slim base has no folder.

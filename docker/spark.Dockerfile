@@ -29,7 +29,8 @@ RUN spark=$(echo /opt/aldebaran/venv/lib/python3*/site-packages/pyspark) \
  && rm -rf "$spark/examples" "$spark/data" "$spark"/jars/spark-mllib* "$spark"/jars/breeze* \
  && /opt/aldebaran/venv/bin/pip uninstall --yes --quiet setuptools pip \
  && /build/sbom/bin/cyclonedx-py environment --output-reproducible \
-      -o /opt/aldebaran/sbom.json /opt/aldebaran/venv
+      -o /opt/aldebaran/sbom.json /opt/aldebaran/venv \
+ && PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory /opt/aldebaran/sbom.json "$spark/jars"
 
 FROM ${BASE}
 # The name and home of the user are Hadoop's wish: without them no driver starts.

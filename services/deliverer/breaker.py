@@ -50,8 +50,12 @@ class Breakers:
         ]
 
     def probe(self, destination: str) -> None:
-        """Note that a probe is on its way; its outcome decides."""
-        self._circuits[destination].probing = True
+        """Note that a probe is on its way; its outcome decides.
+
+        An outcome of an earlier send may have closed the breaker while the probe was claimed.
+        """
+        if not self.closed(destination):
+            self._circuits[destination].probing = True
 
     def note(self, destination: str, outcome: Outcome, now: float, pause_seconds: float) -> None:
         """Learn from an outcome; `pause_seconds` is how long the destination asked us to wait."""

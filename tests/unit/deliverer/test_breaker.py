@@ -11,6 +11,7 @@ from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, U
 
 LIMIT = 3
 DOWN = Refused("connection refused", destination_down=True)
+OUTCOMES = st.sampled_from([Accepted(), Permanent(""), Refused(""), DOWN, Unknown("")])
 COOLDOWN = Backoff(first_seconds=10.0, limit_seconds=40.0)
 
 
@@ -18,7 +19,7 @@ def new_breakers() -> Breakers:
     return Breakers(LIMIT, COOLDOWN, random.Random(1))
 
 
-@given(st.lists(st.sampled_from([Accepted(), Permanent(""), Refused(""), DOWN, Unknown("")])))
+@given(st.lists(OUTCOMES))
 def test_it_opens_exactly_after_enough_failures_in_a_row(outcomes: list[Outcome]) -> None:
     breakers = new_breakers()
     in_a_row = 0
@@ -44,6 +45,20 @@ def test_one_probe_at_a_time_decides() -> None:
     breakers.probe("x")
     breakers.note("x", Accepted(), 30.0, 0.0)
     assert breakers.closed("x")
+
+
+@given(st.lists(st.tuples(OUTCOMES, st.booleans())))
+def test_a_probe_of_what_works_again_meanwhile_changes_nothing(
+    steps: list[tuple[Outcome, bool]],
+) -> None:
+    probed, plain = new_breakers(), new_breakers()
+    for now, (outcome, late_probe) in enumerate(steps):
+        for each in (probed, plain):
+            each.note("x", outcome, float(now), 0.0)
+        if late_probe and probed.closed("x"):
+            probed.probe("x")
+        assert probed.open_destinations() == plain.open_destinations()
+        assert probed.due_probes(now + 5.0) == plain.due_probes(now + 5.0)
 
 
 @given(st.floats(0.001, 3600))

@@ -121,6 +121,7 @@ def auditor(machine: Machine, ident: str, port: int, phase: float) -> Program:
         "ALDEBARAN_AUDITOR_ID": ident,
         "ALDEBARAN_AUDITOR_PHASE": str(phase),
         "ALDEBARAN_AUDITOR_JARS": str(jars_folder(machine.tools, "spark")),
+        "ALDEBARAN_S3_JARS": str(jars_folder(machine.tools, "s3")),
         "ALDEBARAN_AUDITOR_CHECKPOINTS": str(machine.home / "auditor"),
     }
     started = service("auditor", port, name=f"auditor-{ident}", settings=settings)
@@ -142,7 +143,7 @@ def archivist(machine: Machine) -> Program:
     """Return the Spark application that archives; it lets the auditor start first."""
     settings = {
         "ALDEBARAN_ARCHIVIST_JARS": str(jars_folder(machine.tools, "spark")),
-        "ALDEBARAN_ARCHIVIST_S3_JARS": str(jars_folder(machine.tools, "s3")),
+        "ALDEBARAN_S3_JARS": str(jars_folder(machine.tools, "s3")),
         "ALDEBARAN_ARCHIVIST_ARCHIVE": str(machine.home / "archive"),
         "ALDEBARAN_ARCHIVIST_STATE": str(machine.home / "archivist"),
     }

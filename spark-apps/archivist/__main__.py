@@ -14,9 +14,9 @@ from archivist.rounds import Rounds, Scene
 from archivist.session import open_session
 from archivist.settings import ArchivistSettings
 from archivist.shelf import check_columns, check_history
-from archivist.store import check_reach
 from engine.brokers import partition_counts
 from engine.session import quieten
+from engine.store import check_reach
 from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.progress import Progress
@@ -87,7 +87,7 @@ def _check(
     topics = [topic for name in streams for topic in (name, rejected(name))]
     wanted = [*topics, ACCOUNTS] if accounts else topics
     partition_counts(spark, settings.kafka_client_options(), wanted)
-    check_reach(spark, settings.archivist_archive)
+    check_reach(spark, "archive", settings.archivist_archive)
     for stream in streams.values():
         checkpoint = checkpoint_folder(settings, "archive", stream)
         check_history(spark, archive_folder(settings, stream), checkpoint)

@@ -3,7 +3,6 @@
 from pyspark.sql import SparkSession
 
 from archivist.settings import ArchivistSettings
-from archivist.store import client_config
 from engine.session import Driver, open_with
 
 ROW_GROUP_BYTES = 16 * 1024 * 1024
@@ -26,6 +25,6 @@ def open_session(settings: ArchivistSettings) -> SparkSession:
             "spark.sql.shuffle.partitions": str(settings.archivist_shuffle_partitions),
             "spark.sql.parquet.compression.codec": "zstd",
             "spark.hadoop.parquet.block.size": str(ROW_GROUP_BYTES),
-            **client_config(settings.s3_options()),
+            **settings.store_config(),
         },
     )

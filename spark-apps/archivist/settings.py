@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import Field, SecretStr
 
-from archivist.store import archive_place, on_s3
 from engine.options import kafka_client_options, master_url
-from services.backbone.settings import KafkaSettings, Port, Seconds
+from engine.store import Place, StoreSettings
+from services.backbone.settings import Port, Seconds
 from services.contracts.streams import SHIPPED_STREAMS
 
 SHIPPED_ACCOUNTS: Final = Path(__file__).parent / "accounts"
@@ -16,23 +16,18 @@ SHIPPED_ACCOUNTS: Final = Path(__file__).parent / "accounts"
 Count = Annotated[int, Field(ge=1, le=4096)]
 
 
-class ArchivistSettings(KafkaSettings):
+class ArchivistSettings(StoreSettings):
     """Settings of the archivist; the defaults suit a small machine."""
 
     http_port: Port = 8091
     archivist_streams: Path = SHIPPED_STREAMS
     archivist_accounts: Path = SHIPPED_ACCOUNTS
-    archivist_archive: Annotated[str, AfterValidator(archive_place)] = ".aldebaran/archive"
+    archivist_archive: Place = ".aldebaran/archive"
     """Where the Parquet files are, in one folder per stream: a folder, or s3a://bucket/prefix."""
-    archivist_s3_options: dict[str, SecretStr] = Field(default_factory=dict)
-    """Options of Hadoop's S3 client without their `fs.s3a.`, for example `endpoint`,
-    `endpoint.region`, `access.key` and `secret.key`; values are masked."""
     archivist_state: Path = Path(".aldebaran/archivist")
     """Folder of checkpoints, and of how far each account has judged."""
     archivist_jars: Path | None = None
     """Folder of the Kafka connector's jars; unset where Spark already has them."""
-    archivist_s3_jars: Path | None = None
-    """Folder of the S3 client's jars, which only an archive on S3 needs; unset as above."""
 
     archivist_master: str = ""
     """Spark's master; empty means this process, with `archivist_slots` threads."""
@@ -64,15 +59,7 @@ class ArchivistSettings(KafkaSettings):
 
     def jars(self) -> tuple[Path, ...]:
         """Return the folders of libraries that Spark gets from us."""
-        wanted = [self.archivist_jars]
-        if on_s3(self.archivist_archive):
-            wanted.append(self.archivist_s3_jars)
-        return tuple(folder for folder in wanted if folder)
-
-    def s3_options(self) -> dict[str, str]:
-        """Return the options of the S3 client as they are written."""
-        options = self.archivist_s3_options.items()
-        return {name: value.get_secret_value() for name, value in options}
+        return self.jars_for(self.archivist_jars, self.archivist_archive)
 
     def master(self) -> str:
         """Return where Spark runs."""

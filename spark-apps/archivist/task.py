@@ -18,7 +18,7 @@ LOOK_EVERY_SECONDS = 0.2
 log = logger(__name__)
 
 Work = Callable[[], bool]
-"""Returns whether it came to its end; raises Spark's errors."""
+"""Returns whether it came to its end; raises Spark's errors, and those of a disk or a store."""
 
 
 class Task:
@@ -41,7 +41,7 @@ class Task:
             return False
         try:
             return self._work()
-        except (PySparkException, Py4JError) as error:
+        except (PySparkException, Py4JError, OSError) as error:
             if not self._life.stop.is_set():
                 self._failed(error)
             return False

@@ -16,6 +16,7 @@ from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from auditor.watching import READY, open_fleet, read_opening, watch_until_stop
 from engine.session import quieten
+from engine.store import check_reach
 from services.backbone.log import logger
 from services.backbone.service import Life, run
 from services.backbone.settings import read_settings
@@ -67,6 +68,8 @@ def audit(settings: AuditorSettings, life: Life) -> None:
     spark = open_session(settings)
     try:
         scene = Scene(spark, settings, life.clock)
+        if settings.auditor_store:
+            check_reach(spark, "checkpoints", settings.auditor_store)
         if life.stop.is_set():
             return
         fleet = open_fleet(scene, opened)

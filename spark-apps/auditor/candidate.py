@@ -48,6 +48,6 @@ class Candidate:
 
     def _read(self) -> Offsets:
         try:
-            return committed(self.running.recipe.checkpoint.spark)
+            return committed(self._scene.spark, self.running.recipe.checkpoint.location())
         except (OSError, ValueError):
             return {}

@@ -29,6 +29,8 @@ FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 _FILE: Final = "watch.json"
 _SPARK: Final = "spark"
+_NOTE: Final = "store.json"
+_SINCE: Final = "since_ms"
 _ID_LENGTH: Final = 12
 
 log = logger(__name__)
@@ -85,6 +87,8 @@ class Checkpoint:
     home: Path
     """The watch's folder: versions, and what was set aside."""
     wanted: Fingerprint
+    store: str = ""
+    """The address of the watch's part of a store, where Spark's checkpoints are kept in one."""
 
     @property
     def folder(self) -> Path:
@@ -93,8 +97,21 @@ class Checkpoint:
 
     @property
     def spark(self) -> Path:
-        """What Spark calls the checkpoint."""
+        """What Spark calls the checkpoint, on a disk."""
         return self.folder / _SPARK
+
+    def location(self) -> str:
+        """Return what Spark is told.
+
+        A store cannot rename a folder: it is our note on the disk, set aside with all the rest,
+        that says which folder of the store is this version's.
+
+        Raises:
+            ValueError: there is no such note; `claim` writes it.
+        """
+        if not self.store:
+            return str(self.spark)
+        return f"{self.store}/{self.wanted.id}/{_since_ms(self.folder / _NOTE)}"
 
     def claim(self, now_ms: int) -> None:
         """Make sure that the folder is this version's; what is not is set aside.
@@ -109,6 +126,8 @@ class Checkpoint:
                 self.set_aside(wrong, now_ms)
             if not (self.folder / _FILE).exists():
                 write_whole(self.folder / _FILE, asdict(self.wanted))
+            if self.store and not (self.folder / _NOTE).exists():
+                write_whole(self.folder / _NOTE, {_SINCE: now_ms})
         except OSError as error:
             if error.errno in FULL:
                 raise Transient(f"the disk of {self.home}: {error}") from None
@@ -118,8 +137,10 @@ class Checkpoint:
             ) from None
 
     def _wrong(self) -> str | None:
-        found = _read(self.folder / _FILE)
-        if found == self.wanted or not self.spark.exists():
+        found, noted = _read(self.folder / _FILE), (self.folder / _NOTE).exists()
+        if noted and not _is_note(self.folder / _NOTE):
+            return f"{_NOTE} cannot be read"
+        if found == self.wanted or not (noted or self.spark.exists()):
             return None
         if found is None:
             return f"{_FILE} is missing or cannot be read"
@@ -180,6 +201,21 @@ def _read(path: Path) -> Fingerprint | None:
         return Fingerprint(**{field.name: parts[field.name] for field in fields(Fingerprint)})
     except (ValueError, KeyError, TypeError, OSError):
         return None
+
+
+def _since_ms(note: Path) -> int:
+    try:
+        return int(json.loads(note.read_text())[_SINCE])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{note}: {error}") from None
+
+
+def _is_note(note: Path) -> bool:
+    try:
+        _since_ms(note)
+    except ValueError:
+        return False
+    return True
 
 
 def write_whole(path: Path, content: Any) -> None:

@@ -39,7 +39,7 @@ def recipe_of(scene: Scene, declared: Declared) -> Recipe:
     settings, watch = scene.settings, declared.watch
     home = settings.checkpoints_here() / watch.watch
     wanted = fingerprint(watch, declared.streams, settings.auditor_shuffle_partitions)
-    checkpoint = Checkpoint(watch.watch, home, wanted)
+    checkpoint = Checkpoint(watch.watch, home, wanted, settings.store_here(watch.watch))
     return Recipe(scene.spark, settings, declared, checkpoint)
 
 

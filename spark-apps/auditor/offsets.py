@@ -2,33 +2,32 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
+
+from pyspark.sql import SparkSession
 
 from auditor.poison import Range
+from engine.folders import names_in, text_of
 
 Offsets = Mapping[str, Mapping[int, int]]
 """By topic and partition: the offset of the next record."""
 
 
-def committed(spark_folder: Path) -> Offsets:
+def committed(spark: SparkSession, location: str) -> Offsets:
     """Return where the query will go on reading; empty if it has committed nothing.
 
     Raises:
+        OSError: they cannot be reached.
         ValueError: Spark's notes cannot be read.
     """
-    batches = _numbers(spark_folder / "commits")
+    batches = [int(name) for name in names_in(spark, f"{location}/commits") if name.isdigit()]
     if not batches:
         return {}
-    lines = (spark_folder / "offsets" / str(max(batches))).read_text().splitlines()
+    lines = text_of(spark, f"{location}/offsets/{max(batches)}").splitlines()
     offsets: dict[str, dict[int, int]] = {}
     for line in lines[2:]:
         for topic, partitions in json.loads(line).items():
             offsets[topic] = {int(number): int(offset) for number, offset in partitions.items()}
     return offsets
-
-
-def _numbers(folder: Path) -> list[int]:
-    return [int(path.name) for path in folder.glob("*") if path.name.isdigit()]
 
 
 def unread(read: Offsets, begin: Offsets, end: Offsets) -> list[Range]:

@@ -111,7 +111,7 @@ def sink(
         .options(**prefixed(settings))
         .option("kafka.linger.ms", "0")
         .option("kafka.acks", "all")
-        .option("checkpointLocation", str(checkpoint.spark))
+        .option("checkpointLocation", checkpoint.location())
         .outputMode("update")
         .queryName(f"{checkpoint.watch}-{checkpoint.wanted.id}")
     )

@@ -1,6 +1,7 @@
 """What is done for a watch in trouble, on real brokers and a real checkpoint."""
 
 import json
+import math
 from collections import deque
 from collections.abc import Iterable
 from typing import Final
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
+from auditor.checkpoint import TRIED_BYTES
 from auditor.guards import topics_of
 from auditor.offsets import Offsets, committed, lost, unread
 from auditor.poison import Range, Verdict, search
@@ -20,6 +22,7 @@ from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
 from auditor.trial import try_out
 from auditor.trouble import NO_SLOTS, OUT_OF_RANGE, Trouble, judge
 from engine.brokers import kept_offsets
+from engine.folders import write_in
 from engine.restarts import first_line, whole_text
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
@@ -43,6 +46,7 @@ class RealRemedies:
         self._clock = clock
         self._lossy = False
         self._rebuilt_at_seconds: deque[float] = deque(maxlen=REBUILDS_MAX)
+        self._doubted_at_seconds = -math.inf
 
     def start(self, batch_seconds: float) -> StreamingQuery:
         """Start the query; once behind what was lost, if that was accepted."""
@@ -116,10 +120,22 @@ class RealRemedies:
         metrics.LOST.labels(self._watch).inc(sum(len(one) for one in gone))
         log.error("records_lost", watch=self._watch, lost=told(gone), reason=reason)
         if OUT_OF_RANGE in reason:
-            self.rebuild(f"it ends before records that are gone ({told(gone)}): {reason}")
+            self._begin_anew(f"it ends before records that are gone ({told(gone)}): {reason}")
         self._lossy = True
 
     def rebuild(self, reason: str) -> None:
+        """Set a broken checkpoint aside; one in a store only if that answers, at the second time.
+
+        Spark says of a store that is away for a moment what it says of a broken checkpoint.
+        """
+        self._try_store()
+        now = self._clock.monotonic_seconds()
+        doubted, self._doubted_at_seconds = self._doubted_at_seconds, now
+        if self._recipe.checkpoint.store and now - doubted > REBUILDS_WINDOW_SECONDS:
+            raise Transient(f"the store may have been away, so it is tried once more: {reason}")
+        self._begin_anew(reason)
+
+    def _begin_anew(self, reason: str) -> None:
         """Set the checkpoint aside, so that the next start begins with the oldest kept event."""
         now = self._clock.monotonic_seconds()
         since = now - REBUILDS_WINDOW_SECONDS
@@ -145,13 +161,21 @@ class RealRemedies:
             "Change the SQL (try_cast, try_divide, CAST AS DOUBLE): the watch then starts again"
         )
 
+    def _try_store(self) -> None:
+        store = self._recipe.checkpoint.store
+        try:
+            if store:
+                write_in(self._recipe.spark, f"{store}/tried.new", bytes(TRIED_BYTES))
+        except OSError as error:
+            raise Transient(f"the store of {store}: {error}") from None
+
     def _kept(self) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
         options = self._recipe.settings.kafka_client_options()
         return kept_offsets(self._recipe.spark, options, topics_of(self._recipe.declared.watch))
 
     def _committed(self) -> Offsets:
         try:
-            return committed(self._recipe.checkpoint.spark)
+            return committed(self._recipe.spark, self._recipe.checkpoint.location())
         except (OSError, ValueError):
             return {}
 

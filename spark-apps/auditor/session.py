@@ -29,6 +29,7 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         f"{_ROCKSDB}.trackTotalNumberOfRows": "false",
         f"{_ROCKSDB}.boundedMemoryUsage": "true",
         f"{_ROCKSDB}.maxMemoryUsageMB": str(settings.auditor_state_memory_mebibytes),
+        **(settings.store_config() if settings.auditor_store else {}),
         **settings.auditor_spark_options,
     }
 
@@ -40,7 +41,7 @@ def open_session(settings: AuditorSettings) -> SparkSession:
         master=settings.master(),
         alone=not settings.auditor_master,
         heap=settings.auditor_heap,
-        jars=(settings.auditor_jars,) if settings.auditor_jars else (),
+        jars=settings.jars(),
         log_format=settings.log_format,
     )
     return open_with(driver, real_time_config(settings))

@@ -6,7 +6,8 @@ from typing import Annotated, Final
 from pydantic import Field, SecretStr
 
 from engine.options import kafka_client_options, master_url
-from services.backbone.settings import KafkaSettings, Port, Seconds
+from engine.store import Address, StoreSettings
+from services.backbone.settings import Port, Seconds
 from services.contracts.records import Name
 from services.contracts.streams import SHIPPED_STREAMS
 
@@ -16,7 +17,7 @@ SHIPPED_WATCHES: Final = Path(__file__).parent / "watches"
 Count = Annotated[int, Field(ge=1, le=4096)]
 
 
-class AuditorSettings(KafkaSettings):
+class AuditorSettings(StoreSettings):
     """Settings of one auditor; two auditors differ in id, port, phase and nothing else."""
 
     http_port: Port = 8082
@@ -24,6 +25,10 @@ class AuditorSettings(KafkaSettings):
     auditor_watches: Path = SHIPPED_WATCHES
     auditor_streams: Path = SHIPPED_STREAMS
     auditor_checkpoints: Path = Path(".aldebaran/auditor")
+    """Folder of checkpoints on a disk of this auditor's driver."""
+    auditor_store: Address = ""
+    """Where Spark's part of the checkpoints lies if not in that folder: s3a://bucket/prefix. What
+    we note beside it stays on the disk, so executors need none that they share with the driver."""
     auditor_jars: Path | None = None
     """Folder of the Kafka connector's jars; unset where Spark already has them."""
 
@@ -50,6 +55,14 @@ class AuditorSettings(KafkaSettings):
     auditor_progress_grace_seconds: Seconds = 30.0
     auditor_restarts_max: Annotated[int, Field(ge=0, le=1000)] = 8
     auditor_restarts_window_seconds: Seconds = 600.0
+
+    def jars(self) -> tuple[Path, ...]:
+        """Return the folders of libraries that Spark gets from us."""
+        return self.jars_for(self.auditor_jars, self.auditor_store)
+
+    def store_here(self, watch: str) -> str:
+        """Return the address of this auditor's part of a watch in the store, if there is one."""
+        return f"{self.auditor_store}/{self.auditor_id}/{watch}" if self.auditor_store else ""
 
     def checkpoints_here(self) -> Path:
         """Return the folder of this auditor's checkpoints."""

@@ -22,6 +22,8 @@ class Trouble(StrEnum):
 
 # Tried on Spark 4.3.0, one by one: docs/recovery.md says what each fault looks like.
 _FULL: Final = ("No space left on device", "Disk quota exceeded", "File too large")
+_STORE: Final = ("SdkClientException", "AWSServiceIOException", "Status Code: 5")
+"""An object store that is away says so within what Spark calls a state that cannot be loaded."""
 OUT_OF_RANGE: Final = "OffsetOutOfRangeException"
 """Real-time Mode never looks for lost records itself: its reader ends with Kafka's own word."""
 _LOST: Final = (
@@ -40,7 +42,7 @@ _CHECKPOINT: Final = (
 )
 _REFUSED: Final = ("[STREAMING_REAL_TIME_MODE", "[STREAMING_STATEFUL_OPERATOR", "[STATE_STORE_KEY")
 _SIGNS: Final = (
-    (Trouble.OUTSIDE, _FULL),
+    (Trouble.OUTSIDE, (*_FULL, *_STORE)),
     (Trouble.LOST_RECORDS, _LOST),
     (Trouble.CHECKPOINT, _CHECKPOINT),
     (Trouble.REFUSED, _REFUSED),

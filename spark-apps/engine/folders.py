@@ -1,20 +1,76 @@
-"""Folders that Spark can reach: on a disk, or as the beginning of keys in an object store."""
+"""Folders on a disk, or as the beginning of keys in an object store that Spark reaches."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
+
+from engine.restarts import first_line
+
+ENCODING: Final = "UTF-8"
+
+
+def is_remote(folder: str) -> bool:
+    """Return whether a folder is an address in a store."""
+    return "://" in folder
 
 
 def names_in(spark: SparkSession, folder: str) -> list[str]:
     """Return the names in a folder; none where there is no such folder.
 
     Raises:
-        Py4JJavaError: with Java's own error, where the folder's place cannot be asked.
+        OSError: the store does not answer, or does not let us in.
     """
+    if not is_remote(folder):
+        return [path.name for path in Path(folder).glob("*")]
+    try:
+        path, system = _reached(spark, folder)
+        if not system.exists(path):
+            return []
+        return [str(status.getPath().getName()) for status in system.listStatus(path)]
+    except Py4JJavaError as error:
+        raise OSError(first_line(error)) from None
+
+
+def text_of(spark: SparkSession, file: str) -> str:
+    """Return what is written in a small file.
+
+    Raises:
+        OSError: it is not there, or cannot be read.
+    """
+    if not is_remote(file):
+        return Path(file).read_text()
+    try:
+        path, system = _reached(spark, file)
+        stream = system.open(path)
+        try:
+            return bytes(stream.readAllBytes()).decode(ENCODING)
+        finally:
+            stream.close()
+    except Py4JJavaError as error:
+        raise OSError(first_line(error)) from None
+
+
+def write_in(spark: SparkSession, file: str, content: bytes) -> None:
+    """Write a small file of a store, over what was there.
+
+    Raises:
+        OSError: the store does not take it.
+    """
+    try:
+        path, system = _reached(spark, file)
+        stream = system.create(path, True)
+        try:
+            stream.write(content)
+        finally:
+            stream.close()
+    except Py4JJavaError as error:
+        raise OSError(first_line(error)) from None
+
+
+def _reached(spark: SparkSession, folder: str) -> tuple[Any, Any]:
     jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to Hadoop's file systems
     java: Any = spark.sparkContext._jsc  # noqa: SLF001 - the same
     path = jvm.org.apache.hadoop.fs.Path(folder)
-    system = path.getFileSystem(java.hadoopConfiguration())
-    if not system.exists(path):
-        return []
-    return [str(status.getPath().getName()) for status in system.listStatus(path)]
+    return path, path.getFileSystem(java.hadoopConfiguration())

@@ -3,6 +3,7 @@
 Skipped where there is no Helm; `make chart-tools` installs it.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,25 @@ def test_executors_are_pods_where_the_runner_is_the_cluster() -> None:
     told = environment(pods(objects)["t-aldebaran-auditor-a"]["containers"][0])
     assert told["ALDEBARAN_AUDITOR_MASTER"].startswith("k8s://")
     assert "spark.kubernetes.container.image" in told["ALDEBARAN_AUDITOR_SPARK_OPTIONS"]
+
+
+def test_executors_have_no_volume_where_checkpoints_are_in_a_bucket() -> None:
+    in_bucket = setting("auditor.runner=cluster", "auditor.checkpoints.store=s3a://bucket/prefix")
+    mounted = ".options.claimName"
+    for chosen, count in ((APART, 1), (in_bucket, 0)):
+        told = environment(pods(rendered(*chosen))["t-aldebaran-auditor-a"]["containers"][0])
+        assert told["ALDEBARAN_AUDITOR_SPARK_OPTIONS"].count(mounted) == count
+
+
+def test_executors_have_the_role_of_all_pods_and_no_rights_over_them() -> None:
+    objects = rendered(*APART)
+    told = environment(pods(objects)["t-aldebaran-auditor-a"]["containers"][0])
+    options = json.loads(told["ALDEBARAN_AUDITOR_SPARK_OPTIONS"])
+    account = options["spark.kubernetes.authenticate.executor.serviceAccountName"]
+    named = {each["metadata"]["name"] for each in objects if each["kind"] == "ServiceAccount"}
+    bound = [each["subjects"] for each in objects if each["kind"] == "RoleBinding"]
+    assert account in named
+    assert account not in {subject["name"] for subjects in bound for subject in subjects}
 
 
 def executor_templates(objects: list[Object]) -> dict[str, Object]:

@@ -117,7 +117,7 @@ def _check_slots(stage: Stage, declared: Declared, texts: DataFrame) -> None:
 def _follow(stage: Stage, declared: Declared, started: MemoryQuery, folder: str) -> Outcome:
     begun, never = stage.clock.monotonic_seconds(), threading.Event()
     cut = ""
-    while started.query.isActive and not _is_through(stage, declared, started, Path(folder)):
+    while started.query.isActive and not _is_through(stage, declared, started, folder):
         seconds = stage.clock.monotonic_seconds() - begun
         if cut := too_much(stage.bounds, started.count(), seconds):
             break
@@ -139,14 +139,14 @@ def too_much(bounds: Bounds, rows: int, seconds: float) -> str:
     return ""
 
 
-def _is_through(stage: Stage, declared: Declared, started: MemoryQuery, folder: Path) -> bool:
+def _is_through(stage: Stage, declared: Declared, started: MemoryQuery, folder: str) -> bool:
     """Tell whether everything is read, and Spark has told of the batch that read the last."""
     ends = {topic: stage.reading.ends[topic] for topic in guards.topics_of(declared.watch)}
     try:
         # In this sequence, so that `last` is no earlier than the batch that read the last record.
-        if behind(committed(folder), ends) > 0:
+        if behind(committed(stage.spark, folder), ends) > 0:
             return False
-        last = max(int(path.name) for path in folder.glob("commits/*") if path.name.isdigit())
+        last = max(int(path.name) for path in Path(folder).glob("commits/*") if path.name.isdigit())
     except (OSError, ValueError):
         return False
     return last in [each.batchId for each in started.query.recentProgress]

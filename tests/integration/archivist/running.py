@@ -109,8 +109,8 @@ class StorePlace(ArchivePlace):
     @property
     def settings(self) -> dict[str, object]:
         return {
-            "ARCHIVIST_S3_JARS": self.s3_jars,
-            "ARCHIVIST_S3_OPTIONS": json.dumps(self.store.options),
+            "S3_JARS": self.s3_jars,
+            "S3_OPTIONS": json.dumps(self.store.options),
         }
 
 

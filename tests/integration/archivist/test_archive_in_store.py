@@ -52,7 +52,7 @@ def test_nothing_is_lost_or_doubled_by_kills(store_place: StorePlace, spark: Spa
         wait_for("some batches are committed", lambda: batches(first) >= 3)
         kill_all(first)
     options = json.dumps(place.store.options | IMPATIENT)
-    with place.archivist(ARCHIVIST_RECORDS_PER_BATCH=100, ARCHIVIST_S3_OPTIONS=options) as second:
+    with place.archivist(ARCHIVIST_RECORDS_PER_BATCH=100, S3_OPTIONS=options) as second:
         wait_for("it goes on", lambda: batches(second) >= 1)
         place.store.kill()
         sender.purchase("lonely", "never", 1)
@@ -75,9 +75,9 @@ def told(place: StorePlace, accounts: Reader) -> set[str]:
 
 def test_a_wrong_key_is_told(store_place: StorePlace) -> None:
     options = json.dumps(store_place.store.options | {"secret.key": "wrong"})
-    with store_place.archivist(ARCHIVIST_S3_OPTIONS=options) as running:
+    with store_place.archivist(S3_OPTIONS=options) as running:
         assert running.wait() == 78, running.log()[-3000:]
-        assert "give the archivist's role or keys the right" in reason(running)
+        assert "give the role or the keys the right" in reason(running)
 
 
 def test_a_missing_bucket_is_told(store_place: StorePlace) -> None:

@@ -108,3 +108,62 @@ def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Refused, match="checkpoint folder"):
         of(tmp_path / "file" / "w").claim(NOW_MS)
+
+
+STORE = "s3a://bucket/a/w"
+
+
+def in_store(home: Path) -> Checkpoint:
+    return Checkpoint("w", home, WANTED, STORE)
+
+
+def test_a_part_in_a_store_is_found_again(tmp_path: Path) -> None:
+    checkpoint = in_store(tmp_path)
+    checkpoint.claim(NOW_MS)
+    assert checkpoint.location() == f"{STORE}/{WANTED.id}/{NOW_MS}"
+    in_store(tmp_path).claim(NOW_MS + 1)
+    assert in_store(tmp_path).location() == checkpoint.location()
+
+
+def test_a_part_in_a_store_is_set_aside_by_leaving_it(tmp_path: Path) -> None:
+    checkpoint = in_store(tmp_path)
+    checkpoint.claim(NOW_MS)
+    before = checkpoint.location()
+    checkpoint.set_aside("broken", NOW_MS + 1)
+    checkpoint.claim(NOW_MS + 2)
+    assert checkpoint.location() == f"{STORE}/{WANTED.id}/{NOW_MS + 2}" != before
+    assert len(aside(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"since_ms": null}'])
+def test_a_note_that_cannot_be_read_is_set_aside(tmp_path: Path, content: str) -> None:
+    checkpoint = in_store(tmp_path)
+    checkpoint.claim(NOW_MS)
+    (checkpoint.folder / "store.json").write_text(content)
+    with pytest.raises(ValueError, match=r"store\.json"):
+        checkpoint.location()
+    checkpoint.claim(NOW_MS + 1)
+    assert checkpoint.location() == f"{STORE}/{WANTED.id}/{NOW_MS + 1}"
+    assert len(aside(tmp_path)) == 1
+
+
+def test_another_query_never_takes_a_part_of_a_store(tmp_path: Path) -> None:
+    checkpoint = in_store(tmp_path)
+    checkpoint.claim(NOW_MS)
+    (checkpoint.folder / "watch.json").write_text(json.dumps(asdict(WANTED) | {"sql": "other"}))
+    checkpoint.claim(NOW_MS + 1)
+    assert checkpoint.location() == f"{STORE}/{WANTED.id}/{NOW_MS + 1}"
+
+
+def test_without_a_claim_there_is_no_part(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"store\.json"):
+        in_store(tmp_path).location()
+
+
+def test_what_lies_on_the_disk_stays_when_a_store_is_named(tmp_path: Path) -> None:
+    claimed(tmp_path)
+    in_store(tmp_path).claim(NOW_MS)
+    assert in_store(tmp_path).location().startswith(STORE)
+    of(tmp_path).claim(NOW_MS)
+    assert of(tmp_path).location() == str(of(tmp_path).spark)
+    assert aside(tmp_path) == []

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from auditor.offsets import committed, lost, unread
 from auditor.poison import Range
@@ -19,20 +20,22 @@ def note(folder: Path, batch: int, offsets: dict[str, dict[str, int]], done: boo
         (folder / "commits" / str(batch)).write_text('v1\n{"nextBatchWatermarkMs":0}')
 
 
-def test_newest_committed_batch_counts(tmp_path: Path) -> None:
-    assert committed(tmp_path) == {}
+@pytest.mark.spark
+def test_newest_committed_batch_counts(spark: SparkSession, tmp_path: Path) -> None:
+    assert committed(spark, str(tmp_path)) == {}
     note(tmp_path, 9, {"t": {"0": 5}})
     note(tmp_path, 10, {"t": {"0": 7, "1": 2}, "t.heartbeat": {"0": 1}})
     note(tmp_path, 11, {"t": {"0": 9, "1": 9}}, done=False)
-    assert committed(tmp_path) == {"t": {0: 7, 1: 2}, "t.heartbeat": {0: 1}}
+    assert committed(spark, str(tmp_path)) == {"t": {0: 7, 1: 2}, "t.heartbeat": {0: 1}}
 
 
-def test_half_a_note_cannot_be_read(tmp_path: Path) -> None:
+@pytest.mark.spark
+def test_half_a_note_cannot_be_read(spark: SparkSession, tmp_path: Path) -> None:
     note(tmp_path, 0, {"t": {"0": 5}})
     path = tmp_path / "offsets" / "0"
     path.write_text(path.read_text()[:-3])
     with pytest.raises(ValueError, match="Expecting"):
-        committed(tmp_path)
+        committed(spark, str(tmp_path))
 
 
 BEGIN = {"t": {0: 3, 1: 0}, "h": {0: 0}}

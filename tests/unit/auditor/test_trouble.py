@@ -28,6 +28,11 @@ TOLD = [
     ),
     ("Connection to streaming shuffle writer 38 closed before termination", Trouble.OUTSIDE),
     ("Multiple streaming queries are concurrently using commits", Trouble.OUTSIDE),
+    (
+        "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error SQLSTATE: 58030\n"
+        "software.amazon.awssdk.core.exception.SdkClientException: Unable to execute HTTP request",
+        Trouble.OUTSIDE,
+    ),
     ("java.io.IOException: No space left on device", Trouble.OUTSIDE),
     ("org.apache.kafka.common.errors.TimeoutException: Timeout expired", Trouble.OUTSIDE),
     ("", Trouble.OUTSIDE),

@@ -57,7 +57,8 @@ def test_two_auditors_share_nothing_but_the_folder_above_their_checkpoints(
     assert {each.name for each in two} - {each.name for each in one} == {"auditor-b"}
     a, b = (each.environment for each in two if each.name.startswith("auditor-"))
     same = {name for name in a if a[name] == b[name]}
-    assert same == {"ALDEBARAN_AUDITOR_JARS", "ALDEBARAN_AUDITOR_CHECKPOINTS"}
+    jars = {"ALDEBARAN_AUDITOR_JARS", "ALDEBARAN_S3_JARS"}
+    assert same == jars | {"ALDEBARAN_AUDITOR_CHECKPOINTS"}
     assert (a["ALDEBARAN_AUDITOR_PHASE"], b["ALDEBARAN_AUDITOR_PHASE"]) == ("0.0", "0.5")
     for programs, expected in ((two, '["a", "b"]'), (one, '["a"]')):
         (heartbeat,) = (each for each in programs if each.name == "heartbeat")

@@ -27,6 +27,7 @@ in how long they wait before they take a change. */}}
 {{- $_ := set $own "auditor_heap" $auditor.heap -}}
 {{- $_ := set $own "auditor_shuffle_partitions" $auditor.shufflePartitions -}}
 {{- $_ := set $own "auditor_checkpoints" "/var/lib/aldebaran/auditor" -}}
+{{- with $auditor.checkpoints.store }}{{ $_ := set $own "auditor_store" . }}{{ end -}}
 {{- if $root.Values.streams }}{{ $_ := set $own "auditor_streams" "/etc/aldebaran/streams" }}{{ end -}}
 {{- if $root.Values.watches }}{{ $_ := set $own "auditor_watches" "/etc/aldebaran/watches" }}{{ end -}}
 {{- $spark := deepCopy $auditor.sparkOptions -}}
@@ -82,12 +83,13 @@ labelSelector:
 {{- $_ := set $options "spark.kubernetes.container.image" (include "aldebaran.image" (list $root $root.Values.image.spark)) -}}
 {{- $_ := set $options "spark.kubernetes.container.image.pullPolicy" $root.Values.image.pullPolicy -}}
 {{- $_ := set $options "spark.kubernetes.executor.label.aldebaran/auditor" $id -}}
+{{- $_ := set $options "spark.kubernetes.authenticate.executor.serviceAccountName" (include "aldebaran.serviceAccount" $root) -}}
 {{- $_ := set $options "spark.kubernetes.executor.request.cores" $auditor.executors.cpuRequest -}}
 {{- $_ := set $options "spark.executor.instances" ($auditor.executors.count | toString) -}}
 {{- $_ := set $options "spark.executor.cores" ($auditor.executors.cores | toString) -}}
 {{- $_ := set $options "spark.executor.memory" $auditor.executors.memory -}}
 {{- $_ := set $options "spark.executor.defaultJavaOptions" (include "aldebaran.javaOptions" $root) -}}
-{{- if eq $auditor.checkpoints.type "volume" -}}
+{{- if and (eq $auditor.checkpoints.type "volume") (not $auditor.checkpoints.store) -}}
 {{- $volume := "spark.kubernetes.executor.volumes.persistentVolumeClaim.checkpoints" -}}
 {{- $_ := set $options (printf "%s.mount.path" $volume) "/var/lib/aldebaran" -}}
 {{- $_ := set $options (printf "%s.options.claimName" $volume) (include "aldebaran.checkpointClaim" .) -}}

@@ -4,7 +4,8 @@ import pytest
 from pydantic import SecretStr
 
 from archivist.settings import ArchivistSettings
-from archivist.store import client_config, on_s3, refusal
+from auditor.settings import AuditorSettings
+from engine.store import client_config, refusal
 from services.backbone.errors import Refused, Transient
 
 
@@ -36,12 +37,24 @@ def test_other_addresses_are_refused_with_advice(text: str, advice: str) -> None
         ArchivistSettings(archivist_archive=text)
 
 
-def test_only_an_archive_on_s3_needs_the_s3_client() -> None:
-    folders = {"archivist_jars": "/jars/spark", "archivist_s3_jars": "/jars/s3"}
-    for archive, count in (("/data", 1), ("s3a://bucket", 2)):
-        settings = ArchivistSettings.model_validate({"archivist_archive": archive, **folders})
-        assert len(settings.jars()) == count
-        assert on_s3(archive) == (count == 2)
+def test_only_files_on_s3_need_the_s3_client() -> None:
+    folders = {"archivist_jars": "/jars/spark", "auditor_jars": "/jars/spark", "s3_jars": "/s3"}
+    for archive, store, count in (("/data", "", 1), ("s3a://bucket", "s3a://bucket", 2)):
+        places = {"archivist_archive": archive, "auditor_store": store}
+        assert len(ArchivistSettings.model_validate(places | folders).jars()) == count
+        assert len(AuditorSettings.model_validate(places | folders).jars()) == count
+
+
+@pytest.mark.parametrize("text", ["/data", "s3://bucket", "s3a:///a"])
+def test_checkpoints_go_to_a_store_or_to_none(text: str) -> None:
+    with pytest.raises(ValueError, match="s3a://"):
+        AuditorSettings(auditor_store=text)
+
+
+def test_each_auditor_and_watch_has_its_own_part() -> None:
+    settings = AuditorSettings(auditor_store="s3a://bucket/desk/", auditor_id="b")
+    assert settings.store_here("w") == "s3a://bucket/desk/b/w"
+    assert AuditorSettings().store_here("w") == ""
 
 
 def test_a_role_is_asked_for_unless_there_are_keys() -> None:
@@ -60,9 +73,9 @@ def test_what_is_written_wins() -> None:
 
 
 def test_keys_are_not_shown() -> None:
-    settings = ArchivistSettings(archivist_s3_options={"secret.key": SecretStr("hidden")})
+    settings = ArchivistSettings(s3_options={"secret.key": SecretStr("hidden")})
     assert "hidden" not in repr(settings)
-    assert settings.s3_options() == {"secret.key": "hidden"}
+    assert settings.store_config()["spark.hadoop.fs.s3a.secret.key"] == "hidden"
 
 
 @pytest.mark.parametrize(

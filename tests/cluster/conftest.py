@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +16,13 @@ from tests.chaos.facts import load, machine
 from tests.cluster.kubectl import Kubectl, run
 from tests.cluster.release import HERE, Release
 from tests.cluster.report import ClusterReport
+from tests.integration.s3 import BUCKET, S3Server
 
 RUNNER = os.environ.get("CLUSTER_RUNNER", "local")
 KEEP = bool(os.environ.get("CLUSTER_KEEP"))
+IN_STORE = bool(os.environ.get("CLUSTER_STORE"))
+RUNS = f"{RUNNER}, checkpoints in a store" if IN_STORE else RUNNER
+"""How the auditors run, as the report tells it."""
 NAMESPACE = "aldebaran-test"
 WATCHES = HERE.parents[1] / "spark-apps" / "auditor" / "watches"
 
@@ -55,15 +60,53 @@ def reachable() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
-    """The chart installed and ready, with a far end beside it."""
+def store(
+    tmp_path_factory: pytest.TempPathFactory, aldebaran_tools: Path
+) -> Iterator[S3Server | None]:
+    """A server of S3 on this machine, if checkpoints are to lie in one."""
     if why := reachable():
         pytest.skip(f"{why}; docs/kubernetes.md tells what is needed")
+    if not IN_STORE:
+        yield None
+        return
+    server = S3Server(tmp_path_factory.mktemp("store"), aldebaran_tools, address_for_pods())
+    server.start()
+    yield server
+    server.kill()
+
+
+def address_for_pods() -> str:
+    """Return this machine's address on the way to the cluster's first node."""
+    path = 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}'
+    node = run(("kubectl", "get", "nodes", "-o", path))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        asked.connect((node, 9))  # no packet leaves: only the route is looked up
+        return str(asked.getsockname()[0])
+
+
+def in_store(store: S3Server, written: Path) -> Path:
+    """Write the values by which checkpoints lie in the store."""
+    tests_own = yaml.safe_load((HERE / "values.yaml").read_text("utf-8"))["networkPolicy"]
+    values = {
+        "auditor": {
+            "checkpoints": {"store": f"s3a://{BUCKET}/checkpoints", "sharedNode": False},
+            "settings": {"s3_options": json.dumps(store.options)},
+        },
+        "networkPolicy": {"outsidePorts": [*tests_own["outsidePorts"], store.port]},
+    }
+    written.write_text(yaml.safe_dump(values), "utf-8")
+    return written
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) -> Iterator[Release]:
+    """The chart installed and ready, with a far end beside it."""
     folder = tmp_path_factory.mktemp("cluster")
     kubectl = Kubectl(NAMESPACE)
     run(("kubectl", "apply", "-f", "-"), _namespace())
     kubectl.say("apply", "-f", str(HERE / "inbox.yaml"))
     values = [HERE / "values.yaml", declared(folder)]
+    values += [in_store(store, folder / "store.yaml")] if store else []
     count = len(watches())
     told = [f"auditor.runner={RUNNER}", f"auditor.watches={count}"]
     told.append(f"auditor.executors.count={count}")  # each has the slots of one watch
@@ -90,6 +133,6 @@ def cluster_report() -> Iterator[ClusterReport]:
     named = os.environ.get("CLUSTER_REPORT")
     report = ClusterReport.open(Path(named) if named else None)
     report.facts["machine"] = f"{machine()}; one node; all programs, stores and the load share it"
-    report.facts[f"load before the last run with auditor.runner {RUNNER}"] = load()
+    report.facts[f"load before the last run with auditor.runner {RUNS}"] = load()
     yield report
     report.write()

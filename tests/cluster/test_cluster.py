@@ -2,7 +2,8 @@
 
 `make cluster-test` runs it and writes docs/reports/cluster.md. `CLUSTER_ONLY` picks cells whose
 title it matches as a regular expression; `CLUSTER_RUNNER` is local or cluster, `CLUSTER_WATCHES`
-names the shipped watches that run; `CLUSTER_KEEP` leaves the release for the next run.
+names the shipped watches that run; `CLUSTER_STORE` keeps checkpoints in an S3
+server on this machine; `CLUSTER_KEEP` leaves the release for the next run.
 """
 
 import os
@@ -13,7 +14,7 @@ import pytest
 
 from services.machine.problems import MachineProblem
 from tests.cluster.cells import plan
-from tests.cluster.conftest import RUNNER
+from tests.cluster.conftest import RUNNER, RUNS
 from tests.cluster.release import Release
 from tests.cluster.report import ClusterReport
 from tests.cluster.trial import Trial, right
@@ -38,6 +39,6 @@ def test_every_accepted_over_purchase_alerts_once_whatever_happens_to_the_releas
         except (MachineProblem, AssertionError) as problem:
             wrong.append(f"{cell.title}: {problem!r}")
             continue
-        cluster_report.add(RUNNER, outcome)
+        cluster_report.add(RUNS, outcome)
         wrong += [f"{cell.title}: {outcome.counts}"] * (not right(outcome))
     assert not wrong, wrong

@@ -11,7 +11,7 @@ import os
 import pytest
 
 from tests.chaos.facts import load
-from tests.cluster.conftest import RUNNER, watches
+from tests.cluster.conftest import RUNS, watches
 from tests.cluster.kubectl import ready
 from tests.cluster.release import HERE, Release
 from tests.cluster.report import ClusterReport
@@ -52,7 +52,7 @@ def test_latency_over_boundaries(release: Release, cluster_report: ClusterReport
     stood = pauses(release, probes[0].at_ms)
     missing = [each for each in probes if not each.latencies_ms]
     only = ", ".join(path.stem for path in watches())
-    cluster_report.speed[f"{RUNNER}, {RATE}/s, {PROBES} alerts/s, {only}"] = {
+    cluster_report.speed[f"{RUNS}, {RATE}/s, {PROBES} alerts/s, {only}"] = {
         "load": f"{before} before, {load()} after",
         "probes": len(probes),
         "missing": len(missing),

@@ -13,8 +13,9 @@ from services.machine.readiness import TcpReadiness
 LOCK_FILE = Path(__file__).with_name("s3.lock")
 BUCKET = "archive"
 ACCESS_KEY, SECRET_KEY = "tester", "tester-is-nobodys-secret"
+LOOPBACK = "127.0.0.1"
 _PROPERTIES = """\
-s3proxy.endpoint=http://127.0.0.1:{port}
+s3proxy.endpoint=http://{bound}:{port}
 s3proxy.authorization=aws-v4
 s3proxy.identity={access_key}
 s3proxy.credential={secret_key}
@@ -29,6 +30,8 @@ class S3Server:
 
     folder: Path
     tools: Path
+    host: str = LOOPBACK
+    """The address of this machine that clients reach it by."""
 
     def __post_init__(self) -> None:
         self.port = free_ports(1)[0]
@@ -36,6 +39,7 @@ class S3Server:
         (self.folder / "data" / BUCKET).mkdir(parents=True)
         (self.folder / "s3proxy.conf").write_text(
             _PROPERTIES.format(
+                bound=LOOPBACK if self.host == LOOPBACK else "0.0.0.0",  # noqa: S104 - for pods
                 port=self.port,
                 access_key=ACCESS_KEY,
                 secret_key=SECRET_KEY,
@@ -47,7 +51,7 @@ class S3Server:
     def options(self) -> dict[str, str]:
         """What Hadoop's S3 client has to know of it."""
         return {
-            "endpoint": f"http://127.0.0.1:{self.port}",
+            "endpoint": f"http://{self.host}:{self.port}",
             "endpoint.region": "us-east-1",
             "access.key": ACCESS_KEY,
             "secret.key": SECRET_KEY,

@@ -1,4 +1,4 @@
-"""`python -m services.machine run | jars | clean-state`."""
+"""`python -m services.machine run | jars | classes | clean-state`."""
 
 import os
 import sys
@@ -15,12 +15,12 @@ from services.machine.ports import check_ports
 from services.machine.problems import MachineProblem
 from services.machine.restarts import RestartPolicy
 from services.machine.settings import MachineSettings
-from services.machine.setup import install_jars, jars_folder, required_java
+from services.machine.setup import archive_classes, install_jars, jars_folder, required_java
 from services.machine.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds
 from services.machine.welcome import welcome
 
-USAGE = "usage: python -m services.machine run | jars | clean-state"
+USAGE = "usage: python -m services.machine run | jars | classes | clean-state"
 EXIT_USAGE = 64
 
 
@@ -101,6 +101,12 @@ def jars() -> int:
     return 0
 
 
+def classes() -> int:
+    """Have Java archive Spark's classes; a machine where it cannot works all the same."""
+    archive_classes(read_settings(MachineSettings).tools, os.environ)
+    return 0
+
+
 def clean_state() -> int:
     """Remove all state."""
     settings = read_settings(MachineSettings)
@@ -116,7 +122,7 @@ def say(text: str) -> None:
 
 def main(arguments: list[str]) -> int:
     """Carry out one command; return the exit code."""
-    commands = {"run": run, "jars": jars, "clean-state": clean_state}
+    commands = {"run": run, "jars": jars, "classes": classes, "clean-state": clean_state}
     if len(arguments) != 1 or arguments[0] not in commands:
         sys.stderr.write(USAGE + "\n")
         return EXIT_USAGE

@@ -1,6 +1,7 @@
 """The Spark session as every application wants it: small, quiet, in UTC, with pinned jars."""
 
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any, Final
 
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
+
+from engine import class_archive
 
 _TWICE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """PySpark's own loggers: a trace in a form of its own for what the refusal says in one line."""
@@ -59,6 +62,7 @@ def _java_options(driver: Driver) -> str:
     return " ".join(
         [
             f'"@{_JAVA_OPTIONS}"',
+            *class_archive.options(os.environ),
             f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
             f"-Daldebaran.log={driver.log_format}",
         ]

@@ -1,0 +1,109 @@
+"""Java's archive of classes is found only beside the Java and the jars that it was made with."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.class_archive import SPARK, NotMade, make, options, place
+from engine.session import Driver, base_config
+
+VERSION = (str(SPARK / "bin" / "spark-submit"), "--version")
+
+
+@pytest.fixture
+def spark(tmp_path: Path) -> Path:
+    """A folder of a Spark with two jars."""
+    for name in ("a.jar", "b.jar"):
+        jar = tmp_path / "spark" / "jars" / name
+        jar.parent.mkdir(parents=True, exist_ok=True)
+        jar.write_text(name)
+    return tmp_path / "spark"
+
+
+@pytest.fixture
+def java(tmp_path: Path) -> Path:
+    """A Java's home whose program says no more than its name."""
+    program = tmp_path / "java" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text("java")
+    return tmp_path / "java"
+
+
+def changed(file: Path) -> None:
+    told = file.stat()
+    os.utime(file, ns=(told.st_atime_ns, told.st_mtime_ns + 1))
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        lambda spark, java: changed(spark / "jars" / "b.jar"),
+        lambda spark, java: (spark / "jars" / "c.jar").write_text("c"),
+        lambda spark, java: (spark / "jars" / "a.jar").unlink(),
+        lambda spark, java: changed(java / "bin" / "java"),
+    ],
+)
+def test_what_no_longer_fits_is_not_found(
+    spark: Path, java: Path, happens: Callable[[Path, Path], object]
+) -> None:
+    environment = {"JAVA_HOME": str(java)}
+    before = place(environment, spark)
+    assert before is not None
+    assert place(environment, spark) == before
+    happens(spark, java)
+    assert place(environment, spark) != before
+
+
+def test_another_spark_or_no_java_has_no_archive(spark: Path, java: Path) -> None:
+    environment = {"JAVA_HOME": str(java), "SPARK_HOME": "/opt/spark"}
+    assert place(environment, spark) is None
+    assert place({"PATH": str(spark)}, spark) is None
+    assert options({"PATH": str(spark)}) == ()
+
+
+def test_what_was_said_of_a_failure_is_told_and_nothing_is_left(spark: Path, java: Path) -> None:
+    environment = {"JAVA_HOME": str(java), "PATH": os.environ["PATH"]}
+    with pytest.raises(NotMade, match="exit code 3: no luck"):
+        make(("sh", "-c", "echo no luck; exit 3"), environment, spark)
+    with pytest.raises(NotMade, match="Java wrote none"):
+        make(("true",), environment, spark)
+    assert [each.name for each in spark.iterdir()] == ["jars"]
+
+
+def test_an_archive_replaces_those_that_do_not_fit(spark: Path, java: Path) -> None:
+    old = spark / "classes-0123456789abcdef.jsa"
+    old.write_text("of another Java")
+    environment = {"JAVA_HOME": str(java), "PATH": os.environ["PATH"]}
+    written = make(("sh", "-c", 'touch "${SPARK_SUBMIT_OPTS##*=}"'), environment, spark)
+    assert written == place(environment, spark)
+    assert sorted(each.name for each in spark.iterdir()) == sorted([written.name, "jars"])
+
+
+def test_java_reads_spark_from_what_it_wrote(tmp_path: Path) -> None:
+    """With `-Xshare:on` Java ends with an error if it cannot use the archive."""
+    archive = tmp_path / "classes.jsa"
+    for option in (f"-XX:ArchiveClassesAtExit={archive}", f"-XX:SharedArchiveFile={archive}"):
+        told = f"-Xshare:auto {option} -Xlog:class+load:file={tmp_path}/loaded"
+        environment = os.environ | {"SPARK_SUBMIT_OPTS": told}
+        subprocess.run(VERSION, env=environment, check=True, capture_output=True, timeout=200)
+    loaded = (tmp_path / "loaded").read_text().splitlines()
+    (submit,) = (line for line in loaded if "org.apache.spark.deploy.SparkSubmit " in line)
+    assert "shared objects file (top)" in submit
+
+
+def test_spark_is_told_of_an_archive_that_is_there(
+    spark: Path, java: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = {"JAVA_HOME": str(java)}
+    assert options(environment, spark) == ()
+    found = place(environment, spark)
+    assert found is not None
+    found.touch()
+    told = options(environment, spark)
+    assert told == (f"-XX:SharedArchiveFile={found}",)
+    monkeypatch.setattr("engine.class_archive.options", lambda _: told)
+    driver = Driver("x", "local[1]", alone=True, heap="512m", jars=(), log_format="json")
+    assert told[0] in base_config(driver)["spark.driver.defaultJavaOptions"].split()

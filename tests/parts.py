@@ -24,14 +24,16 @@ TESTS: Final = Path(__file__).parent
 SPLIT: Final = ("integration",)
 """Folders of which each folder inside is a part."""
 LONGEST_FIRST: Final = (
-    "acceptance",
     "integration/deliverer",
     "integration/auditor",
-    "integration/lookout",
-    "integration/archivist",
+    "acceptance",
     "unit",
+    "integration/console",
     "simulation",
-    "integration/gateway",
+    "integration/lookout",
+    "integration/backbone",
+    "integration/archivist",
+    "integration/machine",
 )
 """What takes longest begins first, so that nothing long is left over at the end."""
 MEMORY_MEBIBYTES: Final = 4000

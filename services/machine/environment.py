@@ -3,15 +3,13 @@
 import json
 import sys
 from collections.abc import Collection, Mapping
-from pathlib import Path
 
 from services.machine.api_key import console_password, link_secret
 from services.machine.far_ends import Inbox, far_ends
 from services.machine.plan import Machine
 from services.machine.routes import routes_file
 from services.machine.settings import MachineSettings
-
-ROOT = Path(__file__).parents[2]
+from services.machine.setup import PYTHON_PATH
 
 
 def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -39,7 +37,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         "ALDEBARAN_POSTGRES_URL": machine.server.url(),
         "JAVA_HOME": str(machine.java.resolve().parents[1]),
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}",
+        "PYTHONPATH": PYTHON_PATH,
         "PYTHONUNBUFFERED": "1",
     }
 

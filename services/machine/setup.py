@@ -11,8 +11,8 @@ from services.machine.prerequisites import Missing, find_java
 from services.machine.problems import MachineProblem
 
 ROOT: Final = Path(__file__).parents[2]
-SPARK_APPS: Final = ROOT / "spark-apps"
-_CHECKED: Final = SPARK_APPS / "auditor" / "watches" / "over-purchase.yaml"
+PYTHON_PATH: Final = f"{ROOT}:{ROOT / 'spark-apps'}"
+_CHECKED: Final = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 
 
 def required_java(environment: Mapping[str, str]) -> Path:
@@ -47,18 +47,18 @@ def install_locked(lock_file: Path, tools: Path, environment: Mapping[str, str])
     )
 
 
-def archive_classes(tools: Path, environment: Mapping[str, str]) -> bool:
+def archive_classes(tools: Path, environment: Mapping[str, str]) -> None:
     """Have Java archive Spark's classes by a check of a shipped watch, unless that was done.
 
-    Returns whether there is an archive now. Why there is none, the program has said: without it
-    all works, and Spark starts some seconds later.
+    Where there is no archive afterwards, the program has said why: all works without it, and Spark
+    starts some seconds later.
     """
     told = {
         **environment,
         "JAVA_HOME": str(required_java(environment).resolve().parents[1]),
-        "PYTHONPATH": f"{ROOT}:{SPARK_APPS}",
+        "PYTHONPATH": PYTHON_PATH,
         "ALDEBARAN_AUDITOR_JARS": str(jars_folder(tools, "spark").resolve()),
     }
     check = (sys.executable, "-m", "auditor", "check", str(_CHECKED))
     command = (sys.executable, "-m", "engine.class_archive", *check)
-    return subprocess.run(command, env=told, check=False).returncode == 0
+    subprocess.run(command, env=told, check=False)

@@ -19,15 +19,25 @@ def committed(spark: SparkSession, location: str) -> Offsets:
         OSError: they cannot be reached.
         ValueError: Spark's notes cannot be read.
     """
-    batches = [int(name) for name in names_in(spark, f"{location}/commits") if name.isdigit()]
-    if not batches:
+    newest = newest_commit(spark, location)
+    if newest is None:
         return {}
-    lines = text_of(spark, f"{location}/offsets/{max(batches)}").splitlines()
+    lines = text_of(spark, f"{location}/offsets/{newest}").splitlines()
     offsets: dict[str, dict[int, int]] = {}
     for line in lines[2:]:
         for topic, partitions in json.loads(line).items():
             offsets[topic] = {int(number): int(offset) for number, offset in partitions.items()}
     return offsets
+
+
+def newest_commit(spark: SparkSession, location: str) -> int | None:
+    """Return the number of the last batch that is through, None before the first.
+
+    Raises:
+        OSError: the checkpoint cannot be reached.
+    """
+    names = names_in(spark, f"{location}/commits")
+    return max((int(name) for name in names if name.isdigit()), default=None)
 
 
 def unread(read: Offsets, begin: Offsets, end: Offsets) -> list[Range]:

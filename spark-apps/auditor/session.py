@@ -29,7 +29,7 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         f"{_ROCKSDB}.trackTotalNumberOfRows": "false",
         f"{_ROCKSDB}.boundedMemoryUsage": "true",
         f"{_ROCKSDB}.maxMemoryUsageMB": str(settings.auditor_state_memory_mebibytes),
-        **(settings.store_config() if settings.auditor_store else {}),
+        **settings.store_config(),
         **settings.auditor_spark_options,
     }
 

@@ -23,7 +23,6 @@ _MADE_WITH: Final = "-XX:TieredStopAtLevel=1 -XX:ArchiveClassesAtExit="
 _NAME_LENGTH: Final = 16
 _SAID_LENGTH: Final = 2000
 TIMEOUT_SECONDS: Final = 600.0
-EXIT_SOFTWARE: Final = 70
 
 
 class NotMade(Exception):
@@ -115,7 +114,7 @@ def main(command: Sequence[str]) -> int:
         make(command, os.environ)
     except NotMade as error:
         sys.stderr.write(f"there is no archive, so Spark starts some seconds later: {error}\n")
-        return EXIT_SOFTWARE
+        return 1
     return 0
 
 

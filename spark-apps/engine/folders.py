@@ -1,14 +1,14 @@
 """Folders on a disk, or as the beginning of keys in an object store that Spark reaches."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from engine.restarts import first_line
-
-ENCODING: Final = "UTF-8"
 
 
 def is_remote(folder: str) -> bool:
@@ -24,13 +24,10 @@ def names_in(spark: SparkSession, folder: str) -> list[str]:
     """
     if not is_remote(folder):
         return [path.name for path in Path(folder).glob("*")]
-    try:
-        path, system = _reached(spark, folder)
+    with _reached(spark, folder) as (path, system):
         if not system.exists(path):
             return []
         return [str(status.getPath().getName()) for status in system.listStatus(path)]
-    except Py4JJavaError as error:
-        raise OSError(first_line(error)) from None
 
 
 def text_of(spark: SparkSession, file: str) -> str:
@@ -41,15 +38,8 @@ def text_of(spark: SparkSession, file: str) -> str:
     """
     if not is_remote(file):
         return Path(file).read_text()
-    try:
-        path, system = _reached(spark, file)
-        stream = system.open(path)
-        try:
-            return bytes(stream.readAllBytes()).decode(ENCODING)
-        finally:
-            stream.close()
-    except Py4JJavaError as error:
-        raise OSError(first_line(error)) from None
+    with _reached(spark, file) as (path, system), closing(system.open(path)) as stream:
+        return bytes(stream.readAllBytes()).decode()
 
 
 def write_in(spark: SparkSession, file: str, content: bytes) -> None:
@@ -58,19 +48,17 @@ def write_in(spark: SparkSession, file: str, content: bytes) -> None:
     Raises:
         OSError: the store does not take it.
     """
-    try:
-        path, system = _reached(spark, file)
-        stream = system.create(path, True)
-        try:
-            stream.write(content)
-        finally:
-            stream.close()
-    except Py4JJavaError as error:
-        raise OSError(first_line(error)) from None
+    with _reached(spark, file) as (path, system), closing(system.create(path, True)) as stream:
+        stream.write(content)
 
 
-def _reached(spark: SparkSession, folder: str) -> tuple[Any, Any]:
+@contextmanager
+def _reached(spark: SparkSession, place: str) -> Iterator[tuple[Any, Any]]:
+    """Give Hadoop's path and file system; their errors are raised as OSError."""
     jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to Hadoop's file systems
     java: Any = spark.sparkContext._jsc  # noqa: SLF001 - the same
-    path = jvm.org.apache.hadoop.fs.Path(folder)
-    return path, path.getFileSystem(java.hadoopConfiguration())
+    try:
+        path = jvm.org.apache.hadoop.fs.Path(place)
+        yield path, path.getFileSystem(java.hadoopConfiguration())
+    except Py4JJavaError as error:
+        raise OSError(first_line(error)) from None

@@ -2,8 +2,8 @@
 
 `make cluster-test` runs it and writes docs/reports/cluster.md. `CLUSTER_ONLY` picks cells whose
 title it matches as a regular expression; `CLUSTER_RUNNER` is local or cluster, `CLUSTER_WATCHES`
-names the shipped watches that run; `CLUSTER_STORE` keeps checkpoints in an S3
-server on this machine; `CLUSTER_KEEP` leaves the release for the next run.
+names the shipped watches that run; `CLUSTER_STORE` keeps checkpoints in an S3 server on this
+machine; `CLUSTER_KEEP` leaves the release for the next run.
 """
 
 import os

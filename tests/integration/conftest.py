@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from services.backbone.ledger.database import Pool, migrate, open_pool
 from services.backbone.settings import LedgerSettings
 from tests.broker import OwnBroker
+from tests.integration.s3 import S3Server
 
 _DRAWN_BESIDE = (
     "ignore:Do not use the `random` module inside strategies"
@@ -40,3 +41,12 @@ def own_broker(aldebaran_tools: Path, tmp_path: Path) -> Iterator[OwnBroker]:
     own = OwnBroker(aldebaran_tools, tmp_path)
     yield own
     own.running.stop()
+
+
+@pytest.fixture
+def store(aldebaran_tools: Path, tmp_path: Path) -> Iterator[S3Server]:
+    """A running store with an empty bucket."""
+    server = S3Server(tmp_path / "s3", aldebaran_tools)
+    server.start()
+    yield server
+    server.kill()

@@ -14,6 +14,8 @@ LOCK_FILE = Path(__file__).with_name("s3.lock")
 BUCKET = "archive"
 ACCESS_KEY, SECRET_KEY = "tester", "tester-is-nobodys-secret"
 LOOPBACK = "127.0.0.1"
+IMPATIENT = {"retry.limit": "1", "retry.interval": "100ms", "attempts.maximum": "1"}
+"""Options of a client that gives up soon, where a test lets the store die."""
 _PROPERTIES = """\
 s3proxy.endpoint=http://{bound}:{port}
 s3proxy.authorization=aws-v4

@@ -3,7 +3,6 @@
 import json
 import threading
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from pyspark.errors import PySparkException
@@ -13,7 +12,7 @@ from pyspark.sql import functions as F
 from auditor import guards
 from auditor.book import Declared
 from auditor.catchup import behind
-from auditor.offsets import committed
+from auditor.offsets import committed, newest_commit
 from auditor.plan import shuffles
 from auditor.progress import read
 from auditor.query import messages_of, prefixed
@@ -146,7 +145,7 @@ def _is_through(stage: Stage, declared: Declared, started: MemoryQuery, folder: 
         # In this sequence, so that `last` is no earlier than the batch that read the last record.
         if behind(committed(stage.spark, folder), ends) > 0:
             return False
-        last = max(int(path.name) for path in Path(folder).glob("commits/*") if path.name.isdigit())
+        last = newest_commit(stage.spark, folder)
     except (OSError, ValueError):
         return False
     return last in [each.batchId for each in started.query.recentProgress]

@@ -1,6 +1,5 @@
 """A place of its own on the shared broker for each test, and a store for those that want one."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,15 +15,6 @@ def place(kafka_bootstrap: str, aldebaran_tools: Path, tmp_path: Path) -> Archiv
     made = ArchivePlace(kafka_bootstrap, tmp_path, jars_folder(aldebaran_tools, "spark"))
     made.declare_all()
     return made
-
-
-@pytest.fixture
-def store(aldebaran_tools: Path, tmp_path: Path) -> Iterator[S3Server]:
-    """A running store with an empty bucket."""
-    server = S3Server(tmp_path / "s3", aldebaran_tools)
-    server.start()
-    yield server
-    server.kill()
 
 
 @pytest.fixture

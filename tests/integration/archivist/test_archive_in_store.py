@@ -9,12 +9,10 @@ from services.contracts.records import Accounted
 from services.contracts.topics import ACCOUNTS
 from tests.integration.archivist.running import Reader, StorePlace, kill_all, metric
 from tests.integration.auditor.running import Running, Sender, wait_for
-from tests.integration.s3 import BUCKET
+from tests.integration.s3 import BUCKET, IMPATIENT
 from tests.integration.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
-
-IMPATIENT = {"retry.limit": "1", "retry.interval": "100ms", "attempts.maximum": "1"}
 
 
 def send(sender: Sender, start: int, stop: int) -> None:

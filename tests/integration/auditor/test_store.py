@@ -1,29 +1,17 @@
 """Checkpoints in an object store: continued after a kill, and not given up while it is away."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from services.machine.setup import jars_folder
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
-from tests.integration.s3 import BUCKET, S3Server
+from tests.integration.s3 import BUCKET, IMPATIENT, S3Server
 from tests.integration.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 ADDRESS = f"s3a://{BUCKET}/checkpoints"
-IMPATIENT = {"retry.limit": "1", "retry.interval": "100ms", "attempts.maximum": "1"}
-
-
-@pytest.fixture
-def store(aldebaran_tools: Path, tmp_path: Path) -> Iterator[S3Server]:
-    """A running store with an empty bucket."""
-    server = S3Server(tmp_path / "s3", aldebaran_tools)
-    server.start()
-    yield server
-    server.kill()
 
 
 def settings(store: S3Server) -> dict[str, object]:

@@ -72,7 +72,7 @@ setup: prerequisites $(VENV_STAMP) ## Make the Python environment and fetch the 
 	@$(PYTHON) -m services.machine jars
 
 .PHONY: classes
-classes: setup ## Let Java archive Spark's classes, once (40 s): each later start of Spark takes a quarter less time
+classes: setup ## Let Java archive Kafka's and Spark's classes, once (50 s): later starts take much less time
 	@$(PYTHON) -m services.machine classes
 
 .PHONY: prerequisites

@@ -8,6 +8,7 @@ import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from services.backbone import class_archive
 from services.machine.child import leashed
 from services.machine.problems import MachineProblem
 from services.machine.programs import Program
@@ -184,7 +185,7 @@ def program(node: BrokerNode, java: Path, jars: Path) -> Program:
             str(java),
             *heap,
             *collector,
-            *_java_options(node, jars),
+            *_java_options(node, java, jars),
             "kafka.Kafka",
             str(node.folder.resolve() / "server.properties"),
         ),
@@ -193,9 +194,15 @@ def program(node: BrokerNode, java: Path, jars: Path) -> Program:
     )
 
 
-def _java_options(node: BrokerNode, jars: Path) -> tuple[str, ...]:
+def classes(java: Path, jars: Path) -> Path:
+    """Return where Java's archive of the broker's classes is, or would be."""
+    return class_archive.place(java, jars.resolve())
+
+
+def _java_options(node: BrokerNode, java: Path, jars: Path) -> tuple[str, ...]:
     logging = node.folder.resolve() / "log4j2.properties"
     return (
+        *class_archive.options(java, jars.resolve()),
         "-Djava.awt.headless=true",
         f"-Dlog4j2.configurationFile={logging}",
         "-cp",
@@ -208,7 +215,7 @@ def _format(node: BrokerNode, java: Path, jars: Path, cluster_id: str) -> None:
     command = [
         str(java),
         "-XX:TieredStopAtLevel=1",
-        *_java_options(node, jars),
+        *_java_options(node, java, jars),
         *("kafka.tools.StorageTool", "format", f"--cluster-id={cluster_id}", "-c", settings),
     ]
     finished = subprocess.run(

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from services.machine import ivy, jars
+from services.backbone.class_archive import NotMade
+from services.machine import broker_classes, ivy, jars
 from services.machine.prerequisites import Missing, find_java
 from services.machine.problems import MachineProblem
 
@@ -48,11 +49,17 @@ def install_locked(lock_file: Path, tools: Path, environment: Mapping[str, str])
 
 
 def archive_classes(tools: Path, environment: Mapping[str, str]) -> None:
-    """Have Java archive Spark's classes by a check of a shipped watch, unless that was done.
+    """Have Java archive the broker's and Spark's classes, unless that was done.
 
-    Where there is no archive afterwards, the program has said why: all works without it, and Spark
-    starts some seconds later.
+    Spark's are those of a check of a shipped watch. Where there is no archive afterwards, it was
+    said why: all works without it, and starts take some seconds more.
     """
+    try:
+        broker_classes.archive_classes(
+            required_java(environment), jars_folder(tools, "broker"), environment
+        )
+    except NotMade as error:
+        sys.stderr.write(f"there is no archive of the broker's classes: {error}\n")
     told = {
         **environment,
         "JAVA_HOME": str(required_java(environment).resolve().parents[1]),
@@ -60,5 +67,5 @@ def archive_classes(tools: Path, environment: Mapping[str, str]) -> None:
         "ALDEBARAN_AUDITOR_JARS": str(jars_folder(tools, "spark").resolve()),
     }
     check = (sys.executable, "-m", "auditor", "check", str(_CHECKED))
-    command = (sys.executable, "-m", "engine.class_archive", *check)
+    command = (sys.executable, "-m", "engine.spark_classes", *check)
     subprocess.run(command, env=told, check=False)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from engine import class_archive
+from engine import spark_classes
 
 _TWICE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """PySpark's own loggers: a trace in a form of its own for what the refusal says in one line."""
@@ -62,7 +62,7 @@ def _java_options(driver: Driver) -> str:
     return " ".join(
         [
             f'"@{_JAVA_OPTIONS}"',
-            *class_archive.options(os.environ),
+            *spark_classes.options(os.environ),
             f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
             f"-Daldebaran.log={driver.log_format}",
         ]

@@ -1,14 +1,14 @@
-"""Java's archive of classes is found only beside the Java and the jars that it was made with."""
+"""Java's archive of Spark's classes: where it is, how it is made, and that Java takes it."""
 
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from engine.class_archive import SPARK, NotMade, make, options, place
 from engine.session import Driver, base_config
+from engine.spark_classes import SPARK, make, options
+from services.backbone.class_archive import NotMade, place
 
 VERSION = (str(SPARK / "bin" / "spark-submit"), "--version")
 
@@ -32,54 +32,27 @@ def java(tmp_path: Path) -> Path:
     return tmp_path / "java"
 
 
-def changed(file: Path) -> None:
-    told = file.stat()
-    os.utime(file, ns=(told.st_atime_ns, told.st_mtime_ns + 1))
-
-
-@pytest.mark.parametrize(
-    "happens",
-    [
-        lambda spark, java: changed(spark / "jars" / "b.jar"),
-        lambda spark, java: (spark / "jars" / "c.jar").write_text("c"),
-        lambda spark, java: (spark / "jars" / "a.jar").unlink(),
-        lambda spark, java: changed(java / "bin" / "java"),
-    ],
-)
-def test_what_no_longer_fits_is_not_found(
-    spark: Path, java: Path, happens: Callable[[Path, Path], object]
-) -> None:
-    environment = {"JAVA_HOME": str(java)}
-    before = place(environment, spark)
-    assert before is not None
-    assert place(environment, spark) == before
-    happens(spark, java)
-    assert place(environment, spark) != before
-
-
 def test_another_spark_or_no_java_has_no_archive(spark: Path, java: Path) -> None:
     environment = {"JAVA_HOME": str(java), "SPARK_HOME": "/opt/spark"}
-    assert place(environment, spark) is None
-    assert place({"PATH": str(spark)}, spark) is None
-    assert options({"PATH": str(spark)}) == ()
+    place(java / "bin" / "java", spark / "jars").touch()
+    assert options(environment, spark) == ()
+    assert options({"PATH": str(spark)}, spark) == ()
+    with pytest.raises(NotMade, match="no Java was found"):
+        make(("true",), environment, spark)
 
 
 def test_what_was_said_of_a_failure_is_told_and_nothing_is_left(spark: Path, java: Path) -> None:
     environment = {"JAVA_HOME": str(java), "PATH": os.environ["PATH"]}
     with pytest.raises(NotMade, match="exit code 3: no luck"):
         make(("sh", "-c", "echo no luck; exit 3"), environment, spark)
-    with pytest.raises(NotMade, match="Java wrote none"):
-        make(("true",), environment, spark)
     assert [each.name for each in spark.iterdir()] == ["jars"]
 
 
-def test_an_archive_replaces_those_that_do_not_fit(spark: Path, java: Path) -> None:
-    old = spark / "classes-0123456789abcdef.jsa"
-    old.write_text("of another Java")
+def test_what_a_command_has_loaded_is_kept(spark: Path, java: Path) -> None:
     environment = {"JAVA_HOME": str(java), "PATH": os.environ["PATH"]}
     written = make(("sh", "-c", 'touch "${SPARK_SUBMIT_OPTS##*=}"'), environment, spark)
-    assert written == place(environment, spark)
-    assert sorted(each.name for each in spark.iterdir()) == sorted([written.name, "jars"])
+    assert written == place(java / "bin" / "java", spark / "jars")
+    assert written.exists()
 
 
 def test_java_reads_spark_from_what_it_wrote(tmp_path: Path) -> None:
@@ -99,11 +72,10 @@ def test_spark_is_told_of_an_archive_that_is_there(
 ) -> None:
     environment = {"JAVA_HOME": str(java)}
     assert options(environment, spark) == ()
-    found = place(environment, spark)
-    assert found is not None
+    found = place(java / "bin" / "java", spark / "jars")
     found.touch()
     told = options(environment, spark)
     assert told == (f"-XX:SharedArchiveFile={found}",)
-    monkeypatch.setattr("engine.class_archive.options", lambda _: told)
+    monkeypatch.setattr("engine.spark_classes.options", lambda _: told)
     driver = Driver("x", "local[1]", alone=True, heap="512m", jars=(), log_format="json")
     assert told[0] in base_config(driver)["spark.driver.defaultJavaOptions"].split()

@@ -26,6 +26,7 @@ CHANNELS = tuple(FAR_ENDS)
 class Chain:
     """Where everything is."""
 
+    home: Path
     bootstrap: str
     postgres_url: str
     channel: str
@@ -69,7 +70,7 @@ def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) 
             plan.deliverer(channel, free_ports(1)[0]),
         ]
         found = {each.name: closing.enter_context(_running(each, home, told)) for each in programs}
-        yield Chain(bootstrap, url, channel, far_end.recipient, receiver, found)
+        yield Chain(home, bootstrap, url, channel, far_end.recipient, receiver, found)
 
 
 @contextmanager

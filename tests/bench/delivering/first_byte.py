@@ -3,9 +3,10 @@
 import threading
 import time
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
+import psycopg
 from confluent_kafka import Consumer, Producer
 
 from services.contracts import topics
@@ -13,6 +14,7 @@ from tests.bench.delivering.alerts import bench_alert, bench_delivery_id
 from tests.bench.delivering.chain import Chain, chain
 from tests.bench.delivering.far_ends import NOTIFICATIONS
 from tests.bench.delivering.work import Work
+from tests.bench.disk import Disk
 from tests.bench.load import client
 from tests.bench.pace import Pace
 from tests.bench.percentiles import Latency, summary
@@ -36,8 +38,10 @@ class FirstByteRow:
     """Processor time for each delivery, of each program; between batches it idles a little too."""
     work_us: tuple[float, float] = (0.0, 0.0)
     """What a fixed piece of work took at its best, and in the median: a core's own speed."""
-    full_speed: Latency = field(default_factory=lambda: summary([]))
-    """Of the alerts sent in seconds in which a core had its full speed."""
+    disk: Latency = field(default_factory=lambda: summary([]))
+    """What it took meanwhile to make a small block durable."""
+    undisturbed: Latency = field(default_factory=lambda: summary([]))
+    """Of the alerts sent while the disk did not stall."""
 
 
 def measure_first_byte(
@@ -45,14 +49,15 @@ def measure_first_byte(
 ) -> FirstByteRow:
     """Offer `rate` alerts a second and note when each first byte comes out."""
     # The provider's answer takes time, as a real one's does; so sends overlap.
-    with chain(channel, {}, answer_after=0.005) as running:
+    with chain(channel, {}, answer_after=0.005) as running, ExitStack() as at_end:
         reader = BusReader(running.bootstrap) if channel == "bus" else None
         producer = client(running.bootstrap)  # one, so that no connecting is measured
         offer(producer, "warm", rate, warm_up_seconds)
-        pace = Pace()
+        _check_point(running.postgres_url)
+        pace, disk = Pace(), at_end.enter_context(closing(Disk(running.home / "block")))
         before, stores = running.cpu_seconds(), {name: Work(name) for name in STORES}
         with ExitStack() as watching:
-            for look in (pace.look, *(each.look for each in stores.values())):
+            for look in (pace.look, disk.look, *(each.look for each in stores.values())):
                 watching.enter_context(sampled(look))
             intended = offer(producer, "run", rate, seconds)
             time.sleep(SETTLE_SECONDS)
@@ -60,7 +65,7 @@ def measure_first_byte(
         spent |= {name: each.seconds() for name, each in stores.items()}
         took_ms = {name: round(each / len(intended) * 1000, 2) for name, each in spent.items()}
         seen = reader.end() if reader else running.received()
-        return _row(running, rate, intended, seen, took_ms, pace)
+        return _row(running, rate, intended, seen, took_ms, (pace, disk))
 
 
 def offer(producer: Producer, run: str, rate: float, seconds: float) -> list[int]:
@@ -78,20 +83,30 @@ def offer(producer: Producer, run: str, rate: float, seconds: float) -> list[int
     return intended
 
 
+def _check_point(postgres_url: str) -> None:
+    """Have Postgres use files of its log again, as one that has run for a while does.
+
+    One that is new makes each file of the log when it is needed, and commits wait for that.
+    """
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CHECKPOINT")
+
+
 def _row(
     running: Chain,
     rate: int,
     intended: list[int],
     seen: dict[str, list[int]],
     cpu_ms: dict[str, float],
-    pace: Pace,
+    beside: tuple[Pace, Disk],
 ) -> FirstByteRow:
     ids = [
         bench_delivery_id("run", index, running.channel, running.recipient)
         for index in range(len(intended))
     ]
     came = [(due, seen[each]) for due, each in zip(intended, ids, strict=True) if each in seen]
-    fast = pace.full_speed_seconds()
+    pace, disk = beside
+    still = disk.undisturbed(due for due, _ in came)
     return FirstByteRow(
         channel=running.channel,
         rate=rate,
@@ -101,7 +116,8 @@ def _row(
         first_byte=summary([times[0] - due for due, times in came]),
         cpu_ms=cpu_ms,
         work_us=pace.work_us(),
-        full_speed=summary([times[0] - due for due, times in came if due // 10**9 in fast]),
+        disk=disk.latency(),
+        undisturbed=summary([times[0] - due for due, times in came if due in still]),
     )
 
 

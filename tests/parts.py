@@ -112,7 +112,10 @@ class Runner:
 
 
 def at_once(mebibytes: int, cores: int) -> int:
-    """Return how many parts may run side by side on a machine like this."""
+    """Return how many parts may run side by side on a machine like this.
+
+    Three on two cores took 28.2 minutes where two took 26.8, once each.
+    """
     return 2 if cores > 1 and mebibytes >= 2 * MEMORY_MEBIBYTES else 1
 
 

@@ -6,30 +6,33 @@ from dataclasses import replace
 from pathlib import Path
 
 from services.backbone import class_archive
+from services.backbone.class_archive import NotMade
 from services.machine import broker, child
 from services.machine.ports import free_ports
+from services.machine.problems import MachineProblem
 
 
 def archive_classes(java: Path, jars: Path, environment: Mapping[str, str]) -> None:
     """Make the archive, unless there is one that fits.
 
     Raises:
-        NotMade: Java wrote none, or the disk refused it.
-        MachineProblem: the broker does not start.
+        NotMade: the broker did not start, Java wrote none, or the disk refused it.
     """
     wanted = broker.classes(java, jars)
-    if wanted.exists():
-        return
+    if not wanted.exists():
+        class_archive.keep(wanted, lambda option: _run(option, java, jars, environment))
+
+
+def _run(option: str, java: Path, jars: Path, environment: Mapping[str, str]) -> None:
+    """Run a broker with one more option of Java's until it serves, and see it end."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         port, controller_port = free_ports(2)
         node = broker.BrokerNode(home / "kafka", port, controller_port)
-        broker.prepare(node, java, jars)
-
-        def run(option: str) -> None:
+        try:
+            broker.prepare(node, java, jars)
             program = broker.program(node, java, jars)
             told = replace(program, command=(program.command[0], option, *program.command[1:]))
-            running = child.start_and_wait(told, home / "kafka.log", environment)
-            running.stop()
-
-        class_archive.keep(wanted, run)
+            child.start_and_wait(told, home / "kafka.log", environment).stop()
+        except MachineProblem as problem:
+            raise NotMade(str(problem)) from None

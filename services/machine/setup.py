@@ -54,15 +54,14 @@ def archive_classes(tools: Path, environment: Mapping[str, str]) -> None:
     Spark's are those of a check of a shipped watch. Where there is no archive afterwards, it was
     said why: all works without it, and starts take some seconds more.
     """
+    java = required_java(environment)
     try:
-        broker_classes.archive_classes(
-            required_java(environment), jars_folder(tools, "broker"), environment
-        )
+        broker_classes.archive_classes(java, jars_folder(tools, "broker"), environment)
     except NotMade as error:
         sys.stderr.write(f"there is no archive of the broker's classes: {error}\n")
     told = {
         **environment,
-        "JAVA_HOME": str(required_java(environment).resolve().parents[1]),
+        "JAVA_HOME": str(java.resolve().parents[1]),
         "PYTHONPATH": PYTHON_PATH,
         "ALDEBARAN_AUDITOR_JARS": str(jars_folder(tools, "spark").resolve()),
     }

@@ -6,7 +6,6 @@ import uuid
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
-import psycopg
 from confluent_kafka import Consumer, Producer
 
 from services.contracts import topics
@@ -49,14 +48,13 @@ def measure_first_byte(
 ) -> FirstByteRow:
     """Offer `rate` alerts a second and note when each first byte comes out."""
     # The provider's answer takes time, as a real one's does; so sends overlap.
-    with chain(channel, {}, answer_after=0.005) as running, ExitStack() as at_end:
+    with chain(channel, {}, answer_after=0.005) as running:
         reader = BusReader(running.bootstrap) if channel == "bus" else None
         producer = client(running.bootstrap)  # one, so that no connecting is measured
         offer(producer, "warm", rate, warm_up_seconds)
-        _check_point(running.postgres_url)
-        pace, disk = Pace(), at_end.enter_context(closing(Disk(running.home / "block")))
+        pace, disk = Pace(), Disk(running.home / "block")
         before, stores = running.cpu_seconds(), {name: Work(name) for name in STORES}
-        with ExitStack() as watching:
+        with closing(disk), ExitStack() as watching:
             for look in (pace.look, disk.look, *(each.look for each in stores.values())):
                 watching.enter_context(sampled(look))
             intended = offer(producer, "run", rate, seconds)
@@ -81,15 +79,6 @@ def offer(producer: Producer, run: str, rate: float, seconds: float) -> list[int
         intended.append(due)
     producer.flush(30)
     return intended
-
-
-def _check_point(postgres_url: str) -> None:
-    """Have Postgres use files of its log again, as one that has run for a while does.
-
-    One that is new makes each file of the log when it is needed, and commits wait for that.
-    """
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute("CHECKPOINT")
 
 
 def _row(

@@ -34,7 +34,7 @@ def first_byte_lines(rows: list[FirstByteRow]) -> Iterator[str]:
     yield (
         "The disk: what a block of 4 KiB took to become durable, ten times a second, in ms. "
         f"Undisturbed: alerts sent neither while that took longer than {STALL_MS:.0f} ms nor in "
-        "the half second after."
+        "the half second after; a stall between two of these blocks is not seen."
     )
     yield ""
     yield (
@@ -45,11 +45,12 @@ def first_byte_lines(rows: list[FirstByteRow]) -> Iterator[str]:
     for row in rows:
         still, disk = row.undisturbed, row.disk
         of_them = f"{still.p50_ms} | {still.p99_ms}" if still.count else "- | -"
+        seen = f"{disk.p50_ms}, {disk.p99_ms}, {disk.max_ms}" if disk.count else "-"
         first, spent = row.first_byte, ", ".join(f"{k} {v}" for k, v in row.cpu_ms.items())
         yield (
             f"| {row.channel} | {row.rate} | {row.alerts} ({row.missing}, {row.repeats}) "
             f"| {first.p50_ms} | {first.p99_ms} | {first.p999_ms} | {first.max_ms} | {spent} "
-            f"| {row.work_us[0]}, {row.work_us[1]} | {disk.p50_ms}, {disk.p99_ms}, {disk.max_ms} "
+            f"| {row.work_us[0]}, {row.work_us[1]} | {seen} "
             f"| {still.count} | {of_them} |"
         )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from services.backbone.class_archive import NotMade
 from services.machine import broker, setup
 from services.machine.broker_classes import archive_classes
 
@@ -27,10 +28,18 @@ def test_a_broker_starts_from_the_archive_that_one_before_has_left(
     archive_classes(java, jars, os.environ)
     assert broker.classes(java, jars).stat().st_mtime_ns == made_at_ns
 
-    command = list(broker.program(node, java, jars).command)
+    command = broker.program(node, java, jars).command
     assert sorted(os.listdir(tmp_path)) == sorted(["jars", broker.classes(java, jars).name])
     loaded = tmp_path / "loaded"
-    listed = [*command[:1], f"-Xlog:class+load:file={loaded}", *command[1:-1]]
+    listed = [command[0], f"-Xlog:class+load:file={loaded}", *command[1:-1]]
     subprocess.run(listed, capture_output=True, timeout=100, check=False)  # it lacks its settings
     (main,) = (line for line in loaded.read_text().splitlines() if " kafka.Kafka " in line)
     assert "shared objects file (top)" in main
+
+
+def test_without_a_broker_there_is_no_archive_and_the_reason_is_told(tmp_path: Path) -> None:
+    jars = tmp_path / "jars"
+    jars.mkdir()
+    with pytest.raises(NotMade, match="storage cannot be formatted"):
+        archive_classes(setup.required_java(os.environ), jars, os.environ)
+    assert os.listdir(tmp_path) == ["jars"]

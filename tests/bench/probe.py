@@ -120,7 +120,6 @@ def _producer(bootstrap: str) -> Producer:
         {
             "bootstrap.servers": bootstrap,
             "acks": "all",
-            "enable.idempotence": True,
             "linger.ms": 0,
             "log_level": 3,
             "socket.nagle.disable": True,

@@ -116,6 +116,7 @@ class Prober:
 
 
 def _producer(bootstrap: str) -> Producer:
+    # Not idempotent, as the load; and a probe does not wait until the one before is written.
     return Producer(
         {
             "bootstrap.servers": bootstrap,

@@ -10,7 +10,8 @@ from services.accountant.report import EXIT_AWAY, EXIT_WRONG
 from services.accountant.settings import AccountantSettings
 from services.backbone.errors import Trouble
 from services.backbone.ledger.accounting import AccountBook, Forgiven
-from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.schema import migrate
 
 FORGIVABLE: Final = (accounts.MISSING_ALERT, accounts.MISSING_RECIPIENT)
 """Only what is missing: what waits is settled where it waits, and ends by itself."""

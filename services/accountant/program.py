@@ -13,7 +13,8 @@ from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.ledger.accounting import AccountBook
-from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.outage import SOON, until_there
 from services.backbone.progress import Progress

@@ -16,7 +16,8 @@ from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Trouble
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.ledger.accounting import AccountBook, Finding, Place, Totals
-from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.schema import migrate
 from services.contracts import topics
 
 SILENCE_SECONDS: Final = 3.0

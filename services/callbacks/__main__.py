@@ -11,8 +11,9 @@ from services.backbone import service
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
 from services.backbone.ledger.acknowledgements import Acknowledgements
-from services.backbone.ledger.database import Pool, migrate, open_pool, sorted_troubles
+from services.backbone.ledger.database import Pool, open_pool, sorted_troubles
 from services.backbone.ledger.evidence import EvidenceBook
+from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.service import HttpServer, Life
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings

@@ -9,9 +9,10 @@ from starlette.types import ASGIApp
 from services.backbone import service
 from services.backbone.clock import SystemClock
 from services.backbone.kafka.lag import LagReader
-from services.backbone.ledger.database import Pool, migrate, open_pool
+from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.overview import Overviews
 from services.backbone.ledger.reading import LedgerReader
+from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.backbone.web.keys import ApiKey, Keys, KeysReloader, load_keys

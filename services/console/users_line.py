@@ -6,7 +6,8 @@ import sys
 from typing import TextIO
 
 from services.backbone.errors import Trouble
-from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.schema import migrate
 from services.console.people.audit import Audit, Deed
 from services.console.people.guests import Guests
 from services.console.people.passwords import made

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from services.backbone.ledger.database import migrate
+from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.memory import forget_loaded
 from services.backbone.outage import until_there

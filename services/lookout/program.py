@@ -7,8 +7,9 @@ from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Producer
-from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.loop import ConsumerLoop
 from services.backbone.memory import forget_loaded

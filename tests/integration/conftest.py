@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from services.backbone.ledger.database import Pool, migrate, open_pool
+from services.backbone.ledger.database import Pool, open_pool
+from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from tests.broker import OwnBroker
 from tests.integration.s3 import S3Server

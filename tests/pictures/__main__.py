@@ -13,7 +13,8 @@ from playwright.sync_api import Browser
 from pydantic import SecretStr
 
 from services.backbone.clock import SystemClock
-from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from services.console.people.roles import Role
 from services.machine import child, postgres

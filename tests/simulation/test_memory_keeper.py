@@ -16,12 +16,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from services.backbone.ledger.claims import Settlement
-from services.backbone.ledger.database import async_pool, migrate, open_pool
+from services.backbone.ledger.database import async_pool, open_pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Turn
 from services.backbone.ledger.fallbacks import Lost, Next, Told
 from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.schema import migrate
 from services.backbone.ledger.steps import NewStep
 from services.backbone.ledger.suppressions import Judge, Kind, Ruling, Suppression, Waiting
 from services.backbone.settings import LedgerSettings

@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.backbone.ledger.claims import Due, Settlement
-from services.backbone.ledger.database import async_pool, migrate, open_pool
+from services.backbone.ledger.database import async_pool, open_pool
 from services.backbone.ledger.evidence import Evidence, EvidenceKind
 from services.backbone.ledger.intake import NewAlert, NewDelivery
+from services.backbone.ledger.schema import migrate
 from services.backbone.ledger.sweeps import Ruling
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery, Severity

@@ -1,8 +1,7 @@
-"""Connections to the ledger, and its schema brought up to date."""
+"""Connections to the ledger, and what becomes of their troubles."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -11,12 +10,10 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from services.backbone.clock import SystemClock
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import Transient
 from services.backbone.settings import LedgerSettings
 from services.backbone.sockets import has_news
 
-MIGRATIONS: Final = Path(__file__).parent / "migrations"
-_MIGRATION_LOCK: Final = 0x616C6465  # one at a time, whoever starts first
 _CONNECT_TIMEOUT_SECONDS: Final = 5
 _STATEMENT_TIMEOUT_MS: Final = 10_000
 
@@ -117,29 +114,3 @@ def transaction(pool: Pool) -> Iterator[Connection]:
     """
     with sorted_troubles(), pool.connection() as connection, connection.transaction():
         yield connection
-
-
-def migrate(settings: LedgerSettings) -> list[str]:
-    """Bring the schema up to date; return the names of the migrations applied.
-
-    Raises:
-        Transient: Postgres is away.
-        Refused: the database is newer than this program.
-    """
-    url = settings.postgres_url.get_secret_value()
-    with sorted_troubles(), psycopg.connect(url, **connection_options()) as connection:
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
-        return _apply_missing(connection)
-
-
-def _apply_missing(connection: Connection) -> list[str]:
-    connection.execute("CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY)")
-    applied = {row[0] for row in connection.execute("SELECT name FROM migrations")}
-    shipped = {path.stem: path for path in sorted(MIGRATIONS.glob("*.sql"))}
-    if newer := applied - shipped.keys():
-        raise Refused(f"the ledger has {', '.join(sorted(newer))}: run a newer Aldebaran")
-    missing = [name for name in shipped if name not in applied]
-    for name in missing:
-        connection.execute(shipped[name].read_text())
-        connection.execute("INSERT INTO migrations VALUES (%s)", (name,))
-    return missing

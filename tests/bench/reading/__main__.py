@@ -10,7 +10,8 @@ from typing import Final
 from playwright.sync_api import Page
 from pydantic import SecretStr
 
-from services.backbone.ledger.database import migrate, open_pool
+from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from tests.bench import facts
 from tests.bench.reading.crowd import fill

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from services.backbone.ledger.database import migrate
+from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
 from services.machine import child, postgres

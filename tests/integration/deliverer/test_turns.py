@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.backbone.clock import SystemClock
-from services.backbone.ledger.database import AsyncPool, async_pool, migrate
+from services.backbone.ledger.database import AsyncPool, async_pool
+from services.backbone.ledger.schema import migrate
 from services.backbone.ledger.turns import AHEAD_SECONDS, Rate, Turns
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State

@@ -1,14 +1,17 @@
-"""The consumer loop: read, decode, step, commit; nothing is committed before it is settled."""
+"""The consumer loop: read, decode, step, secure, commit; what is committed is settled for good."""
 
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from typing import Generic, Protocol, TypeVar
 
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer
+from services.backbone.kafka.settled import EVERY_SECONDS
 from services.backbone.log import logger
 from services.backbone.outage import SOON
 from services.backbone.service import Life
@@ -49,20 +52,47 @@ class ConsumerLoop(Generic[Input]):
     on_turn: Callable[[], None] = lambda: None
     """Called on the loop's thread with every poll, also while a batch is tried again."""
 
+    secure: Callable[[], None] = lambda: None
+    """Makes sure of what the step has not waited for; Transient: every batch since comes again."""
+    _held: list[Sequence[Incoming]] = field(init=False, default_factory=list)
+    """Batches that are settled and not secured yet."""
+
     def run(self) -> None:
         """Work until the life's stop; the batch in hand is finished first."""
+        secured_at = self._now()
         while not self.life.stop.is_set():
             self.on_turn()
             batch = self.consumer.batch(self.batch_limit, self.poll_seconds)
-            if batch and self._settled(batch):
-                self.consumer.commit(batch)
+            if batch and self._done(partial(self._settle, batch)):
+                self._held.append(batch)
+            many = sum(map(len, self._held)) >= self.batch_limit
+            if not batch or many or self._now() - secured_at >= EVERY_SECONDS:
+                self._commit_held()
+                secured_at = self._now()
+        self._commit_held()
 
-    def _settled(self, batch: Sequence[Incoming]) -> bool:
-        """Try until the batch is settled; False if we must stop before that."""
+    def _now(self) -> float:
+        return self.life.clock.monotonic_seconds()
+
+    def _commit_held(self) -> None:
+        if self._held and self._done(self._secure_held):
+            self.consumer.commit(list(chain.from_iterable(self._held)))
+            self._held.clear()
+
+    def _secure_held(self) -> None:
+        try:
+            self.secure()
+        except Transient:
+            for batch in self._held:
+                self._settle(batch)
+            raise
+
+    def _done(self, work: Callable[[], None]) -> bool:
+        """Try until it works; False if we must stop before that."""
         attempt = 0
         while True:
             try:
-                self._settle(batch)
+                work()
                 return True
             except Transient as error:
                 attempt += 1

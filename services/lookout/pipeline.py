@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from services.backbone.clock import Clock
+from services.backbone.errors import Transient
 from services.backbone.kafka.producer import Outgoing
 from services.backbone.ledger.intake import Accepted, NewAlert
 from services.backbone.log import logger
@@ -52,6 +53,9 @@ class Ledger(Protocol):
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
         """Record alerts that are not recorded yet, each together with its deliveries."""
 
+    def secure(self) -> None:
+        """Wait until the disk has what was accepted; Transient: accept all of it again."""
+
 
 @dataclass(frozen=True)
 class Lookout:
@@ -70,6 +74,8 @@ class Lookout:
     def __call__(self, batch: Sequence[Arrival]) -> None:
         """Settle a batch: when this returns, every alert is recorded and published, or rejected.
 
+        What is recorded is safe from a crash of Postgres once it is claimed, or secured.
+
         Raises:
             Transient: Postgres or Kafka is away; the batch has to come again.
         """
@@ -82,6 +88,18 @@ class Lookout:
                 for alert_id, reason in accepted.unstorable.items():
                     unusable[alert_id] = Unusable("unstorable", reason)
             self.reject(arrivals, unusable)
+
+    def secure(self) -> None:
+        """Make sure that no crash undoes what was settled since the last time.
+
+        Raises:
+            Transient: Postgres is away, or has lost some of it; all these batches must come again.
+        """
+        try:
+            self.ledger.secure()
+        except Transient:
+            self.settled.clear()
+            raise
 
     def drop_repeats(self, batch: Sequence[Arrival]) -> dict[str, Arrival]:
         """Return the first of each alert id, without those that are settled already."""

@@ -134,6 +134,7 @@ def _consume(
         life,
         batch_limit=settings.lookout_batch_alerts,
         on_turn=turn,
+        secure=lookout.secure,
     )
     forget_loaded()
     try:

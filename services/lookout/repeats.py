@@ -28,5 +28,9 @@ class SettledAlerts:
         while len(self._ids) > self._limit_alerts:
             self._ids.popitem(last=False)
 
+    def clear(self) -> None:
+        """Forget all: some may not be settled after all."""
+        self._ids.clear()
+
     def __len__(self) -> int:
         return len(self._ids)

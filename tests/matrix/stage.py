@@ -9,11 +9,12 @@ from pathlib import Path
 from services.contracts.records import Delivery, Severity
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Bus
-from tests.integration.deliverer.ledgers import Ledger, OwnPostgres
+from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.waiting import until
 from tests.matrix.crashing import Point
 from tests.matrix.peer import Peer, Taken
+from tests.postgres import OwnPostgres
 from tests.unit.deliverer.builders import delivery
 
 SEND_TIMEOUT_SECONDS = 3

@@ -17,12 +17,13 @@ from services.backbone.clock import SystemClock
 from services.deliverer.channel import Traits
 from services.deliverer.wiring import channel_names, opener
 from tests.integration.deliverer.conftest import Bus
-from tests.integration.deliverer.ledgers import Ledger, OwnPostgres, prepared
+from tests.integration.deliverer.ledgers import Ledger, new_ledger
 from tests.matrix.faults import FAULTS, GIVEN_UP
 from tests.matrix.peer import Peer, Surroundings
 from tests.matrix.peers import PEERS
 from tests.matrix.report import Report
 from tests.matrix.stage import Stage
+from tests.postgres import OwnPostgres
 
 pytestmark = [pytest.mark.matrix, pytest.mark.kafka, pytest.mark.postgres]
 
@@ -43,7 +44,7 @@ def commit() -> str:
 
 @pytest.fixture(scope="session")
 def own_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPostgres]:
-    own = prepared(tmp_path_factory.mktemp("matrix"))
+    own = OwnPostgres(tmp_path_factory.mktemp("matrix"))
     own.start()
     yield own
     own.stop()
@@ -51,7 +52,7 @@ def own_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPostgr
 
 @pytest.fixture
 def ledger(own_postgres: OwnPostgres) -> Ledger:
-    return own_postgres.new_ledger()
+    return new_ledger(own_postgres)
 
 
 @pytest.fixture(params=channel_names())

@@ -113,7 +113,8 @@ class Deliverer:
                 tries += 1
                 await asyncio.sleep(SOON.seconds(tries, self.rng))
             else:
-                if lost := unknown & self.store.tables.rows.keys():
+                tables = self.store.tables
+                if lost := unknown & tables.rows.keys() - tables.undone:
                     raise Violation(f"I3: thrown away although it has a row: {lost}")
                 return
 

@@ -46,6 +46,8 @@ class LineProducer(Producer):
         if kind is Kind.CRASH_BEFORE:
             self._line.kernel.kill(self._line.process)
         self._line.block(self._line.weather.there())
+        if fault is not None and kind in (Kind.STORE_DIES_BEFORE, Kind.STORE_DIES_AFTER):
+            self._line.store.go_away(fault.seconds)
         if self._broker.is_away or kind is Kind.NOT_DONE:
             self._line.block(0.3)
             return _done([Transient("Kafka is away")] * len(records))
@@ -61,7 +63,7 @@ class LineProducer(Producer):
 
 
 class GroupConsumer(Consumer):
-    """Reads one topic as a member of its group; gives one batch, then asks to stop.
+    """Reads one topic as a member of its group; gives one batch, then none, then asks to stop.
 
     The consumer loop under test ends after each batch, so that the kernel can let others go on.
     """
@@ -80,22 +82,21 @@ class GroupConsumer(Consumer):
         self._member = Member(process, wake)
         self._block: Callable[[float], None] | None = None
         self.stop = threading.Event()
-        self._given = False
+        self._polls = 0
         process.on_resumed.append(lambda: group.wake(self._member))
         group.join(self._member)
 
     def one_batch(self, block: Callable[[float], None]) -> None:
         """Prepare for one turn of a loop that may block."""
         self._block = block
-        self._given = False
+        self._polls = 0
         self.stop.clear()
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
-        if self._given:
+        self._polls += 1
+        if self._polls > 2:
             self.stop.set()
-            return []
-        self._given = True
-        if self._broker.is_away:
+        if self._polls > 1 or self._broker.is_away:
             return []
         if not self._group.is_member(self._member):
             self._member.positions.clear()
@@ -114,7 +115,7 @@ class GroupConsumer(Consumer):
 
     def again(self) -> "GroupConsumer":
         """Prepare for one batch outside of a loop."""
-        self._given = False
+        self._polls = 0
         return self
 
     def has_more(self) -> bool:

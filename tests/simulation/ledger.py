@@ -142,6 +142,9 @@ class LineIntake(Intake):
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
         return self._line.ask_now("accept", lambda: self._memory.accept(batch))
 
+    def secure(self) -> None:
+        self._line.ask_now("secure", self._memory.secure)
+
     def mark_published(self, delivery_ids: Iterable[str]) -> None:
         ids = list(delivery_ids)
         self._line.ask_now("mark", lambda: self._memory.mark_published(ids))

@@ -221,6 +221,7 @@ class LookoutFactory:
             life,
             batch_limit=_settings().lookout_batch_alerts,
             rng=random.Random(f"{self.plan.seed}/{process.slot}/{run}"),
+            secure=lookout.secure,
         )
         relay = Relay(intake, publisher, _settings(), life)
         one = LookoutProcess(

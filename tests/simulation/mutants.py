@@ -7,6 +7,7 @@ a mistake which somebody could make.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -23,6 +24,7 @@ from services.deliverer.channel import Absent, Finding, SendWindow, Unclear
 from services.deliverer.decision import Verdict, decide, decide_doubt
 from services.deliverer.outcomes import Permanent, Refused, Unknown
 from services.lookout import pipeline, relay
+from services.lookout.repeats import SettledAlerts
 from tests.simulation import deliverers
 from tests.simulation.keeper_mutants import KEEPER_MUTANTS
 from tests.simulation.ledger import LineClaims
@@ -140,7 +142,7 @@ def _commits_before_it_has_settled() -> Planted:
         batch: Sequence[Incoming] = self.consumer.batch(self.batch_limit, self.poll_seconds)
         self.consumer.commit(batch)
         if batch:
-            self._settled(batch)
+            self._done(partial(self._settle, batch))
 
     return patch.object(ConsumerLoop, "run", run)
 
@@ -207,6 +209,14 @@ def _unclear_counts_as_absent() -> Planted:
     return patch.object(reconciler, "evidence_of", wrong)
 
 
+def _trusts_postgres_to_lose_nothing() -> Planted:
+    return patch.object(pipeline.Lookout, "secure", lambda self: None)
+
+
+def _remembers_what_is_lost() -> Planted:
+    return patch.object(SettledAlerts, "clear", lambda self: None)
+
+
 MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "settle does not check fence and owner": _settles_without_fence,
     "a lease that is over means: send again": _lease_over_means_again,
@@ -228,6 +238,8 @@ MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "told twice in one batch is claimed twice": _claims_for_each_time_it_is_told,
     "a look-up that cannot say counts as absent": _unclear_counts_as_absent,
     "an alert counts as settled before it is": _forgets_left_overs_of_repeats,
+    "an alert is committed before the disk has it": _trusts_postgres_to_lose_nothing,
+    "an alert counts as settled after a crash has undone it": _remembers_what_is_lost,
     **KEEPER_MUTANTS,
 }
 """Each by a sentence that says what is wrong."""

@@ -28,6 +28,8 @@ class Kind(StrEnum):
     SLOW = "statement waits in the network"
     SLOW_ANSWER = "statement's answer waits in the network"
     PAUSE_AFTER = "paused between the commit and its answer"
+    STORE_DIES_BEFORE = "Postgres crashes before the statement"
+    STORE_DIES_AFTER = "Postgres crashes after the statement, its answer unseen"
     # To one send, by its number at the provider.
     REFUSED = "refused"
     BUSY = "refused with a pause"
@@ -69,6 +71,8 @@ OF_STATEMENT: Final = (
     Kind.SLOW,
     Kind.SLOW_ANSWER,
     Kind.PAUSE_AFTER,
+    Kind.STORE_DIES_BEFORE,
+    Kind.STORE_DIES_AFTER,
 )
 _KINDS: Final = tuple(Kind)
 OF_SEND: Final = _KINDS[_KINDS.index(Kind.REFUSED) : _KINDS.index(Kind.CONFIRM)]
@@ -78,7 +82,7 @@ OF_ALL: Final = _KINDS[_KINDS.index(Kind.PROVIDER_AWAY) :]
 OF_PROVIDER: Final = {"send": OF_SEND, "callback": OF_CALLBACK, "look_up": OF_LOOK_UP}
 
 STATEMENTS: Final = {
-    "lookout": ("accept", "mark", "unpublished", "waiting", "produce", "produce"),
+    "lookout": ("accept", "secure", "mark", "unpublished", "waiting", "produce", "produce"),
     "deliverer": (
         "by_id",
         "due",

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from services.backbone.errors import Transient
+from services.backbone.ledger.intake import Accepted
 from tests.simulation.kernel import START_MS, Died, Kernel, Process
 from tests.simulation.memory.tables import Tables
 from tests.simulation.plan import Fault, Kind
@@ -18,6 +19,8 @@ STATEMENT_SECONDS: Final = 10.0
 """A client waits no longer for an answer; the statement may be carried out even later."""
 UNSYNCED_SECONDS: Final = 0.5
 """Marks of the outbox so young are undone when Postgres goes away: no disk was waited for."""
+UNSYNCED: Final = frozenset({"accept", "mark", "unpublished", "waiting"})
+"""Statements that wait for no disk; every other one takes along to it what was recorded before."""
 
 
 @dataclass
@@ -28,6 +31,8 @@ class Store:
     tables: Tables = field(init=False)
     clock_shift: float = 0.0
     away_until: float = -1.0
+    unsynced: list[str] = field(default_factory=list)
+    """Alerts that were recorded and are not on the disk."""
 
     def __post_init__(self) -> None:
         self.tables = Tables(self.now)
@@ -41,9 +46,20 @@ class Store:
         """Whether nobody is answered."""
         return self.kernel.now < self.away_until
 
+    def served(self, statement: str, answer: object) -> None:
+        """Note what the disk has after a statement; one that has found nothing wrote nothing."""
+        if isinstance(answer, Accepted):
+            self.unsynced += answer.new
+        elif statement not in UNSYNCED and (answer or answer is None):
+            self.unsynced.clear()
+
     def go_away(self, seconds: float) -> None:
-        """Be away for a while; the youngest marks of the outbox are lost."""
+        """Be away for a while; what no disk has is lost."""
         self.away_until = max(self.away_until, self.kernel.now + seconds)
+        for alert_id in self.unsynced:
+            self.kernel.tell("ledger", f"loses {alert_id[:6]}")
+            self.tables.undo(alert_id)
+        self.unsynced.clear()
         for row in self.tables.rows.values():
             if row.published_at is not None and row.published_at > self.now() - UNSYNCED_SECONDS:
                 row.published_at = None
@@ -72,7 +88,7 @@ class Line:
 
         def serve() -> None:
             try:
-                self._tell_later(back, partial(_give, answer, self._served(fault, work)))
+                self._tell_later(back, partial(_give, answer, self._served(name, fault, work)))
             except Transient as error:
                 self._tell_later(back, partial(_fail, answer, error))
 
@@ -101,7 +117,7 @@ class Line:
                 self.kernel.kill(self.process)
         there, back = self._travel(fault)
         self.block(there)
-        result = self._served(fault, work)
+        result = self._served(name, fault, work)
         self.block(back if there or fault else 0.0)
         return result
 
@@ -122,11 +138,17 @@ class Line:
             back = fault.seconds
         return there, back
 
-    def _served(self, fault: Fault | None, work: Callable[[], Answer]) -> Answer:
+    def _served(self, name: str, fault: Fault | None, work: Callable[[], Answer]) -> Answer:
         kind = fault.kind if fault is not None else None
+        if fault is not None and kind is Kind.STORE_DIES_BEFORE:
+            self.store.go_away(fault.seconds)
         if self.store.is_away or kind is Kind.NOT_DONE:
             raise Transient("the store is away")
         result = work()
+        self.store.served(name, result)
+        if fault is not None and kind is Kind.STORE_DIES_AFTER:
+            self.store.go_away(fault.seconds)
+            raise Transient("the store went away")
         if kind is Kind.CRASH_AFTER:
             self.kernel.kill(self.process)
         if fault is not None and kind is Kind.PAUSE_AFTER:

@@ -257,7 +257,11 @@ class Consumer:
         if not (self.is_member() and self.assigned()):
             log.warning("commit_left_out", reason="not a member of the group at the moment")
             return
-        offsets = [TopicPartition(topic, part, end) for (topic, part), end in ends.items()]
+        # Of a partition that was given away meanwhile, its reader may have committed more.
+        mine = {(each.topic, each.partition) for each in self._client.assignment()}
+        offsets = [TopicPartition(*place, end) for place, end in ends.items() if place in mine]
+        if not offsets:
+            return
         try:
             self._client.commit(offsets=offsets, asynchronous=True)
         except KafkaException as error:

@@ -1,7 +1,8 @@
 """Accepting alerts: recorded once with their deliveries; the outbox of what is not published yet.
 
 The outbox is the rows of `deliveries` with `published_at IS NULL` that wait for nothing else
-(docs/decisions/0002-outbox.md).
+(docs/decisions/0002-outbox.md). Recording does not wait for the disk; a claim does, and takes
+along to it what was recorded before (docs/decisions/0007-recorded-before-the-disk.md).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,13 +13,15 @@ from typing import Final
 import orjson
 import psycopg
 
+from services.backbone.errors import Transient
 from services.backbone.ledger.database import Connection, Pool, sorted_troubles
 from services.backbone.ledger.steps import NewStep, steps_json
 from services.backbone.ledger.suppressions import Suppression
 from services.contracts.records import Alert, Delivery
 
 _RECORD: Final = """
-WITH fresh AS (
+WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
+fresh AS (
   INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by, decision, inhibits,
     appended_at, detected_at)
   SELECT record ->> 'alert_id', record ->> 'watch', record ->> 'severity', record ->> 'summary',
@@ -27,7 +30,7 @@ WITH fresh AS (
     to_timestamp((record ->> 'detected_at_ms')::bigint / 1000.0)
   FROM ROWS FROM (jsonb_array_elements(%s::jsonb), unnest(%s::text[]),
     jsonb_array_elements(%s::jsonb), unnest(%s::text[]))
-    AS given (record, routed_by, decision, inhibits)
+    AS given (record, routed_by, decision, inhibits), quick
   ON CONFLICT (alert_id) DO NOTHING
   RETURNING alert_id
 ), fanned_out AS (
@@ -49,6 +52,14 @@ WITH fresh AS (
   JOIN fresh ON fresh.alert_id = given.step ->> 'alert_id'
 )
 SELECT alert_id FROM fresh
+"""
+
+# Nobody reads the message that is written to the log; but its commit waits for the disk, which then
+# has every commit before it, too.
+_SECURE: Final = """
+SELECT pg_logical_emit_message(true, 'aldebaran', 'secured'), (
+  SELECT count(*) FROM unnest(%s::text[]) AS told (alert_id)
+  WHERE NOT EXISTS (SELECT FROM alerts WHERE alerts.alert_id = told.alert_id))
 """
 
 _UNPUBLISHED_OF: Final = """
@@ -149,16 +160,19 @@ class Accepted:
 
 
 class Intake:
-    """Records alerts and keeps the outbox; safe to use from several threads and programs."""
+    """Records alerts and keeps the outbox; safe to use from several programs, and from several
+    threads of which one accepts."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+        self._unsecured: set[str] = set()
 
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
         """Record alerts that are not recorded yet, each together with its deliveries.
 
         The batch is one transaction, unless something in it can never be stored: then the others
-        are recorded without it. Alert ids in the batch must differ.
+        are recorded without it. Alert ids in the batch must differ. A crash of Postgres may undo
+        it, until something is claimed or `secure` has returned.
 
         Raises:
             Transient: Postgres is away; what is recorded already will be found as a repeat.
@@ -168,11 +182,26 @@ class Intake:
         ordered = sorted(batch, key=lambda each: each.alert.alert_id)
         with self._connection() as connection:
             _accept(connection, ordered, accepted)
-            repeats = {each.alert.alert_id for each in ordered} - accepted.new
-            if repeats := repeats - accepted.unstorable.keys():
+            recorded = {each.alert.alert_id for each in ordered} - accepted.unstorable.keys()
+            self._unsecured |= recorded
+            if repeats := recorded - accepted.new:
                 rows = connection.execute(_UNPUBLISHED_OF, (sorted(repeats),))
                 accepted.left_over = list(_entries(rows))
         return accepted
+
+    def secure(self) -> None:
+        """Wait until the disk has all that was accepted since the last time.
+
+        Raises:
+            Transient: Postgres is away, or has lost some of it in a crash; accept all of it again.
+        """
+        if not self._unsecured:
+            return
+        with self._connection() as connection:
+            row = connection.execute(_SECURE, (sorted(self._unsecured),)).fetchone()
+        if undone := row[1] if row else 0:
+            raise Transient(f"Postgres: a crash has undone the recording of {undone} alerts")
+        self._unsecured.clear()
 
     def mark_published(self, delivery_ids: Iterable[str]) -> None:
         """Take deliveries out of the outbox: their topics have them.

@@ -2,7 +2,7 @@
 
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -10,7 +10,7 @@ from services.backbone.errors import Ended, QueueFull, Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
-from services.backbone.loop import ConsumerLoop
+from services.backbone.loop import ConsumerLoop, Step
 from services.backbone.service import Life
 from services.contracts.records import Malformed, Rejected
 from services.contracts.topics import Topic, rejected
@@ -121,11 +121,12 @@ def run_loop(
     producer: Producer,
     topic: str,
     group: str,
-    step: Summing,
+    step: Step[int],
     life: Life,
+    secure: Callable[[], None] = lambda: None,
 ) -> None:
     consumer = Consumer(settings, "test", group=group, topics=[topic])
-    ConsumerLoop("test", consumer, producer, decode, step, life).run()
+    ConsumerLoop("test", consumer, producer, decode, step, life, secure=secure).run()
     consumer.close()
 
 
@@ -155,6 +156,50 @@ def test_a_second_run_goes_on_where_the_first_committed(
         step = Summing(life, enough=10, failures=0)
         run_loop(settings, producer, topic, group, step, life)
         assert step.taken == list(numbers)
+
+
+def test_what_cannot_be_secured_comes_again_and_is_committed_only_then(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    group, life = uuid.uuid4().hex, Life()
+    producer.write([Outgoing(topic, "k", str(n).encode()) for n in range(5)])
+    step, undone = Summing(life, enough=15, failures=0), iter([True, True])
+
+    def secure() -> None:
+        if next(undone, False):
+            raise Transient("a crash has undone it")
+
+    run_loop(settings, producer, topic, group, step, life, secure)
+    assert step.taken == [*range(5)] * 3
+    assert left(settings, producer, topic, group) == []
+
+
+def test_what_is_not_secured_when_we_must_stop_is_left_to_the_next_run(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    group, life = uuid.uuid4().hex, Life()
+    producer.write([Outgoing(topic, "k", str(n).encode()) for n in range(5)])
+    step = Summing(life, enough=5, failures=0)
+
+    def secure() -> None:
+        raise Transient("the store is away")
+
+    run_loop(settings, producer, topic, group, step, life, secure)
+    assert left(settings, producer, topic, group) == [*range(5)]
+
+
+def left(settings: ProducerSettings, producer: Producer, topic: str, group: str) -> list[int]:
+    """Return what the next run of a group takes before one more record, which is written now."""
+    life, taken = Life(), list[int]()
+    producer.write([Outgoing(topic, "k", b"99")])
+
+    def step(batch: Sequence[int]) -> None:
+        taken.extend(batch)
+        if 99 in batch:
+            life.stop.set()
+
+    run_loop(settings, producer, topic, group, step, life)
+    return taken[:-1]
 
 
 def test_a_step_that_breaks_ends_the_loop_and_commits_nothing(

@@ -15,10 +15,11 @@ from services.contracts import topics
 from services.contracts.records import Delivery
 from services.deliverer.wiring import channel_names
 from services.machine.ports import free_ports
-from tests.integration.deliverer.ledgers import Ledger, OwnPostgres, prepared
+from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.receivers import Mailbox, WebhookReceiver
 from tests.integration.deliverer.waiting import until
+from tests.postgres import OwnPostgres
 
 Start = Callable[..., DelivererProcess]
 
@@ -119,7 +120,7 @@ def start(bus: Bus, ledger: Ledger, tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture(scope="session")
 def prepared_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPostgres]:
-    own = prepared(tmp_path_factory.mktemp("own"))
+    own = OwnPostgres(tmp_path_factory.mktemp("own"))
     yield own
     own.stop()
 
@@ -127,7 +128,7 @@ def prepared_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnP
 @pytest.fixture
 def own_postgres(prepared_postgres: OwnPostgres) -> OwnPostgres:
     """A Postgres that a test may stop; it runs when the test begins."""
-    if prepared_postgres.running is None:
+    if not prepared_postgres.is_running:
         prepared_postgres.start()
     return prepared_postgres
 

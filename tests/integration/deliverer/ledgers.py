@@ -1,9 +1,6 @@
-"""Puts deliveries into a ledger and reads how they stand; a Postgres that may be stopped."""
+"""Puts deliveries into a ledger and reads how they stand."""
 
-import os
-import uuid
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -12,8 +9,7 @@ from psycopg.rows import dict_row
 from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
-from services.machine import child, postgres
-from services.machine.ports import free_ports
+from tests.postgres import OwnPostgres
 
 _ALERT = """
 INSERT INTO alerts
@@ -61,36 +57,9 @@ class Ledger:
             connection.execute(statement.encode(), terms)
 
 
-@dataclass
-class OwnPostgres:
-    """A Postgres of the test's own, to be stopped and started."""
-
-    server: postgres.PostgresServer
-    log_file: Path
-    running: child.Child | None = None
-
-    def start(self) -> None:
-        program = postgres.program(self.server, postgres.find_binaries())
-        self.running = child.start_and_wait(program, self.log_file, os.environ)
-
-    def stop(self) -> None:
-        if self.running is not None:
-            self.running.stop()
-            self.running = None
-
-    def new_ledger(self) -> Ledger:
-        """Return an empty ledger in a database of its own."""
-        name, url = f"ledger_{uuid.uuid4().hex}", self.server.url()
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        return Ledger(f"{url.rpartition('/')[0]}/{name}").migrated()
-
-
-def prepared(folder: Path) -> OwnPostgres:
-    """Return one with its data in the folder, not started yet."""
-    server = postgres.PostgresServer(folder / "postgres", free_ports(1)[0])
-    postgres.prepare(server, postgres.find_binaries())
-    return OwnPostgres(server, folder / "postgres.log")
+def new_ledger(own: OwnPostgres) -> Ledger:
+    """Return an empty ledger in a database of its own."""
+    return Ledger(own.new_database()).migrated()
 
 
 def _alert_row(each: Delivery) -> tuple[str, ...]:

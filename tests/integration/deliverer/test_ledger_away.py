@@ -8,10 +8,11 @@ import pytest
 
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Bus, Start
-from tests.integration.deliverer.ledgers import Ledger, OwnPostgres
+from tests.integration.deliverer.ledgers import Ledger, new_ledger
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.receivers import Answer, WebhookReceiver
 from tests.integration.deliverer.waiting import until
+from tests.postgres import OwnPostgres
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
@@ -19,7 +20,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 @pytest.fixture
 def ledger(own_postgres: OwnPostgres) -> Ledger:
-    return own_postgres.new_ledger()
+    return new_ledger(own_postgres)
 
 
 def test_what_was_answered_while_the_ledger_was_away_is_recorded_when_it_is_back(

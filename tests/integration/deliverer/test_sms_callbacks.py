@@ -13,9 +13,10 @@ from services.contracts.states import State
 from services.simulator.inbox.texting.callbacks import signature
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.inboxes import Inbox, playing
-from tests.integration.deliverer.ledgers import Ledger, OwnPostgres
+from tests.integration.deliverer.ledgers import Ledger, new_ledger
 from tests.integration.deliverer.texting import TOKEN, Door, codes, open_door, started, text
 from tests.integration.deliverer.waiting import until
+from tests.postgres import OwnPostgres
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
@@ -178,7 +179,7 @@ def call(door: Door, one: Delivery, status: str) -> int:
 def test_while_postgres_is_away_twilio_is_to_say_it_again(
     own_postgres: OwnPostgres, tmp_path: Path
 ) -> None:
-    ledger = own_postgres.new_ledger()
+    ledger = new_ledger(own_postgres)
     one = text(1)
     ledger.add(one)
     ledger.execute("UPDATE deliveries SET state = 'IN_DOUBT', attempt = 1")

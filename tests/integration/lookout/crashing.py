@@ -68,6 +68,9 @@ class CrashingLedger:
         self._gone_at(Point.RECORDED)
         return accepted
 
+    def secure(self) -> None:
+        self.intake.secure()
+
     def mark_published(self, delivery_ids: Sequence[str]) -> None:
         self._gone_at(Point.PUBLISHED)
         self.intake.mark_published(delivery_ids)

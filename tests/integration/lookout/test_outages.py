@@ -1,40 +1,17 @@
 """Postgres goes and comes back while alerts flow; a lookout starts before its servers do."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from services.backbone.kafka.producer import Producer
-from services.machine import child, postgres
-from services.machine.ports import free_ports
 from services.machine.readiness import HttpReadiness
 from tests.integration.lookout.findings import findings, ledger_counts, wanted
 from tests.integration.lookout.processes import Lookouts, Reader, eventually, write_alerts
+from tests.postgres import OwnPostgres
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.slow]
-
-
-class OwnPostgres:
-    """A server that a test may stop."""
-
-    def __init__(self, folder: Path) -> None:
-        self._server = postgres.PostgresServer(folder / "postgres", free_ports(1)[0])
-        self._binaries = postgres.find_binaries()
-        self._log_file = folder / "postgres.log"
-        postgres.prepare(self._server, self._binaries)
-        self.url = self._server.url()
-        self._running: child.Child | None = None
-
-    def start(self) -> None:
-        program = postgres.program(self._server, self._binaries)
-        self._running = child.start_and_wait(program, self._log_file, os.environ)
-
-    def stop(self) -> None:
-        if self._running is not None:
-            self._running.stop()
-        self._running = None
 
 
 @pytest.fixture

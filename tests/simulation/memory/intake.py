@@ -1,9 +1,10 @@
 """Accepting alerts and the outbox, in memory; see services/backbone/ledger/intake.py."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+from services.backbone.errors import Transient
 from services.backbone.ledger.intake import WAITING_LIMIT, Accepted, NewAlert, OutboxEntry
 from services.contracts.states import State
 from tests.simulation.memory.tables import Row, Tables
@@ -17,6 +18,7 @@ class MemoryIntake:
     """The statements of Intake, each at one moment."""
 
     tables: Tables
+    unsecured: set[str] = field(default_factory=set)
 
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
         """Record alerts that are not recorded yet, each together with its deliveries."""
@@ -29,11 +31,18 @@ class MemoryIntake:
                 continue
             self.tables.accept(each)
             accepted.new.add(alert_id)
+        self.unsecured.update(repeats, accepted.new)
         left = [row for row in self._outbox() if row.alert_id in repeats]
         accepted.left_over = _entries(
             sorted(left, key=lambda row: (row.created_at, row.delivery_id))
         )
         return accepted
+
+    def secure(self) -> None:
+        """Have everything on the disk."""
+        if lost := self.unsecured - self.tables.alerts.keys():
+            raise Transient(f"{len(lost)} alerts are lost")
+        self.unsecured.clear()
 
     def mark_published(self, delivery_ids: Iterable[str]) -> None:
         """Take deliveries out of the outbox."""

@@ -137,6 +137,8 @@ class Tables:
     silences: dict[str, SilenceRow] = field(default_factory=dict)
     steps: dict[tuple[str, str, int], StepRow] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
+    undone: set[str] = field(default_factory=set)
+    """Deliveries whose recording a crash has undone; whoever records them again publishes them."""
     _heads: dict[str, str] = field(default_factory=dict)
 
     def accept(self, new: NewAlert) -> None:
@@ -148,6 +150,15 @@ class Tables:
         for step in new.steps:
             due_at, plan = now + step.after_seconds, orjson.loads(step.plan)
             self.steps[alert_id, step.name, step.step] = StepRow(due_at, plan)
+
+    def undo(self, alert_id: str) -> None:
+        """Take out an alert with all that belongs to it, as if it had never been added."""
+        del self.alerts[alert_id], self.accepted_at[alert_id]
+        for key in [key for key, row in self.rows.items() if row.alert_id == alert_id]:
+            del self.rows[key]
+            self.undone.add(key)
+        for step in [step for step in self.steps if step[0] == alert_id]:
+            del self.steps[step]
 
     def head(self, alert_id: str) -> str:
         """Return an alert's JSON without values and event ids."""

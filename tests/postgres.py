@@ -1,0 +1,69 @@
+"""A Postgres that a test may stop, kill and start again."""
+
+import os
+import signal
+import uuid
+from pathlib import Path
+
+import psutil
+import psycopg
+
+from services.machine import child, postgres
+from services.machine.ports import free_ports
+
+
+class OwnPostgres:
+    """Runs when it is started; its place and its files stay the same."""
+
+    def __init__(self, folder: Path) -> None:
+        self.server = postgres.PostgresServer(folder / "postgres", free_ports(1)[0])
+        self.running: child.Child | None = None
+        self._log_file = folder / "postgres.log"
+        self._binaries = postgres.find_binaries()
+
+    @property
+    def url(self) -> str:
+        """Return the address of its database; from then on its files are there."""
+        postgres.prepare(self.server, self._binaries)
+        return self.server.url()
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether it was started and has not ended."""
+        return self.running is not None and self.running.exit_code is None
+
+    def start(self) -> None:
+        """Start it, the first time with new files, and wait until it serves."""
+        postgres.prepare(self.server, self._binaries)
+        program = postgres.program(self.server, self._binaries)
+        self.running = child.start_and_wait(program, self._log_file, os.environ)
+
+    def stop(self) -> None:
+        """Have it end by itself, if it runs."""
+        if self.running is not None:
+            self.running.stop()
+
+    def kill(self) -> None:
+        """End it with SIGKILL, the server first and then whatever it has started."""
+        assert self.running is not None
+        started = psutil.Process(self.running.process.pid).children(recursive=True)
+        self.running.process.kill()
+        for each in started:
+            each.kill()
+        self.running.end(5)
+
+    def hold_back_the_log(self) -> None:
+        """Freeze what brings the log to the disk in passing: now only who waits for it does."""
+        with psycopg.connect(self.url) as connection:
+            row = connection.execute(
+                "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"
+            ).fetchone()
+        assert row is not None
+        os.kill(row[0], signal.SIGSTOP)
+
+    def new_database(self) -> str:
+        """Create an empty database; return its address."""
+        name = f"ledger_{uuid.uuid4().hex}"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return f"{self.url.rpartition('/')[0]}/{name}"

@@ -51,9 +51,11 @@ class ConsumerLoop(Generic[Input]):
     rng: random.Random = field(default_factory=random.SystemRandom)
     on_turn: Callable[[], None] = lambda: None
     """Called on the loop's thread with every poll, also while a batch is tried again."""
+    secure: Callable[[], None] | None = None
+    """Makes sure of what the step has not waited for, if it waits for less than all of it.
 
-    secure: Callable[[], None] = lambda: None
-    """Makes sure of what the step has not waited for; Transient: every batch since comes again."""
+    Raises Transient: every batch since the last time comes again.
+    """
     _held: list[Sequence[Incoming]] = field(init=False, default_factory=list)
     """Batches that are settled and not secured yet."""
 
@@ -65,11 +67,14 @@ class ConsumerLoop(Generic[Input]):
             batch = self.consumer.batch(self.batch_limit, self.poll_seconds)
             if batch and self._done(partial(self._settle, batch)):
                 self._held.append(batch)
-            many = sum(map(len, self._held)) >= self.batch_limit
-            if not batch or many or self._now() - secured_at >= EVERY_SECONDS:
+            if not batch or self._has_held_enough(self._now() - secured_at):
                 self._commit_held()
                 secured_at = self._now()
         self._commit_held()
+
+    def _has_held_enough(self, for_seconds: float) -> bool:
+        many = sum(map(len, self._held)) >= self.batch_limit
+        return self.secure is None or many or for_seconds >= EVERY_SECONDS
 
     def _now(self) -> float:
         return self.life.clock.monotonic_seconds()
@@ -80,6 +85,8 @@ class ConsumerLoop(Generic[Input]):
             self._held.clear()
 
     def _secure_held(self) -> None:
+        if self.secure is None:
+            return
         try:
             self.secure()
         except Transient:

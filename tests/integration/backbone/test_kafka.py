@@ -123,7 +123,7 @@ def run_loop(
     group: str,
     step: Step[int],
     life: Life,
-    secure: Callable[[], None] = lambda: None,
+    secure: Callable[[], None] | None = None,
 ) -> None:
     consumer = Consumer(settings, "test", group=group, topics=[topic])
     ConsumerLoop("test", consumer, producer, decode, step, life, secure=secure).run()

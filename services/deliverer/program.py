@@ -65,6 +65,7 @@ class Deliverer:
 
     async def _drain(self) -> None:
         seconds = self.settings.drain_timeout_seconds
+        log.info("draining", in_flight=len(self.parts.dispatcher.in_flight))
         left = await self.parts.dispatcher.drain(0.4 * seconds, 0.1 * seconds)
         log.info("drained", claims_left=left)
 

@@ -222,6 +222,7 @@ def test_told_to_stop_it_finishes_what_it_sends_and_claims_no_more(
     deliverer = start("webhook", concurrency=2)
     until(lambda: len(receiver.requests) == 2, "two under way")
     deliverer.send_signal(signal.SIGTERM)
+    until(lambda: len(deliverer.logged("draining")) == 1, "the signal is heard")
     release.set()
     assert deliverer.process is not None
     assert deliverer.process.wait(30) == 0

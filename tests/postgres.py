@@ -10,6 +10,7 @@ import psycopg
 
 from services.machine import child, postgres
 from services.machine.ports import free_ports
+from services.machine.waiting import wait_until
 
 
 class OwnPostgres:
@@ -44,13 +45,18 @@ class OwnPostgres:
             self.running.stop()
 
     def kill(self) -> None:
-        """End it with SIGKILL, the server first and then whatever it has started."""
+        """End it and all that it has started with SIGKILL; nothing of it is left afterwards.
+
+        It is stopped first, so that it starts nothing more; a new one would not start beside that.
+        """
         assert self.running is not None
-        started = psutil.Process(self.running.process.pid).children(recursive=True)
-        self.running.process.kill()
-        for each in started:
+        server = psutil.Process(self.running.process.pid)
+        server.suspend()
+        started = server.children(recursive=True)
+        for each in (server, *started):
             each.kill()
         self.running.end(5)
+        wait_until(lambda: not any(map(_is_alive, started)), 10, "something of Postgres is left")
 
     def hold_back_the_log(self) -> None:
         """Freeze what brings the log to the disk in passing: now only who waits for it does."""
@@ -67,3 +73,10 @@ class OwnPostgres:
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return f"{self.url.rpartition('/')[0]}/{name}"
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -39,8 +39,8 @@ LONGEST_FIRST: Final = (
 MEMORY_MEBIBYTES: Final = 4000
 """What a part may need: Kafka, Postgres, Spark, and a system of programs."""
 SHORT_LIVED: Final = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
-"""Java's second compiler takes a third of the processor time of a Spark that lives for a test, and
-more of a broker than it saves; Spark and brokers read this alike."""
+"""Java's second compiler takes a third of the processor time of a Spark that lives for a test. The
+tests' brokers read this too."""
 NO_TESTS: Final = 5
 """pytest's exit code where all tests are deselected."""
 EXIT_INTERRUPTED: Final = 130

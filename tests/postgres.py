@@ -11,6 +11,7 @@ import psycopg
 from services.machine import child, postgres
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
+from tests.liveness import lives
 
 
 class OwnPostgres:
@@ -56,7 +57,7 @@ class OwnPostgres:
         for each in (server, *started):
             each.kill()
         self.running.end(5)
-        wait_until(lambda: not any(map(_is_alive, started)), 10, "something of Postgres is left")
+        wait_until(lambda: not any(map(lives, started)), 10, "something of Postgres is left")
 
     def hold_back_the_log(self) -> None:
         """Freeze what brings the log to the disk in passing: now only who waits for it does."""
@@ -73,10 +74,3 @@ class OwnPostgres:
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return f"{self.url.rpartition('/')[0]}/{name}"
-
-
-def _is_alive(process: psutil.Process) -> bool:
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-import psutil
 import pytest
 
 from tests.acceptance.system import System
+from tests.liveness import lives
 
 
 @pytest.fixture(scope="session")
@@ -21,11 +21,3 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     family = system.family()
     assert system.stop() == 0, system.said()
     assert not [process for process in family if lives(process)]
-
-
-def lives(process: psutil.Process) -> bool:
-    """Tell whether a process still does anything; a zombie only waits to be reaped."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

@@ -35,7 +35,7 @@ class People:
             self.kernel.after(AGAIN_SECONDS, partial(self.say, saying))
             return
         self.kernel.tell("ann", f"{saying}")
-        self.store.unsynced.clear()  # what a person says is kept on the disk, with all before
+        self.store.sync()
         match saying.word:
             case Word.SILENCE:
                 self._silence(saying)

@@ -97,7 +97,7 @@ class Provider:
             return
         self.kernel.tell("provider", f"calls back: {piece.delivery_id[:6]} {piece.kind}")
         MemoryEvidence(self.store.tables).give([piece])
-        self.store.unsynced.clear()
+        self.store.sync()
 
     def _call_back(self, message: Message) -> None:
         """Report what became of the message at its recipient, now, later, twice, or forged."""

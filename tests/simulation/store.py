@@ -46,12 +46,16 @@ class Store:
         """Whether nobody is answered."""
         return self.kernel.now < self.away_until
 
+    def sync(self) -> None:
+        """Note that a commit has waited for the disk, which has all before it then, too."""
+        self.unsynced.clear()
+
     def served(self, statement: str, answer: object) -> None:
         """Note what the disk has after a statement; one that has found nothing wrote nothing."""
         if isinstance(answer, Accepted):
             self.unsynced += answer.new
         elif statement not in UNSYNCED and (answer or answer is None):
-            self.unsynced.clear()
+            self.sync()
 
     def go_away(self, seconds: float) -> None:
         """Be away for a while; what no disk has is lost."""

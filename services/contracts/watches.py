@@ -23,6 +23,14 @@ APPENDED_AT: Final = "appended_at"
 RULES: Final = "rules"
 """Name under which the SQL reads the watch's table of rules."""
 
+BOOK: Final = "book"
+"""Name under which the SQL reads each event with its key's book."""
+
+BOOK_EVENTS: Final = "events"
+BOOK_FORGOTTEN: Final = "forgotten"
+BOOK_AT_MS: Final = "at_ms"
+"""Columns of a book: its events, how many had to go as it was full; when each event came."""
+
 BEAT: Final = "$beat"
 """Stands in heartbeat events for the id of one heartbeat."""
 
@@ -78,6 +86,43 @@ class RulesDeclaration(BaseModel):
     ]
 
 
+class BookDeclaration(BaseModel):
+    """What is kept of each event, for how long, by the key of the watch's one stream.
+
+    The SQL reads it under the name `book`: a row for each event, with all that is kept of its key.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kept: Annotated[str, Field(max_length=64)]
+    """How long an event is kept: a span, or a sum of the watch's durations."""
+    events: Annotated[
+        dict[FieldName, Annotated[str, Field(min_length=1, max_length=1024)]],
+        Field(min_length=1, max_length=32),
+    ]
+    """What is kept of each event: SQL over the stream's columns."""
+    totals: Annotated[
+        dict[FieldName, Annotated[str, Field(pattern=r"^(sum|min|max|count)\([a-z][a-z0-9_]*\)$")]],
+        Field(max_length=32),
+    ] = {}
+    """Numbers over what is kept, each of one column, for conditions that most events fail."""
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        unknown = {column for _, _, column in self.parts_of_totals()} - self.events.keys()
+        if unknown:
+            raise ValueError(f"totals: not among the events' columns: {', '.join(sorted(unknown))}")
+        own = {BOOK_EVENTS, BOOK_FORGOTTEN, APPENDED_AT}
+        if taken := (own & self.totals.keys()) | ({BOOK_AT_MS} & self.events.keys()):
+            raise ValueError(f"every book has {', '.join(sorted(taken))} by itself")
+        return self
+
+    def parts_of_totals(self) -> list[tuple[str, str, str]]:
+        """Return name, function and column of each total."""
+        written = ((name, *total[:-1].split("(")) for name, total in self.totals.items())
+        return [(name, function, column) for name, function, column in written]
+
+
 class WatchDeclaration(BaseModel):
     """One watch: a query over streams, and how its result rows become alerts.
 
@@ -96,6 +141,7 @@ class WatchDeclaration(BaseModel):
     durations: Annotated[dict[FieldName, str], Field(max_length=64)] = {}
     parameters: Annotated[dict[FieldName, Scalar], Field(max_length=64)] = {}
     rules: RulesDeclaration | None = None
+    book: BookDeclaration | None = None
     sql: Annotated[str, Field(min_length=1, max_length=64 * 1024)]
     key: Annotated[tuple[Column, ...], Field(min_length=1, max_length=16)]
     severity: Severity | SeverityColumn
@@ -125,8 +171,12 @@ class WatchDeclaration(BaseModel):
         _no_repeats("labels", self.labels)
         self.arguments()
         milliseconds(self.watermark)
-        if RULES in self.streams:
-            raise ValueError(f"streams: the name {RULES} stands for the table of rules")
+        for name, what in ((RULES, "the table of rules"), (BOOK, "the book")):
+            if name in self.streams:
+                raise ValueError(f"streams: the name {name} stands for {what}")
+        if self.book and len(self.streams) != 1:
+            raise ValueError("book: it is kept of one stream, by that stream's key")
+        self.kept_ms()
         for beat in self.heartbeat.events if self.heartbeat else ():
             if beat.stream not in self.streams:
                 raise ValueError(f"heartbeat: {beat.stream} is not among the watch's streams")
@@ -144,9 +194,20 @@ class WatchDeclaration(BaseModel):
             raise ValueError(f"named by a duration and a parameter: {', '.join(sorted(twice))}")
         return arguments | self.parameters
 
+    def kept_ms(self) -> int:
+        """Return how long the book surely has an event; 0 without a book.
+
+        That is the watermark longer than is declared, for events that come so late.
+        """
+        if self.book is None:
+            return 0
+        name = "how long the book keeps an event"  # no duration has such a name
+        return resolve(self.durations | {name: self.book.kept})[name] + milliseconds(self.watermark)
+
     def tables(self) -> tuple[str, ...]:
         """Return the names that the SQL may read."""
-        return (*self.streams, RULES) if self.rules else self.streams
+        events = (BOOK,) if self.book else self.streams
+        return (*events, RULES) if self.rules else events
 
     def summary_columns(self) -> tuple[str, ...]:
         """Return the columns that the summary names."""
@@ -168,6 +229,8 @@ class WatchDeclaration(BaseModel):
                 f"watch {self.watch}: streams not declared: {', '.join(unknown)}; "
                 f"declared are: {', '.join(sorted(streams))}"
             )
+        if self.book and (key := streams[self.streams[0]].key) in self.book.totals:
+            raise BadDeclaration(f"watch {self.watch}: book: {key} is its key, and no total")
         for stream, event in self.beat_events("beat"):
             try:
                 streams[stream].event_model().model_validate(event)

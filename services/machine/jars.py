@@ -4,7 +4,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,14 +76,16 @@ def sha256_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def install(folder: Path, jars: Sequence[Jar], fetch: Fetch) -> int:
+def install(folder: Path, jars: Sequence[Jar], fetch: Fetch, built: Collection[str] = ()) -> int:
     """Make `folder` hold exactly `jars`, each with its checksum; return how many were fetched.
+
+    Files that are named in `built` may lie there too.
 
     A file is renamed into place only after its checksum was verified, so an interruption leaves
     nothing half written. Raises MachineProblem where a fetched file has another checksum.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _remove_unlisted(folder, jars)
+    _remove_unlisted(folder, {*(jar.file_name for jar in jars), *built})
     missing = [jar for jar in jars if not _is_installed(folder / jar.file_name, jar)]
     if missing:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix="fetch-") as staging:
@@ -97,9 +99,8 @@ def _is_installed(path: Path, jar: Jar) -> bool:
     return path.is_file() and sha256_of(path) == jar.sha256
 
 
-def _remove_unlisted(folder: Path, jars: Sequence[Jar]) -> None:
+def _remove_unlisted(folder: Path, listed: Collection[str]) -> None:
     """An old version left behind would be loaded beside the new one."""
-    listed = {jar.file_name for jar in jars}
     for path in folder.iterdir():
         if path.name in listed and path.is_file():
             continue

@@ -2,17 +2,19 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from services.backbone.class_archive import NotMade
-from services.machine import broker_classes, ivy, jars
+from services.machine import broker_classes, ivy, jars, java_sources
 from services.machine.prerequisites import Missing, find_java
 from services.machine.problems import MachineProblem
 
 ROOT: Final = Path(__file__).parents[2]
 PYTHON_PATH: Final = f"{ROOT}:{ROOT / 'spark-apps'}"
+BOOKS: Final = java_sources.Sources(ROOT / "spark-apps" / "auditor" / "java", "aldebaran-books")
 _CHECKED: Final = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 
 
@@ -30,12 +32,36 @@ def jars_folder(tools: Path, jar_set: str) -> Path:
 
 
 def install_jars(tools: Path, environment: Mapping[str, str]) -> int:
-    """Make every set of jars complete and verified; return how many jars had to be fetched."""
-    return install_locked(jars.LOCK_FILE, tools, environment)
+    """Make every set of jars complete and verified; return how many jars had to be fetched.
+
+    What Spark runs of our own is compiled beside its connector.
+    """
+    compiler = _compiler(tools, environment)
+    built = {"spark": (BOOKS.jar_name(compiler.jar),)}
+    fetched = install_locked(jars.LOCK_FILE, tools, environment, built)
+    java_sources.build(BOOKS, compiler, jars_folder(tools, "spark"))
+    return fetched
 
 
-def install_locked(lock_file: Path, tools: Path, environment: Mapping[str, str]) -> int:
-    """Make every set of jars of one lock file complete; return how many had to be fetched."""
+def _compiler(tools: Path, environment: Mapping[str, str]) -> java_sources.Compiler:
+    (listed,) = jars.parse_lock(jars.LOCK_FILE.read_text("utf-8"))["compiler"]
+    return java_sources.Compiler(
+        java=required_java(environment),
+        jar=jars_folder(tools, "compiler") / listed.file_name,
+        libraries=tuple(sorted(ivy.find_ivy_jar().parent.glob("*.jar"))),
+    )
+
+
+def install_locked(
+    lock_file: Path,
+    tools: Path,
+    environment: Mapping[str, str],
+    built: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> int:
+    """Make every set of jars of one lock file complete; return how many had to be fetched.
+
+    `built` names, by set, what else may lie in its folder.
+    """
     fetch = ivy.IvyFetch(
         java=required_java(environment),
         ivy_jar=ivy.find_ivy_jar(),
@@ -44,7 +70,8 @@ def install_locked(lock_file: Path, tools: Path, environment: Mapping[str, str])
     )
     locked = jars.parse_lock(lock_file.read_text("utf-8"))
     return sum(
-        jars.install(jars_folder(tools, name), listed, fetch) for name, listed in locked.items()
+        jars.install(jars_folder(tools, name), listed, fetch, built.get(name, ()))
+        for name, listed in locked.items()
     )
 
 

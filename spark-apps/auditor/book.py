@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from auditor import guards
+from auditor.books import check_book
 from auditor.change import Face
 from auditor.checkpoint import fingerprint
 from auditor.rules import Row, read_rules
@@ -93,5 +94,6 @@ def read_watch(path: Path, streams: dict[str, StreamDeclaration]) -> Declared:
     watch = load_watch(path)
     watch.check_streams(streams)
     guards.check_sql(watch)
+    check_book(watch, streams[watch.streams[0]])
     rules = read_rules(watch.rules, path.parent) if watch.rules else ()
     return Declared(watch, {name: streams[name] for name in watch.streams}, rules)

@@ -69,6 +69,8 @@ def fingerprint(
     arguments: dict[str, Any] = dict(watch.arguments())
     if watch.rules:
         arguments["rules"] = list(watch.rules.columns.items())
+    if watch.book:
+        arguments["book"] = watch.book.model_dump()
     return Fingerprint(
         format=FORMAT,
         sql=_digest(" ".join(watch.sql.split())),

@@ -3,27 +3,39 @@
 from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
+from auditor.books import SOURCE, book
 from engine.events import VALID, counted, marked_events
 from services.contracts.streams import StreamDeclaration
-from services.contracts.watches import APPENDED_AT, WatchDeclaration
+from services.contracts.topics import heartbeat
+from services.contracts.watches import APPENDED_AT, BOOK, WatchDeclaration
 
 
 def valid_events(records: DataFrame, stream: StreamDeclaration, watermark: str) -> DataFrame:
     """Return the events of a stream that keep its declaration; all others are only counted.
 
-    `records` has `value` (binary), `timestamp` and `topic`. The result has the stream's columns
-    and `appended_at`, with a watermark. An observation named like the stream counts `rows` and
-    `malformed`: nothing that a publisher writes may stop the query or overflow a sum.
+    `records` has `value` (binary), `timestamp`, `topic` and `partition`. The result has the
+    stream's columns, `appended_at`, with a watermark, and `_source`, which is no column for SQL. An
+    observation named like the stream counts `rows` and `malformed`: nothing that a publisher writes
+    may stop the query or overflow a sum.
     """
-    marked = counted(marked_events(records, stream), stream.stream)
-    return marked.where(VALID).drop("_topic", VALID).withWatermark(APPENDED_AT, watermark)
+    marked = counted(marked_events(records, stream, ("topic", "partition")), stream.stream)
+    beats = (F.col("_topic") == heartbeat(stream.stream)).cast("int")
+    events = marked.where(VALID).withColumn(SOURCE, F.col("_partition") * 2 + beats)
+    return events.drop("_topic", "_partition", VALID).withWatermark(APPENDED_AT, watermark)
 
 
 def findings(
-    spark: SparkSession, watch: WatchDeclaration, events: Mapping[str, DataFrame]
+    spark: SparkSession,
+    watch: WatchDeclaration,
+    streams: Mapping[str, StreamDeclaration],
+    events: Mapping[str, DataFrame],
 ) -> DataFrame:
-    """Return the watch's result rows over views named like its streams."""
+    """Return the watch's result rows over views named like its streams, or over its book."""
     for stream in watch.streams:
-        events[stream].createOrReplaceTempView(f"`{stream}`")
+        events[stream].drop(SOURCE).createOrReplaceTempView(f"`{stream}`")
+    if watch.book:
+        (stream,) = watch.streams
+        book(spark, watch, events[stream], streams[stream].key).createOrReplaceTempView(BOOK)
     return spark.sql(watch.sql, args=dict(watch.arguments()))

@@ -13,6 +13,11 @@ MALFORMED = Counter(
     "Records that break their declaration.",
     WATCH,
 )
+FULL_BOOKS = Counter(
+    "aldebaran_auditor_full_books_total",
+    "Events whose book was full, so that its oldest events had to go.",
+    WATCH,
+)
 LATE = Counter(
     "aldebaran_auditor_late_rows_total",
     "Rows dropped behind the watermark.",

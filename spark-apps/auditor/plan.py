@@ -5,7 +5,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-_SHUFFLING: Final = re.compile(r"^[\s:+-]*~?(?:Aggregate|Deduplicate|Join)\b", re.MULTILINE)
+_SHUFFLING: Final = re.compile(
+    r"^[\s:+-]*~?(?:Aggregate|Deduplicate|Join|TransformWithState)\b", re.MULTILINE
+)
 
 
 def shuffles(frame: DataFrame) -> int:

@@ -7,6 +7,7 @@ from datetime import datetime
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from auditor import metrics
+from auditor.books import FULL
 from engine.events import MALFORMED
 
 _DISK = "rocksdbSstFileSize"
@@ -20,6 +21,7 @@ class Progress:
     batch: int
     rows: int
     malformed: int
+    full: int
     late: int
     findings: int
     state_bytes: int
@@ -35,11 +37,12 @@ class Progress:
 def read(progress: StreamingQueryProgress) -> Progress:
     """Pick what we use from Spark's report."""
     states = progress.stateOperators
-    observed = progress.observedMetrics.values()
+    observed = [row.asDict() for row in progress.observedMetrics.values()]
     return Progress(
         batch=progress.batchId,
         rows=progress.numInputRows,
-        malformed=sum(row.asDict().get(MALFORMED) or 0 for row in observed),
+        malformed=sum(row.get(MALFORMED) or 0 for row in observed),
+        full=sum(row.get(FULL) or 0 for row in observed),
         late=sum(state.numRowsDroppedByWatermark for state in states),
         findings=max(0, progress.sink.numOutputRows),
         state_bytes=sum(state.memoryUsedBytes for state in states),
@@ -79,6 +82,7 @@ def count(watch: str, progress: Progress) -> None:
         metrics.ROW_RATE.labels(watch).set(progress.rows / progress.took_seconds)
         metrics.FINDING_RATE.labels(watch).set(progress.findings / progress.took_seconds)
     metrics.MALFORMED.labels(watch).inc(progress.malformed)
+    metrics.FULL_BOOKS.labels(watch).inc(progress.full)
     metrics.LATE.labels(watch).inc(progress.late)
     metrics.FINDINGS.labels(watch).inc(progress.findings)
     metrics.STATE_BYTES.labels(watch).set(progress.state_bytes)

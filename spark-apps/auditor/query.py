@@ -13,6 +13,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from auditor import guards
 from auditor.book import Declared
+from auditor.books import check_book
 from auditor.checkpoint import Checkpoint
 from auditor.formatting import alert_messages
 from auditor.logic import findings, valid_events
@@ -23,7 +24,7 @@ from services.contracts.topics import heartbeat
 from services.contracts.watches import RULES
 
 Records = Callable[[str], DataFrame]
-"""Gives the records of a stream: `value`, `timestamp`, `topic`, as the Kafka source has them."""
+"""Gives a stream's `value`, `timestamp`, `topic` and `partition`, as Kafka's source has them."""
 
 
 def messages_of(
@@ -36,6 +37,7 @@ def messages_of(
     """
     watch = declared.watch
     guards.check_sql(watch)
+    check_book(watch, declared.streams[watch.streams[0]])
     events = {
         name: valid_events(records(name), stream, watch.watermark)
         for name, stream in declared.streams.items()
@@ -43,7 +45,7 @@ def messages_of(
     if watch.rules:
         table(spark, watch.rules, declared.rules).createOrReplaceTempView(RULES)
     try:
-        found = findings(spark, watch, events)
+        found = findings(spark, watch, declared.streams, events)
         guards.check_columns(watch, found.schema)
         return alert_messages(found, watch, auditor)
     except AnalysisException as error:

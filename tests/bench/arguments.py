@@ -14,7 +14,7 @@ SECTIONS = (*DEFAULT_SECTIONS, "variants", "slope", "books")
 ASIDE = frozenset({"--at-most-minutes", "--note"})
 """Arguments with a value that change nothing of what is measured."""
 LATENCY_ROWS = ("pair", "flink-heap")
-DRAIN_ROWS = ("single", "one-window", "flink-heap", "flink-rocksdb", "consumer", "pass-through")
+DRAIN_ROWS = ("single", "flink-heap", "flink-rocksdb", "consumer", "pass-through")
 
 
 def arguments() -> argparse.Namespace:

@@ -8,8 +8,6 @@ from typing import Protocol
 
 import psutil
 
-from tests.bench.windows import MOST
-
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 
@@ -24,7 +22,7 @@ class Scene:
 
     `home` is a folder of the engine's own, `watch` the rule, `batch_seconds` how long batches last
     or how far checkpoints are apart, `partitions` how many the stream has, `settings` more for our
-    own engines, `windows` in how many of the rule's windows an event lies with these.
+    own engines.
     """
 
     bootstrap: str
@@ -33,7 +31,6 @@ class Scene:
     batch_seconds: float = 10.0
     partitions: int = 2
     settings: Mapping[str, str] = field(default_factory=dict)
-    windows: int = MOST
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -33,10 +32,6 @@ from tests.bench.watching_lines import (
     ratio_lines,
     variant_lines,
 )
-from tests.bench.windows import MOST
-
-OF_THE_RULE: Final = frozenset({"latency", "drain", "variants", "slope", "books"})
-"""Sections whose figures depend on how many windows an event lies in."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +65,7 @@ class Report:
 
     def note(self, section: str, command: str, beside: str = "") -> None:
         """Note that a section was measured now, by this command, and what else was going on."""
-        told = {"command": command, "beside": beside, **facts.now()}
-        if section in OF_THE_RULE:
-            told["windows"] = str(MOST)
-        self.measured[section] = told
+        self.measured[section] = {"command": command, "beside": beside, **facts.now()}
 
     def write(self, folder: Path) -> Path:
         """Write bench.json and bench.md; return the latter."""
@@ -121,17 +113,8 @@ class Report:
             yield ""
             yield (
                 f"Measured by `{how['command']}`, ended {how['at']}, "
-                f"load average then {how['load_average']}. {_windows(how)}{how.get('beside', '')}"
+                f"load average then {how['load_average']}. {how.get('beside', '')}"
             ).rstrip()
-
-
-def _windows(how: dict[str, str]) -> str:
-    count = how.get("windows")
-    return (
-        f"An event lay in {count} of the rule's windows then ([why](tuning.md#time-of-day)). "
-        if count
-        else ""
-    )
 
 
 def kept(folder: Path) -> Report:

@@ -10,7 +10,6 @@ ENGINES: Final = MappingProxyType[str, Start](
     {
         "pair": auditors.pair,
         "single": auditors.single,
-        "one-window": auditors.one_window,
         "micro-batch": auditors.micro_batch,
         "flink-heap": flink.heap,
         "flink-rocksdb": flink.rocksdb,

@@ -2,12 +2,13 @@
 
 import json
 import os
+import shutil
 import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
 from tests.bench.engine import ROOT, Engine, Scene, Usage, usage_of
-from tests.bench.windows import shifted
 
 START_TIMEOUT_SECONDS = 120
 
@@ -90,13 +90,6 @@ def single(scene: Scene) -> Iterator[Engine]:
 
 
 @contextmanager
-def one_window(scene: Scene) -> Iterator[Engine]:
-    """Run one auditor at a time when an event lies in one window only."""
-    with single(replace(scene, windows=1)) as engine:
-        yield engine
-
-
-@contextmanager
 def pair(scene: Scene) -> Iterator[Engine]:
     """Run two auditors whose batches end half a batch apart."""
     half = {"ALDEBARAN_AUDITOR_PHASE": "0.5"}
@@ -129,8 +122,7 @@ def _watches(scene: Scene) -> Path:
     watch = folder / scene.watch.name
     if not watch.exists():  # who starts again on a checkpoint must find the same rule
         folder.mkdir(parents=True)
-        now_ms = time.time_ns() // 1_000_000
-        watch.write_text(shifted(scene.watch.read_text(), scene.windows, now_ms))
+        shutil.copy(scene.watch, watch)
     return folder
 
 

@@ -8,7 +8,7 @@ from tests.bench.rounds import Ratio, ratio
 from tests.bench.sections.course import Course, attempt, bench_topics, say
 from tests.bench.stores import running_broker
 
-OURS = ("pair", "single", "one-window")
+OURS = ("pair", "single")
 PEERS = ("flink-heap", "flink-rocksdb", "micro-batch", "consumer")
 
 

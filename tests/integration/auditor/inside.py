@@ -33,12 +33,16 @@ def settings_of(place: Place, **more: object) -> AuditorSettings:
 
 
 def rewrite(place: Place, sql: str, watch: str = "over-purchase", **more: object) -> None:
-    """Give a watch of the place another SQL; `<columns>` and `<rest>` are what it must return."""
+    """Give a watch of the place another SQL over its streams, and no book.
+
+    `<columns>` and `<rest>` are what it must return.
+    """
     path = place.folder / "watches" / f"{watch}.yaml"
     declared = yaml.safe_load(path.read_text())
     whole = sql.replace("<columns>", COLUMNS).replace("<rest>", REST)
     whole = whole.replace("trades", place.stream)
-    path.write_text(yaml.safe_dump(declared | {"sql": whole} | more, sort_keys=False))
+    changed = declared | {"sql": whole, "book": None} | more
+    path.write_text(yaml.safe_dump(changed, sort_keys=False))
 
 
 class Inside:

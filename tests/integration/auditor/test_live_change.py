@@ -82,11 +82,11 @@ def test_watches_change_while_they_run(live: Live) -> None:
     live.edit("severity: loud", "severity: critical")
     wait_for("the note is gone", lambda: "line" not in live.notes())
 
-    live.edit("GROUP BY order_id, window(", "GROUP BY order_id, session_window(")
+    live.edit("WHERE worst IS NOT NULL", "WHERE worst IS NOT NULL ORDER BY order_id")
     live.wait_told("change_rejected", watch="over-purchase", old_goes_on="True")
     live.over("after-bad-changes")
     live.find_all()
-    live.edit("session_window(", "window(")
+    live.edit(" ORDER BY order_id", "")
 
     live.edit('summary: "Order', 'summary: "The order')
     live.wait_told("change_done", watch="over-purchase")

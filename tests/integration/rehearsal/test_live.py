@@ -94,11 +94,11 @@ def test_a_changed_watch_is_shown_beside_the_live_one(place: Place, told: Sender
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("severity: critical", "severity: loud", "watch.yaml, line 6[0-9]: severity"),
+        ("severity: critical", "severity: loud", "watch.yaml, line 59: severity"),
         (
-            "window(appended_at, :length, :slide)",
-            "session_window(appended_at, '1 minute')",
-            "use tumbling or sliding windows",
+            "WHERE worst IS NOT NULL",
+            "WHERE worst IS NOT NULL ORDER BY order_id",
+            "do not sort",
         ),
         (
             "SELECT order_id, client, stock, worst.requested",

@@ -4,10 +4,18 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import BinaryType, StringType, StructField, StructType, TimestampType
+from pyspark.sql.types import (
+    BinaryType,
+    IntegerType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
 from auditor.formatting import alert_messages
 from auditor.logic import findings, valid_events
@@ -25,6 +33,7 @@ RECORDS = StructType(
         StructField("value", BinaryType()),
         StructField("timestamp", TimestampType()),
         StructField("topic", StringType()),
+        StructField("partition", IntegerType()),
     ]
 )
 
@@ -41,10 +50,10 @@ class Event:
     client: str = "Ann"
     stock: str = "ACME"
 
-    def record(self, topic: str = "trades") -> tuple[bytes, datetime, str]:
+    def record(self, topic: str = "trades", partition: int = 0) -> tuple[bytes, datetime, str, int]:
         fields = ("kind", "event_id", "order_id", "shares", "client", "stock")
         value = json.dumps({name: getattr(self, name) for name in fields}).encode()
-        return value, EPOCH + timedelta(milliseconds=self.at_ms), topic
+        return value, EPOCH + timedelta(milliseconds=self.at_ms), topic, partition
 
 
 def request(order_id: str, shares: int, at_ms: int = 0, **more: Any) -> Event:
@@ -64,8 +73,40 @@ def run(
 ) -> list[tuple[str, str, Alert]]:
     """Return (key, topic, alert) of every message."""
     events = valid_events(rows, STREAMS["trades"], watch.watermark)
-    messages = alert_messages(findings(spark, watch, {"trades": events}), watch, "a")
+    found = findings(spark, watch, STREAMS, {"trades": events})
+    messages = alert_messages(found, watch, "a")
     return [
         (bytes(row["key"]).decode(), row["topic"], Alert.decode(bytes(row["value"])))
         for row in messages.collect()
     ]
+
+
+class Stepwise:
+    """Runs a watch in micro-batches, one file of events per batch."""
+
+    def __init__(self, spark: SparkSession, watch: WatchDeclaration, folder: Path) -> None:
+        self._spark = spark
+        self._input = folder / "input"
+        self._input.mkdir(exist_ok=True)
+        self.checkpoint = folder / "checkpoint"
+        source = spark.readStream.schema(RECORDS).parquet(str(self._input))
+        events = valid_events(source, STREAMS["trades"], watch.watermark)
+        found = findings(spark, watch, STREAMS, {"trades": events})
+        messages = alert_messages(found, watch, "a")
+        self.query = (
+            messages.writeStream.format("memory")
+            .queryName("stepwise")
+            .outputMode("update")
+            .option("checkpointLocation", str(self.checkpoint))
+            .start()
+        )
+
+    def take(self, *events: Event, raw: Iterable[Any] = ()) -> None:
+        """Run a batch."""
+        rows = records(self._spark, events, *raw).coalesce(1)
+        rows.write.mode("append").parquet(str(self._input))
+        self.query.processAllAvailable()
+
+    def alerted(self) -> set[str]:
+        rows = self._spark.table("stepwise").collect()
+        return {json.loads(bytes(row["value"]))["key"]["order_id"] for row in rows}

@@ -16,7 +16,7 @@ from auditor.guards import check_columns, check_slots, check_sql, slots_needed
 from services.backbone.errors import Refused
 from tests.unit.auditor.batches import WATCHES
 
-WATCH = WATCHES["over-purchase"]
+WATCH = WATCHES["over-purchase"].model_copy(update={"book": None})
 
 
 @pytest.mark.parametrize("name", WATCHES)

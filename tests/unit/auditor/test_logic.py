@@ -1,26 +1,21 @@
 """Only declared events reach a watch; the rest is counted. Expired state is freed."""
 
 import json
-from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from auditor.formatting import alert_messages
 from auditor.logic import findings, valid_events
 from auditor.plan import shuffles
 from auditor.progress import read
 from services.contracts.examples import examples
-from services.contracts.watches import WatchDeclaration
 from tests.unit.auditor.batches import (
     EPOCH,
-    RECORDS,
     STREAMS,
     WATCHES,
-    Event,
+    Stepwise,
     purchase,
     records,
     request,
@@ -50,14 +45,14 @@ def kept(spark: SparkSession, rows: DataFrame) -> list[str]:
 
 
 def test_malformed_is_left_out(spark: SparkSession) -> None:
-    bad = [(value, EPOCH, "trades") for value in BAD_VALUES]
+    bad = [(value, EPOCH, "trades", 0) for value in BAD_VALUES]
     assert kept(spark, records(spark, [request("good", 5)], *bad)) == ["good"]
 
 
 def named_kept(spark: SparkSession, values: dict[str, bytes | None]) -> set[str]:
     """Return the names of those values that reach a watch; append times tell them apart."""
     times = {name: EPOCH + timedelta(seconds=i) for i, name in enumerate(values)}
-    rows = records(spark, [], *((values[name], times[name], "trades") for name in values))
+    rows = records(spark, [], *((values[name], times[name], "trades", 0) for name in values))
     seen = valid_events(rows, STREAM, "1 minute").selectExpr(
         "unix_millis(appended_at) AS at_ms", "CAST(event_time AS STRING)"
     )
@@ -99,46 +94,28 @@ def test_shuffles_are_counted(spark: SparkSession) -> None:
     events = valid_events(records(spark, []), STREAM, "1 minute")
     assert shuffles(events) == 0
     for watch in WATCHES.values():
-        assert shuffles(findings(spark, watch, {"trades": events})) == 1
-
-
-class Stepwise:
-    """Runs a watch in micro-batches, one file of events per batch."""
-
-    def __init__(self, spark: SparkSession, watch: WatchDeclaration, folder: Path) -> None:
-        self._spark = spark
-        self._input = folder / "input"
-        self._input.mkdir()
-        source = spark.readStream.schema(RECORDS).parquet(str(self._input))
-        events = valid_events(source, STREAM, watch.watermark)
-        messages = alert_messages(findings(spark, watch, {"trades": events}), watch, "a")
-        self.query = (
-            messages.writeStream.format("memory")
-            .queryName("stepwise")
-            .outputMode("update")
-            .option("checkpointLocation", str(folder / "checkpoint"))
-            .start()
-        )
-
-    def take(self, *events: Event, raw: Iterable[Any] = ()) -> None:
-        """Run a batch."""
-        rows = records(self._spark, events, *raw).coalesce(1)
-        rows.write.mode("append").parquet(str(self._input))
-        self.query.processAllAvailable()
-
-    def alerted(self) -> set[str]:
-        rows = self._spark.table("stepwise").collect()
-        return {json.loads(bytes(row["value"]))["key"]["order_id"] for row in rows}
+        assert shuffles(findings(spark, watch, STREAMS, {"trades": events})) == 1
 
 
 HOUR_MS = 3_600_000
+LENGTH_MS = 75 * HOUR_MS
+WINDOWED = WATCHES["over-purchase"].model_copy(
+    update={
+        "book": None,
+        "sql": """
+            SELECT order_id, max(client) AS client, max(stock) AS stock,
+                min(IF(kind = 'request', shares, NULL)) AS requested,
+                sum(IF(kind = 'purchase', shares, 0)) AS purchased,
+                collect_set(event_id) AS event_ids, max(appended_at) AS appended_at
+            FROM trades GROUP BY order_id, window(appended_at, '75 hours', '50 hours')
+            HAVING purchased > requested""",
+    }
+)
 
 
 def test_expiry_frees_state_and_counts_late_events(spark: SparkSession, tmp_path: Path) -> None:
-    watch = WATCHES["over-purchase"]
-    length_ms = int(watch.arguments()["length_ms"])
-    steps = Stepwise(spark, watch, tmp_path)
-    now_ms = 2 * length_ms
+    steps = Stepwise(spark, WINDOWED, tmp_path)
+    now_ms = 2 * LENGTH_MS
     try:
         steps.take(request("old", 10), purchase("p1", "old", 10))
         steps.take(request("new", 10, now_ms))
@@ -156,7 +133,7 @@ def test_expiry_frees_state_and_counts_late_events(spark: SparkSession, tmp_path
 def test_malformed_is_counted(spark: SparkSession, tmp_path: Path) -> None:
     steps = Stepwise(spark, WATCHES["over-purchase"], tmp_path)
     try:
-        bad = [(value, EPOCH, "trades") for value in BAD_VALUES]
+        bad = [(value, EPOCH, "trades", 0) for value in BAD_VALUES]
         steps.take(request("good", 5), raw=bad)
         batches = [read(progress) for progress in steps.query.recentProgress]
     finally:

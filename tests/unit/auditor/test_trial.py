@@ -11,7 +11,6 @@ from auditor.trial import try_out
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
 from services.contracts.streams import load_streams
-from tests.bench.windows import shifted
 
 SHIPPED = sorted(SHIPPED_WATCHES.glob("*.yaml"))
 EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples" / "limits").glob("*.yaml"))
@@ -44,20 +43,12 @@ REFUSED = [
 def declared(path: Path, sql: str = "") -> Declared:
     found = read_watch(path, load_streams())
     whole = sql.replace("<columns>", COLUMNS).replace("<rest>", REST)
-    watch = found.watch.model_copy(update={"sql": whole} if sql else {})
+    watch = found.watch.model_copy(update={"sql": whole, "book": None} if sql else {})
     return Declared(watch, found.streams, found.rules)
 
 
 @pytest.mark.parametrize("path", [*SHIPPED, *EXAMPLES], ids=lambda path: path.stem)
 def test_good_watch_can_run(spark: SparkSession, path: Path) -> None:
-    try_out(spark, declared(path), SystemClock())
-
-
-def test_windows_may_start_at_another_hour(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "over-purchase.yaml"
-    shipped = SHIPPED_WATCHES / "over-purchase.yaml"
-    path.write_text(shifted(shipped.read_text(), windows=1, at_ms=SystemClock().now_ms()))
-    assert ":start" in path.read_text()
     try_out(spark, declared(path), SystemClock())
 
 

@@ -1,0 +1,92 @@
+"""The view `book`: each event with all that is kept of its key, as `book` of a watch declares.
+
+The state is kept by a small Java class of ours (`java/`), since Real-time Mode runs no other: one
+read and one write for each event, whatever windows would have cut, and nothing to search for at a
+batch's end. An event's key is its stream's, so all its events come from one partition, in the
+sequence in which they were appended.
+"""
+
+from typing import Any
+
+from py4j.java_gateway import JavaPackage
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from engine.queries import check_select
+from services.backbone.errors import Refused
+from services.contracts.streams import StreamDeclaration
+from services.contracts.watches import APPENDED_AT, BOOK, BOOK_FORGOTTEN, WatchDeclaration
+
+SOURCE = "_source"
+"""Column of the partition that an event came from, as one number."""
+
+FULL = "full"
+"""Observation: events whose book was full, so that its oldest events had to go."""
+
+_AT_MS = "_at_ms"
+_KINDS = ("string", "bigint", "double", "boolean")
+
+
+def check_book(watch: WatchDeclaration, stream: StreamDeclaration) -> None:
+    """Refuse what is no plain SQL over one event.
+
+    Raises:
+        Refused: with what was found instead.
+    """
+    if watch.book is None:
+        return
+    for name, written in watch.book.events.items():
+        what = f"watch {watch.watch}: book: {name}"
+        sql = f"SELECT {written} AS {name} FROM `{stream.stream}`"  # noqa: S608 - held to one SELECT below
+        check_select(what, sql, [stream.stream])
+
+
+def book(spark: SparkSession, watch: WatchDeclaration, events: DataFrame, key: str) -> DataFrame:
+    """Return a row for each event: key, `events`, the totals, `forgotten` and `appended_at`.
+
+    `events` has the stream's columns, `key` among them, `appended_at` and `_source`.
+
+    Raises:
+        Refused: something is kept of a type that no book has, or our Java classes are missing.
+        ValueError: the watch declares no book.
+    """
+    if watch.book is None:
+        raise ValueError(f"watch {watch.watch} keeps no book")
+    kept = [F.expr(written).alias(name) for name, written in watch.book.events.items()]
+    at_ms = F.unix_millis(APPENDED_AT).alias(_AT_MS)
+    each = events.select(key, SOURCE, at_ms, *kept)
+    _check_kinds(watch, each)
+    totals = [list(parts) for parts in watch.book.parts_of_totals()]
+    java: Any = _books(spark)
+    kept_rows = _counted(DataFrame(java.kept(_java(each), watch.kept_ms()), spark))
+    return DataFrame(java.shown(_java(kept_rows), _java(each).schema(), totals), spark)
+
+
+def _counted(kept: DataFrame) -> DataFrame:
+    """Count before anything is filtered out: a full book is told, whatever the SQL makes of it."""
+    full = F.count_if(F.col(BOOK_FORGOTTEN) > 0).alias(FULL)
+    return kept.observe(BOOK, full)
+
+
+def _java(frame: DataFrame) -> Any:
+    return frame._jdf  # noqa: SLF001 - PySpark has no way to hand a frame to a class of ours
+
+
+def _check_kinds(watch: WatchDeclaration, each: DataFrame) -> None:
+    for field in each.schema.fields[3:]:
+        if (found := field.dataType.simpleString()) not in _KINDS:
+            raise Refused(
+                f"watch {watch.watch}: book: {field.name} is {found}; a book keeps "
+                f"{', '.join(_KINDS)}: use CAST({field.name} AS …), for times unix_millis(…)"
+            )
+
+
+def _books(spark: SparkSession) -> Any:
+    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to call a class of ours
+    found = jvm.aldebaran.books.Books
+    if isinstance(found, JavaPackage):  # what py4j takes any name for that is no class
+        raise Refused(
+            "our Java classes for books are missing: run `make setup`, and let "
+            "ALDEBARAN_AUDITOR_JARS name its .tools/jars/spark"
+        )
+    return found

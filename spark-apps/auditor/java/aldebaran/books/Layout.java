@@ -1,0 +1,145 @@
+package aldebaran.books;
+
+import java.io.Serializable;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.types.BooleanType;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.LongType;
+import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * How one event lies in a book: which columns are null, as one bit each, then the others one after the other.
+ *
+ * <p>Numbers take 8 bytes, truths 1, texts their UTF-8 and 4 bytes for its length. At most 32 columns.
+ */
+final class Layout implements Serializable {
+    static final int COLUMNS_MAX = Integer.SIZE;
+
+    private static final long serialVersionUID = 1;
+
+    private enum Kind {
+        TEXT,
+        LONG,
+        DOUBLE,
+        TRUTH
+    }
+
+    private final Kind[] kinds;
+
+    Layout(StructType columns) {
+        if (columns.size() > COLUMNS_MAX) {
+            throw new IllegalArgumentException("a book keeps at most " + COLUMNS_MAX + " columns of an event");
+        }
+        kinds = new Kind[columns.size()];
+        for (int column = 0; column < kinds.length; column++) {
+            kinds[column] = kind(columns.fields()[column]);
+        }
+    }
+
+    private static Kind kind(StructField field) {
+        if (field.dataType() instanceof StringType) {
+            return Kind.TEXT;
+        }
+        if (field.dataType() instanceof LongType) {
+            return Kind.LONG;
+        }
+        if (field.dataType() instanceof DoubleType) {
+            return Kind.DOUBLE;
+        }
+        if (field.dataType() instanceof BooleanType) {
+            return Kind.TRUTH;
+        }
+        throw new IllegalArgumentException(field.name() + ": a book keeps no " + field.dataType().simpleString());
+    }
+
+    /** Returns the bytes of an event whose columns begin at {@code first}. */
+    byte[] bytes(Row event, int first) {
+        byte[][] texts = new byte[kinds.length][];
+        int nulls = 0;
+        int length = Integer.BYTES;
+        for (int column = 0; column < kinds.length; column++) {
+            if (event.isNullAt(first + column)) {
+                nulls |= 1 << column;
+            } else if (kinds[column] == Kind.TEXT) {
+                texts[column] = event.getString(first + column).getBytes(StandardCharsets.UTF_8);
+                length += Integer.BYTES + texts[column].length;
+            } else {
+                length += kinds[column] == Kind.TRUTH ? 1 : Long.BYTES;
+            }
+        }
+        ByteBuffer written = ByteBuffer.allocate(length).putInt(nulls);
+        for (int column = 0; column < kinds.length; column++) {
+            if (!isNull(nulls, column)) {
+                write(written, kinds[column], texts[column], event, first + column);
+            }
+        }
+        return written.array();
+    }
+
+    private static void write(ByteBuffer written, Kind kind, byte[] text, Row event, int column) {
+        switch (kind) {
+            case TEXT -> written.putInt(text.length).put(text);
+            case LONG -> written.putLong(event.getLong(column));
+            case DOUBLE -> written.putDouble(event.getDouble(column));
+            case TRUTH -> written.put((byte) (event.getBoolean(column) ? 1 : 0));
+        }
+    }
+
+    /** Returns the event that begins where the buffer stands, with {@code atMs} as one more column at its end. */
+    Row event(ByteBuffer book, long atMs) {
+        int nulls = book.getInt();
+        Object[] values = new Object[kinds.length + 1];
+        for (int column = 0; column < kinds.length; column++) {
+            values[column] = isNull(nulls, column) ? null : read(book, kinds[column]);
+        }
+        values[kinds.length] = atMs;
+        return RowFactory.create(values);
+    }
+
+    /** Returns one column of the event that begins where the buffer stands; null where it is null. */
+    Object value(ByteBuffer book, int wanted) {
+        int nulls = book.getInt();
+        if (isNull(nulls, wanted)) {
+            return null;
+        }
+        for (int column = 0; column < wanted; column++) {
+            if (!isNull(nulls, column)) {
+                skip(book, kinds[column]);
+            }
+        }
+        return read(book, kinds[wanted]);
+    }
+
+    private static boolean isNull(int nulls, int column) {
+        return (nulls >>> column & 1) == 1;
+    }
+
+    private static Object read(ByteBuffer book, Kind kind) {
+        return switch (kind) {
+            case TEXT -> text(book);
+            case LONG -> book.getLong();
+            case DOUBLE -> book.getDouble();
+            case TRUTH -> book.get() == 1;
+        };
+    }
+
+    private static String text(ByteBuffer book) {
+        byte[] text = new byte[book.getInt()];
+        book.get(text);
+        return new String(text, StandardCharsets.UTF_8);
+    }
+
+    private static void skip(ByteBuffer book, Kind kind) {
+        int length = switch (kind) {
+            case TEXT -> book.getInt();
+            case LONG, DOUBLE -> Long.BYTES;
+            case TRUTH -> 1;
+        };
+        book.position(book.position() + length);
+    }
+}

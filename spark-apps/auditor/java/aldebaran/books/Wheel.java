@@ -1,0 +1,124 @@
+package aldebaran.books;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.ImplicitGroupingKeyTracker$;
+import org.apache.spark.sql.streaming.ListState;
+import org.apache.spark.sql.streaming.ValueState;
+import scala.collection.Iterator;
+
+/**
+ * Which keys are to be looked at when, by the clock of each source: the append time of what came from it.
+ *
+ * <p>A key's events all come from one partition of one topic, in append time's sequence, so no clock but this one can
+ * tell when nothing more of its time will come; a partition that is far behind, or stands still, loses nothing. Spark's own
+ * timers look into the store after each event, which takes as long as the event itself; here a few keys are looked
+ * at with each event, and nothing is read while none is due.
+ */
+final class Wheel {
+    /** As fine as this the time is divided in which a book is kept, but not below a second. */
+    private static final int STEPS = 1 << 16;
+    private static final long STEP_LEAST_MS = 1000;
+    private static final int STEPS_PER_EVENT = 64;
+    private static final int KEYS_PER_EVENT = 4;
+
+    /** Where one source's wheel stands. */
+    private static final class Hand {
+        private long step;
+        /** What is left of this step's keys; null where they were not read yet. */
+        private Deque<String> keys;
+    }
+
+    private final ListState<String> due;
+    private final ValueState<Long> hands;
+    private final long stepMs;
+    private final Map<Integer, Hand> known = new HashMap<>();
+
+    /** {@code due} holds keys by source and step, {@code hands} each source's step that is to be looked at next. */
+    Wheel(ListState<String> due, ValueState<Long> hands, long keptMs) {
+        this.due = due;
+        this.hands = hands;
+        this.stepMs = Math.max(STEP_LEAST_MS, keptMs / STEPS);
+    }
+
+    /** Makes all state that follows that of this key, whatever key Spark has called for. */
+    static void at(String key) {
+        ImplicitGroupingKeyTracker$.MODULE$.setImplicitKey(key);
+    }
+
+    /** Has a key looked at once the source's clock has passed {@code dueMs}. */
+    void add(int source, String key, long dueMs, long nowMs) {
+        long step = Math.max(dueMs / stepMs, hand(source, nowMs).step + 1);
+        at(bucket(source, step));
+        due.appendValue(key);
+    }
+
+    /** Looks at some of the keys that are due by now; few, since other events wait meanwhile. */
+    void turn(int source, long nowMs, Consumer<String> look) {
+        Hand hand = hand(source, nowMs);
+        long until = Math.min(nowMs / stepMs, hand.step + STEPS_PER_EVENT);
+        long before = hand.step;
+        for (int keys = KEYS_PER_EVENT; hand.step < until; ) {
+            read(source, hand);
+            for (; keys > 0 && !hand.keys.isEmpty(); keys--) {
+                look.accept(hand.keys.poll());
+            }
+            if (!hand.keys.isEmpty()) {
+                break;
+            }
+            clear(source, hand);
+        }
+        if (hand.step > before) {
+            at(name(source));
+            hands.update(hand.step);
+        }
+    }
+
+    private Hand hand(int source, long nowMs) {
+        Hand found = known.get(source);
+        return found != null ? found : readHand(source, nowMs);
+    }
+
+    private Hand readHand(int source, long nowMs) {
+        at(name(source));
+        Hand hand = new Hand();
+        if (hands.exists()) {
+            hand.step = hands.get();
+        } else {
+            hand.step = nowMs / stepMs;
+            hands.update(hand.step);
+        }
+        known.put(source, hand);
+        return hand;
+    }
+
+    private void read(int source, Hand hand) {
+        if (hand.keys != null) {
+            return;
+        }
+        hand.keys = new ArrayDeque<>();
+        at(bucket(source, hand.step));
+        for (Iterator<String> keys = due.get(); keys.hasNext(); ) {
+            hand.keys.add(keys.next());
+        }
+    }
+
+    /** Only now: until a step's keys were all looked at, a crash must find them again. */
+    private void clear(int source, Hand hand) {
+        at(bucket(source, hand.step));
+        due.clear();
+        hand.keys = null;
+        hand.step++;
+    }
+
+    private static String name(int source) {
+        return Integer.toString(source);
+    }
+
+    private static String bucket(int source, long step) {
+        return source + "/" + step;
+    }
+}

@@ -1,0 +1,265 @@
+"""The view `book` against a simple model: what is kept, for how long, what is reckoned over it.
+
+Method: histories of one key each, all judged by one Spark job; then batches over the time in which
+books end, with the state's own rows counted after each.
+"""
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from auditor.books import book, check_book
+from auditor.logic import valid_events
+from auditor.progress import read
+from services.backbone.errors import Refused
+from services.contracts.declarations import BadDeclaration, parse_declaration
+from services.contracts.watches import BookDeclaration, WatchDeclaration
+from tests.unit.auditor.batches import (
+    EPOCH,
+    STREAMS,
+    WATCHES,
+    Event,
+    Stepwise,
+    purchase,
+    records,
+    request,
+)
+
+pytestmark = pytest.mark.spark
+
+STREAM = STREAMS["trades"]
+HOUR_MS = 3_600_000
+DECLARED = BookDeclaration(
+    kept="2 hours",
+    events={
+        "name": "event_id",
+        "bought": "IF(kind = 'purchase', shares, NULL)",
+        "half": "CAST(shares AS DOUBLE) / 2",
+        "asked": "kind = 'request'",
+    },
+    totals={
+        "most": "sum(bought)",
+        "least": "min(bought)",
+        "largest_half": "max(half)",
+        "all_halves": "sum(half)",
+        "purchases": "count(bought)",
+    },
+)
+WATCH = WATCHES["over-purchase"].model_copy(
+    update={"book": DECLARED, "watermark": "1 hour", "sql": "SELECT * FROM book"}
+)
+KEPT_MS = 3 * HOUR_MS
+"""Two hours, and one in which an event may be late."""
+
+
+def model(history: list[Event], newest: Event) -> dict[str, Any]:
+    """Return what the book shows with this event."""
+    before = history[: history.index(newest) + 1]
+    kept = [event for event in before if event.at_ms >= newest.at_ms - KEPT_MS]
+    bought = [event.shares for event in kept if event.kind == "purchase"]
+    return {
+        "order_id": newest.order_id,
+        "events": [shown(event) for event in kept],
+        "most": min(sum(bought), 2**63 - 1) if bought else None,
+        "least": min(bought, default=None),
+        "largest_half": max(event.shares for event in kept) / 2,
+        "all_halves": pytest.approx(sum(event.shares / 2 for event in kept)),
+        "purchases": len(bought),
+        "forgotten": 0,
+    }
+
+
+def shown(event: Event) -> dict[str, Any]:
+    return {
+        "name": event.event_id,
+        "bought": event.shares if event.kind == "purchase" else None,
+        "half": event.shares / 2,
+        "asked": event.kind == "request",
+        "at_ms": round(EPOCH.timestamp() * 1000) + event.at_ms,
+    }
+
+
+def books(spark: SparkSession, events: list[Event]) -> list[Mapping[str, Any]]:
+    found = valid_events(records(spark, events), STREAM, "1 minute")
+    rows = book(spark, WATCH, found, "order_id").collect()
+    return [row.asDict(recursive=True) for row in rows]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Event]:
+    """Events of one order with gaps around the time in which they are kept."""
+    gaps = st.sampled_from([1, 1000, HOUR_MS, KEPT_MS - 1, KEPT_MS, KEPT_MS + 1])
+    at_ms, events = 0, []
+    for number in range(draw(st.integers(1, 12))):
+        at_ms += draw(gaps)
+        make = draw(st.sampled_from([request, purchase]))
+        shares = draw(st.integers(1, 50) | st.just(10**12))
+        name = draw(st.sampled_from(["é", "𝄞 long", "x" * 60])) + str(number)
+        events.append(Event(make.__name__, name, "", shares, at_ms))
+    return events
+
+
+@settings(
+    max_examples=5,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],  # each try of shrinking would be another Spark job
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(histories(), min_size=20, max_size=60), st.randoms(use_true_random=False))
+def test_a_book_shows_what_the_model_says(
+    spark: SparkSession, cases: list[list[Event]], shuffled: random.Random
+) -> None:
+    named = {
+        f"order-{i}": [moved(event, f"order-{i}") for event in case] for i, case in enumerate(cases)
+    }
+    every = [event for case in named.values() for event in case]
+    shuffled.shuffle(every)
+    expected = {(e.order_id, e.event_id): model(named[e.order_id], e) for e in every}
+    rows = books(spark, every)
+    found = {(row["order_id"], row["events"][-1]["name"]): row for row in rows}
+    assert len(rows) == len(every)
+    for each, row in found.items():
+        assert {**row, "appended_at": None} == {**expected[each], "appended_at": None}
+
+
+def moved(event: Event, order_id: str) -> Event:
+    return Event(event.kind, event.event_id, order_id, event.shares, event.at_ms)
+
+
+def test_a_sum_that_does_not_fit_stays_at_the_end(spark: SparkSession) -> None:
+    huge = {"huge": "IF(kind = 'purchase', 1L, -1L) * 9000000000000000000L"}
+    declared = BookDeclaration(kept="1 hour", events=huge, totals={"most": "sum(huge)"})
+    watch = WATCH.model_copy(update={"book": declared})
+    events = [purchase(f"p{i}", "up", 1, i) for i in range(3)]
+    events += [request("down", 1, i) for i in range(3)]
+    found = valid_events(records(spark, events), STREAM, "1 minute")
+    rows = book(spark, watch, found, "order_id").select("order_id", "most").collect()
+    assert max(row["most"] for row in rows if row["order_id"] == "up") == 2**63 - 1
+    assert min(row["most"] for row in rows if row["order_id"] == "down") == -(2**63)
+
+
+def test_a_full_book_gives_up_its_oldest_events_and_says_so(spark: SparkSession) -> None:
+    declared = BookDeclaration(
+        kept="2 hours", events={"text": "repeat(event_id, 800)"}, totals={"n": "count(text)"}
+    )
+    watch = WATCH.model_copy(update={"book": declared})
+    events = [purchase("x" * 100 + f"{i:03}", "full", 1, i) for i in range(40)]
+    found = valid_events(records(spark, events), STREAM, "1 minute")
+    rows = book(spark, watch, found, "order_id").select("n", "forgotten").collect()
+    counts = sorted((row["n"] + row["forgotten"], row["forgotten"], row["n"]) for row in rows)
+    assert [whole for whole, _, _ in counts] == list(range(1, 41))
+    assert counts[0][1] == 0
+    assert counts[-1][1] > 0
+    assert max(n for _, _, n in counts) * 800 * 103 < 2**20
+
+
+def test_full_books_are_counted(spark: SparkSession, tmp_path: Path) -> None:
+    rule = WATCHES["over-purchase"]
+    assert rule.book
+    events = rule.book.events | {"text": "repeat(event_id, 800)"}
+    long = rule.model_copy(update={"book": rule.book.model_copy(update={"events": events})})
+    steps = Stepwise(spark, long, tmp_path)
+    try:
+        steps.take(*(purchase("x" * 100 + f"{i:03}", "full", 1, i) for i in range(40)))
+        batches = [read(progress) for progress in steps.query.recentProgress]
+    finally:
+        steps.query.stop()
+    assert 0 < sum(batch.full for batch in batches) < 40
+
+
+RULE_KEPT_MS = WATCHES["over-purchase"].kept_ms()
+
+
+def state_of(spark: SparkSession, steps: Stepwise, variable: str) -> list[Any]:
+    """Return the state's rows of one variable, as committed by the newest batch."""
+    reader = spark.read.format("statestore").option("stateVarName", variable)
+    return reader.option("path", str(steps.checkpoint)).load().collect()
+
+
+def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Path) -> None:
+    watch = WATCHES["over-purchase"]
+    steps = Stepwise(spark, watch, tmp_path)
+    second = RULE_KEPT_MS // 2
+    end = RULE_KEPT_MS + 10_000
+    try:
+        steps.take(request("old", 10), request("touched", 10), request("idle", 10))
+        steps.take(purchase("p1", "touched", 10, second))
+        assert len(state_of(spark, steps, "book")) == 3
+        # Another order's events drive the clock; each looks at some of what is due.
+        steps.take(*(purchase(f"c{i}", "clock", 1, end + i) for i in range(1200)))
+        assert {row["key"][0] for row in state_of(spark, steps, "book")} == {
+            "touched",
+            "clock",
+        }
+        assert {row["list_element"][0] for row in state_of(spark, steps, "due")} == {
+            "touched",
+            "clock",
+        }
+        # Its request was too long ago; that the book itself was there shows its purchase.
+        steps.take(purchase("p2", "touched", 1, end + 1200))
+    finally:
+        steps.query.stop()
+    assert steps.alerted() == set()
+
+
+def test_a_partition_that_is_behind_keeps_its_books(spark: SparkSession, tmp_path: Path) -> None:
+    watch = WATCHES["over-purchase"]
+    steps = Stepwise(spark, watch, tmp_path)
+    far = [purchase(f"a{i}", "ahead", 1, 3 * RULE_KEPT_MS + i) for i in range(5000)]
+    try:
+        steps.take(request("slow", 10))
+        steps.take(raw=[event.record(partition=1) for event in far])
+        steps.take(purchase("p1", "slow", 11, HOUR_MS))
+    finally:
+        steps.query.stop()
+    assert steps.alerted() == {"slow"}
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("shares) FROM other --", "cannot be read"),
+        ("(SELECT max(x) FROM other)", "reads other"),
+        ("reflect('java.lang.System', 'exit', 1)", "calls reflect"),
+    ],
+)
+def test_what_is_no_sql_over_one_event_is_refused(written: str, said: str) -> None:
+    declared = BookDeclaration(kept="1 hour", events={"x": written})
+    watch = WATCH.model_copy(update={"book": declared})
+    with pytest.raises(Refused, match=r"^watch over-purchase: book: x") as refused:
+        check_book(watch, STREAM)
+    assert said in str(refused.value)
+
+
+def test_a_type_that_no_book_has_is_refused(spark: SparkSession) -> None:
+    declared = BookDeclaration(kept="1 hour", events={"at": "appended_at"})
+    watch = WATCH.model_copy(update={"book": declared})
+    events = valid_events(records(spark, []), STREAM, "1 minute")
+    with pytest.raises(Refused, match=r"at is timestamp.*unix_millis"):
+        book(spark, watch, events, "order_id")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("streams: [trades]", "streams: [trades, quotes]", "of one stream"),
+        ("kept: early + limit", "kept: early + late", "late"),
+        ("sum(purchased)", "sum(bought)", "not among the events' columns: bought"),
+        ("sum(purchased)", "avg(purchased)", "totals"),
+        ("most_purchased: sum", "forgotten: sum", "every book has forgotten"),
+        ("    stock: IF", "    at_ms: IF", "every book has at_ms"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_reason(before: str, after: str, said: str) -> None:
+    text = Path("spark-apps/auditor/watches/over-purchase.yaml").read_text()
+    assert before in text
+    with pytest.raises(BadDeclaration) as refused:
+        parse_declaration(WatchDeclaration, text.replace(before, after, 1), "w.yaml")
+    assert said in str(refused.value)

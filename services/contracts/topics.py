@@ -1,7 +1,8 @@
 """The topic catalogue: every topic's name and shape stands here, once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from services.contracts.streams import StreamDeclaration
@@ -28,6 +29,7 @@ REJECTED_LIMIT_BYTES: Final = 8 * 1024 * 1024
 """Largest record of a rejected topic: the largest request body, written in base64."""
 
 _HOUR_MS: Final = 3_600_000
+_ONE_EACH: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 def deliveries(channel: str) -> str:
@@ -55,6 +57,8 @@ class Topic:
     retention_hours: int = 168
     append_time: bool = False
     message_limit_bytes: int = 1024 * 1024
+    grows: bool = False
+    """Whether partitions may be added later: nothing that is kept hangs on where a key lies."""
 
     def with_copies(self, least: int) -> "Topic":
         """Return the topic with at least so many copies."""
@@ -91,10 +95,22 @@ def stream_topics(stream: StreamDeclaration) -> tuple[Topic, ...]:
     return events, replace(events, name=heartbeat(stream.stream), partitions=1), kept_aside
 
 
-def core_topics(channels: Iterable[str]) -> tuple[Topic, ...]:
-    """Return the topics between the programs, for these channels."""
-    inputs = [ALERTS, *(deliveries(channel) for channel in channels)]
-    plain = [*inputs, HEARTBEATS, DELIVERY_EVENTS, NOTIFICATIONS, ACCOUNTS]
-    return tuple(Topic(name) for name in plain) + tuple(
-        Topic(rejected(name), message_limit_bytes=REJECTED_LIMIT_BYTES) for name in inputs
+def shared_topics(channels: Iterable[str]) -> tuple[str, ...]:
+    """Return the topics whose records several processes of one program share by partitions."""
+    return (ALERTS, *(deliveries(channel) for channel in channels))
+
+
+def core_topics(
+    channels: Iterable[str], partitions: Mapping[str, int] = _ONE_EACH
+) -> tuple[Topic, ...]:
+    """Return the topics between the programs, for these channels.
+
+    `partitions` are those of shared topics by name; a topic that is not in it has one.
+    """
+    shared = shared_topics(channels)
+    plain = (HEARTBEATS, DELIVERY_EVENTS, NOTIFICATIONS, ACCOUNTS)
+    return (
+        *(Topic(name, partitions=partitions.get(name, 1), grows=True) for name in shared),
+        *(Topic(name) for name in plain),
+        *(Topic(rejected(name), message_limit_bytes=REJECTED_LIMIT_BYTES) for name in shared),
     )

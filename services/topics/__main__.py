@@ -4,9 +4,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Transient, Trouble
@@ -14,7 +14,7 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import ChannelsSettings, KafkaSettings, read_settings
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
-from services.contracts.topics import Topic, core_topics, stream_topics
+from services.contracts.topics import Topic, core_topics, shared_topics, stream_topics
 
 AGAIN_SECONDS: Final = 1.0
 
@@ -27,20 +27,33 @@ class TopicsSettings(KafkaSettings, ChannelsSettings):
     """Copies of every topic; a stream may declare more (`replication`)."""
     topic_patience_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
     """How long to try again while the brokers are not there yet."""
+    topic_partitions: dict[str, Annotated[int, Field(ge=1, le=1024)]] = Field(default_factory=dict)
+    """Partitions of `alerts` and of each `deliveries.<channel>`, 1 if left out: so many lookouts,
+    or deliverers of the channel, take records from it at once. It can be raised later."""
+
+    @model_validator(mode="after")
+    def _only_shared_topics(self) -> Self:
+        known = shared_topics(self.channels)
+        if unknown := sorted(self.topic_partitions.keys() - set(known)):
+            raise ValueError(
+                f"topic_partitions: {', '.join(unknown)} is none of {', '.join(known)}; "
+                "a stream's partitions stand in its declaration"
+            )
+        return self
 
 
 def declared_topics(settings: TopicsSettings) -> list[Topic]:
     """Return every topic that the settings ask for."""
     streams = load_streams(settings.streams_dir).values()
     own = [topic for stream in streams for topic in stream_topics(stream)]
-    core = core_topics(settings.channels)
+    core = core_topics(settings.channels, settings.topic_partitions)
     return [topic.with_copies(settings.topic_copies) for topic in (*own, *core)]
 
 
 def patiently(
     declare: Callable[[], Iterable[str]], patience_seconds: float, clock: Clock
 ) -> list[str]:
-    """Declare, again and again while the brokers are not there yet; return what was created.
+    """Declare, again and again while the brokers are not there yet; return what was changed.
 
     Raises:
         Refused: the brokers do not take a topic.
@@ -57,17 +70,17 @@ def patiently(
 
 
 def main() -> int:
-    """Declare the topics; say which were created."""
+    """Declare the topics; say which were created or have more partitions now."""
     settings = read_settings(TopicsSettings)
     try:
         topics = declared_topics(settings)
         admin = TopicAdmin(settings, "topics")
         patience_seconds = settings.topic_patience_seconds
-        created = patiently(lambda: admin.declare(topics), patience_seconds, SystemClock())
+        changed = patiently(lambda: admin.declare(topics), patience_seconds, SystemClock())
     except (Trouble, BadDeclaration) as error:
         sys.stderr.write(f"topics cannot be declared: {error}\n")
         return 1
-    sys.stdout.write(f"{len(topics)} topics declared, created: {', '.join(created) or 'none'}\n")
+    sys.stdout.write(f"{len(topics)} topics declared, changed: {', '.join(changed) or 'none'}\n")
     return 0
 
 

@@ -1,10 +1,10 @@
-"""Declares topics: creates what is missing, reports what differs."""
+"""Declares topics: creates what is missing, adds partitions where that is safe, else refuses."""
 
 from collections.abc import Iterable
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.client import common_config, trouble
@@ -35,18 +35,31 @@ class TopicAdmin:
         return {name: len(topic.partitions) for name, topic in listed.topics.items()}
 
     def declare(self, topics: Iterable[Topic]) -> list[str]:
-        """Create the topics that are missing; return the names of those created.
+        """Create topics that are missing, let small ones grow; return the names of both.
 
         Raises:
             Transient: the brokers cannot be reached.
-            Refused: a topic has fewer partitions than declared, or cannot be created.
+            Refused: a topic has too few partitions and must not grow, or cannot be created.
         """
         wanted = {topic.name: topic for topic in topics}
         present = self.partitions()
-        for name, topic in wanted.items():
-            if present.get(name, topic.partitions) < topic.partitions:
-                raise Refused(_too_few(name, present[name], topic.partitions))
-        return self._create([topic for name, topic in wanted.items() if name not in present])
+        small = [topic for name, topic in wanted.items() if _is_small(topic, present.get(name))]
+        for topic in small:
+            if not topic.grows:
+                raise Refused(_too_few(topic.name, present[topic.name], topic.partitions))
+        missing = [topic for name, topic in wanted.items() if name not in present]
+        return self._create(missing) + self._grow(small)
+
+    def _grow(self, small: list[Topic]) -> list[str]:
+        if not small:
+            return []
+        requests = [NewPartitions(topic.name, topic.partitions) for topic in small]
+        for answer in self._client.create_partitions(requests).values():
+            try:
+                answer.result(timeout=self._timeout_seconds)
+            except KafkaException as error:
+                raise trouble(error) from None
+        return [topic.name for topic in small]
 
     def _create(self, missing: list[Topic]) -> list[str]:
         if not missing:
@@ -67,6 +80,10 @@ class TopicAdmin:
                 if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                     raise trouble(error) from None
         return [topic.name for topic in missing]
+
+
+def _is_small(topic: Topic, present: int | None) -> bool:
+    return present is not None and present < topic.partitions
 
 
 def _too_few(name: str, present: int, declared: int) -> str:

@@ -91,6 +91,17 @@ def test_topics_are_declared_once_and_never_repartitioned(
         admin.declare([Topic(topic, partitions=3)])
 
 
+def test_a_topic_that_may_grow_gets_partitions_and_loses_none(
+    settings: ProducerSettings, topic: str
+) -> None:
+    admin = TopicAdmin(settings, "test")
+    grown = [Topic(topic, partitions=3, grows=True)]
+    assert admin.declare(grown) == [topic]
+    assert admin.declare(grown) == []
+    assert admin.declare([Topic(topic, partitions=1, grows=True)]) == []
+    assert admin.partitions()[topic] == 3
+
+
 def decode(value: bytes) -> int:
     try:
         return int(value)

@@ -1,10 +1,12 @@
 """The real program on real servers: start it, kill it, feed it, read what it wrote."""
 
+import http.client
 import os
 import sys
 import threading
 import uuid
 from collections.abc import Callable, Collection
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,6 +100,15 @@ class Reader:
         """Stop reading."""
         self._stop.set()
         self._thread.join(TIMEOUT_SECONDS)
+
+
+def page(running: child.Child, path: str) -> str:
+    """Return what a lookout answers."""
+    readiness = running.program.readiness
+    assert isinstance(readiness, HttpReadiness)
+    with closing(http.client.HTTPConnection("127.0.0.1", readiness.port, timeout=10)) as asking:
+        asking.request("GET", path)
+        return asking.getresponse().read().decode()
 
 
 def write_alerts(producer: Producer, alerts: Collection[Alert]) -> None:

@@ -1,9 +1,7 @@
 """The whole program on a real broker and a real Postgres, killed, doubled, and without stores."""
 
-import http.client
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,9 +10,14 @@ from services.backbone.kafka.producer import Outgoing, Producer
 from services.contracts import topics
 from services.contracts.examples import examples
 from services.contracts.records import Delivery, Rejected
-from services.machine.readiness import HttpReadiness
 from tests.integration.lookout.findings import findings, ledger_counts, wanted
-from tests.integration.lookout.processes import Lookouts, Reader, eventually, write_alerts
+from tests.integration.lookout.processes import (
+    Lookouts,
+    Reader,
+    eventually,
+    page,
+    write_alerts,
+)
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
@@ -86,23 +89,15 @@ def test_what_cannot_be_used_is_kept_aside_and_holds_nothing_up(
     assert not wanted([poison]) & set(reader.keys())
 
 
-def page(readiness: HttpReadiness, path: str) -> str:
-    with closing(http.client.HTTPConnection("127.0.0.1", readiness.port, timeout=10)) as asking:
-        asking.request("GET", path)
-        return asking.getresponse().read().decode()
-
-
 def test_it_says_what_it_did(lookouts: Lookouts, producer: Producer, reader: Reader) -> None:
     running = lookouts.start()
     alerts = findings(2)
     write_alerts(producer, alerts)
     reader.wait_for(wanted(alerts))
-    readiness = running.program.readiness
-    assert isinstance(readiness, HttpReadiness)
-    assert '"ok"' in page(readiness, "/healthz/live")
+    assert '"ok"' in page(running, "/healthz/live")
     logged = [*(alert.alert_id for alert in alerts), *wanted(alerts)]
     eventually(lambda: all(each in lookouts.log() for each in logged), "not logged")
-    metrics = page(readiness, "/metrics")
+    metrics = page(running, "/metrics")
     assert 'aldebaran_lookout_alerts_total{result="new"}' in metrics
     assert 'aldebaran_lookout_deliveries_total{channel="bus"}' in metrics
     assert "aldebaran_lookout_outbox_unpublished" in metrics

@@ -73,6 +73,17 @@ def test_core_topics_have_one_of_each_per_channel() -> None:
     assert {"deliveries.bus", "deliveries.email", "alerts.rejected"} <= set(names)
 
 
+def test_a_shared_topic_has_the_partitions_that_are_asked_for_and_may_grow() -> None:
+    made = {each.name: each for each in core_topics(["bus", "email"], {"deliveries.bus": 6})}
+    assert (made["deliveries.bus"].partitions, made["deliveries.email"].partitions) == (6, 1)
+    assert made["deliveries.bus.rejected"].partitions == 1
+    assert [name for name, each in made.items() if each.grows] == [
+        "alerts",
+        "deliveries.bus",
+        "deliveries.email",
+    ]
+
+
 def test_a_topic_has_as_many_copies_as_it_or_the_machine_asks_for() -> None:
     topic = Topic("readings", replication=2)
     assert [topic.with_copies(least).replication for least in (1, 3)] == [2, 3]

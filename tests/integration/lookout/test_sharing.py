@@ -1,0 +1,82 @@
+"""Two lookouts on a topic of two partitions: both take work, and nothing comes twice."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.contracts import topics
+from services.contracts.records import Alert
+from services.machine.child import Child
+from tests.broker import OwnBroker
+from tests.integration.lookout.conftest import CHANNELS
+from tests.integration.lookout.findings import findings, ledger_counts, wanted
+from tests.integration.lookout.processes import Lookouts, Reader, eventually, page
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+PARTITIONS = 2
+NEW = re.compile(r'aldebaran_lookout_alerts_total\{result="new"\} (\d+)')
+
+
+@pytest.fixture
+def kafka(own_broker: OwnBroker) -> ProducerSettings:
+    """A broker whose topic of alerts began with one partition, and has grown."""
+    settings = ProducerSettings(kafka_bootstrap_servers=own_broker.node.bootstrap)
+    admin = TopicAdmin(settings, "test")
+    admin.declare(topics.core_topics(CHANNELS))
+    admin.declare(topics.core_topics(CHANNELS, {topics.ALERTS: PARTITIONS}))
+    return settings
+
+
+@pytest.fixture
+def two(kafka: ProducerSettings, ledger_url: str, tmp_path: Path) -> Iterator[Lookouts]:
+    lookouts = Lookouts(kafka.kafka_bootstrap_servers, ledger_url, tmp_path)
+    for _ in range(PARTITIONS):
+        lookouts.start()
+    yield lookouts
+    lookouts.close()
+
+
+def raised_by_two(alerts: list[Alert]) -> list[Outgoing]:
+    """Return each alert twice, the second under another key: its lookout may be the other one."""
+    return [
+        Outgoing(topics.ALERTS, alert.alert_id + auditor, alert.encode())
+        for auditor in ("a", "b")
+        for alert in alerts
+    ]
+
+
+def taken(lookout: Child) -> int:
+    """Return how many alerts a lookout was the first to record."""
+    found = NEW.search(page(lookout, "/metrics"))
+    return int(found[1]) if found else 0
+
+
+def test_both_take_work_and_each_alert_is_taken_once(
+    kafka: ProducerSettings, two: Lookouts, ledger_url: str
+) -> None:
+    producer = Producer(kafka, "test")
+    reader = Reader(
+        kafka.kafka_bootstrap_servers, [topics.deliveries(channel) for channel in CHANNELS]
+    )
+    alerts: list[Alert] = []
+
+    def both_take_work() -> bool:
+        alerts.extend(more := findings(300))
+        producer.write(raised_by_two(more))
+        return all(taken(lookout) for lookout in two.running)
+
+    eventually(both_take_work, "one lookout takes nothing")
+    reader.wait_for(wanted(alerts))
+    count = len(alerts)
+    eventually(
+        lambda: ledger_counts(ledger_url, alerts) == (count, count, 0), "not recorded and marked"
+    )
+    assert sum(map(taken, two.running)) == count
+    reader.close()
+    producer.close()
+    assert sorted(reader.keys()) == sorted(wanted(alerts))

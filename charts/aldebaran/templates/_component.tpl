@@ -228,8 +228,8 @@ spec:
         bootstrapServers: {{ include "aldebaran.bootstrap" $root | quote }}
         consumerGroup: {{ $spec.group }}
         topic: {{ $spec.topic }}
-        lagThreshold: {{ $scaling.lagThreshold | quote }}
-        activationLagThreshold: {{ $scaling.activationLagThreshold | quote }}
+        lagThreshold: {{ $scaling.lagThreshold | toJson | trimAll "\"" | quote }}
+        activationLagThreshold: {{ $scaling.activationLagThreshold | toJson | trimAll "\"" | quote }}
       {{- with $scaling.authenticationRef }}
       authenticationRef: {name: {{ . }}}
       {{- end }}

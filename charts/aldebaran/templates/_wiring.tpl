@@ -6,7 +6,15 @@
 {{- if and .spec.links $root.Values.components.callbacks.enabled -}}
 {{- with $root.Values.publicUrls.callbacks }}{{ $_ := set $wired "callbacks_public_url" . }}{{ end -}}
 {{- end -}}
-{{- if eq .name "heartbeat" -}}
+{{- if .channel -}}
+{{- $_ := set $wired "channel" .channel -}}
+{{- if eq .channel "sms" -}}
+{{- with $root.Values.publicUrls.callbacks }}{{ $_ := set $wired "callbacks_public_url" . }}{{ end -}}
+{{- else if and (eq .channel "email") $root.Values.components.inbox.enabled -}}
+{{- $_ := set $wired "email_host" (include "aldebaran.part" (list $root "inbox")) -}}
+{{- $_ := set $wired "email_port" $root.Values.components.inbox.ports.smtp -}}
+{{- end -}}
+{{- else if eq .name "heartbeat" -}}
 {{- if $root.Values.auditor.enabled }}{{ $_ := set $wired "heartbeat_auditors" $root.Values.auditor.ids }}{{ end -}}
 {{- else if eq .name "lookout" -}}
 {{- with $root.Values.publicUrls.console }}{{ $_ := set $wired "console_public_url" . }}{{ end -}}

@@ -1,0 +1,30 @@
+{{/* Every program of the loop, laid over `default`, as a JSON list; a channel is one too, whose program
+is the deliverer. `values` is where its values stand. */}}
+{{- define "aldebaran.specs" -}}
+{{- $specs := list -}}
+{{- range $name, $entry := .Values.components -}}
+{{- $spec := mergeOverwrite (deepCopy $.Values.default) (deepCopy $entry) -}}
+{{- if $spec.enabled -}}
+{{- $specs = append $specs (dict "name" $name "values" (printf "components.%s" $name) "spec" $spec) -}}
+{{- end -}}
+{{- end -}}
+{{- range $channel, $entry := .Values.channels -}}
+{{- if $entry.enabled -}}
+{{- $spec := mergeOverwrite (deepCopy $.Values.default) (deepCopy $.Values.channelDefault) (deepCopy $entry) -}}
+{{- $name := printf "deliverer-%s" $channel -}}
+{{- $_ := set $spec "group" $name -}}
+{{- $_ := set $spec "topic" (printf "deliveries.%s" $channel) -}}
+{{- $specs = append $specs (dict "name" $name "channel" $channel "values" (printf "channels.%s" $channel) "spec" $spec) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $specs -}}
+{{- end -}}
+
+{{/* Partitions of the topics whose readers share them, by topic: JSON. */}}
+{{- define "aldebaran.sharedPartitions" -}}
+{{- $shared := dict -}}
+{{- range include "aldebaran.specs" . | fromJsonArray -}}
+{{- if .spec.partitions }}{{ $_ := set $shared .spec.topic .spec.partitions }}{{ end -}}
+{{- end -}}
+{{- toJson $shared -}}
+{{- end -}}

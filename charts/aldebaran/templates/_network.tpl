@@ -54,6 +54,13 @@ spec:
             matchLabels: {{ include "aldebaran.selector" (list $root "inbox") | nindent 14 }}
     {{- end }}
     {{- end }}
+    {{- if has "api" .egressTo }}
+    # Wherever it is: a policy sees its own address or the one behind its Service, as the network has it.
+    - ports:
+        {{- range $root.Values.networkPolicy.apiServerPorts }}
+        - {port: {{ . }}, protocol: TCP}
+        {{- end }}
+    {{- end }}
     {{- range $store, $ports := dict "kafka" (list 9092 9093) "postgres" (list 5432) }}
     {{- if has $store $part.egressTo }}
     {{- if eq (index $root.Values $store).mode "embedded" }}

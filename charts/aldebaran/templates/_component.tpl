@@ -44,7 +44,8 @@ spec:
 {{ include "aldebaran.componentLimits" . }}
 {{- if $root.Values.networkPolicy.enabled }}
 {{- $public := default $spec.port $spec.publicPort }}
-{{ include "aldebaran.policy" (dict "root" $root "name" $name "ports" (ternary (concat (list $spec.port) (values (default dict $spec.ports) | sortAlpha)) list (default false $spec.service)) "metrics" (ternary "" $spec.port (default false $spec.loopback)) "public" (ternary $public "" (eq (default "" $spec.ingressFrom) "anywhere")) "egressTo" (default list $spec.egressTo)) }}
+{{- $listens := not $spec.loopback }}
+{{ include "aldebaran.policy" (dict "root" $root "name" $name "ports" (ternary (concat (list $spec.port) (values (default dict $spec.ports) | sortAlpha)) list (and $listens (default false $spec.service))) "metrics" (ternary $spec.port "" $listens) "public" (ternary $public "" (and $listens (eq (default "" $spec.ingressFrom) "anywhere"))) "egressTo" (default list $spec.egressTo)) }}
 {{- end }}
 {{ include "aldebaran.componentMonitor" . }}
 {{- end -}}

@@ -1,3 +1,12 @@
+{{/* The host under which people reach the console; empty where it listens in its pod only. The
+scheme is put before an empty address, as no host can be found in that. */}}
+{{- define "aldebaran.consoleHost" -}}
+{{- $console := .Values.components.console -}}
+{{- if and (ne $console.enabled false) (not $console.loopback) -}}
+{{- (urlParse (default "https://console.invalid" .Values.publicUrls.console)).hostname -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Settings that tell one program of this release where another one is. */}}
 {{- define "aldebaran.wired" -}}
 {{- $root := .root -}}

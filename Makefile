@@ -53,6 +53,7 @@ docs: $(VENV_STAMP) ## Write what is made of the code into docs (promises, metri
 	@$(PYTHON) -m tests.promises
 	@$(PYTHON) -m tests.metrics
 	@$(PYTHON) -m tests.chart.topics
+	@PYTHONPATH=.:spark-apps $(PYTHON) -m tests.chart.watches
 	@$(PYTHON) -m tests.chart.manual
 	@test ! -x $(ALDEBARAN_TOOLS)/bin/helm || $(PYTHON) -m tests.chart.goldens
 

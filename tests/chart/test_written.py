@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chart import manual, topics
+from tests.chart import manual, topics, watches
 from tests.chart.goldens import golden, rendering
 from tests.chart.rendering import EXAMPLES, case_of, needs_helm
 
@@ -26,3 +26,7 @@ def test_every_group_of_values_is_told_of() -> None:
 
 def test_the_topics_of_the_operator_are_those_of_the_code() -> None:
     assert topics.page() == topics.PAGE.read_text("utf-8"), "run `make docs`"
+
+
+def test_the_watches_that_need_slots_are_those_of_the_code() -> None:
+    assert watches.page() == watches.PAGE.read_text("utf-8"), "run `make docs`"

@@ -108,8 +108,8 @@ def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) ->
     values = [HERE / "values.yaml", declared(folder)]
     values += [in_store(store, folder / "store.yaml")] if store else []
     count = len(watches())
-    told = [f"auditor.runner={RUNNER}", f"auditor.watches={count}"]
-    told.append(f"auditor.executors.count={count}")  # each has the slots of one watch
+    # Each executor has the slots of one watch.
+    told = [f"auditor.runner={RUNNER}", f"auditor.executors.count={count}"]
     release = Release(kubectl, folder, values, told)
     release.install()
     yield release

@@ -4,12 +4,6 @@
 {{- range $number, $each := (index . 0).Values.auditor.ids }}{{ if eq $each $id }}{{ $number }}{{ end }}{{ end -}}
 {{- end -}}
 
-{{/* How many tasks one auditor may run at once. */}}
-{{- define "aldebaran.slots" -}}
-{{- $auditor := .Values.auditor -}}
-{{- ternary $auditor.slots (mul $auditor.executors.count $auditor.executors.cores) (eq $auditor.runner "local") -}}
-{{- end -}}
-
 {{/* One auditor's settings: [root, id]. Two differ in id, in the moments of their batches' ends, and
 in how long they wait before they take a change. */}}
 {{- define "aldebaran.auditorSettings" -}}

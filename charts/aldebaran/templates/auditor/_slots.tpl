@@ -1,0 +1,70 @@
+{{/* How many tasks one auditor may run at once. */}}
+{{- define "aldebaran.slots" -}}
+{{- $auditor := .Values.auditor -}}
+{{- ternary $auditor.slots (mul $auditor.executors.count $auditor.executors.cores) (eq $auditor.runner "local") -}}
+{{- end -}}
+
+{{/* What stands in files given as values, as a JSON list: [values, what they are called]. */}}
+{{- define "aldebaran.declarations" -}}
+{{- $read := list -}}
+{{- $what := index . 1 -}}
+{{- range $file, $text := index . 0 -}}
+{{- if hasSuffix ".yaml" $file -}}
+{{- $declared := fromYaml $text -}}
+{{- if hasKey $declared "Error" }}{{ fail (printf "%s: %s cannot be read: %s" $what $file $declared.Error) }}{{ end -}}
+{{- $read = append $read $declared -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $read -}}
+{{- end -}}
+
+{{/* Partitions of each stream and of its heartbeats together, by the stream's name: JSON. */}}
+{{- define "aldebaran.streamPartitions" -}}
+{{- $partitions := dict -}}
+{{- if .Values.streams -}}
+{{- range include "aldebaran.declarations" (list .Values.streams "streams") | fromJsonArray -}}
+{{- $_ := set $partitions .stream (add 1 (default 2 .partitions)) -}}
+{{- end -}}
+{{- else -}}
+{{- range $name, $topic := (.Files.Get "files/topics.yaml" | fromYaml).core -}}
+{{- $_ := set $partitions $name (add 1 $topic.partitions) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $partitions -}}
+{{- end -}}
+
+{{/* The watches that run, as a JSON list with the streams of each: those given, else those that are
+shipped, as far as the image has no others. */}}
+{{- define "aldebaran.watches" -}}
+{{- if .Values.watches -}}
+{{- $running := list -}}
+{{- range include "aldebaran.declarations" (list .Values.watches "watches") | fromJsonArray -}}
+{{- if not .paused }}{{ $running = append $running (dict "watch" .watch "streams" .streams) }}{{ end -}}
+{{- end -}}
+{{- toJson $running -}}
+{{- else -}}
+{{- (.Files.Get "files/watches.yaml" | fromYaml).watches | toJson -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The slots that each watch needs at once, by its name: JSON. */}}
+{{- define "aldebaran.slotsNeeded" -}}
+{{- $auditor := .Values.auditor -}}
+{{- $needed := dict -}}
+{{- if and $auditor.watches (not .Values.watches) -}}
+{{- range $number := until (int $auditor.watches) -}}
+{{- $_ := set $needed (printf "watch %d" (add1 $number)) (add $auditor.sourcePartitions $auditor.shufflePartitions) -}}
+{{- end -}}
+{{- else -}}
+{{- $partitions := include "aldebaran.streamPartitions" . | fromJson -}}
+{{- range $watch := include "aldebaran.watches" . | fromJsonArray -}}
+{{- $own := int $auditor.shufflePartitions -}}
+{{- range $watch.streams -}}
+{{- if not (hasKey $partitions .) }}{{ fail (printf "watch %s reads stream %s, which is not among the files of streams: put it there." $watch.watch .) }}{{ end -}}
+{{- $own = add $own (index $partitions .) -}}
+{{- end -}}
+{{- $_ := set $needed $watch.watch $own -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $needed -}}
+{{- end -}}

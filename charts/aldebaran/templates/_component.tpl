@@ -54,7 +54,7 @@ spec:
 {{- $root := .root -}}
 {{- $name := .name -}}
 {{- $spec := .spec -}}
-{{- $secrets := without (list $root.Values.existingSecret $spec.existingSecret (ternary (include "aldebaran.part" (list $root $name)) "" (not (empty $spec.externalSecret)))) "" -}}
+{{- $secrets := include "aldebaran.settingsSecrets" (list $root $name $spec) | fromJsonArray -}}
 {{- if has "postgres" (default list $spec.egressTo) }}{{ $secrets = append $secrets (include "aldebaran.postgresSecret" $root | fromJson) }}{{ end -}}
 {{- if and $spec.links $root.Values.components.callbacks.enabled }}{{ $secrets = append $secrets (include "aldebaran.linksSecret" $root) }}{{ end -}}
 {{- if eq (default "" $spec.keys) "simulator" }}{{ $secrets = append $secrets (include "aldebaran.keysSecret" $root) }}{{ end -}}
@@ -235,17 +235,5 @@ spec:
       authenticationRef: {name: {{ . }}}
       {{- end }}
 {{- end }}
-{{- with $spec.externalSecret }}
----
-apiVersion: external-secrets.io/v1
-kind: ExternalSecret
-metadata:
-  name: {{ $full }}
-  namespace: {{ $root.Release.Namespace }}
-  labels: {{ include "aldebaran.labels" (list $root $name) | nindent 4 }}
-spec:
-  secretStoreRef: {name: {{ .store }}, kind: {{ default "SecretStore" .kind }}}
-  target: {name: {{ $full }}}
-  dataFrom: [{extract: {key: {{ .remoteKey }}}}]
-{{- end }}
+{{ include "aldebaran.externalSecret" (list $root $name $spec) }}
 {{- end -}}

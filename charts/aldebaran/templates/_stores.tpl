@@ -23,23 +23,19 @@
 
 {{/* The Secret with the ledger's address, and the key in it: JSON. CloudNativePG calls it uri. */}}
 {{- define "aldebaran.postgresSecret" -}}
-{{- $own := include "aldebaran.part" (list . "postgres") -}}
-{{- $path := "aldebaran_postgres_url" -}}
-{{- if eq .Values.postgres.mode "embedded" -}}
-{{- dict "name" $own "key" $path "path" $path | toJson -}}
-{{- else if eq .Values.postgres.mode "operator" -}}
-{{- dict "name" (printf "%s-app" $own) "key" "uri" "path" $path | toJson -}}
-{{- else -}}
-{{- dict "name" .Values.postgres.existingSecret "key" .Values.postgres.existingSecretKey "path" $path | toJson -}}
+{{- $secret := dict "name" (include "aldebaran.secretName" (list . "postgres" .Values.postgres)) "key" .Values.postgres.existingSecretKey -}}
+{{- if eq .Values.postgres.mode "operator" -}}
+{{- $secret = dict "name" (printf "%s-app" (include "aldebaran.part" (list . "postgres"))) "key" "uri" -}}
 {{- end -}}
+{{- set $secret "path" "aldebaran_postgres_url" | toJson -}}
 {{- end -}}
 
 {{- define "aldebaran.keysSecret" -}}
-{{- default (include "aldebaran.part" (list . "keys")) .Values.keys.existingSecret -}}
+{{- include "aldebaran.secretName" (list . "keys" .Values.keys) -}}
 {{- end -}}
 
 {{- define "aldebaran.linksSecret" -}}
-{{- default (include "aldebaran.part" (list . "links")) .Values.links.existingSecret -}}
+{{- include "aldebaran.secretName" (list . "links" .Values.links) -}}
 {{- end -}}
 
 {{/* The channels that have a deliverer, as JSON. */}}

@@ -32,7 +32,7 @@ in how long they wait before they take a change. */}}
 {{- $spark = mergeOverwrite (include "aldebaran.clusterOptions" . | fromJson) $spark -}}
 {{- end -}}
 {{- if $spark }}{{ $_ := set $own "auditor_spark_options" $spark }}{{ end -}}
-{{- if or $root.Values.existingSecret $auditor.existingSecret }}{{ $_ := set $own "secrets_dir" "/etc/aldebaran/secrets" }}{{ end -}}
+{{- if include "aldebaran.auditorSecrets" $root | fromJsonArray }}{{ $_ := set $own "secrets_dir" "/etc/aldebaran/secrets" }}{{ end -}}
 {{- mergeOverwrite $settings $own (deepCopy $auditor.settings) | toJson -}}
 {{- end -}}
 
@@ -156,7 +156,7 @@ spec:
 
 {{/* Names of Secrets whose keys are settings of the auditors, as JSON. */}}
 {{- define "aldebaran.auditorSecrets" -}}
-{{- without (list .Values.existingSecret .Values.auditor.existingSecret) "" | toJson -}}
+{{- include "aldebaran.settingsSecrets" (list . "auditor" .Values.auditor) -}}
 {{- end -}}
 
 {{- define "aldebaran.auditorProbes" -}}

@@ -34,6 +34,14 @@ def case_of(path: Path) -> str:
     return path.parent.name
 
 
+Case = tuple[str, ...]
+CASES: Final[dict[str, Case]] = {case_of(path): ("-f", str(path)) for path in EXAMPLES}
+CASES["spark-operators, apache"] = (*CASES["spark-operators"], "--set", "auditor.runner=apache")
+"""Arguments of what is looked at: every example, and the other of the two Spark operators."""
+
+every_case: Final = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
 @cache
 def helm(*arguments: str, version: str = NEWEST) -> subprocess.CompletedProcess[str]:
     """Render the chart as release `t`."""

@@ -3,39 +3,20 @@
 import json
 
 import pytest
-import yaml
 
-from tests.chart.rendering import Object, needs_helm, rendered, setting
+from tests.chart.rendering import Object, environment, needs_helm, rendered
+from tests.chart.runners import RUNNERS, made_by, templates
 
 pytestmark = needs_helm
 
-RUNNERS = ("cluster", "kubeflow", "apache")
 DRIVER_PORTS = {7078, 7079}
 """Where executors call: what the chart sets, and what Spark takes by itself in cluster mode."""
-
-
-def made_by(runner: str, *more: str) -> list[Object]:
-    """Return what the chart makes where executors are pods."""
-    told = (f"auditor.runner={runner}", "auditor.checkpoints.sharedNode=true", *more)
-    return rendered(*setting(*told))
 
 
 def labels_of_pods(objects: list[Object], runner: str) -> dict[str, dict[str, str]]:
     """Return the labels of the first auditor's driver and of its executors."""
     driver, executor = templates(objects, runner)
     return {"driver": driver["metadata"]["labels"], "executor": executor["metadata"]["labels"]}
-
-
-def templates(objects: list[Object], runner: str) -> tuple[Object, Object]:
-    """Return what pods of the first auditor begin from: its driver's, and its executors'."""
-    named = {(each["kind"], each["metadata"]["name"]): each for each in objects}
-    if runner == "cluster":
-        driver = named["StatefulSet", "t-aldebaran-auditor-a"]["spec"]["template"]
-        return driver, yaml.safe_load(named["ConfigMap", "t-aldebaran-executor"]["data"]["a.yaml"])
-    spec = named["SparkApplication", "t-aldebaran-auditor-a"]["spec"]
-    if runner == "kubeflow":
-        return spec["driver"]["template"], spec["executor"]["template"]
-    return spec["driverSpec"]["podTemplateSpec"], spec["executorSpec"]["podTemplateSpec"]
 
 
 def policies_of(objects: list[Object], labels: dict[str, str]) -> list[Object]:
@@ -110,7 +91,6 @@ def test_ports_of_the_api_server_are_a_value(runner: str) -> None:
 def test_a_driver_in_client_mode_has_the_ports_that_are_open() -> None:
     driver, _ = templates(made_by("cluster"), "cluster")
     (container,) = driver["spec"]["containers"]
-    told = {each["name"]: each.get("value", "") for each in container["env"]}
-    options = json.loads(told["ALDEBARAN_AUDITOR_SPARK_OPTIONS"])
+    options = json.loads(environment(container)["ALDEBARAN_AUDITOR_SPARK_OPTIONS"])
     ports = ("spark.driver.port", "spark.driver.blockManager.port")
     assert {int(options[name]) for name in ports} == DRIVER_PORTS

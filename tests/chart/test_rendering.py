@@ -4,18 +4,18 @@ Skipped where there is no Helm; `make chart-tools` installs it.
 """
 
 import json
-from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.chart.rendering import (
-    EXAMPLES,
+    CASES,
     NEWEST,
     OLDEST,
+    Case,
     Object,
-    case_of,
     environment,
+    every_case,
     needs_helm,
     pods,
     refusal,
@@ -27,14 +27,14 @@ pytestmark = needs_helm
 
 
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
-@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
-def test_every_case_renders(case: Path, version: str) -> None:
-    assert rendered("-f", str(case), version=version)
+@every_case
+def test_every_case_renders(case: Case, version: str) -> None:
+    assert rendered(*case, version=version)
 
 
-@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
-def test_every_pod_is_restricted(case: Path) -> None:
-    for name, pod in pods(rendered("-f", str(case))).items():
+@every_case
+def test_every_pod_is_restricted(case: Case) -> None:
+    for name, pod in pods(rendered(*case)).items():
         assert pod["securityContext"]["runAsNonRoot"] is True, name
         assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}, name
         for container in pod["containers"]:
@@ -45,9 +45,9 @@ def test_every_pod_is_restricted(case: Path) -> None:
             assert container["resources"]["limits"]["memory"], name
 
 
-@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
-def test_no_secret_stands_in_an_environment(case: Path) -> None:
-    objects = rendered("-f", str(case))
+@every_case
+def test_no_secret_stands_in_an_environment(case: Case) -> None:
+    objects = rendered(*case)
     secrets = [
         value
         for each in objects
@@ -66,7 +66,7 @@ def test_no_secret_stands_in_an_environment(case: Path) -> None:
 
 
 def test_every_object_is_labelled_and_every_policy_selects_pods_that_exist() -> None:
-    objects = rendered("-f", str(EXAMPLES[0]))
+    objects = rendered(*CASES["full"])
     components = {each["metadata"]["labels"]["app.kubernetes.io/component"] for each in objects}
     selected = {
         each["spec"]["podSelector"]["matchLabels"].get("app.kubernetes.io/component")

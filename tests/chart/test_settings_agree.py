@@ -5,19 +5,17 @@ import inspect
 import os
 import pkgutil
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
-import pytest
 from pydantic import BaseModel
 
 from services.backbone.settings import PREFIX, Settings
 from tests.chart.rendering import (
-    EXAMPLES,
+    Case,
     Object,
-    case_of,
     environment,
+    every_case,
     needs_helm,
     pods,
     rendered,
@@ -72,19 +70,19 @@ def names(variables: Iterable[str]) -> set[str]:
     return {each.removeprefix(PREFIX).lower() for each in variables}
 
 
-@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
-def test_every_setting_exists(case: Path) -> None:
+@every_case
+def test_every_setting_exists(case: Case) -> None:
     unknown = {}
-    for pod, program, told in programs(rendered("-f", str(case), *EVERYTHING)):
+    for pod, program, told in programs(rendered(*case, *EVERYTHING)):
         known = {field for kind in settings_of(program).values() for field in kind.model_fields}
         if wrong := names(told) - known - SHARED:
             unknown[pod] = wrong
     assert not unknown
 
 
-@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
-def test_every_value_is_taken(case: Path) -> None:
-    for _, program, told in programs(rendered("-f", str(case), *EVERYTHING)):
+@every_case
+def test_every_value_is_taken(case: Case) -> None:
+    for _, program, told in programs(rendered(*case, *EVERYTHING)):
         for kind in own_settings(program):
             with mock.patch.dict(os.environ, told):
                 kind()

@@ -10,13 +10,16 @@ import pytest
 
 from tests.chart.goldens import golden
 from tests.chart.rendering import (
+    CASES,
     CHART,
     EXAMPLES,
     HELM,
     NEWEST,
     OLDEST,
     TOOLS,
+    Case,
     case_of,
+    every_case,
     needs_helm,
     text_of,
     tool,
@@ -53,18 +56,19 @@ def complaints(*command: str | Path) -> str:
 
 
 @needs_helm
-def test_helm_finds_nothing() -> None:
+@pytest.mark.parametrize("case", [(), *CASES.values()], ids=["defaults", *CASES])
+def test_helm_finds_nothing(case: Case) -> None:
     assert HELM
-    assert not complaints(HELM, "lint", "--strict", CHART)
+    assert not complaints(HELM, "lint", "--strict", "--kube-version", NEWEST, CHART, *case)
 
 
 @needs_helm
 @needs_schemas
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
-@pytest.mark.parametrize("case", EXAMPLES, ids=case_of)
-def test_objects_fit_the_schemas(case: Path, version: str, tmp_path: Path) -> None:
+@every_case
+def test_objects_fit_the_schemas(case: Case, version: str, tmp_path: Path) -> None:
     made = tmp_path / "made.yaml"
-    made.write_text(text_of("-f", str(case), version=version), "utf-8")
+    made.write_text(text_of(*case, version=version), "utf-8")
     minor = version.rpartition(".")[0]
     assert not complaints(PYTHON, VALIDATE, "--strict", "-k", minor, made)
 

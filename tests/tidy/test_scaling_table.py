@@ -1,4 +1,4 @@
-"""The table of docs/kubernetes.md is no smaller than `make size` says, nor much larger."""
+"""The table of docs/sizing.md is no smaller than `make size` says, nor much larger."""
 
 import re
 
@@ -8,7 +8,7 @@ from tests.bench.sizing.demand import Demand
 from tests.bench.sizing.figures import ROOT, read_figures
 from tests.bench.sizing.needs import needs
 
-PAGE = ROOT / "docs" / "kubernetes.md"
+PAGE = ROOT / "docs" / "sizing.md"
 ROW = re.compile(r"^\| ([\d,]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", re.MULTILINE)
 ROWS = [
     tuple(int(cell.replace(",", "")) for cell in row)
@@ -21,6 +21,11 @@ LARGEST = 2.5
 def test_there_are_rates_from_small_to_large() -> None:
     assert len(ROWS) >= 4
     assert sorted(ROWS) == ROWS
+
+
+def test_no_other_page_has_a_table_of_its_own() -> None:
+    pages = [page for page in PAGE.parent.glob("*.md") if ROW.search(page.read_text("utf-8"))]
+    assert pages == [PAGE]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row[0]))

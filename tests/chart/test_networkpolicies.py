@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.chart.rendering import Object, environment, needs_helm, rendered
+from tests.chart.rendering import Object, environment, needs_helm, rendered, setting
 from tests.chart.runners import RUNNERS, made_by, templates
 
 pytestmark = needs_helm
@@ -94,3 +94,25 @@ def test_a_driver_in_client_mode_has_the_ports_that_are_open() -> None:
     options = json.loads(environment(container)["ALDEBARAN_AUDITOR_SPARK_OPTIONS"])
     ports = ("spark.driver.port", "spark.driver.blockManager.port")
     assert {int(options[name]) for name in ports} == DRIVER_PORTS
+
+
+KEDA = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "keda"}}}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "is_let_in"),
+    [
+        ("components.lookout.autoscaling.type=keda", True),
+        ("channels.email.autoscaling.type=keda", True),
+        ("components.gateway.autoscaling.type=hpa", False),
+    ],
+)
+def test_keda_reaches_the_brokers_where_it_follows_them(chosen: str, is_let_in: bool) -> None:
+    partitions = ("components.lookout.partitions=4", "channels.email.partitions=4")
+    (kafka,) = (
+        each["spec"]
+        for each in rendered(*setting(chosen, *partitions))
+        if each["kind"] == "NetworkPolicy" and each["metadata"]["name"] == "t-aldebaran-kafka"
+    )
+    ports = [rule["ports"] for rule in kafka["ingress"] if KEDA in rule["from"]]
+    assert ports == [[{"port": 9092, "protocol": "TCP"}]] * is_let_in

@@ -4,7 +4,8 @@
 {{- end -}}
 
 {{/* One part's policy: a dict of root, name, ports (from this release), egressTo, and where they
-apply metrics (a port), public (a port for everybody), anyPort (all ports from this release). */}}
+apply metrics (a port), guests (peers from elsewhere, and a port), public (a port for everybody),
+anyPort (all ports from this release). */}}
 {{- define "aldebaran.policy" -}}
 {{- $root := .root -}}
 {{- $part := . -}}
@@ -32,6 +33,10 @@ spec:
     {{- with .metrics }}
     - from: {{ toYaml $root.Values.networkPolicy.metricsFrom | nindent 8 }}
       ports: [{port: {{ . }}, protocol: TCP}]
+    {{- end }}
+    {{- with .guests }}
+    - from: {{ toYaml .from | nindent 8 }}
+      ports: [{port: {{ .port }}, protocol: TCP}]
     {{- end }}
     {{- with .public }}
     - ports: [{port: {{ . }}, protocol: TCP}]

@@ -5,13 +5,17 @@ from typing import Any, Final
 
 import yaml
 
-from services.contracts.streams import SHIPPED_STREAMS, load_streams
+from services.contracts.streams import SHIPPED_STREAMS, StreamDeclaration, load_streams
 from services.contracts.topics import Topic, core_topics, deliveries, stream_topics
 from tests.chart.rendering import CHART
 
 PAGE: Final = CHART / "files" / "topics.yaml"
-HEAD: Final = "# Made of the code by `make docs`: the core's topics, and those of each channel.\n"
+HEAD: Final = (
+    "# Made of the code by `make docs`: topics of the core, of each channel and each stream.\n"
+)
 ANY: Final = "any"
+DECLARED: Final = ("partitions", "retention_hours")
+"""What each stream says of its topics; copies are the chart's matter."""
 
 
 def shape(topic: Topic) -> dict[str, Any]:
@@ -22,20 +26,23 @@ def shape(topic: Topic) -> dict[str, Any]:
 
 def page() -> str:
     """Return the file's text."""
-    streams = load_streams(SHIPPED_STREAMS).values()
-    own = [topic for stream in streams for topic in stream_topics(stream)]
+    streams = load_streams(SHIPPED_STREAMS)
     everything = core_topics([ANY])
     of_channel = [each for each in everything if each.name.startswith(deliveries(ANY))]
     core = [each for each in everything if each not in of_channel]
+    stream = next(iter(streams.values()))
     listed = {
-        "core": _shapes(*(("", topic) for topic in (*own, *core))),
+        "core": _shapes(*(("", topic) for topic in core)),
         "channel": _shapes(*((deliveries(ANY), topic) for topic in of_channel)),
+        "stream": _shapes(*((stream.stream, topic) for topic in stream_topics(stream))),
+        "streams": [each.model_dump(include={*DECLARED, "stream"}) for each in streams.values()],
+        "defaults": {name: StreamDeclaration.model_fields[name].default for name in DECLARED},
     }
     return HEAD + yaml.safe_dump(listed)
 
 
 def _shapes(*topics: tuple[str, Topic]) -> dict[str, Any]:
-    """A channel's topic has an empty ending, which YAML would take for nothing: it is `-`."""
+    """An own topic, of a channel or stream, has an empty ending; YAML would take it for nothing."""
     return {topic.name.removeprefix(prefix) or "-": shape(topic) for prefix, topic in topics}
 
 

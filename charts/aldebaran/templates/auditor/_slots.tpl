@@ -4,31 +4,11 @@
 {{- ternary $auditor.slots (mul $auditor.executors.count $auditor.executors.cores) (eq $auditor.runner "local") -}}
 {{- end -}}
 
-{{/* What stands in files given as values, as a JSON list: [values, what they are called]. */}}
-{{- define "aldebaran.declarations" -}}
-{{- $read := list -}}
-{{- $what := index . 1 -}}
-{{- range $file, $text := index . 0 -}}
-{{- if hasSuffix ".yaml" $file -}}
-{{- $declared := fromYaml $text -}}
-{{- if hasKey $declared "Error" }}{{ fail (printf "%s: %s cannot be read: %s" $what $file $declared.Error) }}{{ end -}}
-{{- $read = append $read $declared -}}
-{{- end -}}
-{{- end -}}
-{{- toJson $read -}}
-{{- end -}}
-
 {{/* Partitions of each stream and of its heartbeats together, by the stream's name: JSON. */}}
 {{- define "aldebaran.streamPartitions" -}}
 {{- $partitions := dict -}}
-{{- if .Values.streams -}}
-{{- range include "aldebaran.declarations" (list .Values.streams "streams") | fromJsonArray -}}
-{{- $_ := set $partitions .stream (add 1 (default 2 .partitions)) -}}
-{{- end -}}
-{{- else -}}
-{{- range $name, $topic := (.Files.Get "files/topics.yaml" | fromYaml).core -}}
-{{- $_ := set $partitions $name (add 1 $topic.partitions) -}}
-{{- end -}}
+{{- range include "aldebaran.streams" . | fromJsonArray -}}
+{{- $_ := set $partitions .stream (add 1 .partitions) -}}
 {{- end -}}
 {{- toJson $partitions -}}
 {{- end -}}
@@ -60,7 +40,7 @@ shipped, as far as the image has no others. */}}
 {{- range $watch := include "aldebaran.watches" . | fromJsonArray -}}
 {{- $own := int $auditor.shufflePartitions -}}
 {{- range $watch.streams -}}
-{{- if not (hasKey $partitions .) }}{{ fail (printf "watch %s reads stream %s, which is not among the files of streams: put it there." $watch.watch .) }}{{ end -}}
+{{- if not (hasKey $partitions .) }}{{ fail (printf "watch %s reads stream %s, which is not among the files of streams: put it there, or give watches of your own." $watch.watch .) }}{{ end -}}
 {{- $own = add $own (index $partitions .) -}}
 {{- end -}}
 {{- $_ := set $needed $watch.watch $own -}}

@@ -1,0 +1,23 @@
+{{/* What stands in files given as values, as a JSON list: [values, what they are called]. */}}
+{{- define "aldebaran.declarations" -}}
+{{- $read := list -}}
+{{- $what := index . 1 -}}
+{{- range $file, $text := index . 0 -}}
+{{- if hasSuffix ".yaml" $file -}}
+{{- $declared := fromYaml $text -}}
+{{- if hasKey $declared "Error" }}{{ fail (printf "%s: %s cannot be read: %s" $what $file $declared.Error) }}{{ end -}}
+{{- $read = append $read $declared -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $read -}}
+{{- end -}}
+
+{{/* The declared streams as a JSON list, those given, else those in the image, with what they leave out. */}}
+{{- define "aldebaran.streams" -}}
+{{- $made := .Files.Get "files/topics.yaml" | fromYaml -}}
+{{- $streams := $made.streams -}}
+{{- if .Values.streams }}{{ $streams = include "aldebaran.declarations" (list .Values.streams "streams") | fromJsonArray }}{{ end -}}
+{{- $whole := list -}}
+{{- range $streams }}{{ $whole = append $whole (mergeOverwrite (deepCopy $made.defaults) .) }}{{ end -}}
+{{- toJson $whole -}}
+{{- end -}}

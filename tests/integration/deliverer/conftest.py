@@ -83,9 +83,10 @@ class Bus:
 
 @pytest.fixture(scope="session")
 def bus(kafka_bootstrap: str) -> Iterator[Bus]:
-    """The shared broker with the core's topics."""
+    """The shared broker with the core's topics; two deliverers can share those of webhooks."""
     settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
-    TopicAdmin(settings, "test").declare(topics.core_topics(channel_names()))
+    shared = {topics.deliveries("webhook"): 2}
+    TopicAdmin(settings, "test").declare(topics.core_topics(channel_names(), shared))
     producer = Producer(settings, "test")
     yield Bus(settings, producer)
     producer.close()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from services.contracts import topics
-from services.contracts.records import DeliveryEvent, Rejected, Severity
+from services.contracts.records import Delivery, DeliveryEvent, Rejected, Severity
 from services.contracts.states import State
 from services.deliverer.channels.webhook import signed
 from tests.integration.deliverer.conftest import Bus, Start
@@ -208,6 +208,24 @@ def test_two_deliverers_share_the_work_and_send_each_once(
     start("webhook", ready=False, concurrency=8)
     start("webhook", ready=False, concurrency=8)
     bus.tell(sent)
+    until(all_in(ledger, State.SENT), "all sent")
+    assert receiver.came() == Counter(each.delivery_id for each in sent)
+
+
+def test_two_deliverers_take_what_two_partitions_bring_and_send_each_once(
+    start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    two = [start("webhook", sweep_seconds=3600) for _ in range(2)]
+    sent: list[Delivery] = []
+
+    def both_take_work() -> bool:
+        more = [delivery(len(sent) + n, recipient=receiver.url) for n in range(50)]
+        ledger.add(*more)
+        bus.tell([*more, *more])
+        sent.extend(more)
+        return all(each.metric("aldebaran_deliverer_deliveries_total") for each in two)
+
+    until(both_take_work, "both have taken work")
     until(all_in(ledger, State.SENT), "all sent")
     assert receiver.came() == Counter(each.delivery_id for each in sent)
 

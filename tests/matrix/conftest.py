@@ -1,5 +1,5 @@
-"""The bus that other parts' tests use."""
+"""The brokers that other parts' tests use."""
 
-from tests.integration.deliverer.conftest import bus
+from tests.integration.deliverer.conftest import bus, foreign_broker
 
-__all__ = ["bus"]
+__all__ = ["bus", "foreign_broker"]

@@ -25,7 +25,7 @@ class Point(StrEnum):
 
     BEFORE_CLAIM = "before-claim"
     AFTER_CLAIM = "after-claim"
-    MID_REQUEST = "mid-request"
+    WINDOW_OPEN = "window-open"
     ANSWERED = "answered"
     RECORDED = "recorded"
     PAUSED = "paused"
@@ -36,7 +36,7 @@ def install(point: Point) -> None:
     ends: dict[Point, Callable[[], None]] = {
         Point.BEFORE_CLAIM: before_claim,
         Point.AFTER_CLAIM: partial(after_claim, signal.SIGKILL),
-        Point.MID_REQUEST: mid_request,
+        Point.WINDOW_OPEN: window_open,
         Point.ANSWERED: answered,
         Point.RECORDED: recorded,
         Point.PAUSED: partial(after_claim, signal.SIGSTOP),
@@ -61,8 +61,8 @@ def after_claim(number: signal.Signals) -> None:
     replace(Claims, "due", _then(Claims.due, number))
 
 
-def mid_request() -> None:
-    """End when the window is open: bytes of the message may leave, or have left."""
+def window_open() -> None:
+    """End when the window is open: bytes of the message may leave, and none has."""
     opens = SendWindow.open
 
     def opened(self: SendWindow) -> None:

@@ -33,6 +33,20 @@ def killed_at(point: Point, stage: Stage) -> bool:
     return True
 
 
+def killed_half_way(stage: Stage) -> bool:
+    """Some bytes of a request have left, not all of them, when the deliverer is killed."""
+    passage = stage.peer.passage
+    if passage is None:
+        return False
+    first = stage.deliverer()
+    assert first.process is not None
+    passage.cut(first.process.kill)
+    stage.begin()
+    stage.gone(first)
+    stage.deliverer()
+    return True
+
+
 def killed_while_waiting(stage: Stage) -> bool:
     """The provider has everything and answers late; the deliverer is killed meanwhile."""
     if not stage.peer.dial(delay_seconds=60):
@@ -126,7 +140,8 @@ FAULTS: Mapping[str, Fault] = {
     "none": none,
     "killed before the claim": partial(killed_at, Point.BEFORE_CLAIM),
     "killed after the claim": partial(killed_at, Point.AFTER_CLAIM),
-    "killed mid request": partial(killed_at, Point.MID_REQUEST),
+    "killed before the first byte": partial(killed_at, Point.WINDOW_OPEN),
+    "killed mid request": killed_half_way,
     "taken, killed before the answer": killed_while_waiting,
     "taken, connection closed": no_answer,
     "taken, answer too late": late_answer,

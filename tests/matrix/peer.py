@@ -9,7 +9,9 @@ from typing import Protocol
 
 from services.contracts.records import Delivery
 from services.deliverer.channel import REPEAT_MARK
+from tests.broker import OwnBroker
 from tests.integration.rabbitmq import RabbitMq
+from tests.passage import Passage
 
 MARK = REPEAT_MARK.strip()
 
@@ -47,6 +49,10 @@ class Peer(Protocol):
     silent_after_first: bool
     """Whether, told not to answer, it takes one message and then no other."""
 
+    @property
+    def passage(self) -> Passage | None:
+        """The way that all connections to it take; None where there are no connections."""
+
     def taken(self, sent: list[Delivery]) -> Taken:
         """Return what it has of these."""
 
@@ -59,7 +65,8 @@ class Surroundings:
     """What a peer may need."""
 
     folder: Path
-    kafka_bootstrap: str
+    broker: Callable[[], OwnBroker]
+    """Starts the one that all cells share; it tells its clients of no port but a passage's."""
     rabbitmq: Callable[[], RabbitMq]
     """Starts the one that all cells share, or skips where none is installed."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -15,24 +16,42 @@ from services.backbone.settings import KafkaSettings
 from services.contracts.records import Delivery
 from services.contracts.topics import Topic
 from services.deliverer.channels.nagios.wording import mark
+from tests.broker import OwnBroker
 from tests.integration.deliverer.queues import Queue
 from tests.integration.nagios import NAGIOS, Nagios
 from tests.matrix import played
 from tests.matrix.peer import OpenPeer, Peer, Refusals, Surroundings, Taken, marks_of
-from tests.passage import Passage
+from tests.passage import Passage, behind
 from tests.topic import WholeTopic
+
+ID: Final = b"delivery-id"
+"""The name of the header that every message on a broker has."""
+IN_ITS_HEADERS: Final = behind(ID)
+
+
+def play(passage: Passage, faults: Mapping[str, object]) -> None:
+    """Keep back what a broker says to a message, or say it late, or go on as before."""
+    if any(faults.values()):
+        passage.armed = ID
+        late = faults.get("delay_seconds")
+        passage.late_seconds = late if isinstance(late, int | float) else None
+    elif passage.late_seconds is None:
+        passage.hang_up()
+    else:
+        passage.armed = None
 
 
 @dataclass
 class Bus:
-    """A topic, read to its end."""
+    """A topic behind a passage, read to its end."""
 
     channel: str
     recipient: str
     settings: Mapping[str, str]
     kafka: KafkaSettings
+    passage: Passage
     refusals: Refusals = field(default_factory=dict)
-    silent_after_first: bool = False
+    silent_after_first: bool = True
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Count records by key."""
@@ -42,18 +61,27 @@ class Bus:
                 bodies[(each.key or b"").decode()].append(each.value.decode())
         return Taken({one.delivery_id: marks_of(bodies[one.delivery_id]) for one in sent})
 
-    def dial(self, **_: object) -> bool:
-        """A broker of ours has no dials."""
-        return False
+    def dial(self, **faults: object) -> bool:
+        """Play with the acknowledgements of what is written."""
+        play(self.passage, faults)
+        return True
+
+
+def way_to(broker: OwnBroker) -> Passage:
+    """Return the way to a broker that tells its clients of no other."""
+    told_port = int(broker.node.bootstrap.rpartition(":")[2])
+    return Passage(broker.node.port, told_port, half_way=IN_ITS_HEADERS)
 
 
 @contextmanager
 def bus(around: Surroundings) -> Iterator[Peer]:
-    """A topic of its own on the broker."""
-    topic = f"matrix-{uuid.uuid4().hex}"
-    kafka = KafkaSettings(kafka_bootstrap_servers=around.kafka_bootstrap)
-    TopicAdmin(kafka, "matrix").declare([Topic(topic)])
-    yield Bus("bus", topic, {}, kafka)
+    """A topic of its own on a cluster that is not Aldebaran's."""
+    broker, topic = around.broker(), f"matrix-{uuid.uuid4().hex}"
+    with way_to(broker).listening() as passage:
+        kafka = KafkaSettings(kafka_bootstrap_servers=broker.node.bootstrap)
+        TopicAdmin(kafka, "matrix").declare([Topic(topic)])
+        settings = {"ALDEBARAN_BUS_BOOTSTRAP_SERVERS": broker.node.bootstrap}
+        yield Bus("bus", topic, settings, kafka, passage)
 
 
 @dataclass
@@ -66,6 +94,7 @@ class LogFile:
     file: Path
     refusals: Refusals = field(default_factory=dict)
     silent_after_first: bool = False
+    passage: Passage | None = None
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Count lines by delivery id."""
@@ -97,6 +126,7 @@ class RealNagios:
     nagios: Nagios
     refusals: Refusals = field(default_factory=dict)
     silent_after_first: bool = False
+    passage: Passage | None = None
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Count Nagios' own lines by delivery id."""
@@ -149,11 +179,8 @@ class RabbitQueue:
         return Taken({each.delivery_id: marks_of(bodies[each.delivery_id]) for each in sent})
 
     def dial(self, **faults: object) -> bool:
-        """Swallow the confirms of what is published, or hang up and pass everything on again."""
-        if any(faults.values()):
-            self.passage.armed = b"delivery-id"
-        else:
-            self.passage.hang_up()
+        """Play with the confirms of what is published."""
+        play(self.passage, faults)
         return True
 
 
@@ -162,7 +189,7 @@ def rabbitmq(around: Surroundings) -> Iterator[Peer]:
     """A real RabbitMQ, where one is installed."""
     server = around.rabbitmq()
     queue = Queue(server.url, f"matrix-{uuid.uuid4().hex}").declared()
-    with Passage(server.port).listening() as passage:
+    with Passage(server.port, half_way=IN_ITS_HEADERS).listening() as passage:
         settings = {"ALDEBARAN_RABBITMQ_URL": server.through(passage.port)}
         yield RabbitQueue("rabbitmq", queue.name, settings, queue, passage)
 

@@ -18,6 +18,7 @@ from services.simulator.inbox.providers.slack import TOKEN as SLACK_TOKEN
 from services.simulator.inbox.received import Arrival
 from tests.integration.deliverer.inboxes import Inbox, playing
 from tests.matrix.peer import Peer, Refusal, Refusals, Surroundings, Taken, marks_of
+from tests.passage import Passage, behind, inside_tls
 
 OVER_HTTP: Final[Refusals] = {
     Refusal.FOR_NOW: {"refuse_status": 429},
@@ -30,6 +31,10 @@ BY_SMTP: Final[Refusals] = {
     Refusal.FOR_GOOD: {"refuse_status": 550},
 }
 """An SMTP server says its own trouble by 4xx; 5xx is for good."""
+IN_ITS_WORDS: Final = behind(b"many")
+"""A word of every message's subject."""
+IN_ITS_HEADERS: Final = inside_tls(200)
+"""What a push's connection begins with is shorter."""
 
 
 @dataclass
@@ -41,6 +46,7 @@ class Played:
     settings: Mapping[str, str]
     inbox: Inbox
     way: str
+    passage: Passage
     name: Callable[[Delivery], str] = lambda each: each.delivery_id
     refusals: Refusals = field(default_factory=lambda: OVER_HTTP)
     silent_after_first: bool = False
@@ -75,10 +81,19 @@ class Mailed(Played):
 
 
 @contextmanager
+def inbox_behind_passage(around: Surroundings) -> Iterator[tuple[Inbox, Passage, str]]:
+    """The inbox, the way to it, and the address of that way."""
+    with playing(around.folder) as inbox:
+        host, _, port = inbox.url.rpartition(":")
+        with Passage(int(port), half_way=IN_ITS_WORDS).listening() as passage:
+            yield inbox, passage, f"{host}:{passage.port}"
+
+
+@contextmanager
 def webhook(around: Surroundings) -> Iterator[Peer]:
     """Any webhook receiver."""
-    with playing(around.folder) as inbox:
-        yield Played("webhook", f"{inbox.url}/hook", {}, inbox, "hook")
+    with inbox_behind_passage(around) as (inbox, passage, url):
+        yield Played("webhook", f"{url}/hook", {}, inbox, "hook", passage)
 
 
 @contextmanager
@@ -88,17 +103,18 @@ def email(around: Surroundings) -> Iterator[Peer]:
     with playing(around.folder) as inbox:
         server = mail_server(inbox.board, around.folder / "mail", "127.0.0.1", port)
         server.start()
-        settings = {"ALDEBARAN_EMAIL_PORT": str(port)}
         try:
-            yield Mailed(
-                "email",
-                "desk@example.com",
-                settings,
-                inbox,
-                "mail",
-                refusals=BY_SMTP,
-                maildir=around.folder / "mail",
-            )
+            with Passage(port, half_way=IN_ITS_WORDS).listening() as passage:
+                yield Mailed(
+                    "email",
+                    "desk@example.com",
+                    {"ALDEBARAN_EMAIL_PORT": str(passage.port)},
+                    inbox,
+                    "mail",
+                    passage,
+                    refusals=BY_SMTP,
+                    maildir=around.folder / "mail",
+                )
         finally:
             server.stop()
 
@@ -106,53 +122,55 @@ def email(around: Surroundings) -> Iterator[Peer]:
 @contextmanager
 def pagerduty(around: Surroundings) -> Iterator[Peer]:
     """PagerDuty's events."""
-    with playing(around.folder) as inbox:
+    with inbox_behind_passage(around) as (inbox, passage, url):
         settings = {
             "ALDEBARAN_PAGERDUTY_ROUTING_KEYS": json.dumps({"on-call": "0123456789abcdef" * 2}),
-            "ALDEBARAN_PAGERDUTY_URL": f"{inbox.url}/pagerduty",
+            "ALDEBARAN_PAGERDUTY_URL": f"{url}/pagerduty",
         }
-        yield Played("pagerduty", "on-call", settings, inbox, "pagerduty")
+        yield Played("pagerduty", "on-call", settings, inbox, "pagerduty", passage)
 
 
 @contextmanager
 def sms(around: Surroundings) -> Iterator[Peer]:
     """Twilio without a way to call back: its list is the evidence."""
-    with playing(around.folder) as inbox:
+    with inbox_behind_passage(around) as (inbox, passage, url):
         settings = {
             "ALDEBARAN_SMS_ACCOUNT_SID": "AC" + "0" * 31 + "1",
             "ALDEBARAN_SMS_AUTH_TOKEN": "inbox-token",
             "ALDEBARAN_SMS_SENDER": "+15005550006",
-            "ALDEBARAN_SMS_API_URL": inbox.url,
+            "ALDEBARAN_SMS_API_URL": url,
             "ALDEBARAN_SMS_LOOK_UP_AFTER_SECONDS": "[0.2, 0.5, 1, 2]",
         }
         name: Callable[[Delivery], str] = lambda each: body_code(each.delivery_id)[1:]  # noqa: E731 - passed on as a value
-        yield Played("sms", "+41791234567", settings, inbox, "twilio", name)
+        yield Played("sms", "+41791234567", settings, inbox, "twilio", passage, name=name)
 
 
 @contextmanager
 def nrdp(around: Surroundings) -> Iterator[Peer]:
     """NRDP in front of some Nagios."""
-    with playing(around.folder) as inbox:
+    with inbox_behind_passage(around) as (inbox, passage, url):
         settings = {
-            "ALDEBARAN_NRDP_URL": f"{inbox.url}/nrdp/",
+            "ALDEBARAN_NRDP_URL": f"{url}/nrdp/",
             "ALDEBARAN_NRDP_TOKEN": NRDP_TOKEN,
         }
         dials = {**OVER_HTTP, Refusal.FOR_GOOD: {"refuse_word": "BAD JSON"}}
-        yield Played("nrdp", "aldebaran/over-purchase", settings, inbox, "nrdp", refusals=dials)
+        yield Played(
+            "nrdp", "aldebaran/over-purchase", settings, inbox, "nrdp", passage, refusals=dials
+        )
 
 
 @contextmanager
 def slack(around: Surroundings) -> Iterator[Peer]:
     """One room of Slack, with its history as evidence."""
-    with playing(around.folder) as inbox:
+    with inbox_behind_passage(around) as (inbox, passage, url):
         settings = {
-            "ALDEBARAN_SLACK_URL": f"{inbox.url}/slack",
+            "ALDEBARAN_SLACK_URL": f"{url}/slack",
             "ALDEBARAN_SLACK_BOT_TOKEN": SLACK_TOKEN,
             "ALDEBARAN_SLACK_SECONDS_BETWEEN": "0",
             "ALDEBARAN_SLACK_LOOK_UP_AFTER_SECONDS": "[0.2, 0.5, 1, 2]",
         }
         dials = {**OVER_HTTP, Refusal.FOR_GOOD: {"refuse_error": "is_archived"}}
-        yield Played("slack", "C0123456789", settings, inbox, "slack", refusals=dials)
+        yield Played("slack", "C0123456789", settings, inbox, "slack", passage, refusals=dials)
 
 
 @contextmanager
@@ -163,12 +181,14 @@ def push(around: Surroundings) -> Iterator[Peer]:
         assert isinstance(account, dict)
         certificate = around.folder / "apple.pem"
         certificate.write_text(account["certificate"])
+        _, _, port = account["url"].rpartition(":")
         settings = {
-            "ALDEBARAN_PUSH_URL": account["url"],
             "ALDEBARAN_PUSH_CA_FILE": str(certificate),
             "ALDEBARAN_PUSH_KEY": account["key"],
             "ALDEBARAN_PUSH_KEY_ID": account["key_id"],
             "ALDEBARAN_PUSH_TEAM_ID": account["team_id"],
             "ALDEBARAN_PUSH_TOPIC": account["topic"],
         }
-        yield Played("push", "ab" * 32, settings, inbox, "apns")
+        with Passage(int(port), half_way=IN_ITS_HEADERS).listening() as passage:
+            settings["ALDEBARAN_PUSH_URL"] = f"https://127.0.0.1:{passage.port}"
+            yield Played("push", "ab" * 32, settings, inbox, "apns", passage)

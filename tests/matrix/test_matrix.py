@@ -56,10 +56,11 @@ def ledger(own_postgres: OwnPostgres) -> Ledger:
 
 
 @pytest.fixture(params=channel_names())
-def peer(request: pytest.FixtureRequest, kafka_bootstrap: str, tmp_path: Path) -> Iterator[Peer]:
+def peer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Peer]:
     assert request.param in PEERS, f"give the matrix a far end for channel {request.param}"
     rabbitmq = partial(request.getfixturevalue, "rabbitmq")
-    around = Surroundings(tmp_path, kafka_bootstrap, rabbitmq)
+    broker = partial(request.getfixturevalue, "foreign_broker")
+    around = Surroundings(tmp_path, broker, rabbitmq)
     with PEERS[request.param](around) as peer:
         yield peer
 

@@ -9,11 +9,14 @@ import pytest
 
 from services.backbone.clock import SystemClock
 from services.deliverer.wiring import channel_names, opener
+from tests.integration.deliverer.conftest import foreign_broker
 from tests.integration.deliverer.ledgers import Ledger
 from tests.matrix.peer import Peer, Surroundings
 from tests.matrix.peers import PEERS
 from tests.promises.lines import named
 from tests.promises.senders import Sender
+
+__all__ = ["foreign_broker"]
 
 NEEDS = {
     "bus": [pytest.mark.kafka],
@@ -39,18 +42,16 @@ def peer(
     channel_name: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Peer]:
     """The channel's far end, which counts."""
-    kafka = request.getfixturevalue("kafka_bootstrap") if channel_name == "bus" else ""
-    folder = tmp_path_factory.mktemp(channel_name)
-    around = Surroundings(folder, kafka, partial(request.getfixturevalue, "rabbitmq"))
+    broker = partial(request.getfixturevalue, "foreign_broker")
+    rabbitmq = partial(request.getfixturevalue, "rabbitmq")
+    around = Surroundings(tmp_path_factory.mktemp(channel_name), broker, rabbitmq)
     with PEERS[channel_name](around) as peer:
         yield peer
 
 
 @pytest.fixture(scope="module")
 def stores(channel_name: str, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The settings of the ledger, or of the broker, for the channel that uses it."""
-    if channel_name == "bus":
-        return {"ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": request.getfixturevalue("kafka_bootstrap")}
+    """The settings of the ledger, for the channel that uses it."""
     if channel_name != "push":
         return {}
     url = request.getfixturevalue("postgres_url")

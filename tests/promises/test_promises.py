@@ -85,7 +85,7 @@ async def test_taken_and_the_answer_lost_is_a_doubt(sender: Sender) -> None:
     assert isinstance(sending.result(), Unknown)
 
 
-@pytest.mark.promise("in_doubt", "email nrdp pagerduty push rabbitmq slack sms webhook")
+@pytest.mark.promise("in_doubt", "bus email nrdp pagerduty push rabbitmq slack sms webhook")
 async def test_a_send_given_up_while_the_answer_is_awaited_has_let_bytes_out(
     sender: Sender,
 ) -> None:

@@ -15,6 +15,7 @@ from services.contracts import topics
 from services.contracts.records import Delivery
 from services.deliverer.wiring import channel_names
 from services.machine.ports import free_ports
+from tests.broker import OwnBroker
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.receivers import Mailbox, WebhookReceiver
@@ -90,6 +91,16 @@ def bus(kafka_bootstrap: str) -> Iterator[Bus]:
     producer = Producer(settings, "test")
     yield Bus(settings, producer)
     producer.close()
+
+
+@pytest.fixture(scope="session")
+def foreign_broker(
+    aldebaran_tools: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[OwnBroker]:
+    """A cluster that is not Aldebaran's; it is reached by a passage to it, on the port it tells."""
+    own = OwnBroker(aldebaran_tools, tmp_path_factory.mktemp("foreign"), free_ports(1)[0])
+    yield own
+    own.running.stop()
 
 
 @pytest.fixture

@@ -1,23 +1,28 @@
-"""The bus channel to a cluster that is not ours: TLS, a log-in, and what is told when they fail."""
+"""The bus channel to a cluster that is not ours: TLS, a log-in, and acknowledgements lost."""
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.kafka.consumer import Consumer
+from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts.states import State
 from services.contracts.topics import Topic
 from services.machine import broker, child, setup
 from services.machine.ports import free_ports
+from tests.broker import OwnBroker
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.waiting import until
+from tests.matrix.peers import way_to
+from tests.topic import WholeTopic
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
@@ -144,3 +149,33 @@ def test_our_own_programs_enter_such_a_cluster_too(foreign: tuple[Bus, int]) -> 
 
     until(comes, "the record")
     consumer.close()
+
+
+@pytest.mark.promise("after_doubt", "bus")
+def test_killed_before_the_acknowledgement_another_writes_the_same_key(
+    start: Start, ledger: Ledger, foreign_broker: OwnBroker
+) -> None:
+    with way_to(foreign_broker).listening() as passage:
+        settings = ProducerSettings(kafka_bootstrap_servers=foreign_broker.node.bootstrap)
+        TopicAdmin(settings, "test").declare([Topic("killed")])
+        one = delivery(1, "bus", "killed")
+        ledger.add(one)
+        passage.armed = one.delivery_id.encode()
+        short = {"send_timeout_seconds": 2, "lease_seconds": 4}
+        there = {"bus_bootstrap_servers": foreign_broker.node.bootstrap}
+        first = start("bus", **there, **short)
+        with closing(WholeTopic(settings, "killed")) as topic:
+            records: list[Incoming] = []
+
+            def written(count: int) -> bool:
+                records.extend(topic.read())
+                return len(records) == count
+
+            until(lambda: written(1), "written, and nobody knows")
+            first.end(signal.SIGKILL)
+            passage.go_on()
+            start("bus", **there, **short)
+            until(lambda: set(ledger.states().values()) == {State.SENT}, "sent")
+            assert written(2)
+    assert {each.key for each in records} == {one.delivery_id.encode()}
+    assert [each["outcome"] for each in ledger.attempts(one)] == [State.IN_DOUBT, State.SENT]

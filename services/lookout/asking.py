@@ -30,17 +30,19 @@ def answer(asked: argparse.Namespace, settings: LedgerSettings) -> int:
     """Carry the command out; return the exit code: 1 if the ledger knows no such alert."""
     try:
         with open_pool(settings) as pool:
-            found = Answers(pool).why(asked.alert)
+            answers = Answers(pool)
+            found = answers.why(asked.alert)
+            absent = "" if found else answers.absent(asked.alert)
     except Trouble as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    return tell(found, asked.alert, sys.stdout, as_json=asked.json)
+    return tell(found, absent, sys.stdout, as_json=asked.json)
 
 
-def tell(found: Answer | None, asked_for: str, out: TextIO, *, as_json: bool) -> int:
-    """Write the answer; return the exit code."""
+def tell(found: Answer | None, absent: str, out: TextIO, *, as_json: bool) -> int:
+    """Write the answer, or where it is that there is none of; return the exit code."""
     if found is None:
-        lines: Iterable[str] = _unknown(asked_for)
+        lines: Iterable[str] = _unknown(absent)
     elif as_json:
         lines = [orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()]
     else:
@@ -49,9 +51,12 @@ def tell(found: Answer | None, asked_for: str, out: TextIO, *, as_json: bool) ->
     return 1 if found is None else 0
 
 
-def _unknown(asked_for: str) -> Iterator[str]:
+def _unknown(absent: str) -> Iterator[str]:
     kept = topics.rejected(topics.ALERTS)
-    yield f"The ledger has no alert {asked_for} (looked at: alerts, by id). So one of these:"
+    yield f"{absent} (looked at: alerts, and what was set aside, by id)."
+    if kept in absent:
+        return
+    yield "So one of these:"
     yield "- It was never found: no watch fired. The id is a hash of watch and key columns."
     yield f"- It is on topic {topics.ALERTS} and not taken in yet: the lookout is down or behind."
     yield f"- It could not be used: topic {kept} has it, with the reason."

@@ -6,6 +6,11 @@ BEGINS: Final = """
 SELECT alert_id FROM alerts WHERE alert_id >= %(id)s AND alert_id < %(id)s || 'g' LIMIT 2
 """
 
+SET_ASIDE: Final = """
+SELECT key, (extract(epoch FROM at) * 1000)::bigint AS at_ms FROM set_aside
+WHERE key >= %(id)s AND key < %(id)s || 'g' ORDER BY key LIMIT 1
+"""
+
 ALERT: Final = """
 SELECT alert_id, watch, severity, summary, routed_by, decision,
   (extract(epoch FROM detected_at) * 1000)::bigint AS detected_at_ms,
@@ -16,19 +21,24 @@ FROM alerts WHERE alert_id = %(id)s
 
 DELIVERIES: Final = """
 SELECT delivery_id, channel, recipient, repetition, state, attempt, marked_repeat, reason,
-  provider_id, plan, suppressed_by, digest_id,
+  provider_id, plan, suppressed_by, digest_id, p.person AS stopped_by, p.why AS stopped_why,
+  (extract(epoch FROM p.at) * 1000)::bigint AS stopped_at_ms,
   (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
   (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms,
   (extract(epoch FROM next_attempt_at) * 1000)::bigint AS next_attempt_at_ms
-FROM deliveries WHERE alert_id = %(id)s ORDER BY created_at, delivery_id LIMIT %(limit)s
+FROM deliveries LEFT JOIN channel_pauses p USING (channel)
+WHERE alert_id = %(id)s ORDER BY created_at, delivery_id LIMIT %(limit)s
 """
 
 # A digest's carrier may be another alert's: its way is this alert's too.
 CARRIERS: Final = """
-SELECT c.delivery_id, c.state, c.attempt, c.marked_repeat, c.reason, c.alert_id,
+SELECT c.delivery_id, c.state, c.attempt, c.marked_repeat, c.reason, c.alert_id, c.channel,
+  p.person AS stopped_by, p.why AS stopped_why,
+  (extract(epoch FROM p.at) * 1000)::bigint AS stopped_at_ms,
   (extract(epoch FROM c.updated_at) * 1000)::bigint AS updated_at_ms,
   (extract(epoch FROM c.next_attempt_at) * 1000)::bigint AS next_attempt_at_ms
 FROM deliveries d JOIN deliveries c ON c.delivery_id = d.digest_id
+  LEFT JOIN channel_pauses p ON p.channel = c.channel
 WHERE d.alert_id = %(id)s AND d.digest_id <> d.delivery_id LIMIT %(limit)s
 """
 

@@ -10,7 +10,7 @@ from psycopg.rows import dict_row
 from services.backbone.errors import Refused
 from services.backbone.ledger import answering
 from services.backbone.ledger.database import Connection, Pool, transaction
-from services.backbone.ledger.sentences import Told, sentence
+from services.backbone.ledger.sentences import Stop, Told, absent, sentence
 
 ROWS_LIMIT: Final = 2000
 """Most deliveries, and most happenings, that one answer holds."""
@@ -94,6 +94,18 @@ class Answers:
                 raise Refused(f"several alerts begin with {begin}: give more of the id")
             return _answer(connection, found[0]["alert_id"])
 
+    def absent(self, alert_id: str) -> str:
+        """Say of an alert that the ledger does not have whether it is known to be set aside.
+
+        Raises:
+            Refused: it is no id.
+            Transient: Postgres is away.
+        """
+        begin = _checked(alert_id)
+        with self._snapshot() as connection:
+            found = _ask(connection, answering.SET_ASIDE, begin)
+        return absent(found[0]["key"], found[0]["at_ms"]) if found else absent(begin, None)
+
     @contextmanager
     def _snapshot(self) -> Iterator[Connection]:
         with transaction(self._pool) as connection:
@@ -167,7 +179,14 @@ def _told(row: _Row) -> Told:
         updated_at_ms=row["updated_at_ms"],
         next_attempt_at_ms=row.get("next_attempt_at_ms", 0),
         in_digest=row.get("digest_id") is not None,
+        stop=_stop(row),
     )
+
+
+def _stop(row: _Row) -> Stop | None:
+    if row["stopped_by"] is None:
+        return None
+    return Stop(row["channel"], row["stopped_by"], row["stopped_why"], row["stopped_at_ms"])
 
 
 def _ask(connection: Connection, question: str, alert_id: str) -> list[_Row]:

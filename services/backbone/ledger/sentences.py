@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from services.contracts import topics
 from services.contracts.states import State
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Who has stopped a channel, why, and since when."""
+
+    channel: str
+    person: str
+    why: str
+    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +30,8 @@ class Told:
     updated_at_ms: int
     next_attempt_at_ms: int = 0
     in_digest: bool = False
+    stop: Stop | None = None
+    """Why nobody claims what is due on its channel."""
 
 
 def sentence(told: Told, carrier: Told | None = None) -> str:
@@ -27,6 +40,15 @@ def sentence(told: Told, carrier: Told | None = None) -> str:
         return f"part of a digest: {sentence(carrier)}"
     words = _SENTENCES[State(told.state)](told)
     return f"{words}; it may be a repeat, and says so" if _repeats(told) else words
+
+
+def absent(alert_id: str, aside_at_ms: int | None) -> str:
+    """Return where an alert is that the ledger does not have, as far as that is known."""
+    if aside_at_ms is None:
+        return f"the ledger has no alert {alert_id}"
+    kept = topics.rejected(topics.ALERTS)
+    noted = f"as was noted at {at(aside_at_ms)}"
+    return f"alert {alert_id} was set aside, {noted}: topic {kept} has it, with the reason"
 
 
 def at(at_ms: int) -> str:
@@ -58,7 +80,18 @@ def _because(told: Told) -> str:
 def _retry(told: Told) -> str:
     tried = f"not sent yet: tried {told.attempt} times"
     last = f", last {told.reason}" if told.reason else ""
-    return f"{tried}{last}; next try at {at(told.next_attempt_at_ms)}"
+    return f"{tried}{last}; next try at {at(told.next_attempt_at_ms)}{_stopped(told)}"
+
+
+def _pending(told: Told) -> str:
+    return f"not sent yet: waits to be sent since {at(told.updated_at_ms)}{_stopped(told)}"
+
+
+def _stopped(told: Told) -> str:
+    if told.stop is None:
+        return ""
+    since = f"since {at(told.stop.at_ms)}"
+    return f"; {told.stop.person} has stopped channel {told.stop.channel} {since}: {told.stop.why}"
 
 
 def _closed(told: Told) -> str:
@@ -68,7 +101,7 @@ def _closed(told: Told) -> str:
 
 
 _SENTENCES: Final[dict[State, Callable[[Told], str]]] = {
-    State.PENDING: lambda told: f"not sent yet: waits to be sent since {at(told.updated_at_ms)}",
+    State.PENDING: _pending,
     State.CLAIMED: lambda told: f"being sent since {at(told.updated_at_ms)}, try {told.attempt}",
     State.SENT: _sent,
     State.CONFIRMED: _confirmed,

@@ -3,7 +3,8 @@
 from fastapi import APIRouter
 
 from services.backbone.ledger.answers import Answer
-from services.console.api.terms import AlertId, AlertStart, known_alert, no_such_alert
+from services.backbone.web.problems import Problem
+from services.console.api.terms import AlertId, AlertStart, known_alert
 from services.console.behind import Behind
 from services.console.desk import Served
 from services.console.people.door import Reader
@@ -17,7 +18,7 @@ def explaining_api() -> APIRouter:
     def why(person: Reader, desk: Served, alert_id: AlertStart) -> Answer:
         found = desk.answers.why(alert_id)
         if found is None:
-            raise no_such_alert(alert_id)
+            raise Problem(404, "no_such_alert", desk.answers.absent(alert_id))
         return found
 
     @router.get("/alerts/{alert_id}/behind", summary="Each auditor's own finding, and the events")

@@ -47,7 +47,7 @@ def alert_pages() -> APIRouter:
     def one(request: Request, person: Reader, alert_id: AlertId, desk: Served) -> HTMLResponse:
         detail, why = desk.reader.alert(alert_id), desk.answers.why(alert_id)
         if detail is None or why is None:
-            raise no_such_alert(alert_id)
+            raise Problem(404, "no_such_alert", desk.answers.absent(alert_id))
         ids = detail.record.get("event_ids", [])
         return html(
             request,

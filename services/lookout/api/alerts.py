@@ -63,7 +63,7 @@ def alert_routes() -> APIRouter:
     def why(alert_id: AlertId, operator: Operator, desk: Served) -> Answer:
         found = desk.answers.why(alert_id)
         if found is None:
-            raise Problem(404, "no_such_alert", f"the ledger has no alert {alert_id}")
+            raise Problem(404, "no_such_alert", desk.answers.absent(alert_id))
         return found
 
     return router

@@ -40,6 +40,9 @@ class Why(Protocol):
     def why(self, alert_id: str) -> Answer | None:
         """Return all that is recorded about an alert, or None."""
 
+    def absent(self, alert_id: str) -> str:
+        """Say where an alert is that there is no record of, as far as that is known."""
+
 
 @dataclass(frozen=True)
 class Desk:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from services.aldebaran.__main__ import carry_out, parser
@@ -60,6 +61,14 @@ def test_alerts_are_listed_and_explained(run: Run, ledger_url: str) -> None:
     told = run("why", made[2][:8])
     assert "Number 2" in told
     assert "email to desk@example.org: sent once" in told
+    waits = add_alert(ledger_url, "waits")
+    add_delivery(ledger_url, waits, state=State.PENDING)
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute("INSERT INTO channel_pauses VALUES ('email', 'boss', 'it moves')")
+        connection.execute("INSERT INTO set_aside VALUES (%s)", ("e" * 32,))
+    assert "; boss has stopped channel email since 20" in run("why", waits)
+    with pytest.raises(Refused, match=f"{'e' * 32} was set aside"):
+        run("why", "e" * 32)
     assert run("ack", made[0], "--note", "mine") == "yours; first was ann\n"
     assert run("ack", made[0]) == "noted before; first was ann\n"
 

@@ -237,6 +237,7 @@ def test_labels_are_lines() -> None:
 
 def test_a_channel_is_stopped_once_and_goes_on(console: Console, ledger_url: str) -> None:
     add_delivery(ledger_url, add_alert(ledger_url, "one"), state=State.HELD)
+    add_delivery(ledger_url, waits := add_alert(ledger_url, "two"), state=State.PENDING)
     with console.client("ann") as ann, console.client("boss", Role.ADMIN) as boss:
         wait_until(lambda: "<b>email</b>" in ann.get("/channels").text, 30, "no channel is shown")
         assert "placeholder" not in ann.get("/channels").text
@@ -246,6 +247,8 @@ def test_a_channel_is_stopped_once_and_goes_on(console: Console, ledger_url: str
         path, why = "/channels/email", {"what": "pause", "why": "the relay is moved"}
         assert boss.post(path, data=form | {"what": "pause"}).status_code == 422
         assert "the relay is moved" in boss.post(path, data=form | why).text
+        page = ann.get(f"/alerts/{waits}").text
+        assert "boss has stopped channel email" in page
         assert boss.post(path, data=form | why).status_code == 200
         assert boss.post(path, data=form | why | {"key": "another"}).status_code == 409
         assert ann.get("/v1/channels/paused").json()[0]["person"] == "boss"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from services.backbone.ledger.accounting import AccountBook
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.dropped import DroppedAddress, DroppedAddresses
 from services.backbone.settings import LedgerSettings
@@ -98,6 +99,13 @@ async def test_why_tells_what_is_recorded(room: Room) -> None:
     told = (await room.ask("GET", f"/alerts/{HOT.alert_id}/why")).json()
     assert [each["recipient"] for each in told["recipients"]] == ["desk@example.com"]
     assert any("acknowledged" in each["what"] for each in told["happened"])
+
+
+async def test_why_tells_of_an_alert_that_was_set_aside(room: Room) -> None:
+    AccountBook(room.pool).keep_aside([HOT.alert_id])
+    missing = await room.ask("GET", f"/alerts/{HOT.alert_id}/why")
+    assert missing.status_code == 404
+    assert "was set aside" in missing.json()["detail"]
     assert (await room.ask("GET", f"/alerts/{'f' * 32}/why")).status_code == 404
 
 

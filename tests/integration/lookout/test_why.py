@@ -6,7 +6,10 @@ import orjson
 import pytest
 
 from services.backbone.errors import Refused
+from services.backbone.ledger.accounting import AccountBook
 from services.backbone.ledger.answers import Answer, Answers
+from services.backbone.ledger.database import transaction
+from services.backbone.ledger.pauses import pause_on, resume_on
 from services.lookout.__main__ import main
 from services.lookout.asking import tell
 from services.lookout.routing import decide
@@ -104,11 +107,55 @@ def test_people_and_programs_can_read_it(world: World) -> None:
 def test_an_unknown_id_is_told_what_was_looked_at(world: World) -> None:
     assert Answers(world.pool).why("ab" * 16) is None
     out = io.StringIO()
-    assert tell(None, "ab" * 16, out, as_json=True) == 1
+    assert tell(None, Answers(world.pool).absent("ab" * 16), out, as_json=True) == 1
+    assert out.getvalue().startswith(f"the ledger has no alert {'ab' * 16} (looked at: ")
     assert "alerts.rejected" in out.getvalue()
     for wrong in ("", "abc", "g" * 32, "a" * 33, "%" * 32):
         with pytest.raises(Refused, match="no alert's id"):
             Answers(world.pool).why(wrong)
+
+
+def test_a_channel_that_a_person_has_stopped_is_named_with_who_and_why(world: World) -> None:
+    world.arrive(world.programs[0], [HOT])
+    with transaction(world.pool) as connection:
+        assert pause_on(connection, "sms", "ann", "the carrier repeats")
+    told = sentences(why(world, HOT))
+    assert told["sms a"].endswith(
+        "; ann has stopped channel sms since 2026-11-21 21:00:00Z: the carrier repeats"
+    )
+    assert "stopped" not in told["email b"]
+    with transaction(world.pool) as connection:
+        assert resume_on(connection, "sms")
+    assert "stopped" not in sentences(why(world, HOT))["sms a"]
+
+
+def test_a_digest_that_waits_for_its_stopped_channel_says_so_of_each_alert(world: World) -> None:
+    world.arrive(world.programs[0], [HOT, HOT + 4])
+    world.pass_time(61)
+    world.programs[0].round()
+    with transaction(world.pool) as connection:
+        pause_on(connection, "email", "ann", "moved")
+    words = [sentences(why(world, number))["email b"] for number in (HOT, HOT + 4)]
+    assert all("ann has stopped channel email" in each for each in words)
+    with transaction(world.pool) as connection:
+        resume_on(connection, "email")
+
+
+def test_an_alert_that_was_set_aside_is_said_to_be(
+    world: World,
+    ledger_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_POSTGRES_URL", ledger_url)
+    aside = "cd" * 16
+    AccountBook(world.pool).keep_aside([aside, "alerts/0/12"])
+    capsys.readouterr()
+    assert main(["why", aside[:8]]) == 1
+    told = capsys.readouterr().out
+    assert told.startswith(f"alert {aside} was set aside, as was noted at 20")
+    assert "topic alerts.rejected has it, with the reason" in told
+    assert "never found" not in told
 
 
 def test_the_command_asks_the_ledger(

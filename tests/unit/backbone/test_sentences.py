@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from services.backbone.ledger.sentences import Told, sentence
+from services.backbone.ledger.sentences import Stop, Told, absent, sentence
 from services.contracts.states import State
 
 AT_MS = 1_795_253_400_125
 TOLD = Told("SENT", attempt=1, marked_repeat=False, reason="", updated_at_ms=AT_MS)
 WHEN = "2026-11-21 09:30:00Z"
+STOP = Stop("sms", "ann", "the carrier repeats", AT_MS)
+STOPPED = f"; ann has stopped channel sms since {WHEN}: the carrier repeats"
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,15 @@ WHEN = "2026-11-21 09:30:00Z"
             replace(TOLD, state="CLOSED", attempt=2, reason="seen"),
             f"closed at {WHEN}: seen; tried 2 times before",
         ),
+        (
+            replace(TOLD, state="PENDING", attempt=0, stop=STOP),
+            f"not sent yet: waits to be sent since {WHEN}{STOPPED}",
+        ),
+        (
+            replace(TOLD, state="RETRY_WAIT", reason="429", next_attempt_at_ms=AT_MS, stop=STOP),
+            f"not sent yet: tried 1 times, last 429; next try at {WHEN}{STOPPED}",
+        ),
+        (replace(TOLD, stop=STOP), f"sent once at {WHEN}"),
     ],
 )  # fmt: skip
 def test_it_reads_so(told: Told, words: str) -> None:
@@ -56,3 +67,9 @@ def test_an_alert_of_a_digest_stands_as_the_digest_does() -> None:
     carrier = replace(TOLD, state="IN_DOUBT", reason="timeout", in_digest=True)
     told = f"part of a digest: in doubt since {WHEN}: timeout"
     assert sentence(member, carrier) == told
+
+
+def test_what_was_set_aside_says_where_it_is() -> None:
+    assert absent("5faf0a92", None) == "the ledger has no alert 5faf0a92"
+    aside = f"alert 5faf0a92 was set aside, as was noted at {WHEN}: topic alerts.rejected has it"
+    assert absent("5faf0a92", AT_MS).startswith(aside)

@@ -100,7 +100,7 @@ class Provider:
         self.store.sync()
 
     def _call_back(self, message: Message) -> None:
-        """Report what became of the message at its recipient, now, later, twice, or forged."""
+        """Report what became of the message at its recipient, now, later, or twice."""
         key = message.delivery.delivery_id
         fault = self.weather.fault("provider", "callback")
         if fault is None:

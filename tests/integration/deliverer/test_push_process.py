@@ -40,6 +40,11 @@ class Apple:
     def taken(self) -> Counter[str]:
         return self.inbox.taken("apns")
 
+    def senders(self) -> dict[str, int]:
+        found = self.inbox.get("/apns/senders")
+        assert isinstance(found, dict)
+        return found
+
     def phones(self) -> dict[str, Any]:
         found = self.inbox.get("/apns/phones")
         assert isinstance(found, dict)
@@ -72,7 +77,7 @@ def at_rest(ledger: Ledger, *states: State) -> bool:
     return set(ledger.states().values()) <= set(states)
 
 
-def test_each_is_pushed_once_over_one_connection_and_no_secret_is_told(
+def test_each_is_pushed_once_over_one_connection_with_one_credential_and_no_secret_is_told(
     start: Start, bus: Bus, ledger: Ledger, apple: Apple
 ) -> None:
     devices = json.dumps({"on-call": {"token": PHONE}})
@@ -83,6 +88,7 @@ def test_each_is_pushed_once_over_one_connection_and_no_secret_is_told(
     until(lambda: at_rest(ledger, State.SENT), "all sent")
     assert apple.taken() == Counter(each.delivery_id for each in sent)
     assert set(apple.phones()[PHONE]["screen"]) == {each.delivery_id for each in sent}
+    assert apple.senders() == {"connections": 1, "credentials": 1}
     assert deliverer.end() == 0
     told = deliverer.log_file.read_text() + str(ledger.rows())
     assert PHONE not in told
@@ -161,6 +167,7 @@ def test_a_refused_credential_is_signed_anew_then_told_and_nothing_is_lost(
     until(lambda: len(ledger.attempts(one)) > 2, "tried again")
     apple.dial(refuse_share=0)
     until(lambda: at_rest(ledger, State.SENT), "sent")
+    assert apple.senders()["credentials"] == 2
     first, second, *_ = ledger.attempts(one)
     assert "signed anew" in first["reason"]
     assert "push_key_id" in second["reason"]

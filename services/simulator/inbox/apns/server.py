@@ -63,6 +63,8 @@ class Http2Server:
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._talks: set[Talk] = set()
+        self.connections = 0
+        """How many were opened so far."""
         self._listening: threading.Event = threading.Event()
         self._trouble: OSError | None = None
         self.port = port
@@ -115,6 +117,7 @@ class Http2Server:
             talk.end()
 
     def _talk(self) -> "Talk":
+        self.connections += 1
         return Talk(self._answerer, self._talks)
 
 

@@ -3,7 +3,8 @@
 It speaks HTTP/2 over TLS on a port of its own: ALDEBARAN_INBOX_APNS_PORT, or a free one. With
 ALDEBARAN_INBOX_APNS_FOLDER it listens at once, and keeps key and certificate there. `GET
 /apns/phones` shows the phones' screens, and what waits for or was lost by a phone that is off.
-`POST /apns/hang-up` ends all connections; with `?politely=true` by a GOAWAY.
+`GET /apns/senders` counts connections and the signed tokens that came over them. `POST
+/apns/hang-up` ends all connections; with `?politely=true` by a GOAWAY.
 """
 
 import random
@@ -11,7 +12,7 @@ import threading
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import orjson
 from pydantic import Field
@@ -73,6 +74,7 @@ class Apns:
         self._phones = Phones()
         self._lock = threading.Lock()
         self._running: tuple[Http2Server, Account] | None = None
+        self._credentials: set[str] = set()
 
     def read(self, request: ProviderRequest) -> Sending | ProviderAnswer:
         """Answer what is asked over plain HTTP; notifications come by HTTP/2 only."""
@@ -80,11 +82,10 @@ class Apns:
             server, _ = self._started()
             server.hang_up(politely=request.query.get("politely") == "true")
             return ProviderAnswer(202, b"{}")
-        if request.method != "GET" or request.path not in ("", "/phones"):
+        shown = {"": self._introduction, "/phones": self._seen, "/senders": self._senders}
+        if request.method != "GET" or request.path not in shown:
             return ProviderAnswer(404, b"{}")
-        if request.path == "/phones":
-            return ProviderAnswer(200, orjson.dumps(self._phones.seen(self._dials().offline)))
-        return ProviderAnswer(200, orjson.dumps(self._introduction()))
+        return ProviderAnswer(200, orjson.dumps(shown[request.path]()))
 
     def take(self, _: ProviderRequest, __: Sending) -> ProviderAnswer:
         """Say that nothing is taken this way."""
@@ -107,6 +108,7 @@ class Apns:
 
     def answer(self, account: Account, headers: Mapping[str, str], body: bytes) -> Reply:
         """Answer one request as Apple would, or as a dial says."""
+        self._credentials.add(headers.get("authorization", ""))
         push = judge(headers, body, account, self._desk.clock.now_ms())
         if isinstance(push, Wrong):
             return Reply(status=push.status, said={"reason": push.reason})
@@ -163,6 +165,13 @@ class Apns:
             body=body.decode(errors="replace"),
             headers={name: value for name, value in headers.items() if name != "authorization"},
         )
+
+    def _seen(self) -> dict[str, Any]:
+        return self._phones.seen(self._dials().offline)
+
+    def _senders(self) -> dict[str, int]:
+        server, _ = self._started()
+        return {"connections": server.connections, "credentials": len(self._credentials)}
 
     def _introduction(self) -> dict[str, str]:
         server, account = self._started()

@@ -15,7 +15,6 @@ from services.backbone.ledger.accounting import (
 )
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import Alert, Delivery, Severity
-from services.contracts.states import State
 
 WATCH: Final = "accountant"
 """The watch of the accountant's own alerts."""
@@ -25,7 +24,15 @@ NAMED_LIMIT: Final = 10
 MISSING_ALERT: Final = "missing_alert"
 MISSING_RECIPIENT: Final = "missing_recipient"
 OVERDUE_CHANNEL: Final = "overdue_channel"
-_ROW_KINDS: Final = {State.IN_DOUBT: "in_doubt", State.HELD: "held", State.SUPPRESSED: "suppressed"}
+_STANDS: Final = {
+    "in_doubt": "in doubt",
+    "held": "held",
+    "suppressed": "suppressed beyond its time",
+    "failed": "failed, and nobody is told instead,",
+    "unfollowed": "failed or held, and its fallback has not begun,",
+    "escalation": "due",
+}
+"""How a row of each kind stands, followed by for how long."""
 _WORDS: Final = {
     MISSING_ALERT: "alerts were found and are not in the ledger: is the lookout running?",
     MISSING_RECIPIENT: "recipients were meant to be told and have no delivery",
@@ -33,22 +40,28 @@ _WORDS: Final = {
     "in_doubt": "deliveries have been in doubt for too long",
     "held": "deliveries wait for a person",
     "suppressed": "deliveries wait although their silence is over: is the lookout running?",
+    "failed": "deliveries have failed for good, and nobody is told instead",
+    "unfollowed": "failures are not followed by their fallback: is the lookout running?",
+    "escalation": "steps of escalations are overdue: is the lookout running?",
 }
 KINDS: Final = tuple(_WORDS)
-_WARNINGS: Final = frozenset({"in_doubt", "held"})
+_WARNINGS: Final = frozenset({"in_doubt", "held", "failed"})
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a delivery may wait, in seconds, before it is overdue."""
+    """How long something may wait, in seconds, before it is overdue."""
 
     in_doubt: float
     held: float
     suppressed: float
 
-    def of(self, state: State) -> float:
-        """Return the limit of one open state."""
-        return {State.IN_DOUBT: self.in_doubt, State.HELD: self.held}.get(state, self.suppressed)
+    def of(self, kind: str) -> float:
+        """Return the limit of one kind: what failed waits for a person, as what is held does; the
+        rest waits for a lookout.
+        """
+        people = {"in_doubt": self.in_doubt, "held": self.held, "failed": self.held}
+        return people.get(kind, self.suppressed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +103,13 @@ def overdue(rows: Sequence[OpenRow], backlogs: Sequence[Backlog], limits: Limits
     """Return what waits for longer than it may."""
     waiting = [
         Finding(
-            _ROW_KINDS[row.state],
-            row.delivery_id,
+            row.kind,
+            row.subject,
             row.channel,
-            f"{row.state} for {_span(row.waited_seconds)}: {row.reason}"[:400],
+            f"{_STANDS[row.kind]} for {_span(row.waited_seconds)}: {row.reason}"[:400],
         )
         for row in rows
-        if row.waited_seconds > limits.of(row.state)
+        if row.waited_seconds > limits.of(row.kind)
     ]
     return waiting + [
         Finding(
@@ -117,7 +130,7 @@ def compare(known: Sequence[Finding], current: Sequence[Finding], rows: int) -> 
     """
     before = {(each.kind, each.subject) for each in known}
     now = {(each.kind, each.subject) for each in current}
-    cut = _ROW_KINDS.values() if rows >= ROWS_LIMIT else ()
+    cut = _STANDS if rows >= ROWS_LIMIT else ()
     return Changes(
         new=tuple(each for each in current if (each.kind, each.subject) not in before),
         ended=tuple(

@@ -90,7 +90,7 @@ def _account(settings: AccountantSettings, clock: Clock) -> Account:
         account.missing += _absences(book, settings, window)
         account.missing = list({each.subject: each for each in account.missing}.values())
         backlogs = book.backlogs(settings.accountant_due_seconds)
-        account.overdue = accounts.overdue(book.open_rows(), backlogs, settings.limits)
+        account.overdue = accounts.overdue(book.open_rows(window), backlogs, settings.limits)
         account.totals = book.totals(window)
     return account
 

@@ -33,7 +33,7 @@ class Turns:
             Transient: Postgres is away.
         """
         known = self.book.open_findings()
-        rows = self.book.open_rows()
+        rows = self.book.open_rows(self._window_seconds)
         backlogs = self.book.backlogs(self.settings.accountant_due_seconds)
         current = [
             *self._still_missing(known),
@@ -48,6 +48,10 @@ class Turns:
         self._count(current)
         return current
 
+    @property
+    def _window_seconds(self) -> float:
+        return self.settings.accountant_window_hours * 3600
+
     def _still_missing(self, known: list[Finding]) -> list[Finding]:
         alerts = [each for each in known if each.kind == accounts.MISSING_ALERT]
         recipients = [each for each in known if each.kind == accounts.MISSING_RECIPIENT]
@@ -59,7 +63,7 @@ class Turns:
         """Compare the window's next alerts with their deliveries; begin again at its end."""
         page = self.book.page(
             self._place,
-            since_seconds=self.settings.accountant_window_hours * 3600,
+            since_seconds=self._window_seconds,
             until_seconds=self.settings.accountant_behind_seconds,
         )
         self._place = page[-1] if page else Place()

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from psycopg.rows import class_row, kwargs_row, scalar_row
+from psycopg.rows import class_row, scalar_row
 
 from services.backbone.ledger import bookkeeping
 from services.backbone.ledger.database import Connection, Pool, sorted_troubles
 from services.contracts.records import Delivery
-from services.contracts.states import State
 
 ROWS_LIMIT: Final = 2000
-"""Most rows of each state, and most open findings, that one turn looks at."""
+"""Most rows of each kind, and most open findings, that one turn looks at."""
 RAISE_LIMIT: Final = 500
 """Most findings that one message tells of."""
 
@@ -31,12 +30,11 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class OpenRow:
-    """A delivery that waits for evidence, for a person, or beyond the time of its suppression."""
+    """What waits for evidence, for a person, or for a lookout beyond its time; by its kind."""
 
-    delivery_id: str
+    kind: str
+    subject: str
     channel: str
-    recipient: str
-    state: State
     waited_seconds: float
     reason: str
 
@@ -127,9 +125,12 @@ class AccountBook:
         own = {"at_us": after.at_us, "alert_id": after.alert_id}
         return self._ask(class_row(Place), bookkeeping.PAGE, **terms, **own)
 
-    def open_rows(self) -> list[OpenRow]:
-        """Return deliveries that wait, the longest first; at most ROWS_LIMIT of each state."""
-        return self._ask(kwargs_row(_open_row), bookkeeping.OPEN_ROWS, limit=ROWS_LIMIT)
+    def open_rows(self, since_seconds: float) -> list[OpenRow]:
+        """Return what waits, the longest first; at most ROWS_LIMIT of each kind, and of what has
+        failed only what was made since so long ago.
+        """
+        terms = {"since": since_seconds, "limit": ROWS_LIMIT}
+        return self._ask(class_row(OpenRow), bookkeeping.OPEN_ROWS, **terms)
 
     def backlogs(self, due_seconds: float) -> list[Backlog]:
         """Return the channels on which something is due for longer than this."""
@@ -209,10 +210,6 @@ class AccountBook:
         with sorted_troubles(), self._pool.connection() as connection:
             connection.set_autocommit(True)
             yield connection
-
-
-def _open_row(**row: Any) -> OpenRow:
-    return OpenRow(**row | {"state": State(row["state"])})
 
 
 def _notice_terms(notice: Notice) -> dict[str, Any]:

@@ -41,17 +41,34 @@ ORDER BY accepted_at, alert_id DESC LIMIT %(limit)s"""
 _OWN: Final = """
   AND NOT EXISTS (SELECT FROM alerts a WHERE a.alert_id = d.alert_id AND a.watch = 'accountant')"""
 
+# A failure that nobody follows has no other target, or its last one has failed too. What is still
+# to be followed stands as in the index deliveries_fallback: only then can it be used.
 OPEN_ROWS: Final = f"""
-SELECT delivery_id, channel, recipient, state, reason,
+SELECT kind, subject, channel, reason,
   extract(epoch FROM ledger_now() - since)::float8 AS waited_seconds
 FROM (
-  (SELECT d.*, updated_at AS since FROM deliveries d WHERE state = 'IN_DOUBT' {_OWN}
+  (SELECT 'in_doubt' AS kind, delivery_id AS subject, channel, reason, updated_at AS since
+    FROM deliveries d WHERE state = 'IN_DOUBT' {_OWN} ORDER BY updated_at LIMIT %(limit)s)
+  UNION ALL (SELECT 'held', delivery_id, channel, reason, updated_at
+    FROM deliveries d WHERE state = 'HELD' {_OWN} ORDER BY updated_at LIMIT %(limit)s)
+  UNION ALL (SELECT 'suppressed', delivery_id, channel, reason, next_attempt_at
+    FROM deliveries d WHERE state = 'SUPPRESSED' AND next_attempt_at < ledger_now() {_OWN}
+    ORDER BY next_attempt_at LIMIT %(limit)s)
+  UNION ALL (SELECT 'failed', delivery_id, channel, reason, updated_at
+    FROM deliveries d JOIN alerts a USING (alert_id)
+    WHERE state = 'FAILED' AND d.created_at > ledger_now() - make_interval(secs => %(since)s)
+      AND a.acknowledged_at IS NULL AND (coalesce(plan -> 'fallback', '[]') = '[]'
+        OR EXISTS (SELECT FROM decisions e WHERE e.alert_id = d.alert_id
+          AND e.delivery_id = d.delivery_id AND (stage, decided) = ('fallback', 'exhausted')))
+      {_OWN} ORDER BY updated_at LIMIT %(limit)s)
+  UNION ALL (SELECT 'unfollowed', delivery_id, channel, reason, updated_at FROM deliveries d
+    WHERE (state = 'FAILED' OR state = 'HELD' AND plan ->> 'fallback_on' = 'held')
+      AND fallback_at IS NULL AND plan -> 'fallback' <> '[]' AND attempt > 0
     ORDER BY updated_at LIMIT %(limit)s)
-  UNION ALL (SELECT d.*, updated_at FROM deliveries d WHERE state = 'HELD' {_OWN}
-    ORDER BY updated_at LIMIT %(limit)s)
-  UNION ALL (SELECT d.*, next_attempt_at FROM deliveries d
-    WHERE state = 'SUPPRESSED' AND next_attempt_at < ledger_now() {_OWN}
-    ORDER BY next_attempt_at LIMIT %(limit)s)) AS waiting"""  # noqa: S608 - no input in it
+  UNION ALL (SELECT 'escalation', concat_ws('/', alert_id, name, step), '',
+      'nobody has acknowledged it', due_at
+    FROM escalations WHERE state = 'WAITING' AND due_at < ledger_now()
+    ORDER BY due_at LIMIT %(limit)s)) AS waiting"""  # noqa: S608 - no input in it
 
 BACKLOGS: Final = """
 SELECT channel, count(*) AS count,

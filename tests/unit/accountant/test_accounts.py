@@ -19,7 +19,6 @@ from services.backbone.errors import Ended, Transient
 from services.backbone.ledger.accounting import ROWS_LIMIT, Backlog, Finding, OpenRow
 from services.backbone.service import Life
 from services.contracts.records import Severity
-from services.contracts.states import State
 
 LIMITS: Final = Limits(in_doubt=600.0, held=900.0, suppressed=300.0)
 CHANNELS: Final = ("sms", "email", "log")
@@ -48,7 +47,8 @@ def test_what_is_open_is_neither_new_nor_ended(known: list[Finding], now: list[F
 @given(distinct)
 def test_a_list_that_was_cut_ends_nothing_that_may_be_beyond_it(known: list[Finding]) -> None:
     ended = accounts.compare(known, [], ROWS_LIMIT).ended
-    assert {each.kind for each in ended}.isdisjoint({"held", "in_doubt", "suppressed"})
+    whole = {"missing_alert", "missing_recipient", "overdue_channel"}
+    assert {each.kind for each in ended} <= whole
 
 
 @given(findings, targets, st.frozensets(channels))
@@ -80,18 +80,21 @@ def test_every_finding_is_told_once_if_there_is_anybody(
 
 
 @pytest.mark.parametrize(
-    ("state", "waited", "kind"),
+    ("kind", "limit_seconds"),
     [
-        (State.HELD, 899.0, None),
-        (State.HELD, 901.0, "held"),
-        (State.IN_DOUBT, 601.0, "in_doubt"),
-        (State.SUPPRESSED, 301.0, "suppressed"),
-        (State.SUPPRESSED, 299.0, None),
+        ("held", 900.0),
+        ("failed", 900.0),
+        ("in_doubt", 600.0),
+        ("suppressed", 300.0),
+        ("unfollowed", 300.0),
+        ("escalation", 300.0),
     ],
 )
-def test_each_state_has_its_own_limit(state: State, waited: float, kind: str | None) -> None:
-    row = OpenRow("d1", "sms", "ann", state, waited, "why")
-    assert [each.kind for each in accounts.overdue([row], [], LIMITS)] == ([kind] if kind else [])
+def test_each_kind_has_its_own_limit(kind: str, limit_seconds: float) -> None:
+    within, beyond = (OpenRow(kind, "d1", "sms", limit_seconds + more, "why") for more in (-1, 1))
+    (found,) = accounts.overdue([within, beyond], [], LIMITS)
+    assert (found.kind, found.subject, found.channel) == (kind, "d1", "sms")
+    assert found.detail.endswith(" min: why")
 
 
 def test_a_channel_that_sends_nothing_is_one_finding_however_much_waits() -> None:

@@ -13,6 +13,7 @@ from services.backbone.ledger.accounting import (
     Notice,
     OpenRow,
 )
+from services.contracts import topics
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import Alert, Delivery, Severity
 
@@ -24,6 +25,7 @@ NAMED_LIMIT: Final = 10
 MISSING_ALERT: Final = "missing_alert"
 MISSING_RECIPIENT: Final = "missing_recipient"
 OVERDUE_CHANNEL: Final = "overdue_channel"
+SHORT_RETENTION: Final = "short_retention"
 _STANDS: Final = {
     "in_doubt": "in doubt",
     "held": "held",
@@ -43,9 +45,10 @@ _WORDS: Final = {
     "failed": "deliveries have failed for good, and nobody is told instead",
     "unfollowed": "failures are not followed by their fallback: is the lookout running?",
     "escalation": "steps of escalations are overdue: is the lookout running?",
+    SHORT_RETENTION: "topic is kept for longer than the ledger may forget: nothing is removed",
 }
 KINDS: Final = tuple(_WORDS)
-_WARNINGS: Final = frozenset({"in_doubt", "held", "failed"})
+_WARNINGS: Final = frozenset({"in_doubt", "held", "failed", SHORT_RETENTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,17 @@ def overdue(rows: Sequence[OpenRow], backlogs: Sequence[Backlog], limits: Limits
         )
         for each in backlogs
     ]
+
+
+def short_retention(kept_hours: float, age_limit_hours: float, days: float) -> list[Finding]:
+    """Return a finding if the ledger, after so many days, forgets what can still be read again."""
+    if days * 24 > kept_hours + age_limit_hours:
+        return []
+    detail = (
+        f"the brokers keep it for {kept_hours:g} h and age_limit_hours is {age_limit_hours:g}:"
+        f" ledger_retention_days, {days:g}, must be more than both together"
+    )
+    return [Finding(SHORT_RETENTION, topics.ALERTS, "", detail)]
 
 
 def compare(known: Sequence[Finding], current: Sequence[Finding], rows: int) -> Changes:

@@ -7,9 +7,9 @@ from typing import Final
 
 from services.accountant.comparing import Comparison
 from services.accountant.heartbeat import Heartbeat
-from services.accountant.settings import AccountantSettings
+from services.accountant.settings import DECLARED_HOURS, AccountantSettings
 from services.accountant.turns import Turns
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.ledger.accounting import AccountBook
@@ -70,17 +70,17 @@ class Accountant:
         now = self.life.clock.monotonic_seconds()
         if now < self._next_at:
             return
-        check_topics(self.settings)
+        kept_hours = check_topics(self.settings)
         if not self.comparison.alerts.is_member():
             raise Transient("Kafka has not taken it into its consumer group yet")
-        self.turns.turn()
+        self.turns.turn(kept_hours)
         self._next_at = now + self.settings.accountant_turn_seconds
         self.trouble = None
         self.heartbeat.accounted()
 
 
-def check_topics(settings: AccountantSettings) -> None:
-    """Ask the brokers for the topics that are compared.
+def check_topics(settings: AccountantSettings) -> float:
+    """Ask the brokers for the topics that are compared; return for how many hours alerts are kept.
 
     Raises:
         Transient: the brokers are away, or the topics are not declared.
@@ -90,6 +90,11 @@ def check_topics(settings: AccountantSettings) -> None:
     if missing := wanted - admin.partitions().keys():
         names = ", ".join(sorted(missing))
         raise Transient(f"topics are missing: {names}; declare them: python -m services.topics")
+    try:
+        return admin.retention_hours(topics.ALERTS)
+    except Refused as error:
+        log.warning("retention_not_told", reason=str(error), taken_hours=DECLARED_HOURS)
+        return DECLARED_HOURS
 
 
 def run_accountant(settings: AccountantSettings, life: Life) -> None:

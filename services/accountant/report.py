@@ -74,7 +74,7 @@ def table(account: Account) -> str:
 
 
 def _account(settings: AccountantSettings, clock: Clock) -> Account:
-    check_topics(settings)
+    kept_hours = check_topics(settings)
     migrate(settings)
     account, window = Account(), settings.accountant_window_hours * 3600
     with open_pool(settings) as pool, closing(_consumer(settings, _REJECTED)) as aside:
@@ -91,6 +91,7 @@ def _account(settings: AccountantSettings, clock: Clock) -> Account:
         account.missing = list({each.subject: each for each in account.missing}.values())
         backlogs = book.backlogs(settings.accountant_due_seconds)
         account.overdue = accounts.overdue(book.open_rows(window), backlogs, settings.limits)
+        account.overdue += settings.short_retention(kept_hours)
         account.totals = book.totals(window)
     return account
 

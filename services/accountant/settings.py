@@ -1,15 +1,19 @@
 """What the accountant can be told."""
 
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from services.accountant.accounts import Limits, Target
+from services.accountant.accounts import Limits, Target, short_retention
+from services.backbone.ledger.accounting import Finding
 from services.backbone.settings import KafkaSettings, LedgerSettings, Seconds
 from services.contracts import topics
 from services.contracts.records import Name, ShortText
 
-_HOUR: int = 3600
+DECLARED_HOURS: Final = next(
+    topic.retention_hours for topic in topics.core_topics(()) if topic.name == topics.ALERTS
+)
+"""For how long topic alerts is kept, unless somebody has told the brokers otherwise."""
 
 
 class TargetSetting(BaseModel):
@@ -46,15 +50,17 @@ class AccountantSettings(KafkaSettings, LedgerSettings):
 
     @model_validator(mode="after")
     def _keys_outlive_replays(self) -> Self:
-        kept = {topic.name: topic.retention_hours for topic in topics.core_topics(())}
-        least = (kept[topics.ALERTS] + self.age_limit_hours) / 24
-        if self.ledger_retention_days <= least:
+        """The brokers are asked later: what they say may differ."""
+        if found := self.short_retention(DECLARED_HOURS):
             raise ValueError(
-                f"ledger_retention_days must be more than {least:g}: topic alerts is kept for"
-                f" {kept[topics.ALERTS]} h and age_limit_hours is {self.age_limit_hours:g}; with"
-                " less, an alert that is read again could be told again"
+                f"topic alerts: {found[0].detail}; with less, an alert that is read again could be"
+                " told again"
             )
         return self
+
+    def short_retention(self, kept_hours: float) -> list[Finding]:
+        """Return a finding if topic alerts is kept for too long for the ledger's retention."""
+        return short_retention(kept_hours, self.age_limit_hours, self.ledger_retention_days)
 
     @property
     def limits(self) -> Limits:

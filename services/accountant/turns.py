@@ -26,8 +26,8 @@ class Turns:
     clock: Clock
     _place: Place = field(default_factory=Place)
 
-    def turn(self) -> list[Finding]:
-        """Account once; return what is wrong now.
+    def turn(self, kept_hours: float) -> list[Finding]:
+        """Account once; return what is wrong now. Topic alerts is kept for so many hours.
 
         Raises:
             Transient: Postgres is away.
@@ -35,7 +35,9 @@ class Turns:
         known = self.book.open_findings()
         rows = self.book.open_rows(self._window_seconds)
         backlogs = self.book.backlogs(self.settings.accountant_due_seconds)
+        short = self.settings.short_retention(kept_hours)
         current = [
+            *short,
             *self._still_missing(known),
             *self._page(),
             *accounts.overdue(rows, backlogs, self.settings.limits),
@@ -44,7 +46,8 @@ class Turns:
         self.book.keep(changes.new, changes.ended)
         self._log(changes)
         self._raise({each.channel for each in backlogs})
-        self._prune()
+        if not short:
+            self._prune()
         self._count(current)
         return current
 

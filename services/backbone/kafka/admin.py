@@ -1,15 +1,22 @@
 """Declares topics: creates what is missing, adds partitions where that is safe, else refuses."""
 
+import math
 from collections.abc import Iterable
+from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
+    AdminClient,
+    ConfigResource,
+)
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.client import common_config, trouble
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
+
+_HOUR_MS: Final = 3_600_000
 
 
 class TopicAdmin:
@@ -33,6 +40,22 @@ class TopicAdmin:
             self._client = AdminClient(self._config)
             raise Transient(f"Kafka: {error.args[0].str()}") from None
         return {name: len(topic.partitions) for name, topic in listed.topics.items()}
+
+    def retention_hours(self, topic: str) -> float:
+        """Return for how long the brokers keep a topic's records; infinite where they always do.
+
+        Raises:
+            Transient: the brokers cannot be reached, or have no such topic.
+            Refused: they do not tell this program.
+        """
+        asked = [ConfigResource(ConfigResource.Type.TOPIC, topic)]
+        answers = self._client.describe_configs(asked, request_timeout=self._timeout_seconds)
+        try:
+            (found,) = [answer.result() for answer in answers.values()]
+        except KafkaException as error:
+            raise trouble(error) from None
+        kept_ms = int(found["retention.ms"].value)
+        return math.inf if kept_ms < 0 else kept_ms / _HOUR_MS
 
     def declare(self, topics: Iterable[Topic]) -> list[str]:
         """Create topics that are missing, let small ones grow; return the names of both.

@@ -67,6 +67,10 @@ class Accountants:
         """Return how many records of topic alerts were compared since its start."""
         return self._metric("aldebaran_accountant_alerts_total")
 
+    def failures(self) -> int:
+        """Return how often it has said that it cannot account."""
+        return (self.folder / "accountant.log").read_text().count('"cannot_account"')
+
     def _metric(self, name: str) -> float:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as page:
             lines = page.read().decode().splitlines()

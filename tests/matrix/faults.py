@@ -43,6 +43,8 @@ def killed_half_way(stage: Stage) -> bool:
     passage.cut(first.process.kill)
     stage.begin()
     stage.gone(first)
+    taken = stage.taken()
+    assert not all(taken.of(each.delivery_id) for each in stage.sent), "half a request was taken"
     stage.deliverer()
     return True
 

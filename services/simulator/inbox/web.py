@@ -143,7 +143,11 @@ class WebHandler(BaseHTTPRequestHandler):
         if int(said) > BODY_LIMIT_BYTES:
             self._end(413, b"too large\n")
             return None
-        return self.rfile.read(int(said))
+        body = self.rfile.read(int(said))
+        if len(body) < int(said):
+            self.close_connection = True  # the sender was gone before it had said all
+            return None
+        return body
 
     def _arrival(
         self, name: str, request: ProviderRequest, sending: Sending, verdict: Verdict

@@ -3,6 +3,7 @@
 import os
 import signal
 import smtplib
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -151,3 +153,13 @@ def test_the_page_shows_every_dial_of_every_provider(inbox: Inbox) -> None:
     shown = httpx2.get(f"{inbox.pages}/dials").json()
     assert shown == answer.json()
     assert shown["twilio"]["undelivered_share"] == 1
+
+
+def test_a_request_that_ends_half_way_is_not_taken(inbox: Inbox) -> None:
+    host, _, port = urlsplit(inbox.hook).netloc.partition(":")
+    with socket.create_connection((host, int(port))) as sender:
+        head = "POST /hook HTTP/1.1\r\nIdempotency-Key: half\r\nContent-Length: 100\r\n\r\n"
+        sender.sendall(head.encode() + b'{"text": "Some')
+        sender.shutdown(socket.SHUT_WR)
+        assert sender.recv(100) == b""
+    assert inbox.received("hook") == inbox.received("hook") | {"ids": {}, "refused": 0}

@@ -19,6 +19,7 @@ from typing import Final
 
 from services.machine.memory import memory_mebibytes
 from services.machine.waiting import now_seconds
+from tests.lacking import told_of
 
 TESTS: Final = Path(__file__).parent
 SPLIT: Final = ("integration",)
@@ -151,7 +152,7 @@ def say(text: str) -> None:
 
 
 def summary(ended: Sequence[Ended]) -> str:
-    """Return a line for each part, and pytest's own lines of what failed."""
+    """Return a line for each part, pytest's own lines of what failed, and what was skipped."""
     lines = ["", "part                          seconds  pytest says"]
     for each in sorted(ended, key=lambda one: -one.seconds):
         last = (each.output.strip().splitlines() or [f"exit code {each.code}"])[-1].strip("= ")
@@ -160,6 +161,7 @@ def summary(ended: Sequence[Ended]) -> str:
     for each in bad:
         told = [line for line in each.output.splitlines() if line.startswith(("FAILED", "ERROR "))]
         lines += told or [f"tests/{each.part} ended with exit code {each.code}"]
+    lines += told_of({each.part: each.output for each in ended})
     lines.append(f"{len(bad)} of {len(ended)} parts failed" if bad else "all parts passed")
     return "\n".join(lines) + "\n"
 

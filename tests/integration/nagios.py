@@ -78,6 +78,11 @@ define host {
 """
 
 
+def complaint() -> str | None:
+    """Say why no Nagios can be started here, or None."""
+    return None if NAGIOS.exists() else "no Nagios here: apt-get install nagios4-core"
+
+
 class Nagios:
     """One Nagios; the shipped objects, and a host `machine` that takes passive results."""
 

@@ -17,8 +17,9 @@ from services.contracts.records import Delivery
 from services.contracts.topics import Topic
 from services.deliverer.channels.nagios.wording import mark
 from tests.broker import OwnBroker
+from tests.integration import nagios as real_nagios
 from tests.integration.deliverer.queues import Queue
-from tests.integration.nagios import NAGIOS, Nagios
+from tests.integration.nagios import Nagios
 from tests.matrix import played
 from tests.matrix.peer import OpenPeer, Peer, Refusals, Surroundings, Taken, marks_of
 from tests.passage import Passage, behind
@@ -143,8 +144,8 @@ class RealNagios:
 @contextmanager
 def nagios(around: Surroundings) -> Iterator[Peer]:
     """A real Nagios, where one is installed."""
-    if not NAGIOS.exists():
-        pytest.skip("no Nagios here: apt-get install nagios4-core")
+    if wrong := real_nagios.complaint():
+        pytest.skip(wrong)
     running = Nagios(around.folder / "nagios")
     settings = {
         "ALDEBARAN_NAGIOS_SPOOL": str(running.spool),

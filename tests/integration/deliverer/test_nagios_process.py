@@ -15,7 +15,7 @@ from services.deliverer.channels.nagios.wording import mark
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.waiting import until
-from tests.integration.nagios import NAGIOS, Nagios
+from tests.integration.nagios import Nagios, complaint
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.nagios]
@@ -35,8 +35,8 @@ DROP TRIGGER stall ON deliveries"""
 
 @pytest.fixture
 def nagios(tmp_path: Path) -> Iterator[Nagios]:
-    if not NAGIOS.exists():
-        pytest.skip("no Nagios here: apt-get install nagios4-core")
+    if wrong := complaint():
+        pytest.skip(wrong)
     nagios = Nagios(tmp_path / "nagios")
     yield nagios
     nagios.kill()

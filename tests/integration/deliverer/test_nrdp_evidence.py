@@ -18,7 +18,7 @@ from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.inboxes import playing
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.waiting import until
-from tests.integration.nagios import NAGIOS, Nagios
+from tests.integration.nagios import Nagios, complaint
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.nagios]
@@ -28,9 +28,7 @@ WATCH = "aldebaran/over-purchase"
 
 @pytest.fixture
 def nagios(tmp_path: Path) -> Iterator[Nagios]:
-    if not NAGIOS.exists():
-        pytest.skip("no Nagios here: apt-get install nagios4-core")
-    if wrong := nagios_pages.complaint():
+    if wrong := complaint() or nagios_pages.complaint():
         pytest.skip(wrong)
     running = Nagios(tmp_path / "nagios")
     running.start()

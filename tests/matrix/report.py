@@ -14,7 +14,8 @@ that counts every message exactly. Half of the deliveries are critical; each is 
 topic.
 The faults are those of `tests/matrix/faults.py`; a killed process is killed by SIGKILL at the very
 point, by itself. "Killed mid request" is done by the way to the far end: it lets a request through
-half way, kills, and passes on no more of it; files have no such way.
+half way, kills, and passes on no more of it; on other connections some may be whole by then, and
+the repeats of that row are theirs. Files have no such way.
 
 A cell reads: sent / in doubt at some time / held for a person; then repeats with the visible mark
 (`m`), repeats under the same key where the receiver drops them by it (`k`), and deliveries that

@@ -16,6 +16,9 @@ from services.backbone.log import logger
 _FIELD: Final = "realTimeModeDuration"
 """Where Spark keeps the length of a batch: an Option of milliseconds in each source's relation."""
 
+_NO_SOURCE: Final = "LocalRelation"
+"""What Spark puts beside the source of a book, for state that it would begin with."""
+
 SetLength = Callable[[StreamingQuery, float], None]
 """Sets how many seconds the batches of a running query read, from the next batch on."""
 
@@ -99,8 +102,10 @@ def set_length(spark: SparkSession, query: StreamingQuery, seconds: float) -> No
     # A detour that makes an Option of a long: Py4J itself would make it of an int.
     wanted = trigger.unapply(trigger.apply(f"{round(seconds * 1000)} milliseconds"))
     leaves = execution.logicalPlan().collectLeaves()
-    for number in range(leaves.size()):
-        relation = leaves.apply(number).relation()
+    for leaf in map(leaves.apply, range(leaves.size())):
+        if leaf.getClass().getSimpleName() == _NO_SOURCE:
+            continue
+        relation = leaf.relation()
         field = relation.getClass().getDeclaredField(_FIELD)
         field.setAccessible(True)
         field.set(relation, wanted)

@@ -198,7 +198,7 @@ def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Pa
             "touched",
             "clock",
         }
-        assert {row["list_element"][0] for row in state_of(spark, steps, "due")} == {
+        assert {row["user_map_key"][0] for row in state_of(spark, steps, "due")} == {
             "touched",
             "clock",
         }

@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.ImplicitGroupingKeyTracker$;
-import org.apache.spark.sql.streaming.ListState;
+import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.ValueState;
 import scala.collection.Iterator;
 
@@ -32,13 +32,14 @@ final class Wheel {
         private Deque<String> keys;
     }
 
-    private final ListState<String> due;
+    /** No list: RocksDB merges what is appended to one by copying the whole for each. */
+    private final MapState<String, Boolean> due;
     private final ValueState<Long> hands;
     private final long stepMs;
     private final Map<Integer, Hand> known = new HashMap<>();
 
     /** {@code due} holds keys by source and step, {@code hands} each source's step that is to be looked at next. */
-    Wheel(ListState<String> due, ValueState<Long> hands, long keptMs) {
+    Wheel(MapState<String, Boolean> due, ValueState<Long> hands, long keptMs) {
         this.due = due;
         this.hands = hands;
         this.stepMs = Math.max(STEP_LEAST_MS, keptMs / STEPS);
@@ -53,7 +54,7 @@ final class Wheel {
     void add(int source, String key, long dueMs, long nowMs) {
         long step = Math.max(dueMs / stepMs, hand(source, nowMs).step + 1);
         at(bucket(source, step));
-        due.appendValue(key);
+        due.updateValue(key, true);
     }
 
     /** Looks at some of the keys that are due by now; few, since other events wait meanwhile. */
@@ -101,7 +102,7 @@ final class Wheel {
         }
         hand.keys = new ArrayDeque<>();
         at(bucket(source, hand.step));
-        for (Iterator<String> keys = due.get(); keys.hasNext(); ) {
+        for (Iterator<String> keys = due.keys(); keys.hasNext(); ) {
             hand.keys.add(keys.next());
         }
     }

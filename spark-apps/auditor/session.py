@@ -28,6 +28,8 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         ),
         f"{_ROCKSDB}.trackTotalNumberOfRows": "false",
         f"{_ROCKSDB}.boundedMemoryUsage": "true",
+        # Else data pushes out what says where data is, and each look into much state reads it.
+        f"{_ROCKSDB}.highPriorityPoolRatio": "0.4",
         f"{_ROCKSDB}.maxMemoryUsageMB": str(settings.auditor_state_memory_mebibytes),
         **settings.store_config(),
         **settings.auditor_spark_options,

@@ -45,7 +45,7 @@ final class Keeper extends StatefulProcessor<String, Row, Row> {
         TTLConfig never = TTLConfig.NONE();
         book = getHandle().getValueState("book", Encoders.BINARY(), never);
         wheel = new Wheel(
-                getHandle().getMapState("due", Encoders.STRING(), Encoders.BOOLEAN(), never),
+                getHandle().getValueState("due", Encoders.STRING(), never),
                 getHandle().getValueState("hand", Encoders.LONG(), never),
                 keptMs);
     }

@@ -1,14 +1,14 @@
 package aldebaran.books;
 
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.ImplicitGroupingKeyTracker$;
-import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.ValueState;
-import scala.collection.Iterator;
 
 /**
  * Which keys are to be looked at when, by the clock of each source: the append time of what came from it.
@@ -24,22 +24,55 @@ final class Wheel {
     private static final long STEP_LEAST_MS = 1000;
     private static final int STEPS_PER_EVENT = 64;
     private static final int KEYS_PER_EVENT = 4;
+    private static final int KEYS_PER_BUNDLE = 16;
+    private static final int BUNDLES_KNOWN = 1024;
+    /** No key of a stream has it. */
+    private static final char BETWEEN = '\0';
 
     /** Where one source's wheel stands. */
     private static final class Hand {
         private long step;
         /** What is left of this step's keys; null where they were not read yet. */
         private Deque<String> keys;
+        /** How many bundles they lay in. */
+        private int bundles;
     }
 
-    /** No list: RocksDB merges what is appended to one by copying the whole for each. */
-    private final MapState<String, Boolean> due;
+    /** The bundle of a step that still has room. */
+    private static final class Bundle {
+        private final int number;
+        private final int size;
+        private final String keys;
+
+        Bundle(int number, int size, String keys) {
+            this.number = number;
+            this.size = size;
+            this.keys = keys;
+        }
+
+        Bundle with(String key) {
+            boolean full = size == KEYS_PER_BUNDLE;
+            return full ? new Bundle(number + 1, 1, key) : new Bundle(number, size + 1, size == 0 ? key : keys + BETWEEN + key);
+        }
+    }
+
+    private final ValueState<String> due;
     private final ValueState<Long> hands;
     private final long stepMs;
     private final Map<Integer, Hand> known = new HashMap<>();
+    private final Map<String, Bundle> open = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Bundle> eldest) {
+            return size() > BUNDLES_KNOWN;
+        }
+    };
 
-    /** {@code due} holds keys by source and step, {@code hands} each source's step that is to be looked at next. */
-    Wheel(MapState<String, Boolean> due, ValueState<Long> hands, long keptMs) {
+    /**
+     * {@code due} holds keys by source, step and bundle: a row for each key would be as many as there are books, and a list
+     * for each step is worse, since RocksDB copies the whole for whatever is appended. {@code hands} holds each source's
+     * step that is to be looked at next.
+     */
+    Wheel(ValueState<String> due, ValueState<Long> hands, long keptMs) {
         this.due = due;
         this.hands = hands;
         this.stepMs = Math.max(STEP_LEAST_MS, keptMs / STEPS);
@@ -53,8 +86,19 @@ final class Wheel {
     /** Has a key looked at once the source's clock has passed {@code dueMs}. */
     void add(int source, String key, long dueMs, long nowMs) {
         long step = Math.max(dueMs / stepMs, hand(source, nowMs).step + 1);
-        at(bucket(source, step));
-        due.updateValue(key, true);
+        String place = place(source, step);
+        Bundle grown = (open.containsKey(place) ? open.get(place) : new Bundle(bundles(place), 0, "")).with(key);
+        open.put(place, grown);
+        at(bundle(place, grown.number));
+        due.update(grown.keys);
+    }
+
+    private int bundles(String place) {
+        int number = 0;
+        for (at(bundle(place, 0)); due.exists(); at(bundle(place, number))) {
+            number++;
+        }
+        return number;
     }
 
     /** Looks at some of the keys that are due by now; few, since other events wait meanwhile. */
@@ -101,16 +145,19 @@ final class Wheel {
             return;
         }
         hand.keys = new ArrayDeque<>();
-        at(bucket(source, hand.step));
-        for (Iterator<String> keys = due.keys(); keys.hasNext(); ) {
-            hand.keys.add(keys.next());
+        hand.bundles = bundles(place(source, hand.step));
+        for (int number = 0; number < hand.bundles; number++) {
+            at(bundle(place(source, hand.step), number));
+            hand.keys.addAll(Arrays.asList(due.get().split(String.valueOf(BETWEEN))));
         }
     }
 
     /** Only now: until a step's keys were all looked at, a crash must find them again. */
     private void clear(int source, Hand hand) {
-        at(bucket(source, hand.step));
-        due.clear();
+        for (int number = 0; number < hand.bundles; number++) {
+            at(bundle(place(source, hand.step), number));
+            due.clear();
+        }
         hand.keys = null;
         hand.step++;
     }
@@ -119,7 +166,11 @@ final class Wheel {
         return Integer.toString(source);
     }
 
-    private static String bucket(int source, long step) {
+    private static String place(int source, long step) {
         return source + "/" + step;
+    }
+
+    private static String bundle(String place, int number) {
+        return place + "/" + number;
     }
 }

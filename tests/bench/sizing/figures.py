@@ -44,7 +44,6 @@ class Figures:
     alert_cpu_us: Figure
     delivery_cpu_us: Figure
     book_bytes: Figure
-    boundary_us_per_book: Figure
     auditor_base_mebibytes: Figure
     services_mebibytes: Figure
     alert_row_bytes: Figure

@@ -40,7 +40,6 @@ class Needs:
     memory_gibibytes: dict[str, float]
     write_megabytes_per_second: float
     network_megabits: dict[str, float]
-    boundary_seconds: float
 
     @property
     def broker_cores(self) -> float:
@@ -78,7 +77,6 @@ def needs(demand: Demand, figures: Figures) -> Needs:
         memory_gibibytes=memory(demand, figures, brokers),
         write_megabytes_per_second=writes / 1e6,
         network_megabits=network(demand),
-        boundary_seconds=demand.open_books * figures.boundary_us_per_book.value / 1e6 / partitions,
     )
 
 

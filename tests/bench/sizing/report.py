@@ -1,16 +1,12 @@
 """The answer as lines that people read: needs, costs, and every assumption."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from tests.bench.sizing.cost import Cost
 from tests.bench.sizing.demand import Demand
 from tests.bench.sizing.figures import Figures
 from tests.bench.sizing.needs import DISK_FULL_SHARE, Needs
 from tests.bench.sizing.prices import Price, Prices, Source
-
-LONG_BOUNDARY_SECONDS: Final = 2.0
-"""A pause at a batch boundary that is worth a warning."""
 
 
 def lines(
@@ -20,7 +16,7 @@ def lines(
     yield f"Sizing for {demand.rate:,.0f} events a second"
     yield from _needed(found)
     yield from _costs(costs)
-    yield from _warnings(demand, found)
+    yield from _warnings(demand)
     yield from _assumed(demand, figures)
     yield from _prices(prices)
 
@@ -57,13 +53,8 @@ def _costs(costs: dict[str, Cost]) -> Iterator[str]:
         yield f"  {'all':<30}{cost.total:>12,.0f}"
 
 
-def _warnings(demand: Demand, found: Needs) -> Iterator[str]:
+def _warnings(demand: Demand) -> Iterator[str]:
     said = []
-    if found.boundary_seconds > LONG_BOUNDARY_SECONDS:
-        said.append(
-            f"at each batch's end an auditor reads all state: about {found.boundary_seconds:.1f} s"
-            " on so many partitions; take more partitions, a shorter time limit or longer batches"
-        )
     if demand.auditors == 1:
         said.append("one auditor: while it restarts, alerts wait")
     if demand.replication < 3:

@@ -106,7 +106,7 @@ def test_a_change_is_tried_by_the_page(console: Console, pool: Pool) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"watch": CHANGED.replace("severity: critical", "severity: loud")}, "watch.yaml, line 6"),
+        ({"watch": CHANGED.replace("severity: critical", "severity: loud")}, "watch.yaml, line 59"),
         ({"watch": "a: &a [1]\n" + "b: [*a, *a]\n" * 20}, "over 16 aliases"),
         ({"watch": "[" * 2000}, "nested over 64 deep"),
         ({"watch": "nothing"}, "watch.yaml"),
@@ -173,7 +173,7 @@ def test_the_command_line_waits_and_shows(keyed: Console, pool: Pool, tmp_path: 
     assert "2 alerts; the live one 2: 9 by both, 1 only by the new one, 1 only by" in shown
     assert "+ critical Found <a> (found 2x)\n- critical Found <b> (found 2x)\n" in shown
     file.write_text(CHANGED.replace("severity: critical", "severity: loud"))
-    with pytest.raises(Refused, match=r"over-purchase.yaml, line 6"):
+    with pytest.raises(Refused, match=r"over-purchase.yaml, line 59"):
         run(keyed, "watch", "try", str(file))
     file.write_text(CHANGED)
     with pytest.raises(Transient, match=r"still waits; does services\.rehearsal run"):

@@ -65,3 +65,10 @@ def test_a_watch_that_nobody_runs_has_no_figures(console: Console, browser: Clie
     assert f"{WATCH}: no auditor tells of it\n" in listed(console)
     missing = browser.get("/v1/watches/no-such")
     assert (missing.status_code, missing.json()["title"]) == (404, "no_such_watch")
+
+
+def test_what_a_book_keeps_is_shown(console: Console, browser: Client) -> None:
+    page = browser.get("/watches/over-purchase").text
+    assert "kept of each event for early + limit" in page
+    assert "sum(purchased)" in page
+    assert "Its book" not in browser.get("/watches/unusual-volume").text

@@ -188,20 +188,22 @@ def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Pa
     steps = Stepwise(spark, watch, tmp_path)
     second = RULE_KEPT_MS // 2
     end = RULE_KEPT_MS + 10_000
+    clocks = [f"clock-{i}" for i in range(8)]
     try:
-        steps.take(request("old", 10), request("touched", 10), request("idle", 10))
+        # More than one bundle of keys that are due in the same second.
+        steps.take(request("touched", 10), *(request(f"idle-{i}", 10) for i in range(40)))
         steps.take(purchase("p1", "touched", 10, second))
-        assert len(state_of(spark, steps, "book")) == 3
-        # Another order's events drive the clock; each looks at some of what is due.
-        steps.take(*(purchase(f"c{i}", "clock", 1, end + i) for i in range(1200)))
+        assert len(state_of(spark, steps, "book")) == 41
+        # Other orders' events drive the clock of each task; each looks at some of what is due.
+        steps.take(*(purchase(f"c{i}", f"clock-{i % 8}", 1, end + i) for i in range(9600)))
         assert {row["key"][0] for row in state_of(spark, steps, "book")} == {
             "touched",
-            "clock",
+            *clocks,
         }
         due = [row["value"][0].split("\0") for row in state_of(spark, steps, "due")]
-        assert sorted(key for keys in due for key in keys) == ["clock", "touched"]
+        assert sorted(key for keys in due for key in keys) == [*clocks, "touched"]
         # Its request was too long ago; that the book itself was there shows its purchase.
-        steps.take(purchase("p2", "touched", 1, end + 1200))
+        steps.take(purchase("p2", "touched", 1, end + 9600))
     finally:
         steps.query.stop()
     assert steps.alerted() == set()

@@ -39,17 +39,7 @@ final class Wheel {
     }
 
     /** The bundle of a step that still has room. */
-    private static final class Bundle {
-        private final int number;
-        private final int size;
-        private final String keys;
-
-        Bundle(int number, int size, String keys) {
-            this.number = number;
-            this.size = size;
-            this.keys = keys;
-        }
-
+    private record Bundle(int number, int size, String keys) {
         Bundle with(String key) {
             boolean full = size == KEYS_PER_BUNDLE;
             return full ? new Bundle(number + 1, 1, key) : new Bundle(number, size + 1, size == 0 ? key : keys + BETWEEN + key);

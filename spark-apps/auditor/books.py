@@ -12,6 +12,7 @@ from py4j.java_gateway import JavaPackage
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from auditor.session import OWN_CLASSES_MISSING
 from engine.queries import check_select
 from services.backbone.errors import Refused
 from services.contracts.streams import StreamDeclaration
@@ -85,8 +86,5 @@ def _books(spark: SparkSession) -> Any:
     jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to call a class of ours
     found = jvm.aldebaran.books.Books
     if isinstance(found, JavaPackage):  # what py4j takes any name for that is no class
-        raise Refused(
-            "our Java classes for books are missing: run `make setup`, and let "
-            "ALDEBARAN_AUDITOR_JARS name its .tools/jars/spark"
-        )
+        raise Refused(OWN_CLASSES_MISSING)
     return found

@@ -20,7 +20,11 @@ from services.contracts.streams import load_streams
 
 def check(settings: AuditorSettings, files: Sequence[Path]) -> int:
     """Check each file and say what comes of it; return 0 if all of them could run."""
-    spark = open_session(settings)
+    try:
+        spark = open_session(settings)
+    except Refused as error:
+        sys.stdout.write(f"{error}\n")
+        return EXIT_BAD_SETTINGS
     quieten(spark)
     try:
         verdicts = [_verdict(spark, settings, file) for file in files]

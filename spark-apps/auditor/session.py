@@ -1,9 +1,19 @@
 """The auditor's Spark session, with everything pinned that Real-time Mode's latency depends on."""
 
+from typing import Final
+
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from auditor.settings import AuditorSettings
 from engine.session import Driver, open_with
+from services.backbone.errors import Refused
+
+OWN_CLASSES_MISSING: Final = (
+    "our own Java classes are missing: run `make setup`, and set ALDEBARAN_AUDITOR_JARS to the "
+    "folder of jars that it makes, which is .tools/jars/spark"
+)
+_SHUFFLE: Final = "aldebaran.shuffle.LocalShuffleManager"
 
 _CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "spark.sql.streaming.stateStore"
@@ -14,6 +24,8 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
     """Return what the auditor adds to Spark's shared configuration."""
     return {
         "spark.sql.shuffle.partitions": str(settings.auditor_shuffle_partitions),
+        # Rows go from task to task through memory where all tasks are in one process.
+        "spark.shuffle.manager.incremental": _SHUFFLE,
         # 0 would look faster and is not: the network thread then never flushes by itself.
         "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
         "spark.sql.streaming.pollingDelay": "10ms",
@@ -37,7 +49,11 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
 
 
 def open_session(settings: AuditorSettings) -> SparkSession:
-    """Start Spark; takes some seconds."""
+    """Start Spark; takes some seconds.
+
+    Raises:
+        Refused: Spark does not find our own classes.
+    """
     driver = Driver(
         name=f"auditor-{settings.auditor_id}",
         master=settings.master(),
@@ -46,4 +62,9 @@ def open_session(settings: AuditorSettings) -> SparkSession:
         jars=settings.jars(),
         log_format=settings.log_format,
     )
-    return open_with(driver, real_time_config(settings))
+    try:
+        return open_with(driver, real_time_config(settings))
+    except Py4JJavaError as error:
+        if f"ClassNotFoundException: {_SHUFFLE}" in str(error):
+            raise Refused(OWN_CLASSES_MISSING) from error
+        raise

@@ -77,9 +77,20 @@ def visit(
         with Markers(broker.bootstrap, ALERTS) as markers:
             write_markers(client(broker.bootstrap), 0, 1)
             markers.wait({probe_order("m", 0)}, FIRST_ALERT_TIMEOUT_SECONDS)
-        warm = _start_load(broker.bootstrap, "warm", max(pace.rates), pace.warm_up_seconds)
-        warm.communicate(timeout=pace.warm_up_seconds + 60)
+        _warm_up(broker.bootstrap, pace)
         return [_measured(name, number, engine, broker, pace, rate) for rate in pace.rates]
+
+
+def _warm_up(bootstrap: str, pace: Pace) -> None:
+    """Load and probe as when it counts: Java undoes at the first alert what it compiled without."""
+    seconds = pace.warm_up_seconds + SETTLE_SECONDS
+    load = _start_load(bootstrap, "warm", max(pace.rates), seconds)
+    _prober(bootstrap, "warm", pace, pace.warm_up_seconds).measure()
+    load.communicate(timeout=pace.warm_up_seconds + 60)
+
+
+def _prober(bootstrap: str, run: str, pace: Pace, seconds: float) -> Prober:
+    return Prober(bootstrap, STREAM, ALERTS, ECHO, run, pace.probes_per_second, seconds)
 
 
 def _measured(
@@ -95,10 +106,7 @@ def _measured(
         "stolen": _stolen,
     }
     before, started = {each: use() for each, use in meters.items()}, time.monotonic()
-    prober = Prober(
-        broker.bootstrap, STREAM, ALERTS, ECHO, f"r{rate}", pace.probes_per_second, pace.seconds
-    )
-    found = prober.measure()
+    found = _prober(broker.bootstrap, f"r{rate}", pace, pace.seconds).measure()
     elapsed = time.monotonic() - started
     after = {each: use() for each, use in meters.items()}
     average = float(Path("/proc/loadavg").read_text().split()[0])

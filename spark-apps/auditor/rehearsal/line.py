@@ -56,9 +56,9 @@ def carry_out(settings: AuditorSettings, errand: Errand) -> int:
         return EXIT_BAD_SETTINGS
     try:
         answer = _tried(alone(settings), rehearsal, errand)
-    except Transient as error:
+    except (Refused, Transient) as error:
         sys.stderr.write(f"{error}\n")
-        return EXIT_AWAY
+        return EXIT_BAD_SETTINGS if isinstance(error, Refused) else EXIT_AWAY
     errand.answer.write_text(answer.model_dump_json())
     return 0
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
+    AclOperation,
     AdminClient,
     AlterConfigOpType,
     ConfigEntry,
@@ -13,6 +14,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and 
 
 from services.backbone.kafka.producer import Producer
 from services.contracts import topics
+from tests.broker import forbid
 from tests.integration.accountant.conftest import Beats, World
 from tests.integration.accountant.programs import Accountants
 from tests.integration.deliverer.ledgers import Ledger, new_ledger
@@ -21,14 +23,6 @@ from tests.postgres import OwnPostgres
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
-
-
-@pytest.fixture
-def own_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
-    own = OwnPostgres(tmp_path)
-    own.start()
-    yield own
-    own.stop()
 
 
 @pytest.fixture
@@ -76,6 +70,17 @@ def test_nothing_is_removed_while_the_brokers_keep_alerts_for_longer(world: Worl
     keep(world.bootstrap, 3_600_000)
     until(lambda: not short(world.ledger), "the finding ends")
     until(lambda: old.delivery_id not in world.ledger.states(), "it is removed")
+
+
+def test_where_the_brokers_do_not_tell_it_goes_by_what_is_declared(world: World) -> None:
+    keep(world.bootstrap, -1)
+    forbid(world.bootstrap, topics.ALERTS, AclOperation.DESCRIBE_CONFIGS)
+    account = world.accountants.once()
+    assert (account.returncode, account.stdout.count("retention_not_told")) == (0, 1)
+    assert "allow DESCRIBE_CONFIGS of topic alerts" in account.stdout
+    world.accountants.start()
+    until(lambda: world.beats.count > 1, "it goes on accounting")
+    assert not short(world.ledger)
 
 
 def short(ledger: Ledger) -> bool:

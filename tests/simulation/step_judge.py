@@ -1,8 +1,9 @@
 """I2 and I3 of the design, judged after every step and not only when all has come to rest.
 
 A step is whatever changes what outlives the programs: a statement that Postgres has carried out
-(also where its answer gets lost), a crash of Postgres, a committed offset, a person's word, a
-provider's callback. Right after it, before anything else can happen, two things are looked at.
+(also where its answer gets lost; but for those that only read), a crash of Postgres, a committed
+offset, a person's word, a provider's callback. Right after it, before anything else can happen,
+two things are looked at.
 
 I2 after a step: each delivery that was recorded has its row, in the state to which judged moves
 have led it, with the age that it has had from the first. If it is open, its row also says who or
@@ -13,7 +14,7 @@ the rule that holds it back.
 I3 after a step: if every program died now and Postgres crashed, nothing would be lost. Each alert
 that was announced is on the ledger's disk, with a row for every recipient, or a copy of it lies in
 its topic where no offset is committed past it; what a lookout has only in its hands counts for
-nothing. And what was recorded besides (tries, evidence, words, steps, decisions) is still there.
+nothing. And what was recorded besides (tries, look-ups, evidence, words, decisions) is still there.
 """
 
 from dataclasses import dataclass, field
@@ -56,7 +57,6 @@ class StepJudge:
     store: Store
     alerts: Group
     announced: list[Announced]
-    steps: int = 0
     _rows: dict[str, Known] = field(default_factory=dict)
     _whole: set[str] = field(default_factory=set)
     """Alerts that were seen in the ledger with all their rows."""
@@ -68,7 +68,6 @@ class StepJudge:
 
     def look(self) -> None:
         """Look at everything after a step; most steps have changed nothing, and cost little."""
-        self.steps += 1
         tables, unsynced = self.store.tables, self.store.unsynced
         latest = tables.now() + SETTLED_WITHIN_SECONDS
         for key, row in tables.rows.items():

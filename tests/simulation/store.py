@@ -22,6 +22,14 @@ UNSYNCED_SECONDS: Final = 0.5
 UNSYNCED: Final = frozenset({"accept", "mark", "unpublished", "waiting"})
 """Statements that wait for no disk; every other one takes along to it what was recorded before."""
 
+READING: Final = frozenset(
+    {
+        *("lost", "standing", "doubtful", "states", "unpublished", "waiting"),
+        *("fresh", "next_to_send", "backlog"),
+    }
+)
+"""Statements that can change nothing."""
+
 
 @dataclass
 class Store:
@@ -59,7 +67,8 @@ class Store:
             self.unsynced += answer.new
         elif statement not in UNSYNCED and (answer or answer is None):
             self.unsynced.clear()
-        self.on_step()
+        if statement not in READING:
+            self.on_step()
 
     def go_away(self, seconds: float) -> None:
         """Be away for a while; what no disk has is lost."""

@@ -1,20 +1,39 @@
-"""A broker that a test may stop, kill and start again."""
+"""A broker that a test may stop, kill and start again, and what it may be told to forbid."""
 
 import os
 from pathlib import Path
+from typing import Final
+
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from services.machine import broker, child, setup
 from services.machine.child import Child
 from services.machine.ports import free_ports
 
+GUARDED: Final = """
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+allow.everyone.if.no.acl.found=true
+"""
+"""Properties of a broker that can be told to forbid; what no rule is about, everybody may do."""
+
 
 class OwnBroker:
     """Runs from its making on; its place and its files stay the same.
 
-    Where clients are to reach it by another port than its own, `told_port` is that port.
+    Where clients are to reach it by another port than its own, `told_port` is that port;
+    `more` are properties beside ours.
     """
 
-    def __init__(self, tools: Path, folder: Path, told_port: int | None = None) -> None:
+    def __init__(
+        self, tools: Path, folder: Path, told_port: int | None = None, more: str = ""
+    ) -> None:
         port, controller_port = free_ports(2)
         self.node = broker.BrokerNode(
             folder / "kafka", port, controller_port, heap_mebibytes=256, told_port=told_port
@@ -23,6 +42,8 @@ class OwnBroker:
         self._jars = setup.jars_folder(tools, "broker")
         self._log_file = folder / "kafka.log"
         broker.prepare(self.node, self._java, self._jars)
+        with (self.node.folder / "server.properties").open("a") as properties:
+            properties.write(more)
         self.running = self.start()
 
     def start(self) -> Child:
@@ -34,3 +55,15 @@ class OwnBroker:
     def kill(self) -> None:
         """End it with SIGKILL."""
         self.running.end(0)
+
+
+def forbid(bootstrap: str, topic: str, operation: AclOperation, who: str = "User:*") -> None:
+    """Let somebody do everything with a topic but one thing; its broker must be GUARDED."""
+    place = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, who, "*")
+    rules = [
+        AclBinding(*place, AclOperation.ALL, AclPermissionType.ALLOW),
+        AclBinding(*place, operation, AclPermissionType.DENY),
+    ]
+    client = AdminClient({"bootstrap.servers": bootstrap})
+    for answer in client.create_acls(rules).values():
+        answer.result(timeout=30)

@@ -93,7 +93,11 @@ def check_topics(settings: AccountantSettings) -> float:
     try:
         return admin.retention_hours(topics.ALERTS)
     except Refused as error:
-        log.warning("retention_not_told", reason=str(error), taken_hours=DECLARED_HOURS)
+        log.warning(
+            "retention_not_told",
+            reason=f"{error}: allow DESCRIBE_CONFIGS of topic {topics.ALERTS} to this program",
+            taken_hours=DECLARED_HOURS,
+        )
         return DECLARED_HOURS
 
 

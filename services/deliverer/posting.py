@@ -7,6 +7,7 @@ kept one may be closed by the other side just while we write.
 """
 
 import asyncio
+import re
 import ssl
 from collections.abc import AsyncIterable, Mapping
 from datetime import UTC
@@ -24,6 +25,7 @@ from services.deliverer.outcomes import Outcome, Refused, Unknown
 REASON_LIMIT: Final = 200
 """Characters of what a provider said that are kept in a reason."""
 ANSWER_LIMIT_BYTES: Final = 64 * 1024
+_WHOLE_ADDRESS: Final = re.compile(r"(https?://)(?:[^\s/'\"]*@)?([^\s/?#'\"]+)[^\s'\"]*")
 
 
 class NoAddress(aiohttp.ClientError):
@@ -130,10 +132,16 @@ def address(url: str) -> URL:
 
 def failed(error: Exception, window: SendWindow) -> Outcome:
     """Sort a request that got no answer."""
-    reason = f"{type(error).__name__}: {error}"[:REASON_LIMIT]
+    reason = trouble_of(error)
     if window.opened:
         return Unknown(reason)
     return Refused(reason, destination_down=True)
+
+
+def trouble_of(error: Exception) -> str:
+    """Return what went wrong; of an address only its host, since a path may be a secret."""
+    told = _WHOLE_ADDRESS.sub(r"\1\2", f"{type(error).__name__}: {error}")
+    return told[:REASON_LIMIT]
 
 
 async def answer_object(

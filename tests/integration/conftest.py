@@ -11,6 +11,7 @@ from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from tests.broker import OwnBroker
 from tests.integration.s3 import S3Server
+from tests.postgres import OwnPostgres
 
 _DRAWN_BESIDE = (
     "ignore:Do not use the `random` module inside strategies"
@@ -42,6 +43,21 @@ def own_broker(aldebaran_tools: Path, tmp_path: Path) -> Iterator[OwnBroker]:
     own = OwnBroker(aldebaran_tools, tmp_path)
     yield own
     own.running.stop()
+
+
+@pytest.fixture
+def stopped_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
+    """A Postgres that this test starts itself."""
+    own = OwnPostgres(tmp_path)
+    yield own
+    own.stop()
+
+
+@pytest.fixture
+def own_postgres(stopped_postgres: OwnPostgres) -> OwnPostgres:
+    """A running Postgres that this test may stop or kill."""
+    stopped_postgres.start()
+    return stopped_postgres
 
 
 @pytest.fixture

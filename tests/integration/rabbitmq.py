@@ -15,7 +15,9 @@ RABBITMQ_SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 CONTROL = RABBITMQ_SERVER.with_name("rabbitmqctl")
 CERTIFICATE = Path(__file__).parent / "deliverer" / "relay.pem"
 """Vouches for itself as 127.0.0.1; its key is there too and is nobody's secret."""
-_TLS = """\
+MESSAGE_LIMIT_BYTES = 5 * 1024 * 1024
+_CONFIGURATION = """\
+max_message_size = {limit}
 listeners.ssl.1 = 127.0.0.1:{port}
 ssl_options.cacertfile = {certificate}
 ssl_options.certfile = {certificate}
@@ -30,7 +32,11 @@ class RabbitMq:
         self._log_file = folder / "out.log"
         self.port, self.tls_port, distribution, self._names_port = free_ports(4)
         settings_file = folder / "rabbitmq.conf"
-        settings_file.write_text(_TLS.format(port=self.tls_port, certificate=CERTIFICATE))
+        settings_file.write_text(
+            _CONFIGURATION.format(
+                limit=MESSAGE_LIMIT_BYTES, port=self.tls_port, certificate=CERTIFICATE
+            )
+        )
         self._settings = RabbitmqNode(
             folder, self.port, distribution, self._names_port, f"t{uuid.uuid4().hex}", settings_file
         ).environment()

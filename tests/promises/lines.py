@@ -5,7 +5,7 @@ tests/promises the suite takes its channels from there, so it cannot prove less 
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
@@ -58,15 +58,29 @@ def named(mark: tuple[str, str], channels: tuple[str, ...]) -> list[str]:
 
 
 def _of_file(file: str, text: str, channels: tuple[str, ...]) -> Iterator[Proof]:
-    for test in ast.walk(ast.parse(text)):
-        if isinstance(test, ast.FunctionDef | ast.AsyncFunctionDef):
-            for mark in _marks(test):
-                for channel in named(mark, channels):
-                    yield Proof(channel, mark[0], file, test.name)
+    module = ast.parse(text)
+    of_all = [mark for each in module.body for mark in _marks(_of_whole_file(each))]
+    for test in ast.walk(module):
+        if not isinstance(test, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        marks = [*_marks(test.decorator_list), *(of_all if test.name.startswith("test_") else [])]
+        for mark in marks:
+            for channel in named(mark, channels):
+                yield Proof(channel, mark[0], file, test.name)
 
 
-def _marks(test: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, str]]:
-    for each in test.decorator_list:
+def _of_whole_file(statement: ast.stmt) -> list[ast.expr]:
+    """Return what a file's `pytestmark` holds; nothing for other statements."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id="pytestmark")], value=ast.List(elts=marks)):
+            return marks
+        case ast.Assign(targets=[ast.Name(id="pytestmark")], value=mark):
+            return [mark]
+    return []
+
+
+def _marks(expressions: Iterable[ast.expr]) -> Iterator[tuple[str, str]]:
+    for each in expressions:
         match each:
             case ast.Call(
                 func=ast.Attribute(attr="promise"),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -9,11 +10,10 @@ from services.backbone.clock import ManualClock
 from services.deliverer.channel import Channel, Message, SendWindow, TooLate
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
 from services.deliverer.wiring import opener
-from services.machine.ports import free_ports
-from services.simulator.inbox.apns.account import made_up
+from tests.promises import nowhere
+from tests.promises.nowhere import SECRET
 from tests.unit.deliverer.builders import delivery
 
-SECRET = "very-secret-1234"
 RECIPIENTS = {
     "bus": "notifications",
     "email": "desk@example.com",
@@ -41,48 +41,34 @@ NONSENSE = {
     "webhook": "ftp://x",
 }
 
+TROUBLES = {
+    "DNS": (nowhere.without_name, "name"),
+    "TLS": (nowhere.untrusted, "certificate"),
+    "connect timeout": (nowhere.silent, "time"),
+}
+"""Where a provider is looked for, and a word that says what was wrong there."""
+
 
 @pytest.fixture
 async def channel(channel_name: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Channel]:
     """Each channel, told to talk to a port on which nobody listens."""
-    (port,) = free_ports(1)
-    target = f'{{"the-desk": {{"url": "http://127.0.0.1:{port}/{SECRET}"}}}}'
-    for setting, value in {
-        "KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{port}",
-        "SEND_TIMEOUT_SECONDS": "0.5",
-        "RABBITMQ_URL": f"amqp://aldebaran:{SECRET}@127.0.0.1:{port}/",
-        "NAGIOS_SPOOL": "/nowhere/checkresults",
-        "NRDP_URL": f"http://127.0.0.1:{port}/nrdp/",
-        "NRDP_TOKEN": SECRET,
-        "LOG_CHANNEL_FILE": "/nowhere/deliveries.jsonl",
-        "EMAIL_PORT": str(port),
-        "EMAIL_USERNAME": "aldebaran",
-        "EMAIL_PASSWORD": SECRET,
-        "PAGERDUTY_ROUTING_KEYS": f'{{"on-call": "{SECRET}"}}',
-        "PAGERDUTY_URL": f"http://127.0.0.1:{port}",
-        "SLACK_BOT_TOKEN": SECRET,
-        "SLACK_CHANNELS": '{"on-call": "C0123456789"}',
-        "SLACK_URL": f"http://127.0.0.1:{port}",
-        "SMS_ACCOUNT_SID": "AC" + "0" * 32,
-        "SMS_AUTH_TOKEN": SECRET,
-        "SMS_SENDER": "+15005550006",
-        "SMS_API_URL": f"http://127.0.0.1:{port}",
-        "POSTGRES_URL": f"postgresql://aldebaran:{SECRET}@127.0.0.1:{port}/aldebaran",
-        "PUSH_URL": f"https://127.0.0.1:{port}",
-        "PUSH_KEY": made_up(ManualClock().now_ms()).signing_key,
-        "PUSH_KEY_ID": "ABCDEFGHIJ",
-        "PUSH_TEAM_ID": "ABCDEFGHIJ",
-        "PUSH_TOPIC": "org.example.app",
-        "PUSH_DEVICES": f'{{"on-call": {{"token": "{"ab" * 32}"}}}}',
-        "WEBHOOK_TARGETS": target,
-        "WEBHOOK_SIGNING_SECRET": SECRET,
-    }.items():
-        monkeypatch.setenv("ALDEBARAN_" + setting, value)
-    open_channel = opener(channel_name)
+    with nowhere.closed() as origin:
+        told = nowhere.settings(origin)
+    async with opened(channel_name, told, monkeypatch) as one:
+        yield one
+
+
+@asynccontextmanager
+async def opened(
+    name: str, told: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Channel]:
+    for setting, value in told.items():
+        monkeypatch.setenv(setting, value)
+    open_channel = opener(name)
     assert open_channel is not None
-    opened = open_channel(ManualClock())
-    yield opened
-    await opened.close()
+    one = open_channel(ManualClock())
+    yield one
+    await one.close()
 
 
 def message(name: str, recipient: str) -> Message:
@@ -108,6 +94,28 @@ async def test_where_nobody_listens_nothing_is_taken_and_no_secret_is_told(
         assert isinstance(outcome, Refused)
         assert outcome.destination_down
         assert not window.opened
+    assert SECRET not in repr(outcome)
+
+
+@pytest.mark.promise("not_taken", "nrdp pagerduty push slack sms webhook")
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_before_a_connection_stands_nothing_is_taken_and_nothing_in_doubt(
+    channel_name: str, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, word = TROUBLES[trouble]
+    clock = ManualClock()
+    window = SendWindow(clock, clock.monotonic_seconds() + 60)
+    with place() as origin:
+        told = nowhere.settings(origin)
+        if place is nowhere.silent:
+            told[f"ALDEBARAN_{channel_name.upper()}_CONNECT_TIMEOUT_SECONDS"] = "0.2"
+        async with opened(channel_name, told, monkeypatch) as channel:
+            to = message(channel_name, RECIPIENTS[channel_name])
+            outcome = await sent(channel, to, window)
+    assert isinstance(outcome, Refused)
+    assert word in outcome.reason.lower()
+    assert outcome.destination_down
+    assert not window.opened
     assert SECRET not in repr(outcome)
 
 

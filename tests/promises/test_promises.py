@@ -10,13 +10,35 @@ from dataclasses import replace
 import pytest
 
 from services.deliverer.channel import SendWindow, Taken, TooLate, Witness
-from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
+from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 from services.deliverer.wiring import promise_of
 from tests.matrix.peer import Refusal
 from tests.promises.senders import WINDOW_SECONDS, Sender
 
 OWN_TROUBLE_IS_A_REFUSAL = frozenset({"email", "push"})
 """Where a server's error is documented to mean that nothing was taken."""
+STATUSES: dict[str, dict[int, type[Outcome]]] = {
+    "email": {421: Refused, 450: Refused, 452: Refused, 550: Permanent, 554: Permanent},
+    "nrdp": {401: Refused, 404: Refused, 408: Unknown, 429: Refused, 502: Unknown, 503: Refused},
+    "pagerduty": {
+        **{400: Permanent, 403: Permanent, 404: Permanent, 408: Unknown},
+        **{429: Refused, 500: Unknown, 502: Unknown, 503: Refused, 504: Unknown},
+    },
+    "push": {
+        **{400: Permanent, 404: Permanent, 405: Permanent, 408: Unknown, 413: Permanent},
+        **{429: Refused, 500: Refused, 502: Unknown, 503: Refused, 403: Refused},
+    },
+    "slack": {
+        **{400: Permanent, 401: Refused, 403: Refused, 404: Permanent, 408: Unknown},
+        **{429: Refused, 500: Unknown, 503: Unknown},
+    },
+    "sms": {400: Permanent, 401: Refused, 408: Unknown, 409: Unknown, 429: Refused, 503: Unknown},
+    "webhook": {
+        **{400: Permanent, 404: Permanent, 408: Unknown, 409: Unknown, 410: Permanent},
+        **{425: Refused, 429: Refused, 500: Unknown, 502: Unknown, 503: Refused, 504: Unknown},
+    },
+}
+"""What an answer means that says no more than its status, as each promise names it."""
 A_PAGE_IS_ENOUGH = frozenset({"webhook"})
 """Where any 2xx counts, since nothing is known of the receiver."""
 
@@ -62,6 +84,18 @@ async def test_an_unavailable_service_has_taken_nothing(sender: Sender) -> None:
     outcome = await sender.send(sender.message())
     assert isinstance(outcome, Refused)
     assert outcome.destination_down
+
+
+@pytest.mark.promise("not_taken", "email nrdp pagerduty push slack sms webhook")
+@pytest.mark.promise("permanent", "email nrdp pagerduty push slack sms webhook")
+@pytest.mark.promise("in_doubt", "nrdp pagerduty push slack sms webhook")
+async def test_each_status_means_what_the_promise_says(sender: Sender, channel_name: str) -> None:
+    for status, kind in STATUSES[channel_name].items():
+        sender.refuse(Refusal.IN_TROUBLE, refuse_status=status)
+        message = sender.message()
+        outcome = await sender.send(message)
+        assert isinstance(outcome, kind), (status, outcome)
+        assert await sender.marks(message) == ()
 
 
 @pytest.mark.promise("permanent", "email nrdp pagerduty push slack sms webhook")

@@ -31,6 +31,8 @@ class Group:
     """All that ever read: who was put out of the group comes back by reading on."""
     committed: dict[int, int] = field(default_factory=dict)
     turn: int = 0
+    on_commit: Callable[[], None] = lambda: None
+    """Called after offsets have moved on."""
 
     def join(self, member: Member) -> None:
         """Take a member in."""
@@ -87,6 +89,14 @@ class Group:
             for partition, end in ends.items():
                 if partition in member.positions:
                     self.committed[partition] = end
+            self.on_commit()
+
+    def is_settled(self, value: bytes) -> bool:
+        """Tell whether a record was written, and offsets are committed past each copy of it."""
+        if not any(value in log for log in self.log):
+            return False
+        left = (log[self.committed.get(part, 0) :] for part, log in enumerate(self.log))
+        return not any(value in log for log in left)
 
     def _miss(self, member: Member) -> None:
         def put_out() -> None:

@@ -1,4 +1,7 @@
-"""The promises I1 to I5 of the design, checked at every happening that could break one."""
+"""The promises I1 to I5 of the design, checked at every happening that could break one.
+
+I1, I4 and I5 are judged here, at each send and move; I2 and I3 after each step (step_judge.py).
+"""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -9,6 +12,7 @@ from services.deliverer.channel import Message
 from tests.simulation.keeper_judge import KeeperJudge
 from tests.simulation.kernel import Kernel, Violation
 from tests.simulation.memory.tables import Row, Tables
+from tests.simulation.step_judge import StepJudge
 
 DELIVERED: Final = (State.SENT, State.CONFIRMED)
 UNSETTLED: Final = (
@@ -28,6 +32,7 @@ class Judge:
     tables: Tables
     dedupes: bool
     keepers: KeeperJudge
+    steps: StepJudge
     takes: Counter[str] = field(default_factory=Counter)
     marked_takes: Counter[str] = field(default_factory=Counter)
     writes: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -49,6 +54,7 @@ class Judge:
         if path[0] is State.CLAIMED:
             self.keepers.claiming(row)
         self.paths[row.delivery_id] += path
+        self.steps.moved(row, path[-1])
         if self.kernel.traced:
             steps = " -> ".join((row.state, *path))
             self.kernel.tell("ledger", f"{_short(row.delivery_id)} {steps}")

@@ -26,6 +26,7 @@ from services.deliverer.outcomes import Permanent, Refused, Unknown
 from services.lookout import pipeline, relay
 from services.lookout.repeats import SettledAlerts
 from tests.simulation import deliverers
+from tests.simulation.healing_mutants import HEALING_MUTANTS
 from tests.simulation.keeper_mutants import KEEPER_MUTANTS
 from tests.simulation.ledger import LineClaims
 from tests.simulation.memory.claims import MemoryClaims
@@ -240,6 +241,7 @@ MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "an alert counts as settled before it is": _forgets_left_overs_of_repeats,
     "an alert is committed before the disk has it": _trusts_postgres_to_lose_nothing,
     "an alert counts as settled after a crash has undone it": _remembers_what_is_lost,
+    **HEALING_MUTANTS,
     **KEEPER_MUTANTS,
 }
 """Each by a sentence that says what is wrong."""

@@ -35,7 +35,6 @@ class People:
             self.kernel.after(AGAIN_SECONDS, partial(self.say, saying))
             return
         self.kernel.tell("ann", f"{saying}")
-        self.store.sync()
         match saying.word:
             case Word.SILENCE:
                 self._silence(saying)
@@ -43,6 +42,7 @@ class People:
                 self._end()
             case Word.ACKNOWLEDGE:
                 self._acknowledge(saying)
+        self.store.synced()
 
     def _silence(self, saying: Saying) -> None:
         now = moment(self.store.now())

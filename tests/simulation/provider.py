@@ -97,7 +97,7 @@ class Provider:
             return
         self.kernel.tell("provider", f"calls back: {piece.delivery_id[:6]} {piece.kind}")
         MemoryEvidence(self.store.tables).give([piece])
-        self.store.sync()
+        self.store.synced()
 
     def _call_back(self, message: Message) -> None:
         """Report what became of the message at its recipient, now, later, or twice."""

@@ -22,6 +22,14 @@ UNSYNCED_SECONDS: Final = 0.5
 UNSYNCED: Final = frozenset({"accept", "mark", "unpublished", "waiting"})
 """Statements that wait for no disk; every other one takes along to it what was recorded before."""
 
+READING: Final = frozenset(
+    {
+        *("lost", "standing", "doubtful", "states", "unpublished", "waiting"),
+        *("fresh", "next_to_send", "backlog"),
+    }
+)
+"""Statements that can change nothing."""
+
 
 @dataclass
 class Store:
@@ -33,6 +41,8 @@ class Store:
     away_until: float = -1.0
     unsynced: list[str] = field(default_factory=list)
     """Alerts that were recorded and are not on the disk."""
+    on_step: Callable[[], None] = lambda: None
+    """Called after whatever changes the tables, or what of them a crash would leave."""
 
     def __post_init__(self) -> None:
         self.tables = Tables(self.now)
@@ -46,16 +56,19 @@ class Store:
         """Whether nobody is answered."""
         return self.kernel.now < self.away_until
 
-    def sync(self) -> None:
+    def synced(self) -> None:
         """Note that a commit has waited for the disk, which has all before it then, too."""
         self.unsynced.clear()
+        self.on_step()
 
     def served(self, statement: str, answer: object) -> None:
         """Note what the disk has after a statement; one that has found nothing wrote nothing."""
         if isinstance(answer, Accepted):
             self.unsynced += answer.new
         elif statement not in UNSYNCED and (answer or answer is None):
-            self.sync()
+            self.unsynced.clear()
+        if statement not in READING:
+            self.on_step()
 
     def go_away(self, seconds: float) -> None:
         """Be away for a while; what no disk has is lost."""
@@ -67,6 +80,7 @@ class Store:
         for row in self.tables.rows.values():
             if row.published_at is not None and row.published_at > self.now() - UNSYNCED_SECONDS:
                 row.published_at = None
+        self.on_step()
 
 
 @dataclass(frozen=True)

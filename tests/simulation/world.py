@@ -18,13 +18,21 @@ from tests.simulation.lookouts import LookoutFactory, recipients, routes
 from tests.simulation.people import People
 from tests.simulation.plan import OF_ALL, OF_PROCESS, Fault, Kind, Plan, PlannedAlert
 from tests.simulation.provider import Provider
+from tests.simulation.step_judge import SETTLED_WITHIN_SECONDS, Announced, StepJudge
 from tests.simulation.store import Store
 from tests.simulation.weather import Weather
 
 RESTART_SECONDS: Final = 0.7
-SETTLED_WITHIN_SECONDS: Final = 150.0
-"""From the end of all faults until nothing is left to be done, at the latest."""
 Trace = Callable[[float, str, str], None]
+
+
+def _announced(planned: PlannedAlert) -> Announced:
+    value = _alert(planned.number, planned.severity, planned.crowd)
+    return Announced(_alert_id(planned), value, recipients(planned.crowd))
+
+
+def _alert_id(planned: PlannedAlert) -> str:
+    return alert_id("simulated", [str(planned.number)])
 
 
 @lru_cache(maxsize=64)
@@ -62,12 +70,14 @@ class World:
         self.keepers = KeeperJudge(
             self.kernel, tables, routes(plan.keeping), plan.untroubled and not plan.dedupes
         )
-        self.judge = Judge(self.kernel, tables, plan.dedupes, self.keepers)
-        tables.on_move, tables.on_insert = self.judge.moving, self.keepers.inserting
         self.people = People(self.kernel, self.store, self.keepers)
         self.broker = Broker(self.kernel)
-        self.broker.declare(topics.ALERTS, plan.partitions)
+        alerts = self.broker.declare(topics.ALERTS, plan.partitions)
         self.broker.declare(TOPIC, plan.partitions)
+        self.steps = StepJudge(self.store, alerts, [_announced(each) for each in plan.alerts])
+        self.store.on_step = alerts.on_commit = self.steps.look
+        self.judge = Judge(self.kernel, tables, plan.dedupes, self.keepers, self.steps)
+        tables.on_move, tables.on_insert = self.judge.moving, self.keepers.inserting
         self.provider = Provider(self.kernel, self.judge, self.weather, self.store)
         self._lookouts = LookoutFactory(
             self.kernel, self.store, self.weather, self.broker, plan, self.keepers
@@ -146,7 +156,7 @@ class World:
 
     def _left(self) -> list[str]:
         expected = {
-            (alert_id("simulated", [str(alert.number)]), recipient)
+            (_alert_id(alert), recipient)
             for alert in self.plan.alerts
             for recipient in recipients(alert.crowd)
         }

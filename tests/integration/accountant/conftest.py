@@ -1,6 +1,5 @@
 """A broker, a ledger and a topic of alerts that only the accountant's tests write."""
 
-import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,8 +13,7 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts import topics
 from services.contracts.records import Alert
-from services.machine import broker, child, setup
-from services.machine.ports import free_ports
+from tests.broker import GUARDED, OwnBroker
 from tests.integration.accountant.programs import Accountants
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.programs import DelivererProcess
@@ -80,15 +78,9 @@ class World:
 @pytest.fixture
 def own_bootstrap(aldebaran_tools: Path, tmp_path: Path) -> Iterator[str]:
     """A broker of the test's own: what others write to topic alerts is in no ledger of ours."""
-    port, controller_port = free_ports(2)
-    node = broker.BrokerNode(tmp_path / "kafka", port, controller_port, heap_mebibytes=256)
-    java = setup.required_java(os.environ)
-    jars = setup.jars_folder(aldebaran_tools, "broker")
-    broker.prepare(node, java, jars)
-    program = broker.program(node, java, jars)
-    running = child.start_and_wait(program, tmp_path / "kafka.log", os.environ)
-    yield node.bootstrap
-    running.stop()
+    own = OwnBroker(aldebaran_tools, tmp_path, more=GUARDED)
+    yield own.node.bootstrap
+    own.running.stop()
 
 
 @pytest.fixture

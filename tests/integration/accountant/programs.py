@@ -69,7 +69,11 @@ class Accountants:
 
     def failures(self) -> int:
         """Return how often it has said that it cannot account."""
-        return (self.folder / "accountant.log").read_text().count('"cannot_account"')
+        return self.log().count('"cannot_account"')
+
+    def log(self) -> str:
+        """Return what it has logged."""
+        return (self.folder / "accountant.log").read_text()
 
     def _metric(self, name: str) -> float:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as page:

@@ -7,17 +7,23 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import confluent_kafka as kafka
 import pytest
+from confluent_kafka.admin import AclOperation  # type: ignore[attr-defined] # public all the same
 from pydantic import SecretStr
 
+from services.backbone.clock import SystemClock
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts.states import State
 from services.contracts.topics import Topic
+from services.deliverer.channel import Message, SendWindow
+from services.deliverer.channels.bus import BusChannel, BusSettings
+from services.deliverer.outcomes import Accepted, Outcome, Permanent
 from services.machine import broker, child, setup
 from services.machine.ports import free_ports
-from tests.broker import OwnBroker
+from tests.broker import GUARDED, OwnBroker, forbid
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.waiting import until
@@ -38,7 +44,9 @@ listener.name.secure.ssl.keystore.location={certificate}
 listener.name.secure.sasl.enabled.mechanisms=PLAIN
 listener.name.secure.plain.sasl.jaas.config=\
 org.apache.kafka.common.security.plain.PlainLoginModule required user_desk="{password}";
+super.users=User:ANONYMOUS
 """
+"""Its owner enters without a log-in, and may do everything."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +69,7 @@ def foreign(
         certificate=CERTIFICATE,
         password=PASSWORD,
     )
-    properties.write_text(properties.read_text() + secure)
+    properties.write_text(properties.read_text() + secure + GUARDED)
     running = child.start_and_wait(
         broker.program(node, java, jars), folder / "kafka.log", os.environ
     )
@@ -149,6 +157,42 @@ def test_our_own_programs_enter_such_a_cluster_too(foreign: tuple[Bus, int]) -> 
 
     until(comes, "the record")
     consumer.close()
+
+
+def written(cluster: Bus, *topics: str) -> dict[str, int]:
+    """Return how many records each topic has, of one partition each."""
+    servers = cluster.settings.kafka_bootstrap_servers
+    asking = kafka.Consumer({"bootstrap.servers": servers, "group.id": "counting"})
+    places = [kafka.TopicPartition(each, 0) for each in topics]
+    ends = {each.topic: asking.get_watermark_offsets(each, timeout=30)[1] for each in places}
+    asking.close()
+    return ends
+
+
+@pytest.mark.promise("permanent", "bus")
+async def test_what_is_not_allowed_or_too_large_there_is_refused_for_good_and_the_next_one_goes(
+    foreign: tuple[Bus, int],
+) -> None:
+    cluster, port = foreign
+    closed, narrow = Topic("closed"), Topic("narrow", message_limit_bytes=300)
+    TopicAdmin(cluster.settings, "test").declare([closed, narrow, Topic("open")])
+    forbid(cluster.settings.kafka_bootstrap_servers, closed.name, AclOperation.WRITE, "User:desk")
+    channel = BusChannel(BusSettings.model_validate(to(port, bus_ca_file=str(CERTIFICATE))))
+    clock = SystemClock()
+
+    async def sent(topic: str) -> Outcome:
+        message = Message(delivery(1, "bus", topic), attempt=1)
+        return await channel.send(message, SendWindow(clock, clock.monotonic_seconds() + 60))
+
+    outcomes = [await sent(topic) for topic in ("closed", "narrow", "open")]
+    await channel.close()
+    not_allowed, too_large, taken = outcomes
+    assert isinstance(not_allowed, Permanent)
+    assert "Topic authorization failed" in not_allowed.reason
+    assert isinstance(too_large, Permanent)
+    assert "Message size too large" in too_large.reason
+    assert taken == Accepted()
+    assert written(cluster, "closed", "narrow", "open") == {"closed": 0, "narrow": 0, "open": 1}
 
 
 @pytest.mark.promise("after_doubt", "bus")

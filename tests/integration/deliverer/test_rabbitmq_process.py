@@ -1,24 +1,33 @@
 """The RabbitMQ channel from end to end: a real process, ledger and broker, and an exact count."""
 
+import asyncio
 import signal
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
+from pydantic import SecretStr
 
+from services.backbone.clock import SystemClock
 from services.contracts.records import Delivery, Severity
 from services.contracts.states import State
+from services.deliverer.channel import Message, SendWindow
+from services.deliverer.channels.rabbitmq import RabbitmqChannel
+from services.deliverer.channels.rabbitmq.links import RabbitmqSettings
+from services.deliverer.outcomes import Accepted, Outcome, Permanent
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.queues import Queue
 from tests.integration.deliverer.waiting import until
-from tests.integration.rabbitmq import CERTIFICATE, RabbitMq
+from tests.integration.rabbitmq import CERTIFICATE, MESSAGE_LIMIT_BYTES, RabbitMq
 from tests.passage import Passage
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.rabbitmq]
 
+NOBODY_WRITES_HERE = "amq.rabbitmq.trace"
+"""An exchange of every RabbitMQ's own."""
 PATIENT = {"send_timeout_seconds": 60}
 """Only the passage ends the wait for a confirm, however slow this machine is just now."""
 
@@ -129,6 +138,33 @@ def test_where_readers_drop_nothing_a_lost_confirm_is_held_or_repeated_with_a_ma
     else:
         assert marks == ["false"]
         assert ledger.row(one)["state"] == State.HELD
+
+
+@pytest.mark.promise("permanent", "rabbitmq")
+async def test_what_is_not_allowed_or_too_large_is_refused_for_good_and_the_next_one_goes(
+    rabbitmq: RabbitMq,
+) -> None:
+    channel = RabbitmqChannel(RabbitmqSettings(rabbitmq_url=SecretStr(rabbitmq.url)))
+    clock = SystemClock()
+    queue = await asyncio.to_thread(Queue(rabbitmq.url, f"q-{uuid.uuid4().hex}").declared)
+
+    async def sent(one: Delivery) -> Outcome:
+        window = SendWindow(clock, clock.monotonic_seconds() + 60)
+        return await channel.send(Message(one, attempt=1), window)
+
+    small = to(queue.name, 1)
+    values = {"long": "x" * MESSAGE_LIMIT_BYTES}
+    large = small.model_copy(update={"alert": small.alert.model_copy(update={"values": values})})
+    not_allowed, too_large, taken = [
+        await sent(each) for each in (to(f"{NOBODY_WRITES_HERE}/desk", 1), large, small)
+    ]
+    await channel.close()
+    assert isinstance(not_allowed, Permanent)
+    assert "ACCESS_REFUSED" in not_allowed.reason
+    assert isinstance(too_large, Permanent)
+    assert "message size" in too_large.reason
+    assert taken == Accepted()
+    assert await asyncio.to_thread(queue.count) == Counter([small.delivery_id])
 
 
 def test_a_broker_that_dies_and_comes_back_gets_everything(

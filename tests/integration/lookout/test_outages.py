@@ -1,8 +1,5 @@
 """Postgres goes and comes back while alerts flow; a lookout starts before its servers do."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from services.backbone.kafka.producer import Producer
@@ -15,41 +12,34 @@ pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.slow]
 
 
 @pytest.fixture
-def own_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
-    server = OwnPostgres(tmp_path)
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def ledger_url(own_postgres: OwnPostgres) -> str:
-    return own_postgres.url
+def ledger_url(stopped_postgres: OwnPostgres) -> str:
+    return stopped_postgres.url
 
 
 def test_alerts_wait_for_postgres_and_none_is_lost(
-    own_postgres: OwnPostgres, lookouts: Lookouts, producer: Producer, reader: Reader
+    stopped_postgres: OwnPostgres, lookouts: Lookouts, producer: Producer, reader: Reader
 ) -> None:
     before, during = findings(200), findings(200)
     running = lookouts.start(ready=False)
     eventually(lambda: "not_there_yet" in lookouts.log(), "does not wait for Postgres")
-    own_postgres.start()
+    stopped_postgres.start()
     write_alerts(producer, before)
     reader.wait_for(wanted(before))
     assert isinstance(running.program.readiness, HttpReadiness)
     eventually(running.program.readiness.is_ready, "not ready with all servers there")
 
-    own_postgres.stop()
+    stopped_postgres.stop()
     write_alerts(producer, during)
     readiness = running.program.readiness
     eventually(lambda: not readiness.is_ready(), "ready without Postgres")
     assert HttpReadiness(readiness.port, "/healthz/live").is_ready(), "a restart heals nothing"
     assert not wanted(during) & set(reader.keys()), "published what is not recorded"
 
-    own_postgres.start()
+    stopped_postgres.start()
     reader.wait_for(wanted(during))
     eventually(readiness.is_ready, "not ready again")
     alerts = [*before, *during]
     eventually(
-        lambda: ledger_counts(own_postgres.url, alerts) == (400, 400, 0), "not all are recorded"
+        lambda: ledger_counts(stopped_postgres.url, alerts) == (400, 400, 0), "not all are recorded"
     )
     assert running.exit_code is None

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -26,14 +25,6 @@ pytestmark = pytest.mark.postgres
 DESK = Target("bus", "desk")
 ROUTES = Routes((), told("default", DESK))
 FIRST, SECOND, THIRD = sample(1), sample(2), sample(3)
-
-
-@pytest.fixture
-def own_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
-    own = OwnPostgres(tmp_path)
-    own.start()
-    yield own
-    own.stop()
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """A Postgres of the test's own: what was committed survives kill -9 and a set-up cut short."""
 
 import stat
-from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -12,42 +10,35 @@ from tests.postgres import OwnPostgres
 pytestmark = pytest.mark.postgres
 
 
-@pytest.fixture
-def own_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
-    own = OwnPostgres(tmp_path)
-    yield own
-    own.stop()
-
-
-def test_committed_rows_survive_a_kill(own_postgres: OwnPostgres) -> None:
-    own_postgres.start()
-    with psycopg.connect(own_postgres.url) as connection:
+def test_committed_rows_survive_a_kill(stopped_postgres: OwnPostgres) -> None:
+    stopped_postgres.start()
+    with psycopg.connect(stopped_postgres.url) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
-    own_postgres.kill()
-    own_postgres.start()
-    with psycopg.connect(own_postgres.url) as connection:
+    stopped_postgres.kill()
+    stopped_postgres.start()
+    with psycopg.connect(stopped_postgres.url) as connection:
         assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
         assert connection.execute("SHOW fsync").fetchone() == ("on",)
-    own_postgres.stop()
-    assert own_postgres.running is not None
-    assert own_postgres.running.exit_code == 0
+    stopped_postgres.stop()
+    assert stopped_postgres.running is not None
+    assert stopped_postgres.running.exit_code == 0
 
 
-def test_only_who_knows_the_password_comes_in(own_postgres: OwnPostgres) -> None:
-    own_postgres.start()
-    server = own_postgres.server
+def test_only_who_knows_the_password_comes_in(stopped_postgres: OwnPostgres) -> None:
+    stopped_postgres.start()
+    server = stopped_postgres.server
     assert stat.S_IMODE(server.password_file.stat().st_mode) == 0o600
     wrong = f"postgresql://{server.user}:wrong@127.0.0.1:{server.port}/{server.database}"
     with pytest.raises(psycopg.OperationalError, match="password"):
         psycopg.connect(wrong)
 
 
-def test_a_set_up_that_was_cut_short_is_made_anew(own_postgres: OwnPostgres) -> None:
-    unfinished = own_postgres.server.folder / "data.new"
+def test_a_set_up_that_was_cut_short_is_made_anew(stopped_postgres: OwnPostgres) -> None:
+    unfinished = stopped_postgres.server.folder / "data.new"
     unfinished.mkdir(parents=True)
     (unfinished / "PG_VERSION").write_text("18\n", "utf-8")
-    own_postgres.server.password_file.write_text("left over", "utf-8")
-    own_postgres.start()
-    with psycopg.connect(own_postgres.url) as connection:
+    stopped_postgres.server.password_file.write_text("left over", "utf-8")
+    stopped_postgres.start()
+    with psycopg.connect(stopped_postgres.url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
     assert not unfinished.exists()

@@ -20,9 +20,8 @@ from archivist.settings import SHIPPED_ACCOUNTS
 from archivist.shelf import shelved
 from engine.events import VALID
 from services.contracts.records import Accounted
-from tests.unit.auditor.batches import EPOCH, STREAMS, Event
+from tests.unit.auditor.batches import EPOCH, TRADES, Event
 
-TRADES = STREAMS["trades"]
 UNMATCHED = load_accounts(SHIPPED_ACCOUNTS)["unmatched-purchases"]
 EPOCH_MS = int(EPOCH.timestamp() * 1000)
 

@@ -10,8 +10,8 @@ from archivist.accounting import Span, next_span
 from archivist.bookmark import Bookmark
 from archivist.declaration import OTHER
 from services.backbone.errors import Refused
-from tests.unit.archivist.histories import TRADES, UNMATCHED, judged
-from tests.unit.auditor.batches import purchase
+from tests.unit.archivist.histories import UNMATCHED, judged
+from tests.unit.auditor.batches import TRADES, purchase
 
 NOW_MS = 1_700_000_000_000
 STEPS_MS = st.lists(st.integers(0, 3 * UNMATCHED.look_back_ms()), min_size=1, max_size=30)

@@ -11,8 +11,8 @@ from engine.events import VALID
 from services.contracts.examples import examples
 from services.contracts.records import Rejected
 from services.contracts.topics import REJECTED_LIMIT_BYTES
-from tests.unit.archivist.histories import TRADES, topic_records
-from tests.unit.auditor.batches import EPOCH, purchase
+from tests.unit.archivist.histories import topic_records
+from tests.unit.auditor.batches import EPOCH, TRADES, purchase
 
 pytestmark = pytest.mark.spark
 

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from archivist.shelf import check_columns, check_history, stored
 from services.backbone.errors import Refused
-from tests.unit.archivist.histories import TRADES
+from tests.unit.auditor.batches import TRADES
 
 
 def log(folder: Path, *batches: str) -> None:

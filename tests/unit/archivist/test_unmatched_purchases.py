@@ -5,7 +5,7 @@ reason. Method: one Spark job judges many random histories, one order id each.
 """
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -13,7 +13,7 @@ from archivist.accounting import Span
 from services.contracts.ids import accounted_id
 from services.contracts.records import Accounted
 from tests.unit.archivist.histories import EPOCH_MS, UNMATCHED, judged
-from tests.unit.auditor.batches import WATCHES, Event, purchase, request
+from tests.unit.auditor.batches import WATCHES, Event, one_job_each, purchase, request
 
 WATCH = WATCHES["over-purchase"]
 EARLY_MS, LIMIT_MS = (int(WATCH.arguments()[name]) for name in ("early_ms", "limit_ms"))
@@ -83,13 +83,7 @@ def histories(draw: st.DrawFn, order_id: str) -> list[Event]:
 
 
 @pytest.mark.spark
-@settings(
-    max_examples=3,
-    deadline=None,
-    database=None,
-    phases=[Phase.generate],  # each try of shrinking would be another Spark job
-    suppress_health_check=list(HealthCheck),
-)
+@one_job_each(3)
 @given(st.data())
 def test_finds_exactly_what_no_request_counted(spark: SparkSession, data: st.DataObject) -> None:
     cases = [data.draw(histories(f"order-{i}")) for i in range(120)]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from hypothesis import HealthCheck, Phase, settings
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
     BinaryType,
@@ -25,7 +26,9 @@ from services.contracts.streams import load_streams
 from services.contracts.watches import WatchDeclaration, load_watches
 
 STREAMS = load_streams()
+TRADES = STREAMS["trades"]
 WATCHES = load_watches(SHIPPED_WATCHES)
+HOUR_MS = 3_600_000
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 RECORDS = StructType(
@@ -56,6 +59,16 @@ class Event:
         return value, EPOCH + timedelta(milliseconds=self.at_ms), topic, partition
 
 
+def one_job_each(max_examples: int) -> settings:
+    """Return settings for examples that each cost a Spark job: shrinking would run many more."""
+    return settings(
+        max_examples=max_examples,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+
+
 def request(order_id: str, shares: int, at_ms: int = 0, **more: Any) -> Event:
     return Event("request", order_id, order_id, shares, at_ms, **more)
 
@@ -72,7 +85,7 @@ def run(
     spark: SparkSession, watch: WatchDeclaration, rows: DataFrame
 ) -> list[tuple[str, str, Alert]]:
     """Return (key, topic, alert) of every message."""
-    events = valid_events(rows, STREAMS["trades"], watch.watermark)
+    events = valid_events(rows, TRADES, watch.watermark)
     found = findings(spark, watch, STREAMS, {"trades": events})
     messages = alert_messages(found, watch, "a")
     return [
@@ -90,7 +103,7 @@ class Stepwise:
         self._input.mkdir(exist_ok=True)
         self.checkpoint = folder / "checkpoint"
         source = spark.readStream.schema(RECORDS).parquet(str(self._input))
-        events = valid_events(source, STREAMS["trades"], watch.watermark)
+        events = valid_events(source, TRADES, watch.watermark)
         found = findings(spark, watch, STREAMS, {"trades": events})
         messages = alert_messages(found, watch, "a")
         self.query = (

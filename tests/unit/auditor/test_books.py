@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -22,10 +22,12 @@ from services.contracts.declarations import BadDeclaration, parse_declaration
 from services.contracts.watches import BookDeclaration, WatchDeclaration
 from tests.unit.auditor.batches import (
     EPOCH,
-    STREAMS,
+    HOUR_MS,
+    TRADES,
     WATCHES,
     Event,
     Stepwise,
+    one_job_each,
     purchase,
     records,
     request,
@@ -33,8 +35,6 @@ from tests.unit.auditor.batches import (
 
 pytestmark = pytest.mark.spark
 
-STREAM = STREAMS["trades"]
-HOUR_MS = 3_600_000
 DECLARED = BookDeclaration(
     kept="2 hours",
     events={
@@ -86,7 +86,7 @@ def shown(event: Event) -> dict[str, Any]:
 
 
 def books(spark: SparkSession, events: list[Event]) -> list[Mapping[str, Any]]:
-    found = valid_events(records(spark, events), STREAM, "1 minute")
+    found = valid_events(records(spark, events), TRADES, "1 minute")
     rows = book(spark, WATCH, found, "order_id").collect()
     return [row.asDict(recursive=True) for row in rows]
 
@@ -105,13 +105,7 @@ def histories(draw: st.DrawFn) -> list[Event]:
     return events
 
 
-@settings(
-    max_examples=5,
-    deadline=None,
-    database=None,
-    phases=[Phase.generate],  # each try of shrinking would be another Spark job
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@one_job_each(5)
 @given(st.lists(histories(), min_size=20, max_size=60), st.randoms(use_true_random=False))
 def test_a_book_shows_what_the_model_says(
     spark: SparkSession, cases: list[list[Event]], shuffled: random.Random
@@ -139,7 +133,7 @@ def test_a_sum_that_does_not_fit_stays_at_the_end(spark: SparkSession) -> None:
     watch = WATCH.model_copy(update={"book": declared})
     events = [purchase(f"p{i}", "up", 1, i) for i in range(3)]
     events += [request("down", 1, i) for i in range(3)]
-    found = valid_events(records(spark, events), STREAM, "1 minute")
+    found = valid_events(records(spark, events), TRADES, "1 minute")
     rows = book(spark, watch, found, "order_id").select("order_id", "most").collect()
     assert max(row["most"] for row in rows if row["order_id"] == "up") == 2**63 - 1
     assert min(row["most"] for row in rows if row["order_id"] == "down") == -(2**63)
@@ -151,7 +145,7 @@ def test_a_full_book_gives_up_its_oldest_events_and_says_so(spark: SparkSession)
     )
     watch = WATCH.model_copy(update={"book": declared})
     events = [purchase("x" * 100 + f"{i:03}", "full", 1, i) for i in range(40)]
-    found = valid_events(records(spark, events), STREAM, "1 minute")
+    found = valid_events(records(spark, events), TRADES, "1 minute")
     rows = book(spark, watch, found, "order_id").select("n", "forgotten").collect()
     counts = sorted((row["n"] + row["forgotten"], row["forgotten"], row["n"]) for row in rows)
     assert [whole for whole, _, _ in counts] == list(range(1, 41))
@@ -234,14 +228,14 @@ def test_what_is_no_sql_over_one_event_is_refused(written: str, said: str) -> No
     declared = BookDeclaration(kept="1 hour", events={"x": written})
     watch = WATCH.model_copy(update={"book": declared})
     with pytest.raises(Refused, match=r"^watch over-purchase: book: x") as refused:
-        check_book(watch, STREAM)
+        check_book(watch, TRADES)
     assert said in str(refused.value)
 
 
 def test_a_type_that_no_book_has_is_refused(spark: SparkSession) -> None:
     declared = BookDeclaration(kept="1 hour", events={"at": "appended_at"})
     watch = WATCH.model_copy(update={"book": declared})
-    events = valid_events(records(spark, []), STREAM, "1 minute")
+    events = valid_events(records(spark, []), TRADES, "1 minute")
     with pytest.raises(Refused, match=r"at is timestamp.*unix_millis"):
         book(spark, watch, events, "order_id")
 

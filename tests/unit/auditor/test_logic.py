@@ -13,7 +13,9 @@ from auditor.progress import read
 from services.contracts.examples import examples
 from tests.unit.auditor.batches import (
     EPOCH,
+    HOUR_MS,
     STREAMS,
+    TRADES,
     WATCHES,
     Stepwise,
     purchase,
@@ -23,7 +25,6 @@ from tests.unit.auditor.batches import (
 
 pytestmark = pytest.mark.spark
 
-STREAM = STREAMS["trades"]
 BAD_VALUES: list[bytes | None] = [
     b"malformed first",
     None,
@@ -41,7 +42,7 @@ BAD_VALUES: list[bytes | None] = [
 
 
 def kept(spark: SparkSession, rows: DataFrame) -> list[str]:
-    return sorted(row["event_id"] for row in valid_events(rows, STREAM, "1 minute").collect())
+    return sorted(row["event_id"] for row in valid_events(rows, TRADES, "1 minute").collect())
 
 
 def test_malformed_is_left_out(spark: SparkSession) -> None:
@@ -53,7 +54,7 @@ def named_kept(spark: SparkSession, values: dict[str, bytes | None]) -> set[str]
     """Return the names of those values that reach a watch; append times tell them apart."""
     times = {name: EPOCH + timedelta(seconds=i) for i, name in enumerate(values)}
     rows = records(spark, [], *((values[name], times[name], "trades", 0) for name in values))
-    seen = valid_events(rows, STREAM, "1 minute").selectExpr(
+    seen = valid_events(rows, TRADES, "1 minute").selectExpr(
         "unix_millis(appended_at) AS at_ms", "CAST(event_time AS STRING)"
     )
     found = {row["at_ms"] for row in seen.collect()}
@@ -91,13 +92,12 @@ def test_reserved_ids_come_from_the_heartbeat_topic_only(spark: SparkSession) ->
 
 
 def test_shuffles_are_counted(spark: SparkSession) -> None:
-    events = valid_events(records(spark, []), STREAM, "1 minute")
+    events = valid_events(records(spark, []), TRADES, "1 minute")
     assert shuffles(events) == 0
     for watch in WATCHES.values():
         assert shuffles(findings(spark, watch, STREAMS, {"trades": events})) == 1
 
 
-HOUR_MS = 3_600_000
 LENGTH_MS = 75 * HOUR_MS
 WINDOWED = WATCHES["over-purchase"].model_copy(
     update={

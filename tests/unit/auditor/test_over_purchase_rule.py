@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from services.contracts.ids import alert_id
-from tests.unit.auditor.batches import WATCHES, Event, purchase, records, request, run
+from tests.unit.auditor.batches import WATCHES, Event, one_job_each, purchase, records, request, run
 
 pytestmark = pytest.mark.spark
 
@@ -87,13 +87,7 @@ def exact_splits(draw: st.DrawFn) -> list[Event]:
     return draw(st.permutations(opened + purchases + copies))
 
 
-@settings(
-    max_examples=8,
-    deadline=None,
-    database=None,
-    phases=[Phase.generate],  # each try of shrinking would be another Spark job
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@one_job_each(8)
 @given(st.lists(histories() | exact_splits(), min_size=60, max_size=150))
 def test_alerts_exactly_where_the_rule_says(spark: SparkSession, cases: list[list[Event]]) -> None:
     expected = {f"order-{i}": found for i, case in enumerate(cases) if (found := model(case))}

@@ -11,8 +11,8 @@ from auditor.rehearsal.findings import Found, compared, counts, written
 from auditor.rehearsal.span import EXACT_MS, reading
 from services.contracts.ids import alert_id
 from services.contracts.records import Alert, Severity
+from tests.unit.auditor.batches import HOUR_MS
 
-HOUR_MS = 3_600_000
 Times = dict[tuple[str, int], list[int]]
 
 

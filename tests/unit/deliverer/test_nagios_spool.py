@@ -1,6 +1,9 @@
 """The spool: one file per delivery, and nothing of it seen before the go-ahead."""
 
+import asyncio
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,8 @@ from services.deliverer.channel import (
 )
 from services.deliverer.channels.nagios import NagiosChannel, NagiosSettings
 from services.deliverer.channels.nagios.spool import Spool, Standing, file_name
-from services.deliverer.outcomes import Accepted, Refused
+from services.deliverer.outcomes import Accepted, Refused, Unknown
+from tests.integration.deliverer.waiting import until
 from tests.unit.deliverer.builders import delivery
 
 ONE = delivery(1, channel="nagios", recipient="h/s")
@@ -88,6 +92,47 @@ async def test_nothing_is_put_beside_what_nobody_reads(tmp_path: Path) -> None:
     assert isinstance(outcome, Refused)
     assert outcome.destination_down
     assert os.listdir(tmp_path) == [sign.name]
+
+
+class Meanwhile(SendWindow):
+    """A window at whose opening something else happens."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        clock = SystemClock()
+        super().__init__(clock, clock.monotonic_seconds() + 60)
+        self._happens = happens
+
+    def open(self) -> None:
+        super().open()
+        self._happens()
+
+
+@pytest.mark.promise("not_taken", "nagios")
+async def test_a_spool_that_goes_before_the_go_ahead_has_taken_nothing(tmp_path: Path) -> None:
+    spool, gone = tmp_path / "spool", tmp_path / "gone"
+    spool.mkdir()
+    outcome = await channel_on(spool).send(Message(ONE, 1), Meanwhile(lambda: spool.rename(gone)))
+    assert isinstance(outcome, Refused)
+    assert outcome.destination_down
+    assert os.listdir(gone) == [file_name(ID)]
+
+
+@pytest.mark.promise("in_doubt", "nagios")
+async def test_a_spool_that_goes_at_the_go_ahead_leaves_a_doubt(tmp_path: Path) -> None:
+    spool, gone = tmp_path / "spool", tmp_path / "gone"
+    sign = spool / f"{file_name(ID)}.ok"
+    spool.mkdir()
+    one_by_one = ThreadPoolExecutor(1)  # what comes next to the disk waits for its turn
+    asyncio.get_running_loop().set_default_executor(one_by_one)
+
+    def go_when_let_go() -> None:
+        until(sign.exists, "the go-ahead")
+        spool.rename(gone)
+
+    window = Meanwhile(lambda: one_by_one.submit(go_when_let_go))
+    outcome = await channel_on(spool).send(Message(ONE, 1), window)
+    assert isinstance(outcome, Unknown)
+    assert sorted(os.listdir(gone)) == [file_name(ID), sign.name]
 
 
 def test_a_file_left_by_a_try_that_died_is_overwritten(tmp_path: Path) -> None:

@@ -96,6 +96,18 @@ async def test_a_connection_that_was_refused_proves_that_nothing_left() -> None:
     )
 
 
+async def test_of_an_address_only_the_host_is_told() -> None:
+    sent, secret = window(), "/very-secret-1234?token=5678"
+    async with far_end(b"no HTTP at all\r\n\r\n") as there, opened() as web:
+        with pytest.raises(aiohttp.ClientError) as lost:
+            await post(web, there.url + secret, sent, b"x")
+    assert secret in str(lost.value)
+    host = there.url.removesuffix("/in")
+    told = failed(lost.value, sent)
+    assert isinstance(told, Unknown)
+    assert f"url='{host}'" in told.reason
+
+
 async def test_redirects_are_answers_and_cookies_are_forgotten() -> None:
     moved = answering(b"", b"Location: /other", b"Set-Cookie: a=b", status=b"307 Moved")
     async with far_end(moved) as there, opened() as web:

@@ -7,7 +7,7 @@ import aiohttp
 
 from services.deliverer.channels.nagios.status_file import Shown, Status
 from services.deliverer.channels.nagios.wording import Place
-from services.deliverer.posting import answer_object, ask
+from services.deliverer.posting import answer_object, ask, trouble_of
 
 PAGE_LIMIT_BYTES: Final = 8 * 1024 * 1024
 _SUCCESS: Final = 0
@@ -55,7 +55,7 @@ class StatusPages:
         try:
             response = await ask(self._web, f"{self._url}/{page}", query)
         except aiohttp.ClientError as error:
-            raise NoAnswer(f"{type(error).__name__}: {error}"[:200]) from None
+            raise NoAnswer(trouble_of(error)) from None
         said = await answer_object(response, PAGE_LIMIT_BYTES)
         if response.status != 200:
             raise NoAnswer(f"answered HTTP {response.status}: see nrdp_status_url")

@@ -10,7 +10,7 @@ from h2.events import ConnectionTerminated, StreamReset
 from services.deliverer.channel import SendWindow
 from services.deliverer.channels.push.stream import Stream
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
-from services.deliverer.posting import REASON_LIMIT, failed
+from services.deliverer.posting import REASON_LIMIT, failed, trouble_of
 
 RENEWABLE: Final = frozenset({"ExpiredProviderToken", "InvalidProviderToken"})
 """Reasons of a 403 that a newly signed token may heal."""
@@ -41,9 +41,8 @@ def answered(
 
 def unanswered(error: httpx2.TransportError, window: SendWindow, stream: Stream) -> Outcome:
     """Sort a request that got no answer; HTTP/2 can prove that a stream was never looked at."""
-    reason = f"{type(error).__name__}: {error}"[:REASON_LIMIT]
     if stream.cut or isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
-        return Refused(reason, destination_down=True)
+        return Refused(trouble_of(error), destination_down=True)
     match error.__cause__.args if error.__cause__ else ():
         case (ConnectionTerminated(last_stream_id=int(last)),) if last < stream.id:
             return Refused(f"the connection was ended before stream {stream.id} was looked at")

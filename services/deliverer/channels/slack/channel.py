@@ -27,7 +27,6 @@ from services.deliverer.channels.slack.pace import Pace
 from services.deliverer.channels.slack.settings import SlackSettings
 from services.deliverer.outcomes import Outcome, Permanent, Refused
 from services.deliverer.posting import (
-    REASON_LIMIT,
     NoAddress,
     answer_object,
     ask,
@@ -35,6 +34,7 @@ from services.deliverer.posting import (
     open_web,
     post,
     retry_after_seconds,
+    trouble_of,
 )
 
 PAGES_LIMIT: Final = 10
@@ -110,8 +110,7 @@ class SlackChannel:
             async with asyncio.timeout(self._settings.slack_look_up_timeout_seconds):
                 found = await self._search(conversation, doubt)
         except (aiohttp.ClientError, TimeoutError) as error:
-            told = f"{type(error).__name__}: {error}"[:REASON_LIMIT]
-            return Unclear(f"Slack's history was not to be had: {told}")
+            return Unclear(f"Slack's history was not to be had: {trouble_of(error)}")
         return found or self._absence(doubt, begun_ms)
 
     def unusable(self) -> str | None:

@@ -93,7 +93,7 @@ $(VENV_STAMP): requirements-dev.lock | prerequisites
 	@$(BASE_PYTHON) services/machine/packages.py $(VENV) $<
 
 .PHONY: matrix
-matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md (about 12 minutes)
+matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md (about 20 minutes)
 	MATRIX_REPORT=docs/reports/matrix.md $(VENV)/bin/pytest -m matrix tests/matrix
 
 .PHONY: chaos

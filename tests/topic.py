@@ -1,6 +1,13 @@
-"""Reads a topic to the brokers' ends."""
+"""Reads a topic to the brokers' ends, and configures one as its owner does."""
 
 import uuid
+
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+)
 
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
@@ -49,3 +56,13 @@ class WholeTopic:
             return
         self._new += batch
         self._read |= {(each.topic, each.partition): each.offset + 1 for each in batch}
+
+
+def configure(bootstrap: str, topic: str, name: str, value: str | None) -> None:
+    """Set one of a topic's settings, or take it back; return when the brokers have it."""
+    kind = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+    entry = ConfigEntry(name, value, incremental_operation=kind)
+    changed = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])
+    client = AdminClient({"bootstrap.servers": bootstrap})
+    for answer in client.incremental_alter_configs([changed]).values():
+        answer.result(timeout=30)

@@ -40,6 +40,11 @@ class Match:
         missed = next((each for each in self.times if not each.contains(at)), None)
         return None if missed is None else _missed(missed)
 
+    def fits_until(self, at: datetime) -> datetime | None:
+        """Return when what fits at this moment fits no more; None where time changes nothing."""
+        ends = (each.until_outside(at) for each in self.times)
+        return min((each for each in ends if each is not None), default=None)
+
     def covers(self, other: "Match") -> bool:
         """Tell whether whatever fits `other` surely fits this; False where that is not sure."""
         if self.watch is not None and not _cover(self.watch, other.watch or ("*",)):

@@ -74,7 +74,8 @@ class Standing:
             return None
         latest = max(fresh, key=lambda each: (each.at, each.alert_id))
         why = f"inhibited by alert {latest.alert_id}, inhibition {inhibition.name}"
-        return Suppression(Kind.INHIBITION, inhibition.name, latest.at + lasts, why)
+        until = min(latest.at + lasts, inhibition.muted.fits_until(at) or latest.at + lasts)
+        return Suppression(Kind.INHIBITION, inhibition.name, until, why)
 
 
 def inhibition_key(inhibition: Inhibition, alert: Alert) -> str:
@@ -107,7 +108,8 @@ def _spoken(silence: Silence, alert: Alert, at: datetime) -> Suppression | None:
     if not silence.starts_at <= at < silence.ends_at or not silence.match.fits(alert, at):
         return None
     why = f"silenced by {silence.author}: {silence.reason}"
-    return Suppression(Kind.SILENCE, silence.silence_id, silence.ends_at, why)
+    until = min(silence.ends_at, silence.match.fits_until(at) or silence.ends_at)
+    return Suppression(Kind.SILENCE, silence.silence_id, until, why)
 
 
 def _window(window: SilenceRule, alert: Alert, at: datetime) -> Suppression | None:
@@ -115,6 +117,7 @@ def _window(window: SilenceRule, alert: Alert, at: datetime) -> Suppression | No
     if until is None or not window.match.fits(alert, at):
         return None
     why = f"maintenance {window.name}, by {window.author}: {window.reason}"
+    until = min(until, window.match.fits_until(at) or until)
     return Suppression(Kind.WINDOW, window.name, until, why)
 
 

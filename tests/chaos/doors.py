@@ -39,7 +39,7 @@ class Cut:
 
 
 @dataclass(eq=False)
-class Passage:
+class Crossing:
     """One connection through a door."""
 
     client_port: int
@@ -62,7 +62,7 @@ class Door:
     store: str
     port: int
     store_port: int
-    passages: set[Passage] = field(default_factory=set)
+    crossings: set[Crossing] = field(default_factory=set)
 
 
 class Census:
@@ -136,74 +136,74 @@ class Doors:
     async def _pass(
         self, door: Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        passage = Passage(writer.get_extra_info("peername")[1], [writer])
-        door.passages.add(passage)
+        crossing = Crossing(writer.get_extra_info("peername")[1], [writer])
+        door.crossings.add(crossing)
         try:
-            await self._stand_before(door, passage)
+            await self._stand_before(door, crossing)
             there, back = await asyncio.open_connection("127.0.0.1", door.store_port)
-            passage.writers.append(back)
+            crossing.writers.append(back)
             async with asyncio.TaskGroup() as both:
-                both.create_task(carry(passage, reader, back))
-                both.create_task(carry(passage, there, writer))
+                both.create_task(carry(crossing, reader, back))
+                both.create_task(carry(crossing, there, writer))
         except (OSError, ExceptionGroup):
-            passage.reset()
+            crossing.reset()
         finally:
-            door.passages.discard(passage)
-            for each in passage.writers:
+            door.crossings.discard(crossing)
+            for each in crossing.writers:
                 each.close()
 
-    async def _stand_before(self, door: Door, passage: Passage) -> None:
+    async def _stand_before(self, door: Door, crossing: Crossing) -> None:
         """Let a newcomer in, unless it is cut off: then it waits, or is refused."""
         cut = self._cut
-        passage.open.set()
-        if cut is None or not cut.parts(await self._name(passage), door.store):
+        crossing.open.set()
+        if cut is None or not cut.parts(await self._name(crossing), door.store):
             return
         if not cut.silent:
             raise ConnectionResetError
-        passage.open.clear()
-        await passage.open.wait()
+        crossing.open.clear()
+        await crossing.open.wait()
 
-    async def _name(self, passage: Passage) -> str:
+    async def _name(self, crossing: Crossing) -> str:
         names = await self._census.names()
-        return names.get(passage.client_port, "")
+        return names.get(crossing.client_port, "")
 
     async def _apply(self, cut: Cut) -> None:
         self._cut = cut
         names = await self._census.names()
-        for door, passage in self._passages():
-            if cut.parts(names.get(passage.client_port, ""), door.store):
+        for door, crossing in self._crossings():
+            if cut.parts(names.get(crossing.client_port, ""), door.store):
                 if cut.silent:
-                    passage.open.clear()
+                    crossing.open.clear()
                 else:
-                    passage.reset()
+                    crossing.reset()
 
     async def _mend(self) -> None:
         self._cut = None
-        for _, passage in self._passages():
-            passage.open.set()
+        for _, crossing in self._crossings():
+            crossing.open.set()
 
     async def _close_all(self) -> None:
         for server in self._servers:
             server.close()
-        for _, passage in self._passages():
-            passage.reset()
+        for _, crossing in self._crossings():
+            crossing.reset()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _passages(self) -> list[tuple[Door, Passage]]:
-        return [(door, passage) for door in self._doors for passage in door.passages]
+    def _crossings(self) -> list[tuple[Door, Crossing]]:
+        return [(door, crossing) for door in self._doors for crossing in door.crossings]
 
 
 async def carry(
-    passage: Passage, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    crossing: Crossing, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Pass bytes on in one direction; while the passage is not open they stay where they are."""
+    """Pass bytes on in one direction; while the crossing is not open they stay where they are."""
     while chunk := await reader.read(CHUNK_BYTES):
-        await passage.open.wait()
+        await crossing.open.wait()
         writer.write(chunk)
         await writer.drain()
-    await passage.open.wait()
+    await crossing.open.wait()
     with suppress(OSError):
         writer.write_eof()

@@ -13,6 +13,7 @@ from services.machine.ports import free_ports
 from tests.integration.deliverer.waiting import until
 
 POSTFIX: Final = Path("/usr/sbin/postfix")
+POSTCONF: Final = POSTFIX.with_name("postconf")
 _MAIN: Final = """\
 compatibility_level = 3.6
 queue_directory = {folder}/spool
@@ -83,6 +84,13 @@ class Postfix:
     def stop(self) -> None:
         self._told("stop")
         shutil.rmtree(self.folder)
+
+    def restrict(self, restriction: str = "permit_mynetworks, reject") -> None:
+        """Ask this of every recipient from now on; sessions that are open go on as before."""
+        changed = f"smtpd_relay_restrictions = {restriction}"
+        command = [str(POSTCONF), "-c", str(self.folder / "etc"), changed]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+        self._told("reload")
 
     def _told(self, word: str) -> None:
         command = [str(POSTFIX), "-c", str(self.folder / "etc"), word]

@@ -57,9 +57,12 @@ class RabbitMq:
     def block_publishers(self, blocked: bool) -> None:
         """Raise or end the alarm that keeps publishers waiting."""
         share = "0.0000001" if blocked else "0.4"
-        node = self._settings["RABBITMQ_NODENAME"]
+        self.told("set_vm_memory_high_watermark", share)
+
+    def told(self, *words: str) -> None:
+        """Tell the node something as its operator does."""
         subprocess.run(
-            [str(CONTROL), "-n", node, "set_vm_memory_high_watermark", share],
+            [str(CONTROL), "-n", self._settings["RABBITMQ_NODENAME"], *words],
             env=os.environ | self._settings,
             check=True,
             capture_output=True,

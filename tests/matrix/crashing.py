@@ -29,6 +29,7 @@ class Point(StrEnum):
     ANSWERED = "answered"
     RECORDED = "recorded"
     PAUSED = "paused"
+    UNRECORDED = "unrecorded"
 
 
 def install(point: Point) -> None:
@@ -40,6 +41,7 @@ def install(point: Point) -> None:
         Point.ANSWERED: answered,
         Point.RECORDED: recorded,
         Point.PAUSED: partial(after_claim, signal.SIGSTOP),
+        Point.UNRECORDED: unrecorded,
     }
     ends[point]()
 
@@ -80,6 +82,19 @@ def answered() -> None:
         raise AssertionError
 
     replace(Recorder, "record", ended)
+
+
+def unrecorded() -> None:
+    """Stop when the first answer is known and not recorded; woken, record it."""
+    record, once = Recorder.record, [True]
+
+    async def stopped(self: Recorder, settlement: Settlement) -> State | None:
+        if once:
+            once.clear()
+            end(signal.SIGSTOP)
+        return await record(self, settlement)
+
+    replace(Recorder, "record", stopped)
 
 
 def recorded() -> None:

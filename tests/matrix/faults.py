@@ -1,6 +1,6 @@
 """The faults of the matrix, each as the story of one cell.
 
-A fault that a far end cannot play returns False.
+A fault returns what the far end lacks to play it, or None once it is played.
 """
 
 import signal
@@ -10,34 +10,36 @@ from typing import Final
 
 import psutil
 
+from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.waiting import until
 from tests.matrix.crashing import Point
-from tests.matrix.peer import Refusal
+from tests.matrix.peer import Lack, Refusal
 from tests.matrix.stage import SEND_TIMEOUT_SECONDS, Stage
 
-Fault = Callable[[Stage], bool]
+Lacking = Lack | Refusal | None
+Fault = Callable[[Stage], Lacking]
 
 
-def none(stage: Stage) -> bool:
+def none(stage: Stage) -> Lacking:
     """Nothing goes wrong; every delivery is told twice all the same."""
     stage.deliverer()
     stage.begin()
-    return True
+    return None
 
 
-def killed_at(point: Point, stage: Stage) -> bool:
+def killed_at(point: Point, stage: Stage) -> Lacking:
     """A deliverer ends itself at a point; another takes its place."""
     stage.begin()
     stage.gone(stage.deliverer(point))
     stage.deliverer()
-    return True
+    return None
 
 
-def killed_half_way(stage: Stage) -> bool:
+def killed_half_way(stage: Stage) -> Lacking:
     """Some bytes of a request have left, not all of them, when the deliverer is killed."""
     passage = stage.peer.passage
     if passage is None:
-        return False
+        return Lack.HALF_WAY
     first = stage.deliverer()
     assert first.process is not None
     passage.cut(first.process.kill)
@@ -46,49 +48,49 @@ def killed_half_way(stage: Stage) -> bool:
     taken = stage.taken()
     assert not all(taken.of(each.delivery_id) for each in stage.sent), "half a request was taken"
     stage.deliverer()
-    return True
+    return None
 
 
-def killed_while_waiting(stage: Stage) -> bool:
+def killed_while_waiting(stage: Stage) -> Lacking:
     """The provider has everything and answers late; the deliverer is killed meanwhile."""
     if not stage.peer.dial(delay_seconds=60):
-        return False
+        return Lack.ANSWER
     stage.begin()
     first = stage.deliverer()
     stage.wait(stage.enough_taken, "taken")
     first.kill()
     stage.peer.dial(delay_seconds=0)
     stage.deliverer()
-    return True
+    return None
 
 
-def no_answer(stage: Stage) -> bool:
+def no_answer(stage: Stage) -> Lacking:
     """The provider takes everything and closes the connection instead of answering."""
     if not stage.peer.dial(accept_then_drop_share=1):
-        return False
+        return Lack.ANSWER
     stage.begin()
     stage.deliverer()
     stage.wait(stage.enough_taken, "taken")
     stage.peer.dial(accept_then_drop_share=0)
-    return True
+    return None
 
 
-def late_answer(stage: Stage) -> bool:
+def late_answer(stage: Stage) -> Lacking:
     """The provider takes everything and answers when nobody waits any more."""
     if not stage.peer.dial(delay_seconds=2 * SEND_TIMEOUT_SECONDS):
-        return False
+        return Lack.ANSWER
     stage.begin()
     stage.deliverer()
     stage.wait(stage.enough_taken, "taken")
     stage.peer.dial(delay_seconds=0)
-    return True
+    return None
 
 
-def refused(kind: Refusal, stage: Stage) -> bool:
+def refused(kind: Refusal, stage: Stage) -> Lacking:
     """The provider refuses everything for a while, and keeps nothing of it."""
     words = stage.peer.refusals.get(kind)
     if words is None:
-        return False
+        return kind
     stage.peer.dial(refuse_share=1, **words)
     stage.begin()
     stage.deliverer()
@@ -96,17 +98,24 @@ def refused(kind: Refusal, stage: Stage) -> bool:
     stage.wait(lambda: len(stage.ledger.rows(tries)) > 0, "tried")
     if kind is Refusal.FOR_GOOD:
         stage.wait(stage.at_rest, "given up")
+    assert not any(stage.taken().marks.values()), "refused, and taken all the same"
     stage.peer.dial(refuse_share=0)
-    return True
+    return None
 
 
-def zombie(stage: Stage) -> bool:
+def stopped_at(point: Point, stage: Stage) -> DelivererProcess:
+    """Start a deliverer and wait until it has stopped itself at a point."""
+    one = stage.deliverer(point)
+    assert one.process is not None
+    paused = psutil.Process(one.process.pid)
+    until(lambda: paused.status() == psutil.STATUS_STOPPED, "stopped itself")
+    return one
+
+
+def zombie(stage: Stage) -> Lacking:
     """A deliverer is stopped after its claim, for longer than its lease, and then goes on."""
     stage.begin()
-    first = stage.deliverer(Point.PAUSED)
-    assert first.process is not None
-    paused = psutil.Process(first.process.pid)
-    until(lambda: paused.status() == psutil.STATUS_STOPPED, "stopped itself")
+    first = stopped_at(Point.PAUSED, stage)
     stage.deliverer()
     stage.wait(stage.at_rest, "at rest without the zombie")
     first.send_signal(signal.SIGCONT)
@@ -114,28 +123,26 @@ def zombie(stage: Stage) -> bool:
         lambda: len(first.logged("delivery_moved") + first.logged("delivery_had_moved_on")) > 0,
         "the zombie has seen that it was late",
     )
-    return True
+    return None
 
 
-def two_owners(stage: Stage) -> bool:
+def two_owners(stage: Stage) -> Lacking:
     """Two deliverers work on the same rows at once."""
     stage.deliverer()
     stage.deliverer()
     stage.begin(count=40)
-    return True
+    return None
 
 
-def store_down(stage: Stage) -> bool:
-    """Postgres stops while sends are under way, and comes back."""
-    delayed = stage.peer.dial(delay_seconds=1)
-    stage.deliverer()
+def store_down(stage: Stage) -> Lacking:
+    """Postgres stops when a send is answered and not recorded, is missed, and comes back."""
     stage.begin()
-    if delayed:
-        stage.wait(stage.enough_taken, "taken")
+    first = stopped_at(Point.UNRECORDED, stage)
     stage.postgres.stop()
+    first.send_signal(signal.SIGCONT)
+    stage.wait(lambda: first.page("/healthz/ready")[0] == 503, "misses Postgres")
     stage.postgres.start()
-    stage.peer.dial(delay_seconds=0)
-    return True
+    return None
 
 
 FAULTS: Mapping[str, Fault] = {

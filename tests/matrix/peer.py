@@ -10,6 +10,7 @@ from typing import Protocol
 from services.contracts.records import Delivery
 from services.deliverer.channel import REPEAT_MARK
 from tests.broker import OwnBroker
+from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.rabbitmq import RabbitMq
 from tests.passage import Passage
 
@@ -23,6 +24,16 @@ class Refusal(Enum):
     IN_TROUBLE = "an error of its own"
     FOR_GOOD = "never"
 
+
+class Lack(Enum):
+    """What a far end may not have, so that a fault cannot be played on it."""
+
+    HALF_WAY = "a request that can be cut in two"
+    ANSWER = "an answer that can be lost"
+
+
+Lacks = Mapping[Lack | Refusal, str]
+"""Why a far end cannot be brought to something; each dash of the report stands for one of these."""
 
 Refusals = Mapping[Refusal, Mapping[str, object]]
 """The dials by which a provider words each refusal that it can be made to say."""
@@ -45,9 +56,13 @@ class Peer(Protocol):
     channel: str
     recipient: str
     settings: Mapping[str, str]
-    refusals: Refusals
+    lacks: Lacks
     silent_after_first: bool
     """Whether, told not to answer, it takes one message and then no other."""
+
+    @property
+    def refusals(self) -> Refusals:
+        """What it can be made to say instead of taking a message."""
 
     @property
     def passage(self) -> Passage | None:
@@ -69,6 +84,15 @@ class Surroundings:
     """Starts the one that all cells share; it tells its clients of no port but a passage's."""
     rabbitmq: Callable[[], RabbitMq]
     """Starts the one that all cells share, or skips where none is installed."""
+
+
+@dataclass(frozen=True)
+class CellSurroundings(Surroundings):
+    """What some far ends need of the cell's own stores."""
+
+    own_kafka: str
+    """The servers that carry the cell's deliveries."""
+    ledger: Ledger
 
 
 OpenPeer = Callable[[Surroundings], AbstractContextManager[Peer]]

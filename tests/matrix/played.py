@@ -17,7 +17,17 @@ from services.simulator.inbox.providers.nrdp import TOKEN as NRDP_TOKEN
 from services.simulator.inbox.providers.slack import TOKEN as SLACK_TOKEN
 from services.simulator.inbox.received import Arrival
 from tests.integration.deliverer.inboxes import Inbox, playing
-from tests.matrix.peer import Peer, Refusal, Refusals, Surroundings, Taken, marks_of
+from tests.integration.deliverer.texting import ACCOUNT, PHONE, TOKEN, open_door
+from tests.matrix.peer import (
+    CellSurroundings,
+    Lacks,
+    Peer,
+    Refusal,
+    Refusals,
+    Surroundings,
+    Taken,
+    marks_of,
+)
 from tests.passage import Passage, behind, inside_tls
 
 OVER_HTTP: Final[Refusals] = {
@@ -49,6 +59,7 @@ class Played:
     passage: Passage
     name: Callable[[Delivery], str] = lambda each: each.delivery_id
     refusals: Refusals = field(default_factory=lambda: OVER_HTTP)
+    lacks: Lacks = field(default_factory=dict)
     silent_after_first: bool = False
 
     def taken(self, sent: list[Delivery]) -> Taken:
@@ -69,11 +80,11 @@ class Played:
         return True
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Mailed(Played):
     """The inbox's mail server; messages are files."""
 
-    maildir: Path = field(default_factory=Path)
+    maildir: Path
 
     def text(self, arrival: Arrival) -> str:
         """Read the mail."""
@@ -97,26 +108,35 @@ def webhook(around: Surroundings) -> Iterator[Peer]:
 
 
 @contextmanager
-def email(around: Surroundings) -> Iterator[Peer]:
-    """A mail relay."""
-    port = free_ports(1)[0]
+def mailbox(around: Surroundings) -> Iterator[tuple[Inbox, int, Path]]:
+    """The inbox with its mail server's port, and the folder where that keeps mails."""
+    port, maildir = free_ports(1)[0], around.folder / "mail"
     with playing(around.folder) as inbox:
-        server = mail_server(inbox.board, around.folder / "mail", "127.0.0.1", port)
+        server = mail_server(inbox.board, maildir, "127.0.0.1", port)
         server.start()
         try:
-            with Passage(port, half_way=IN_ITS_WORDS).listening() as passage:
-                yield Mailed(
-                    "email",
-                    "desk@example.com",
-                    {"ALDEBARAN_EMAIL_PORT": str(passage.port)},
-                    inbox,
-                    "mail",
-                    passage,
-                    refusals=BY_SMTP,
-                    maildir=around.folder / "mail",
-                )
+            yield inbox, port, maildir
         finally:
             server.stop()
+
+
+@contextmanager
+def email(around: Surroundings) -> Iterator[Peer]:
+    """A mail relay that is not ours."""
+    with (
+        mailbox(around) as (inbox, port, maildir),
+        Passage(port, half_way=IN_ITS_WORDS).listening() as passage,
+    ):
+        yield Mailed(
+            "email",
+            "desk@example.com",
+            {"ALDEBARAN_EMAIL_PORT": str(passage.port)},
+            inbox,
+            "mail",
+            passage,
+            refusals=BY_SMTP,
+            maildir=maildir,
+        )
 
 
 @contextmanager
@@ -130,19 +150,38 @@ def pagerduty(around: Surroundings) -> Iterator[Peer]:
         yield Played("pagerduty", "on-call", settings, inbox, "pagerduty", passage)
 
 
+def text_settings(url: str) -> dict[str, str]:
+    """Return the account at the inbox's Twilio."""
+    return {
+        "ALDEBARAN_SMS_ACCOUNT_SID": ACCOUNT,
+        "ALDEBARAN_SMS_AUTH_TOKEN": TOKEN,
+        "ALDEBARAN_SMS_SENDER": "+15005550006",
+        "ALDEBARAN_SMS_API_URL": url,
+    }
+
+
 @contextmanager
 def sms(around: Surroundings) -> Iterator[Peer]:
     """Twilio without a way to call back: its list is the evidence."""
     with inbox_behind_passage(around) as (inbox, passage, url):
-        settings = {
-            "ALDEBARAN_SMS_ACCOUNT_SID": "AC" + "0" * 31 + "1",
-            "ALDEBARAN_SMS_AUTH_TOKEN": "inbox-token",
-            "ALDEBARAN_SMS_SENDER": "+15005550006",
-            "ALDEBARAN_SMS_API_URL": url,
-            "ALDEBARAN_SMS_LOOK_UP_AFTER_SECONDS": "[0.2, 0.5, 1, 2]",
-        }
+        looking = {"ALDEBARAN_SMS_LOOK_UP_AFTER_SECONDS": "[0.2, 0.5, 1, 2]"}
+        settings = text_settings(url) | looking
         name: Callable[[Delivery], str] = lambda each: body_code(each.delivery_id)[1:]  # noqa: E731 - passed on as a value
-        yield Played("sms", "+41791234567", settings, inbox, "twilio", passage, name=name)
+        yield Played("sms", PHONE, settings, inbox, "twilio", passage, name=name)
+
+
+@contextmanager
+def sms_called_back(around: CellSurroundings) -> Iterator[Peer]:
+    """Twilio that calls our door back, and is never asked: the callback is the evidence."""
+    with (
+        inbox_behind_passage(around) as (inbox, passage, url),
+        open_door(around.ledger, around.folder) as door,
+    ):
+        called = {
+            "ALDEBARAN_CALLBACKS_PUBLIC_URL": door.url,
+            "ALDEBARAN_SMS_LOOK_UP_AFTER_SECONDS": "[]",
+        }
+        yield Played("sms", PHONE, text_settings(url) | called, inbox, "twilio", passage)
 
 
 @contextmanager

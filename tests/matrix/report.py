@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.matrix.faults import GIVEN_UP
+from tests.matrix.faults import FAULTS, GIVEN_UP
 from tests.matrix.stage import Cell
 
 _HEAD = """# Every fault on every channel: what arrived
@@ -21,10 +21,26 @@ A cell reads: sent / in doubt at some time / held for a person; then repeats wit
 (`m`), repeats under the same key where the receiver drops them by it (`k`), and deliveries that
 failed, for which a fallback would begin (`f`). In every cell nothing is missing (nothing counts as
 sent that the far end does not have, and nothing as failed that it has), and no repeat came without
-mark or key: the test fails otherwise. A dash: this far end cannot be made to do that.
+mark or key: the test fails otherwise. A dash: this far end cannot do that; why stands below.
 
-How each far end words a refusal: to wait is 429 (mail: 450); a server's error is 500 (mail: 421);
-for good is 400 (mail: 550, NRDP: `BAD JSON`, Slack: `is_archived`).
+A channel with two columns has two ways: the bus to another cluster, or to the one that carries
+the deliveries; e-mail by a relay of somebody else, or by a Postfix of our own whose log is evidence
+(the far end behind it counts); Nagios by its result spool, or by its command file; SMS with
+Twilio's list as evidence, or with its callbacks to our door alone.
+
+How each far end words a refusal:
+
+| far end | to wait | a server's error | for good |
+|---|---|---|---|
+| NRDP | 429 | 500 | `BAD JSON` |
+| PagerDuty, push, SMS, webhook | 429 | 500 | 400 |
+| Slack | 429 | 500 | `is_archived` |
+| e-mail, both relays | 450 | 421 | 550 |
+| RabbitMQ | nack of a full queue | an alarm: publishers are blocked | a login that may not write |
+| bus | - | - | larger than the topic allows |
+| Nagios' spool | the folder is not there | - | a service that Nagios does not show |
+| Nagios' command file | Nagios is not running | - | a service that Nagios does not show |
+| log | the file cannot be opened | - | - |
 """
 
 
@@ -33,19 +49,27 @@ class Report:
     """All cells of a run."""
 
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
-    left_out: set[tuple[str, str]] = field(default_factory=set)
+    left_out: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Why a cell is a dash."""
+    missed: dict[str, str] = field(default_factory=dict)
+    """Why a far end was not there in this run."""
 
     def add(self, cell: Cell) -> None:
         """Take a cell in."""
-        self.cells[cell.fault, cell.channel] = cell
+        self.cells[cell.fault, cell.far_end] = cell
 
-    def leave_out(self, channel: str, fault: str) -> None:
-        """Say that a provider cannot play this fault."""
-        self.left_out.add((fault, channel))
+    def leave_out(self, far_end: str, fault: str, why: str) -> None:
+        """Say why a far end cannot play this fault."""
+        self.left_out[fault, far_end] = why
+
+    def miss(self, far_end: str, why: str) -> None:
+        """Say why a far end could not be started here."""
+        self.missed[far_end] = why
 
     def write(self, path: Path, run: str) -> None:
-        """Write which run this was, what it came to, and the table."""
-        path.write_text("\n".join([_HEAD, f"{run} {self._sum()}\n", *self._table()]) + "\n")
+        """Write which run this was, what it came to, the table, and why there are dashes."""
+        parts = [_HEAD, f"{run} {self._sum()}\n", *self._missed(), *self._table(), *self._dashes()]
+        path.write_text("\n".join(parts) + "\n")
 
     def _sum(self) -> str:
         cells = self.cells.values()
@@ -56,19 +80,31 @@ class Report:
             f" {sum(each.failed_though_taken for each in cells)}."
         )
 
+    def _missed(self) -> Iterator[str]:
+        for far_end, why in sorted(self.missed.items()):
+            yield f"**Not in this run**: {far_end} ({why}).\n"
+
     def _table(self) -> Iterator[str]:
         places = [*self.cells, *self.left_out]
-        channels = sorted({channel for _, channel in places})
-        yield f"| fault | {' | '.join(channels)} |"
-        yield "|---" * (len(channels) + 1) + "|"
-        for fault in dict.fromkeys(fault for fault, _ in places):
-            shown = [self._shown(fault, channel) for channel in channels]
+        far_ends = sorted({far_end for _, far_end in places})
+        yield f"| fault | {' | '.join(far_ends)} |"
+        yield "|---" * (len(far_ends) + 1) + "|"
+        for fault in [each for each in FAULTS if any(each == fault for fault, _ in places)]:
+            shown = [self._shown(fault, far_end) for far_end in far_ends]
             yield f"| {fault} | {' | '.join(shown)} |"
 
-    def _shown(self, fault: str, channel: str) -> str:
-        cell = self.cells.get((fault, channel))
+    def _dashes(self) -> Iterator[str]:
+        whose: dict[tuple[str, str], list[str]] = {}
+        for (fault, far_end), why in sorted(self.left_out.items(), key=lambda each: each[0]):
+            whose.setdefault((fault, why), []).append(far_end)
+        yield "\nWhy a dash:\n"
+        for (fault, why), far_ends in whose.items():
+            yield f"- {fault}: {'; '.join(far_ends)}: {why}."
+
+    def _shown(self, fault: str, far_end: str) -> str:
+        cell = self.cells.get((fault, far_end))
         if cell is None:
-            return "-" if (fault, channel) in self.left_out else "not run"
+            return "-" if (fault, far_end) in self.left_out else "not run"
         forbidden = cell.missing + cell.repeats_unmarked + cell.failed_though_taken
         lost = cell.failed if fault != GIVEN_UP else 0
         wrong = f" **wrong: {cell}**" if forbidden + lost else ""

@@ -27,7 +27,7 @@ AT_REST = frozenset({State.SENT, State.CONFIRMED, State.HELD, State.FAILED})
 class Cell:
     """What became of the deliveries; counts of deliveries, and of messages that came again."""
 
-    channel: str
+    far_end: str
     fault: str
     deliveries: int
     sent: int
@@ -49,6 +49,7 @@ class Cell:
 class Stage:
     """Plays one cell."""
 
+    far_end: str
     peer: Peer
     ledger: Ledger
     bus: Bus
@@ -135,7 +136,7 @@ class Stage:
         marks = {each.delivery_id: taken.of(each.delivery_id) for each in self.sent}
         unmarked = sum(not mark for each in marks.values() for mark in each[1:])
         return Cell(
-            channel=self.peer.channel,
+            far_end=self.far_end,
             fault=fault,
             deliveries=len(self.sent),
             sent=sum(State(state) in DELIVERED for state in states.values()),

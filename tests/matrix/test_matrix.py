@@ -7,6 +7,7 @@ import asyncio
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,8 +20,8 @@ from services.deliverer.wiring import channel_names, opener
 from tests.integration.deliverer.conftest import Bus
 from tests.integration.deliverer.ledgers import Ledger, new_ledger
 from tests.matrix.faults import FAULTS, GIVEN_UP
-from tests.matrix.peer import Peer, Surroundings
-from tests.matrix.peers import PEERS
+from tests.matrix.peer import CellSurroundings, Peer
+from tests.matrix.peers import FAR_ENDS, PEERS
 from tests.matrix.report import Report
 from tests.matrix.stage import Stage
 from tests.postgres import OwnPostgres
@@ -55,40 +56,59 @@ def ledger(own_postgres: OwnPostgres) -> Ledger:
     return new_ledger(own_postgres)
 
 
-@pytest.fixture(params=channel_names())
-def peer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Peer]:
-    assert request.param in PEERS, f"give the matrix a far end for channel {request.param}"
+@pytest.fixture(params=FAR_ENDS)
+def far_end(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def peer(
+    far_end: str,
+    request: pytest.FixtureRequest,
+    kafka_bootstrap: str,
+    ledger: Ledger,
+    report: Report,
+    tmp_path: Path,
+) -> Iterator[Peer]:
     rabbitmq = partial(request.getfixturevalue, "rabbitmq")
     broker = partial(request.getfixturevalue, "foreign_broker")
-    around = Surroundings(tmp_path, broker, rabbitmq)
-    with PEERS[request.param](around) as peer:
+    around = CellSurroundings(tmp_path, broker, rabbitmq, kafka_bootstrap, ledger)
+    with ExitStack() as open_peer:
+        try:
+            peer = open_peer.enter_context(FAR_ENDS[far_end](around))
+        except pytest.skip.Exception as lacking:
+            report.miss(far_end, str(lacking))
+            raise
         yield peer
+
+
+@pytest.fixture
+def stage(
+    far_end: str, peer: Peer, ledger: Ledger, bus: Bus, own_postgres: OwnPostgres, tmp_path: Path
+) -> Iterator[Stage]:
+    stage = Stage(far_end, peer, ledger, bus, own_postgres, tmp_path)
+    yield stage
+    stage.end()
+
+
+def test_every_channel_has_a_far_end() -> None:
+    assert sorted(PEERS) == sorted(channel_names())
 
 
 @pytest.mark.promise("without_faults", "every")
 @pytest.mark.promise("after_doubt", "every")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_nothing_is_missing_and_no_repeat_is_unmarked(
-    fault: str,
-    peer: Peer,
-    bus: Bus,
-    ledger: Ledger,
-    own_postgres: OwnPostgres,
-    report: Report,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    fault: str, stage: Stage, report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    traits = declared(peer, bus, monkeypatch)
-    stage = Stage(peer, ledger, bus, own_postgres, tmp_path)
-    try:
-        if not FAULTS[fault](stage):
-            report.leave_out(peer.channel, fault)
-            return
-        stage.wait(stage.at_rest, "at rest")
-        stage.wait(stage.all_there, "what counts as sent is there")
-        cell = stage.cell(fault, traits.dedupes_by_key)
-    finally:
-        stage.end()
+    traits = declared(stage.peer, stage.bus, monkeypatch)
+    if lacking := FAULTS[fault](stage):
+        report.leave_out(stage.far_end, fault, stage.peer.lacks[lacking])
+        return
+    stage.wait(stage.at_rest, "at rest")
+    stage.wait(stage.all_there, "what counts as sent is there")
+    cell = stage.cell(fault, traits.dedupes_by_key)
     report.add(cell)
     assert (cell.missing, cell.repeats_unmarked, cell.failed_though_taken) == (0, 0, 0)
     assert cell.failed == (cell.deliveries if fault == GIVEN_UP else 0)

@@ -4,13 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
-    AclOperation,
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-)
+from confluent_kafka.admin import AclOperation  # type: ignore[attr-defined] # public, undeclared
 
 from services.backbone.kafka.producer import Producer
 from services.contracts import topics
@@ -20,6 +14,7 @@ from tests.integration.accountant.programs import Accountants
 from tests.integration.deliverer.ledgers import Ledger, new_ledger
 from tests.integration.deliverer.waiting import until
 from tests.postgres import OwnPostgres
+from tests.topic import configure
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
@@ -88,10 +83,4 @@ def short(ledger: Ledger) -> bool:
 
 def keep(bootstrap: str, retention_ms: int) -> None:
     """Tell the brokers for how long to keep topic alerts."""
-    client = AdminClient({"bootstrap.servers": bootstrap})
-    value = ConfigEntry(
-        "retention.ms", str(retention_ms), incremental_operation=AlterConfigOpType.SET
-    )
-    topic = ConfigResource(ConfigResource.Type.TOPIC, topics.ALERTS, incremental_configs=[value])
-    for answer in client.incremental_alter_configs([topic]).values():
-        answer.result(timeout=30)
+    configure(bootstrap, topics.ALERTS, "retention.ms", str(retention_ms))

@@ -27,7 +27,7 @@ from tests.broker import GUARDED, OwnBroker, forbid
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.waiting import until
-from tests.matrix.peers import way_to
+from tests.matrix.buses import way_to
 from tests.topic import WholeTopic
 from tests.unit.deliverer.builders import delivery
 

@@ -18,13 +18,13 @@ from tests.integration.deliverer.conftest import Relay, Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.waiting import until
 from tests.integration.postfix import Postfix
+from tests.matrix.relays import FINAL_DOT
 from tests.passage import Passage
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.postfix]
 
 DESK = "desk@example.com"
-FINAL_DOT = b"\r\n.\r\n"
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from services.backbone.ledger.suppressions import Kind
 from services.contracts.records import Alert
+from services.lookout.matching import Match
 from services.lookout.routing import Inhibition, Instruction, SilenceRule
 from services.lookout.standing import Fired, Silence, Standing, found_at, inhibits
 
@@ -30,18 +31,19 @@ class World:
     def held(self, told: Instruction, alert: Alert, at: datetime) -> tuple[Kind, datetime] | None:
         """Look at every rule, one after the other, in the sequence that the docs promise."""
         silent = [
-            (s.ends_at, f"silence:{s.silence_id}", Kind.SILENCE)
+            (fitting(s.match, alert, at, s.ends_at), f"silence:{s.silence_id}", Kind.SILENCE)
             for s in self.silences
             if s.starts_at <= at < s.ends_at and s.match.fits(alert, at)
         ]
         for w in self.windows:
             if (until := w.silent_until(at)) is not None and w.match.fits(alert, at):
+                until = fitting(w.match, alert, at, until)
                 silent.append((until, f"window:{w.name}", Kind.WINDOW))
         if silent:
             until, _, kind = max(silent)
             return kind, until
         muted = [
-            found_at(source) + timedelta(seconds=i.for_seconds)
+            fitting(i.muted, alert, at, found_at(source) + timedelta(seconds=i.for_seconds))
             for i in self.inhibitions
             for source in self.sources
             if self.mutes(i, source, alert, at)
@@ -65,6 +67,12 @@ class World:
         if at >= found_at(source) + timedelta(seconds=inhibition.for_seconds):
             return False
         return all(plain(source, name) == plain(alert, name) for name in inhibition.equal)
+
+
+def fitting(match: Match, alert: Alert, at: datetime, until: datetime) -> datetime:
+    """Return the first of a day's hours at which the alert fits no more; at last the given end."""
+    hours = [at + timedelta(hours=each) for each in range(25)]
+    return next((each for each in hours if each < until and not match.fits(alert, each)), until)
 
 
 def plain(alert: Alert, name: str) -> str:

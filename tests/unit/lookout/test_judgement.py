@@ -52,16 +52,23 @@ def found(alert: Alert, at: datetime) -> Alert:
     return alert.model_copy(update={"detected_at_ms": int(at.timestamp() * 1000)})
 
 
+def at_times() -> st.SearchStrategy[Match]:
+    """Draw conditions of which some hold at times of the week only."""
+    named = st.sampled_from([each for kind in TIMES.values() for each in (kind, kind.outside())])
+    times = st.lists(named, max_size=2).map(tuple)
+    return st.builds(lambda match, times: replace(match, times=times), matches(), times)
+
+
 def silences() -> st.SearchStrategy[Silence]:
     return st.builds(
-        Silence, st.sampled_from(("s1", "s2")), matches(), HOURS, HOURS, st.just("ann"),
+        Silence, st.sampled_from(("s1", "s2")), at_times(), HOURS, HOURS, st.just("ann"),
         st.just("works"),
     )  # fmt: skip
 
 
 def windows() -> st.SearchStrategy[SilenceRule]:
     return st.builds(
-        SilenceRule, st.sampled_from(("w1", "w2")), matches(), st.just("bob"), st.just("works"),
+        SilenceRule, st.sampled_from(("w1", "w2")), at_times(), st.just("bob"), st.just("works"),
         st.none() | HOURS, st.none() | HOURS, st.none() | st.sampled_from(list(TIMES.values())),
     )  # fmt: skip
 
@@ -69,7 +76,7 @@ def windows() -> st.SearchStrategy[SilenceRule]:
 def inhibitions() -> st.SearchStrategy[Inhibition]:
     seconds = st.sampled_from((600.0, 7200.0))
     return st.builds(
-        Inhibition, st.sampled_from(("i1", "i2")), matches(), matches(), EQUAL, seconds
+        Inhibition, st.sampled_from(("i1", "i2")), matches(), at_times(), EQUAL, seconds
     )
 
 
@@ -141,6 +148,24 @@ def group_of(alert: Alert, told: Instruction = GROUPED) -> Suppression:
     held = judge_one(told, alert, Standing(), NOW, grouped=True)
     assert held is not None
     return held
+
+
+def test_what_holds_back_at_times_of_the_week_does_so_until_they_end() -> None:
+    """Once the whole silence's end counted: a month of nights held an alert back for the month."""
+    alert, night = found(sample(), NOW), NOW.replace(hour=23)
+    morning, month = NOW.replace(hour=6) + timedelta(days=1), NOW + timedelta(days=30)
+    nights = Match(times=(TIMES["nights"],))
+    silence = Silence("s", nights, NOW, month, "ann", "works")
+    window = SilenceRule("w", nights, "bob", "works", NOW, month, None)
+    inhibition = Inhibition("i", Match(watch=()), nights, (), 30 * 86_400.0)
+    fired = {inhibition_key(inhibition, alert): (Fired("another", night),)}
+    for standing in (Standing((silence,)), Standing(windows=(window,))):
+        held = standing.silenced(alert, night)
+        assert held is not None
+        assert held.until == morning
+    muted = Standing(inhibitions=(inhibition,), fired=fired).inhibited(alert, night)
+    assert muted is not None
+    assert muted.until == morning
 
 
 def test_a_group_is_one_recipients_alerts_that_are_alike() -> None:

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import StringConstraints
 
-WebAddress = Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]*[^\s?#/]$")]
-"""An http(s) address without query, fragment, or a slash at its end."""
+WebAddress = Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#@]*[^\s?#@/]$")]
+"""An http(s) address without query, fragment, name, or a slash at its end."""
 
 CALLBACK_PATH: Final = "/twilio"
 """Where the callbacks' door takes status callbacks: `<path>/<delivery id>?attempt=<number>`."""

@@ -17,6 +17,7 @@ from services.backbone.clock import Clock
 from services.backbone.settings import Seconds, Settings, read_settings
 from services.contracts import recipients
 from services.contracts.records import Delivery, Severity
+from services.contracts.web import ServerAddress
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 from services.deliverer.posting import (
@@ -58,7 +59,7 @@ class PagerDutySettings(Settings):
 
     pagerduty_routing_keys: dict[str, SecretStr] = Field(default_factory=dict)
     """Integration keys (Events API v2) by the name that routes use."""
-    pagerduty_url: str = "https://events.pagerduty.com"
+    pagerduty_url: ServerAddress = "https://events.pagerduty.com"
     """Accounts in the EU use https://events.eu.pagerduty.com."""
     pagerduty_link: str | None = None
     """An address of your own for each alert; `{alert_id}` and `{delivery_id}` are filled in."""

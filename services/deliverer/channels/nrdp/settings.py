@@ -2,22 +2,17 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import Field, SecretStr
 
 from services.backbone.settings import Seconds, Settings
+from services.contracts.web import ServerAddress
 from services.deliverer.channels.nagios.wording import InfoState
-
-
-def _http_address(url: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        raise ValueError("must look like https://nagios.example.com/nrdp/")
-    return url
 
 
 class NrdpSettings(Settings):
     """Which NRDP, and with what token."""
 
-    nrdp_url: Annotated[str, AfterValidator(_http_address)] = "http://127.0.0.1/nrdp/"
+    nrdp_url: ServerAddress = "http://127.0.0.1/nrdp/"
     nrdp_token: SecretStr = SecretStr("")
     """One of `authorized_tokens` of the server."""
     nrdp_username: str | None = None
@@ -29,7 +24,7 @@ class NrdpSettings(Settings):
     """Whether a repeat does no harm: no service is volatile, each has one source of alerts."""
     nrdp_connect_timeout_seconds: Seconds = 5.0
     nrdp_ca_file: str | None = None
-    nrdp_status_url: Annotated[str, AfterValidator(_http_address)] | None = None
+    nrdp_status_url: ServerAddress | None = None
     """Where statusjson.cgi and archivejson.cgi of that Nagios are; evidence after a doubt."""
     nrdp_status_username: str | None = None
     nrdp_status_password: SecretStr = SecretStr("")

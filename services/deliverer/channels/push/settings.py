@@ -18,6 +18,7 @@ from pydantic import (
 
 from services.backbone.settings import LedgerSettings, Seconds
 from services.contracts.recipients import DEVICE_TOKEN
+from services.contracts.web import ServerAddress
 
 _NO_KEY: Final = "push_key is no P-256 key: take the .p8 file that Apple gave you"
 
@@ -48,7 +49,7 @@ class PushSettings(LedgerSettings):
     push_topic: Annotated[str, Field(min_length=1, max_length=255)]
     """The app's bundle id."""
     push_devices: dict[str, PushDevice] = Field(default_factory=dict)
-    push_url: str = "https://api.push.apple.com"
+    push_url: ServerAddress = "https://api.push.apple.com"
     """Development builds of an app use https://api.sandbox.push.apple.com."""
     push_keep_seconds: Seconds = 86_400.0
     """How long Apple keeps a notification for a phone that is offline."""

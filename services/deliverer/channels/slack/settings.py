@@ -6,6 +6,7 @@ from pydantic import Field, SecretStr, StringConstraints
 
 from services.backbone.settings import Seconds, Settings
 from services.contracts.recipients import SLACK_CONVERSATION
+from services.contracts.web import ServerAddress
 
 Conversation = Annotated[str, StringConstraints(pattern=SLACK_CONVERSATION.pattern)]
 
@@ -24,7 +25,7 @@ class SlackSettings(Settings):
     """So long after the lease a message that the history lacks counts as not taken; or never."""
     slack_look_up_timeout_seconds: Seconds = 15.0
     slack_connect_timeout_seconds: Seconds = 5.0
-    slack_url: str = "https://slack.com/api"
+    slack_url: ServerAddress = "https://slack.com/api"
     slack_ca_file: str | None = None
 
     def conversation(self, recipient: str) -> str | None:

@@ -18,13 +18,9 @@ final class Lane {
     /** Where chunks come this close, the reader looks again after a nap: to wake it costs as much as to take a row. */
     private static final long DENSE_NS = TimeUnit.MICROSECONDS.toNanos(400);
     private static final long NAP_NS = TimeUnit.MICROSECONDS.toNanos(200);
-    /** Tasks of one shuffle start together. */
-    private static final long BEGIN_NS = TimeUnit.SECONDS.toNanos(60);
 
     private final int most;
-    private final long madeAtNs = System.nanoTime();
     private int expected = Integer.MAX_VALUE;
-    private int begun;
     private int ended;
     private Chunk filling = new Chunk();
     private boolean readerWaits;
@@ -36,10 +32,9 @@ final class Lane {
         this.most = most;
     }
 
-    /** Say that one of `writers` is there. */
+    /** Say how many write; each says so before it puts. */
     synchronized void writerBegins(int writers) {
         expected = writers;
-        begun++;
     }
 
     /** Copy a row in, as soon as there is room. */
@@ -77,7 +72,6 @@ final class Lane {
 
     private synchronized Chunk swapped(Chunk emptied, TaskContext task) {
         while (isWaiting()) {
-            checkBegun();
             readerWaits = true;
             await(task);
             readerWaits = false;
@@ -92,12 +86,6 @@ final class Lane {
             notifyAll();
         }
         return taken;
-    }
-
-    private void checkBegun() {
-        if (begun < expected && System.nanoTime() - madeAtNs > BEGIN_NS) {
-            throw new IllegalStateException("only " + begun + " tasks write to a shuffle here: the others are in another process");
-        }
     }
 
     private void await(TaskContext task) {

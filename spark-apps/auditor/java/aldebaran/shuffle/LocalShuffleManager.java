@@ -2,7 +2,6 @@ package aldebaran.shuffle;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.ShuffleHandle;
@@ -16,7 +15,7 @@ import org.apache.spark.shuffle.streaming.StreamingShuffleManager;
  * Real-time Mode's shuffle where all tasks are in one process: rows go from task to task through memory.
  *
  * <p>Spark's own sends them over a socket to the same process, waits up to a millisecond with each buffer, and
- * acknowledges it: four threads wake for an event that comes alone. With several executors this is Spark's own.
+ * acknowledges it: four threads wake for an event that comes alone. With executors this is Spark's own.
  */
 public final class LocalShuffleManager extends StreamingShuffleManager {
     private final Map<Integer, Exchange> exchanges = new ConcurrentHashMap<>();
@@ -56,8 +55,6 @@ public final class LocalShuffleManager extends StreamingShuffleManager {
     }
 
     private static boolean isApart() {
-        SparkConf conf = SparkEnv.get().conf();
-        boolean single = conf.getInt("spark.executor.instances", 0) == 1 && !conf.getBoolean("spark.dynamicAllocation.enabled", false);
-        return !single && !conf.get("spark.master", "").startsWith("local");
+        return !SparkEnv.get().conf().get("spark.master", "").startsWith("local");
     }
 }

@@ -1,0 +1,20 @@
+"""Addresses of web servers in settings."""
+
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator
+
+_PLAIN: Final = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
+
+
+def _plain_address(address: str) -> str:
+    if not _PLAIN.fullmatch(address):
+        raise ValueError(
+            "must look like https://server.example.com/path, without a name, password or query"
+        )
+    return address
+
+
+ServerAddress = Annotated[str, AfterValidator(_plain_address)]
+"""What a server's requests begin with; names and passwords have settings of their own."""

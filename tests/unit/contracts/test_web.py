@@ -1,0 +1,39 @@
+"""Addresses of web servers: no name or password, which belong into settings of their own."""
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from services.contracts.web import ServerAddress
+
+ADDRESSES: TypeAdapter[str] = TypeAdapter(ServerAddress)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://slack.com/api",
+        "http://127.0.0.1:8080",
+        "https://h/nrdp/",
+        "https://h/~a@b/",
+        "http://[::1]:1/",
+    ],
+)
+def test_a_plain_address_is_taken_as_it_is(address: str) -> None:
+    assert ADDRESSES.validate_python(address) == address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "slack.com/api",
+        "ftp://h",
+        "https://",
+        "https://me:secret@h/nrdp/",
+        "https://h/?t=1",
+        "http://h h",
+    ],
+)
+def test_what_is_none_is_refused_with_what_it_must_look_like(address: str) -> None:
+    with pytest.raises(ValidationError, match="without a name, password or query"):
+        ADDRESSES.validate_python(address)

@@ -38,6 +38,11 @@ def complaint(channel: str, recipient: str) -> str | None:
     return check(recipient) if check else None
 
 
+def setting_of_name(channel: str, recipient: str) -> str | None:
+    """Return the deliverer's setting that must have this recipient, if it is a name for one."""
+    return _NAMES.get(channel) if _ENDPOINT.fullmatch(recipient) else None
+
+
 def _email(recipient: str) -> str | None:
     if _MAILBOX.fullmatch(recipient):
         return None
@@ -70,13 +75,13 @@ def _bus(recipient: str) -> str | None:
 def _pagerduty(recipient: str) -> str | None:
     if re.fullmatch(r"[0-9a-fA-F]{32}", recipient):
         return "a routing key is secret: name it in pagerduty_routing_keys, and route to the name"
-    return _entry(recipient, "pagerduty_routing_keys")
+    return _entry("pagerduty", recipient)
 
 
 def _push(recipient: str) -> str | None:
     if DEVICE_TOKEN.fullmatch(recipient):
         return None
-    return _entry(recipient, "push_devices")
+    return _entry("push", recipient)
 
 
 def _slack(recipient: str) -> str | None:
@@ -84,13 +89,13 @@ def _slack(recipient: str) -> str | None:
         return None
     if recipient.startswith("#"):
         return "Slack's history is searched by id: take the channel's id (C…), or a name for it"
-    return _entry(recipient, "slack_channels")
+    return _entry("slack", recipient)
 
 
-def _entry(recipient: str, setting: str) -> str | None:
+def _entry(channel: str, recipient: str) -> str | None:
     if _ENDPOINT.fullmatch(recipient):
         return None
-    return f"{recipient!r} is no name that {setting} can have: small letters, digits, . _ -"
+    return f"{recipient!r} is no name that {_NAMES[channel]} can have: small letters, digits, . _ -"
 
 
 def _rabbitmq(recipient: str) -> str | None:
@@ -115,6 +120,13 @@ def _nagios(recipient: str) -> str | None:
         return f"names of Nagios have no semicolon, and here at most {NAGIOS_LIMIT_BYTES} bytes"
     return None
 
+
+_NAMES: Final[Mapping[str, str]] = {
+    "pagerduty": "pagerduty_routing_keys",
+    "push": "push_devices",
+    "slack": "slack_channels",
+    "webhook": "webhook_targets",
+}
 
 _CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
     "bus": _bus,

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from services.backbone.backoff import Backoff
 from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Producer
+from services.backbone.ledger.breakers import BreakerBook
 from services.backbone.ledger.claims import Claims
 from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.evidence import AsyncEvidenceBook
 from services.backbone.ledger.look_ups import LookUps
+from services.backbone.ledger.names import NamesBook
 from services.backbone.ledger.pauses import PauseWatch
 from services.backbone.ledger.sweeps import Sweeps
 from services.backbone.ledger.turns import Rate
@@ -20,6 +22,7 @@ from services.deliverer.breaker import Breakers
 from services.deliverer.channel import Channel, Traits, Witness
 from services.deliverer.dispatcher import Dispatcher, Spawn
 from services.deliverer.inbox import PROGRAM
+from services.deliverer.notices import Notices
 from services.deliverer.pace import Pace, Paced, Unlimited
 from services.deliverer.reconciler import Reconciler
 from services.deliverer.recorder import Recorder
@@ -118,8 +121,14 @@ class _Making:
             interval_seconds=self.settings.sweep_seconds,
             doubt_seconds=self.settings.in_doubt_deadline_seconds,
             paused=PauseWatch(self.pool, channel).paused,
+            tell=self.notices(dispatcher.breakers).tell,
             look_up_seconds=look_up_seconds,
         )
+
+    def notices(self, breakers: Breakers) -> Notices:
+        channel = self.settings.channel
+        books = NamesBook(self.pool, channel), BreakerBook(self.pool, channel, self.owner)
+        return Notices(*books, self.traits, breakers, self.clock)
 
     def reconciler(
         self, witness: Witness, times_seconds: tuple[float, ...], sends: Paced

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.backbone.backoff import Backoff
+from services.backbone.ledger.breakers import OpenBreaker
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
 DESTINATIONS_LIMIT: Final = 1000
@@ -17,6 +18,7 @@ class _Circuit:
     openings: int = 0
     open_until: float | None = None
     probing: bool = False
+    reason: str = ""
 
 
 class Breakers:
@@ -40,6 +42,14 @@ class Breakers:
     def open_destinations(self) -> list[str]:
         """Return the destinations to leave alone but for probes."""
         return [key for key, each in self._circuits.items() if each.open_until is not None]
+
+    def standing(self, now: float) -> list[OpenBreaker]:
+        """Return what is open, as the ledger is told of it."""
+        return [
+            OpenBreaker(key, each.reason, max(0.0, each.open_until - now))
+            for key, each in self._circuits.items()
+            if each.open_until is not None
+        ]
 
     def due_probes(self, now: float) -> list[str]:
         """Return open destinations that may get one probe now."""
@@ -68,6 +78,7 @@ class Breakers:
                 self._failed(circuit, was_probe, now)
             case Refused():
                 circuit = _Circuit(openings=circuit.openings)
+        circuit.reason = outcome.reason if isinstance(outcome, Refused | Unknown) else ""
         if pause_seconds > 0:
             circuit.open_until = max(circuit.open_until or 0.0, now + pause_seconds)
         if circuit != _Circuit():

@@ -104,6 +104,8 @@ class Traits:
     send_timeout_seconds: float = 10.0
     look_up_after_seconds: tuple[float, ...] = ()
     """When a Witness is asked, counted from the beginning of the doubt, ascending."""
+    names: frozenset[str] | None = None
+    """Recipients that the channel's settings give an address; None where there are no names."""
 
     def destination(self, recipient: str) -> str:
         """Return the key of the breaker that a recipient falls under."""

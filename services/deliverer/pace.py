@@ -8,7 +8,7 @@ from services.backbone.ledger.turns import AHEAD_SECONDS, Turns
 
 FOREVER_SECONDS: Final = 86_400.0
 STALE_SECONDS: Final = 0.1
-"""Turns older than this are not used: their sends would come on top of others' turns."""
+"""Turns missed by more than this are not used: their sends would come on top of others' turns."""
 TRIES_LIMIT: Final = 3
 
 
@@ -55,10 +55,9 @@ class Paced:
 
     async def soon(self, wanted: int) -> "Moments":
         """Take what is to be had of `wanted` turns; raises Transient."""
-        asked_at = self._clock.monotonic_seconds()
-        turns = await self._pace.turns(wanted)
-        self.more_in_seconds = turns.more_in_seconds
-        return Moments(asked_at, turns)
+        moments = await self._asked(wanted, AHEAD_SECONDS)
+        self.more_in_seconds = moments.turns.more_in_seconds
+        return moments
 
     async def surely(self, count: int) -> "Moments":
         """Take exactly so many turns, however long their sends have to wait.
@@ -69,10 +68,10 @@ class Paced:
         if not count:
             return Moments(self._clock.monotonic_seconds(), Turns(()))
         for _ in range(TRIES_LIMIT):
-            asked_at = self._clock.monotonic_seconds()
-            moments = Moments(asked_at, await self._pace.turns(count, FOREVER_SECONDS))
-            if self.is_fresh(moments):
+            moments = await self._asked(count, FOREVER_SECONDS)
+            if self._is_fresh(moments):
                 return moments
+            await self._pace.give_back(moments.turns, len(moments))
         raise Transient("Postgres is too slow for the channel's rate to be kept")
 
     async def use(self, moments: "Moments", count: int) -> "Moments":
@@ -81,28 +80,41 @@ class Paced:
         Raises:
             Transient: as with `surely`.
         """
-        if count and not self.is_fresh(moments):
-            return await self.surely(count)
-        if (unused := len(moments.turns.in_seconds) - count) > 0 and self.is_limited:
+        is_fresh = not count or self._is_fresh(moments)
+        unused = len(moments) - count if is_fresh else len(moments)
+        if unused and self.is_limited:
             await self._pace.give_back(moments.turns, unused)
-        return moments
+        return moments if is_fresh else await self.surely(count)
 
-    def is_fresh(self, moments: "Moments") -> bool:
+    async def _asked(self, wanted: int, ahead_seconds: float) -> "Moments":
+        asked_at = self._clock.monotonic_seconds()
+        turns = await self._pace.turns(wanted, ahead_seconds)
+        return Moments(asked_at, turns, self._clock.monotonic_seconds() - asked_at)
+
+    def _is_fresh(self, moments: "Moments") -> bool:
         """Tell whether sends can still begin in these turns."""
-        if not self.is_limited:
-            return True
-        return self._clock.monotonic_seconds() - moments.asked_at <= STALE_SECONDS
+        off_seconds = moments.off_seconds(self._clock.monotonic_seconds())
+        return not self.is_limited or off_seconds <= STALE_SECONDS
 
 
 class Moments:
-    """Turns, and when they were asked for on the monotonic clock."""
+    """Turns, when they were asked for on the monotonic clock, and how long the answer took."""
 
-    def __init__(self, asked_at: float, turns: Turns) -> None:
+    def __init__(self, asked_at: float, turns: Turns, took_seconds: float = 0.0) -> None:
         self.asked_at = asked_at
         self.turns = turns
+        self.took_seconds = took_seconds
 
     def __len__(self) -> int:
         return len(self.turns.in_seconds)
+
+    def off_seconds(self, now: float) -> float:
+        """Return how far sends from `now` on would be off their turns, at the most.
+
+        Too late for the first one; or too early, since the ledger counted from its answer at most.
+        """
+        first = self.turns.in_seconds[0] if self.turns.in_seconds else 0.0
+        return max(self.took_seconds, now - self.asked_at - first)
 
     def wait_seconds(self, number: int, now: float) -> float:
         """Return how long send `number` has to wait from `now` on."""

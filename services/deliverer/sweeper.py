@@ -28,6 +28,10 @@ async def _never() -> bool:
     return False
 
 
+async def _nothing() -> None:
+    return
+
+
 @dataclass
 class Sweeper:
     """Sweeps one channel's rows every `interval_seconds`, whoever owns them."""
@@ -44,6 +48,8 @@ class Sweeper:
     doubt_seconds: float
     paused: Callable[[], Awaitable[bool]] = _never
     """Tells whether a person has stopped the channel."""
+    tell: Callable[[], Awaitable[None]] = _nothing
+    """Tells the ledger what only this deliverer knows."""
     look_up_seconds: tuple[float, ...] = ()
     """When the channel's witness is asked; empty if it has none."""
     trouble: str | None = "has not been asked yet"
@@ -75,6 +81,7 @@ class Sweeper:
         """
         self.dispatcher.heed(await self.paused())
         metrics.PAUSED.labels(self.channel).set(self.dispatcher.paused)
+        await self.tell()
         await self._give_back()
         self._tell(await self.sweeps.lease_over(), State.IN_DOUBT)
         await self._hold_old()

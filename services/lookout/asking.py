@@ -74,6 +74,9 @@ def _lines(found: Answer) -> Iterator[str]:
         mark = "yes" if route.fits else "no "
         yield f"  {'  ' * route.depth}{mark} {route.name}: {one_line(route.why)}"
     yield from (_line(each) for each in found.happened)
+    for each in found.repeats:
+        copies = "1 copy" if each.copies == 1 else f"{each.copies} copies"
+        yield f"  {iso(each.last_at_ms)} dropped as a repeat: {copies} by auditor {each.auditor}"
     for recipient in found.recipients:
         yield ""
         yield from _recipient(recipient)

@@ -1,13 +1,16 @@
-"""`check` and `explain`: what one can ask of a routes file without any server."""
+"""`check` and `explain`: what one can ask of a routes file; only `--deployed` asks a server."""
 
 import argparse
 import sys
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from services.backbone.clock import Clock
-from services.backbone.errors import Refused
+from services.backbone.errors import Trouble
+from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.names import known_names
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Alert, Malformed
 from services.contracts.watches import load_watches
@@ -26,6 +29,9 @@ def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
     """Add the commands about a routes file."""
     check = commands.add_parser("check", help="say whether a routes file can be used")
     check.add_argument("--strict", action="store_true", help="take warnings for errors")
+    check.add_argument(
+        "--deployed", action="store_true", help="ask the ledger which names its deliverers know"
+    )
     explained = commands.add_parser("explain", help="say who would be told of an alert, and why")
     explained.add_argument("--at", type=_moment, help="for example 2026-11-21T23:00:00+01:00")
     for command in (check, explained):
@@ -42,7 +48,7 @@ def answer(asked: argparse.Namespace, settings: LookoutSettings, clock: Clock) -
             return _check(asked, reading, settings, now)
         alert = Alert.decode(asked.alert.read_bytes())
         told = explain(reading.load(RoutesSource(asked.file)), alert, asked.at or now)
-    except (Refused, Malformed, BadDeclaration, OSError) as error:
+    except (Trouble, Malformed, BadDeclaration, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write(told + "\n")
@@ -54,7 +60,8 @@ def _check(
 ) -> int:
     checked = reading.checked(RoutesSource(asked.file))
     watches = None if settings.watches_dir is None else load_watches(settings.watches_dir)
-    around = Surroundings(now, settings.routes_variables, watches)
+    names = _deployed_names(settings) if asked.deployed else {}
+    around = Surroundings(now, settings.routes_variables, watches, names)
     warnings = lint(checked, around)
     for each in warnings:
         sys.stdout.write(f"{asked.file.name}:{each.line}: warning: {each.reason}\n")
@@ -62,6 +69,11 @@ def _check(
         return 1
     sys.stdout.write("OK\n")
     return 0
+
+
+def _deployed_names(settings: LookoutSettings) -> Mapping[str, Collection[str]]:
+    with open_pool(settings) as pool:
+        return known_names(pool)
 
 
 def _moment(text: str) -> datetime:

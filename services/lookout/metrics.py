@@ -37,6 +37,10 @@ ROUTES_FAILED: Final = Gauge(
     "aldebaran_lookout_routes_reload_failed",
     "1 while the newest routes file cannot be used and the routes before it are in use",
 )
+ROUTES_WARNINGS: Final = Gauge(
+    "aldebaran_lookout_routes_warnings",
+    "Warnings about the routes in use: recipients that no deliverer knows, and others",
+)
 ROUTES_LOADED: Final = Gauge(
     "aldebaran_lookout_routes_loaded_timestamp_seconds",
     "When routes were taken over last, in seconds since 1970",

@@ -70,6 +70,8 @@ class Lookout:
     clock: Clock
     words: Words = NO_LINKS
     channels: Collection[str] = ()
+    dropped: Callable[[Sequence[Alert]], None] = lambda _: None
+    """Told of each copy of an alert that was dropped; must not wait."""
 
     def __call__(self, batch: Sequence[Arrival]) -> None:
         """Settle a batch: when this returns, every alert is recorded and published, or rejected.
@@ -82,12 +84,15 @@ class Lookout:
         with metrics.BATCH_SECONDS.time():
             arrivals = self.drop_repeats(batch)
             routed, unusable = self.route(arrivals.values())
+            new: set[str] = set()
             for part in _transactions(routed):
                 accepted = self.record(part)
                 self.publish(part, accepted)
+                new |= accepted.new
                 for alert_id, reason in accepted.unstorable.items():
                     unusable[alert_id] = Unusable("unstorable", reason)
             self.reject(arrivals, unusable)
+            self.dropped(_copies(batch, new | unusable.keys()))
 
     def secure(self) -> None:
         """Make sure that no crash undoes what was settled since the last time.
@@ -179,6 +184,18 @@ class Lookout:
             at_ms=self.clock.now_ms(),
         )
         return Outgoing(topics.rejected(topics.ALERTS), alert_id, record.encode())
+
+
+def _copies(batch: Sequence[Arrival], settled_now: set[str]) -> list[Alert]:
+    """Return all but the first of what was settled now, and all of what was settled before."""
+    firsts = set(settled_now)
+    found = []
+    for arrival in batch:
+        if arrival.alert.alert_id in firsts:
+            firsts.remove(arrival.alert.alert_id)
+        else:
+            found.append(arrival.alert)
+    return found
 
 
 def _transactions(routed: Sequence[NewAlert]) -> Iterator[list[NewAlert]]:

@@ -1,7 +1,9 @@
 """Puts the lookout together and runs it."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Final
+from functools import partial
+from typing import Final, Protocol
 
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
@@ -9,6 +11,8 @@ from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Producer
 from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.names import known_names
+from services.backbone.ledger.repeats import RepeatsBook
 from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.loop import ConsumerLoop
@@ -21,10 +25,12 @@ from services.backbone.web.links import open_links
 from services.contracts import topics
 from services.lookout.api.desk import Office, open_desk
 from services.lookout.circumstances import Circumstances
+from services.lookout.counting import Repeats
 from services.lookout.duties.following import Following
+from services.lookout.duties.naming import Naming
 from services.lookout.duties.roster import following, judging, refreshing
 from services.lookout.duties.telling import Teller
-from services.lookout.keeper import Keeper
+from services.lookout.keeper import Duty, Keeper
 from services.lookout.later import Announcing
 from services.lookout.marking import LaterMarks
 from services.lookout.pipeline import Arrival, Lookout, decode
@@ -41,6 +47,13 @@ PROGRAM: Final = "lookout"
 ASK_TIMEOUT_SECONDS: Final = 3.0
 
 log = logger(__name__)
+
+
+class Closing(Protocol):
+    """What has work in hand when the lookout ends."""
+
+    def close(self, timeout_seconds: float) -> None:
+        """End, at the latest after so long."""
 
 
 def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
@@ -75,8 +88,11 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
             open_links(settings), settings.callbacks_public_url, settings.console_public_url
         )
         announcing = Announcing(publisher, producer, life.clock.now_ms)
-        duties = [
+        repeats, names = Repeats(RepeatsBook(pool)), Naming(partial(known_names, pool), holder.heed)
+        duties: list[Duty] = [
             fresh,
+            repeats,
+            names,
             *following(pool, Following(circumstances, holder.current, words, announcing)),
             *judging(settings, pool, circumstances, holder.current, teller),
         ]
@@ -91,6 +107,7 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
             life.clock,
             words,
             settings.channels,
+            repeats.dropped,
         )
         marks.start()
         relay.start()
@@ -104,10 +121,17 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
         closing.callback(asked.close)
         office.open(open_desk(asked, holder, producer, life.clock, settings.channels))
         _consume(settings, producer, lookout, reading, life)
-        keeper.close(settings.drain_timeout_seconds)
-        relay.close()
-        marks.close(settings.drain_timeout_seconds)
-        holder.close(settings.drain_timeout_seconds)
+        _end(settings, (relay, repeats), (keeper, marks, holder))
+
+
+def _end(
+    settings: LookoutSettings, last: Sequence[Relay | Repeats], threads: Sequence[Closing]
+) -> None:
+    """Wait for what is in hand; raise what has ended a thread, if it was a bug."""
+    for thread in threads:
+        thread.close(settings.drain_timeout_seconds)
+    for each in last:
+        each.close()
 
 
 def _consume(

@@ -42,6 +42,28 @@ FROM deliveries d JOIN deliveries c ON c.delivery_id = d.digest_id
 WHERE d.alert_id = %(id)s AND d.digest_id <> d.delivery_id LIMIT %(limit)s
 """
 
+# What has lapsed was noted by a deliverer that is gone.
+LEFT_ALONE: Final = """
+WITH asked AS (
+  SELECT delivery_id, channel, recipient FROM deliveries WHERE alert_id = %(id)s
+  UNION SELECT c.delivery_id, c.channel, c.recipient
+  FROM deliveries d JOIN deliveries c ON c.delivery_id = d.digest_id WHERE d.alert_id = %(id)s
+)
+SELECT DISTINCT ON (delivery_id) delivery_id, channel, reason AS why,
+  (extract(epoch FROM opened_at) * 1000)::bigint AS at_ms,
+  (extract(epoch FROM probe_at) * 1000)::bigint AS probe_at_ms
+FROM asked JOIN open_breakers USING (channel)
+WHERE destination IN ('', recipient)
+  AND noted_at > ledger_now() - make_interval(secs => %(lapses)s)
+ORDER BY delivery_id, probe_at DESC LIMIT %(limit)s
+"""
+
+REPEATS: Final = """
+SELECT auditor, copies, (extract(epoch FROM first_at) * 1000)::bigint AS first_at_ms,
+  (extract(epoch FROM last_at) * 1000)::bigint AS last_at_ms
+FROM alert_repeats WHERE alert_id = %(id)s ORDER BY auditor LIMIT %(limit)s
+"""
+
 HAPPENED: Final = """
 WITH mine AS (SELECT delivery_id FROM deliveries WHERE alert_id = %(id)s)
 SELECT (extract(epoch FROM at) * 1000)::bigint AS at_ms, delivery_id, what, detail FROM (

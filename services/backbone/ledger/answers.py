@@ -9,8 +9,9 @@ from psycopg.rows import dict_row
 
 from services.backbone.errors import Refused
 from services.backbone.ledger import answering
+from services.backbone.ledger.breakers import LAPSES_SECONDS
 from services.backbone.ledger.database import Connection, Pool, transaction
-from services.backbone.ledger.sentences import Stop, Told, absent, sentence
+from services.backbone.ledger.sentences import Alone, Stop, Told, absent, sentence
 
 ROWS_LIMIT: Final = 2000
 """Most deliveries, and most happenings, that one answer holds."""
@@ -55,6 +56,16 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """Copies of the alert by one auditor that were dropped; noted within a second or so."""
+
+    auditor: str
+    copies: int
+    first_at_ms: int
+    last_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """All about one alert; `routes_version` names the routes that it was judged under."""
 
@@ -70,6 +81,7 @@ class Answer:
     considered: tuple[Route, ...]
     recipients: tuple[Recipient, ...]
     happened: tuple[Happening, ...]
+    repeats: tuple[Repeat, ...] = ()
 
 
 class Answers:
@@ -123,6 +135,10 @@ def _checked(alert_id: str) -> str:
 def _answer(connection: Connection, alert_id: str) -> Answer:
     alert = _ask(connection, answering.ALERT, alert_id)[0]
     deliveries = _ask(connection, answering.DELIVERIES, alert_id)
+    alone = {
+        row.pop("delivery_id"): Alone(**row)
+        for row in _ask(connection, answering.LEFT_ALONE, alert_id)
+    }
     carriers = {row["delivery_id"]: row for row in _ask(connection, answering.CARRIERS, alert_id)}
     happened = [Happening(**row) for row in _ask(connection, answering.HAPPENED, alert_id)]
     decision = alert.pop("decision")
@@ -132,10 +148,11 @@ def _answer(connection: Connection, alert_id: str) -> Answer:
         routes_version=decision.get("routes_version", ""),
         considered=tuple(Route(*each) for each in decision.get("considered", ())),
         recipients=tuple(
-            _recipient(row, alert, judged.get(row["delivery_id"]), carriers, happened)
+            _recipient(row, alert, judged.get(row["delivery_id"]), carriers, alone, happened)
             for row in deliveries
         ),
         happened=tuple(each for each in happened if each.delivery_id is None),
+        repeats=tuple(Repeat(**row) for row in _ask(connection, answering.REPEATS, alert_id)),
     )
 
 
@@ -144,6 +161,7 @@ def _recipient(
     alert: _Row,
     judged: Mapping[str, Any] | None,
     carriers: Mapping[str, _Row],
+    alone: Mapping[str, Alone],
     happened: list[Happening],
 ) -> Recipient:
     own = [each for each in happened if each.delivery_id == row["delivery_id"]]
@@ -157,7 +175,7 @@ def _recipient(
         repetition=row["repetition"],
         route=row["plan"].get("route", ""),
         state=row["state"],
-        sentence=sentence(_told(row), _told(carrier) if carrier else None),
+        sentence=sentence(_told(row, alone), _told(carrier, alone) if carrier else None),
         happened=(recorded, *own),
     )
 
@@ -170,7 +188,7 @@ def _judged(judged: Mapping[str, Any] | None) -> tuple[str, str]:
     return what, f"{judged['why']}{until}"
 
 
-def _told(row: _Row) -> Told:
+def _told(row: _Row, alone: Mapping[str, Alone]) -> Told:
     return Told(
         state=row["state"],
         attempt=row["attempt"],
@@ -180,6 +198,7 @@ def _told(row: _Row) -> Told:
         next_attempt_at_ms=row.get("next_attempt_at_ms", 0),
         in_digest=row.get("digest_id") is not None,
         stop=_stop(row),
+        alone=alone.get(row["delivery_id"]),
     )
 
 
@@ -191,5 +210,5 @@ def _stop(row: _Row) -> Stop | None:
 
 def _ask(connection: Connection, question: str, alert_id: str) -> list[_Row]:
     with connection.cursor(row_factory=dict_row) as cursor:
-        terms = {"id": alert_id, "limit": ROWS_LIMIT}
+        terms = {"id": alert_id, "limit": ROWS_LIMIT, "lapses": LAPSES_SECONDS}
         return cursor.execute(question.encode(), terms).fetchall()

@@ -20,6 +20,16 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Alone:
+    """Why and since when a deliverer leaves a destination alone, and when it tries one send."""
+
+    channel: str
+    why: str
+    at_ms: int
+    probe_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """What a sentence needs of a delivery; times in milliseconds since 1970 (UTC)."""
 
@@ -32,6 +42,8 @@ class Told:
     in_digest: bool = False
     stop: Stop | None = None
     """Why nobody claims what is due on its channel."""
+    alone: Alone | None = None
+    """Why a deliverer sends nothing there for now: its breaker is open."""
 
 
 def sentence(told: Told, carrier: Told | None = None) -> str:
@@ -89,9 +101,19 @@ def _pending(told: Told) -> str:
 
 def _stopped(told: Told) -> str:
     if told.stop is None:
-        return ""
+        return _left_alone(told)
     since = f"since {at(told.stop.at_ms)}"
     return f"; {told.stop.person} has stopped channel {told.stop.channel} {since}: {told.stop.why}"
+
+
+def _left_alone(told: Told) -> str:
+    if (alone := told.alone) is None:
+        return ""
+    why = f": {alone.why}" if alone.why else ""
+    return (
+        f"; {alone.channel} leaves it alone since {at(alone.at_ms)}, "
+        f"next probe at {at(alone.probe_at_ms)}{why}"
+    )
 
 
 def _closed(told: Told) -> str:

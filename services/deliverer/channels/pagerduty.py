@@ -85,6 +85,7 @@ class PagerDutyChannel:
             dedupes_by_key=True,
             breaker_per_recipient=True,
             send_timeout_seconds=15.0,
+            names=frozenset(settings.pagerduty_routing_keys),
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:

@@ -95,6 +95,7 @@ class WebhookChannel:
             repeats=frozenset({Severity.CRITICAL}),
             breaker_per_recipient=True,
             send_timeout_seconds=15.0,
+            names=frozenset(settings.webhook_targets),
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:

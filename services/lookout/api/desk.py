@@ -1,7 +1,7 @@
 """What the API acts on; it is there from the moment that the program has its stores."""
 
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
@@ -16,7 +16,7 @@ from services.backbone.ledger.silences import Silences
 from services.backbone.ledger.unsent import Unsent
 from services.backbone.web.problems import away
 from services.lookout.publishing import Writer
-from services.lookout.routes.problems import BadRoutes
+from services.lookout.routes.problems import BadRoutes, Problem
 from services.lookout.routing import Routes
 
 
@@ -32,6 +32,10 @@ class HeldRoutes(Protocol):
     @property
     def problem(self) -> BadRoutes | None:
         """Why the newest file could not be taken over; None if it was."""
+
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """What the file in use says and hardly means."""
 
 
 class Why(Protocol):

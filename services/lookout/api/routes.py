@@ -1,6 +1,6 @@
 """Routes over HTTP: which are in use, take over the changed file, say who would be told."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
@@ -13,6 +13,7 @@ from services.contracts.records import Alert
 from services.lookout.api.desk import Desk, Served
 from services.lookout.api.operators import Operator
 from services.lookout.routes.problems import BadRoutes
+from services.lookout.routes.problems import Problem as Wrong
 from services.lookout.routing import Target, decide
 
 _EXAMPLE: Final[JsonDict] = {
@@ -46,6 +47,9 @@ class RoutesPage(BaseModel):
 
     version_id: str
     problems: list[Line]
+    warnings: Annotated[
+        list[Line], Field(description="what the routes in use say and hardly mean")
+    ] = []
 
 
 class ExplainBody(BaseModel):
@@ -106,7 +110,7 @@ def routes_routes() -> APIRouter:
         try:
             desk.routes.reload()
         except BadRoutes as error:
-            lines = [line.model_dump() for line in _lines(error)]
+            lines = [line.model_dump() for line in _lines(error.problems)]
             raise Problem(422, "bad_routes", str(error), problems=lines) from None
         return _page(desk)
 
@@ -148,9 +152,11 @@ def _stand(target: Target, dropped: Mapping[tuple[str, str], str]) -> Stand:
 
 def _page(desk: Desk) -> RoutesPage:
     holder = desk.routes
-    problems = _lines(holder.problem) if holder.problem else []
-    return RoutesPage(version_id=holder.current().version_id, problems=problems)
+    problems = _lines(holder.problem.problems) if holder.problem else []
+    warnings = _lines(holder.warnings)
+    version_id = holder.current().version_id
+    return RoutesPage(version_id=version_id, problems=problems, warnings=warnings)
 
 
-def _lines(error: BadRoutes) -> list[Line]:
-    return [Line(line=each.line, reason=each.reason, file=each.file) for each in error.problems]
+def _lines(found: Iterable[Wrong]) -> list[Line]:
+    return [Line(line=each.line, reason=each.reason, file=each.file) for each in found]

@@ -1,6 +1,7 @@
 """The routes in use: a changed file is taken over whole while the lookout runs, or not at all."""
 
 import threading
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -9,8 +10,8 @@ from services.backbone.log import logger
 from services.backbone.service import Life
 from services.lookout import metrics
 from services.lookout.routes.lint import Surroundings, lint
-from services.lookout.routes.problems import BadRoutes
-from services.lookout.routes.reading import Checked, Reading
+from services.lookout.routes.problems import BadRoutes, Problem
+from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
 from services.lookout.routing import Routes
 
@@ -32,6 +33,8 @@ class RoutesHolder:
         self._reading = reading
         self._clock = clock
         self._lock = threading.Lock()
+        self._names: Mapping[str, Collection[str]] = {}
+        self._warnings: list[Problem] = []
         self._problem: BadRoutes | None = None
         self._bug: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -45,6 +48,18 @@ class RoutesHolder:
     def problem(self) -> BadRoutes | None:
         """Why the newest file could not be taken over; None if it was."""
         return self._problem
+
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """What the file in use says and hardly means."""
+        return self._warnings
+
+    def heed(self, names: Mapping[str, Collection[str]]) -> None:
+        """Take over which recipients deliverers know by name; warn of others if that is news."""
+        with self._lock:
+            if names != self._names:
+                self._names = names
+                self._warn()
 
     def note(self) -> str | None:
         """Say for the health page that older routes are in use; None if the newest are."""
@@ -97,16 +112,20 @@ class RoutesHolder:
             metrics.ROUTES_FAILED.set(1)
             log.error("routes_refused", reason=str(error))
             raise
-        self._warn(checked)
+        self._checked = checked
+        self._warn()
         self._problem = None
         metrics.ROUTES_FAILED.set(0)
         metrics.ROUTES_LOADED.set(self._clock.now_ms() / 1000)
         return routes
 
-    def _warn(self, checked: Checked) -> None:
+    def _warn(self) -> None:
+        """Look for warnings anew, and log those that were not there before."""
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
-        warnings = lint(checked, Surroundings(now, self._reading.variables))
-        for each in warnings[:WARNINGS_LIMIT]:
+        around = Surroundings(now, self._reading.variables, names=self._names)
+        before, self._warnings = self._warnings, lint(self._checked, around)
+        metrics.ROUTES_WARNINGS.set(len(self._warnings))
+        for each in [each for each in self._warnings if each not in before][:WARNINGS_LIMIT]:
             log.warning("routes_warning", line=each.line, reason=each.reason)
 
     def _run(self, life: Life) -> None:

@@ -1,16 +1,19 @@
 """What is allowed in a routes file and yet hardly meant; each warning says what to do."""
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from services.contracts.recipients import setting_of_name
 from services.contracts.records import Severity
 from services.lookout.routes.dead_routes import dead_routes
-from services.lookout.routes.problems import Finding, Problem
+from services.lookout.routes.nodes import Path as Place
+from services.lookout.routes.parts import FilePart
+from services.lookout.routes.problems import Finding, Problem, hint
 from services.lookout.routes.reading import Checked
 from services.lookout.routes.send_part import NO_QUIET, REPEATS_LIMIT
-from services.lookout.routes.tree import Spot, holders, sends, spots
+from services.lookout.routes.tree import Spot, holders, recipients, sends, spots
 from services.lookout.routes.unused import unused
 
 
@@ -22,6 +25,8 @@ class Surroundings:
     variables: Collection[str] = ()
     watches: Collection[str] | None = None
     """None where it is not known which watches there are."""
+    names: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Recipients that deliverers know by name, by channel; a channel not in it has told none."""
 
 
 def lint(checked: Checked, around: Surroundings) -> list[Problem]:
@@ -44,6 +49,37 @@ def _unreachable_people(checked: Checked, _: Surroundings) -> Iterator[Finding]:
         for channel in missing:
             told = f"{name} is never told by {channel}: it is not in use, add it" + _SETTING
             yield ("people", name, channel), told
+
+
+def _unknown_names(checked: Checked, around: Surroundings) -> Iterator[Finding]:
+    filled = checked.known.filled
+    for place, to in recipients(checked.part):
+        for index, recipient in enumerate(to.to or ()):
+            if wrong := _nameless(to.channel or "", filled(recipient), around):
+                yield (*place, "to", index), f"{_teller(checked.part, place)} tells {wrong}"
+    for name, reach in checked.part.people.items():
+        for channel, recipient in reach.items():
+            if channel in checked.known.channels and (
+                wrong := _nameless(channel, filled(recipient), around)
+            ):
+                yield ("people", name, channel), f"{name} is told as {wrong}"
+
+
+def _nameless(channel: str, recipient: str, around: Surroundings) -> str | None:
+    """Say that a name stands in no setting of the deliverer, if that is known."""
+    setting, known = setting_of_name(channel, recipient), around.names.get(channel)
+    if setting is None or known is None or recipient in known:
+        return None
+    told = f"{recipient!r} by {channel}, a name that its deliverer does not know"
+    return f"{told}: add it to {setting}{hint(recipient, known)}"
+
+
+def _teller(part: FilePart, place: Place) -> str:
+    """Name what holds a `send`: the innermost route, the default or an escalation."""
+    if place[0] != "routes":
+        return f"escalation {place[1]!r}" if place[0] == "escalations" else "the default"
+    around = [each for each in spots(part.routes) if place[: len(each.place)] == each.place]
+    return f"route {around[-1].part.name!r}"
 
 
 def _endless_escalations(checked: Checked, _: Surroundings) -> Iterator[Finding]:
@@ -103,6 +139,7 @@ Rule = Callable[[Checked, Surroundings], Iterator[Finding]]
 
 _RULES: Final[tuple[Rule, ...]] = (
     _unreachable_people,
+    _unknown_names,
     _endless_escalations,
     _useless_fallbacks,
     _old_silences,

@@ -15,7 +15,7 @@ from services.contracts.topics import core_topics
 from services.machine import child, plan
 from services.machine.ports import free_ports
 from services.machine.programs import Program
-from tests.bench.delivering.far_ends import FAR_ENDS
+from tests.bench.delivering.far_ends import FAR_ENDS, Site
 from tests.bench.engine import ROOT
 from tests.bench.stores import fresh_broker, fresh_postgres
 
@@ -51,9 +51,10 @@ def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) 
     with ExitStack() as closing:
         bootstrap, home = closing.enter_context(fresh_broker(core_topics(CHANNELS)))
         url = closing.enter_context(fresh_postgres(home))
-        port = free_ports(1)[0]
-        receiver = closing.enter_context(receiving(channel, port, answer_after))
-        far_end = FAR_ENDS[channel](port)
+        site = Site(free_ports(1)[0], home / "far-end")
+        site.folder.mkdir()
+        receiver = closing.enter_context(receiving(channel, site, answer_after))
+        far_end = FAR_ENDS[channel](site)
         routes = home / "routes.yaml"
         routes.write_text(_routes(channel, far_end.recipient))
         told = {
@@ -74,9 +75,10 @@ def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) 
 
 
 @contextmanager
-def receiving(channel: str, port: int, answer_after: float) -> Iterator["subprocess.Popen[str]"]:
+def receiving(channel: str, site: Site, answer_after: float) -> Iterator["subprocess.Popen[str]"]:
     """Run the receiver; the bus has none, and what runs for it is not used."""
-    command = [sys.executable, "-m", "tests.bench.delivering.receivers", "--port", str(port)]
+    command = [sys.executable, "-m", "tests.bench.delivering.receivers"]
+    command += ["--port", str(site.port), "--folder", str(site.folder)]
     kind = "webhook" if channel == "bus" else channel
     process = subprocess.Popen(
         [*command, "--channel", kind, "--answer-after", str(answer_after)],

@@ -56,12 +56,12 @@ def first_byte_lines(rows: list[FirstByteRow]) -> Iterator[str]:
 
 
 def storm_lines(storm: StormRow) -> Iterator[str]:
-    """Yield the table of the storm."""
+    """Yield the table of the storm, and how it ended."""
     yield "## A storm to one channel whose provider takes much less"
     yield ""
     yield (
-        "| alerts | offered/s | recorded | recorded/s | provider's limit/s | sent/s: median "
-        "| least | repeats |"
+        "| alerts | offered/s | recorded | recorded/s | provider's limit/s "
+        "| sent/s while recording: median | least | repeats |"
     )
     yield "|---" * 8 + "|"
     yield (
@@ -69,3 +69,11 @@ def storm_lines(storm: StormRow) -> Iterator[str]:
         f"| {storm.recorded_per_second} | {storm.provider_limit_per_second} "
         f"| {storm.sent_median_per_second} | {storm.sent_least_per_second} | {storm.repeats} |"
     )
+    if end := storm.end:
+        states = ", ".join(f"{count} {state}" for state, count in sorted(end.states.items()))
+        yield ""
+        yield (
+            f"To its end: {end.sent_per_second} sent a second from the first to the last, at most "
+            f"{end.most_behind} behind the limit at any time; the far end got {end.received}, "
+            f"{end.missing} missing, {storm.repeats} repeated; in the ledger: {states}."
+        )

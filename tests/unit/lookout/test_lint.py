@@ -151,3 +151,71 @@ def test_the_lookout_logs_warnings_when_it_takes_a_file_over(
     RoutesHolder(RoutesSource(file), Reading(CHANNELS, {"dsk": "x"}), ManualClock())
     said = capsys.readouterr()
     assert "ALDEBARAN_ROUTES_VARIABLES has 'dsk'" in said.out + said.err
+
+
+NAMED = """\
+version: 1
+people:
+  ann: {push: ann-phone, email: ann@example.com}
+escalations:
+  later:
+    - {after: 5m, send: [{channel: pagerduty, to: on-cal}]}
+routes:
+  - name: hot
+    match: {watch: over-heat}
+    send: [{channel: slack, to: [desk, C0123456789]}]
+    escalate: later
+    routes:
+      - name: inner
+        match: {severity: critical}
+        send: [{channel: email, to: a@example.com, fallback: [{channel: webhook, to: hook}]}]
+default:
+  send: [{person: ann}, {channel: push, to: desk}]
+"""
+NAMES = {
+    "push": ("desk",),
+    "pagerduty": ("on-call",),
+    "slack": ("operations",),
+    "webhook": (),
+}
+
+
+def test_names_that_no_deliverer_knows_are_warned_of_with_what_to_do() -> None:
+    channels = ("email", *NAMES)
+    checked = Reading(channels, {}).check(NAMED, "routes.yaml", str)
+    found = [(each.line, each.reason) for each in lint(checked, Surroundings(NOW, names=NAMES))]
+    unknown = "a name that its deliverer does not know: add it to"
+    assert found == [
+        (3, f"ann is told as 'ann-phone' by push, {unknown} push_devices; known are desk"),
+        (
+            6,
+            f"escalation 'later' tells 'on-cal' by pagerduty, {unknown} pagerduty_routing_keys, "
+            "did you mean 'on-call'?",
+        ),
+        (
+            10,
+            f"route 'hot' tells 'desk' by slack, {unknown} slack_channels; known are operations",
+        ),
+        (
+            15,
+            f"route 'inner' tells 'hook' by webhook, {unknown} webhook_targets; none is declared",
+        ),
+    ]
+    assert lint(checked, Surroundings(NOW)) == []
+
+
+def test_a_running_lookout_warns_once_of_each_name_and_again_when_it_is_news(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "routes.yaml"
+    file.write_text(NAMED)
+    reading = Reading(("email", *NAMES), {})
+    holder = RoutesHolder(RoutesSource(file), reading, ManualClock())
+    assert holder.warnings == []
+    for _ in range(2):
+        holder.heed({"slack": ("desk",), "push": ("desk",)})
+    assert [each.line for each in holder.warnings] == [3]
+    holder.heed({"slack": ("desk",), "push": ("desk", "ann-phone"), "webhook": ()})
+    assert [each.line for each in holder.warnings] == [15]
+    said = capsys.readouterr()
+    assert (said.out + said.err).count("routes_warning") == 2

@@ -57,6 +57,7 @@ class PushChannel:
             dedupes_by_key=True,
             breaker_per_recipient=True,
             send_timeout_seconds=15.0,
+            names=frozenset(settings.push_devices),
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:

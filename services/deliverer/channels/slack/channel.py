@@ -82,6 +82,7 @@ class SlackChannel:
             breaker_per_recipient=True,
             send_timeout_seconds=15.0,
             look_up_after_seconds=tuple(sorted(settings.slack_look_up_after_seconds)),
+            names=frozenset(settings.slack_channels),
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:

@@ -7,21 +7,28 @@ import argparse
 import asyncio
 import json
 import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 from tests.bench.delivering.receivers import Seen
+from tests.bench.delivering.receivers.files import READERS, taking_files
 from tests.bench.delivering.receivers.mail import taking_mails
 from tests.bench.delivering.receivers.web import taking_requests
 
 
-async def receive(channel: str, port: int, answer_after_seconds: float) -> Seen:
+def taking(told: argparse.Namespace, seen: Seen) -> AbstractAsyncContextManager[None]:
+    """Return what notes in `seen` whatever comes on the channel."""
+    if told.channel in READERS:
+        return taking_files(told.channel, told.folder, seen)
+    if told.channel == "email":
+        return taking_mails(told.port, told.answer_after, seen)
+    return taking_requests(told.channel, told.port, told.answer_after, seen)
+
+
+async def receive(told: argparse.Namespace) -> Seen:
     """Listen until a line comes in; return what was seen."""
     seen: Seen = {}
-    taking = (
-        taking_mails(port, answer_after_seconds, seen)
-        if channel == "email"
-        else taking_requests(channel, port, answer_after_seconds, seen)
-    )
-    async with taking:
+    async with taking(told, seen):
         sys.stdout.write("listening\n")
         sys.stdout.flush()
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
@@ -32,6 +39,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--channel", required=True)
     parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--answer-after", type=float, default=0.0)
-    told = parser.parse_args()
-    json.dump(asyncio.run(receive(told.channel, told.port, told.answer_after)), sys.stdout)
+    json.dump(asyncio.run(receive(parser.parse_args())), sys.stdout)

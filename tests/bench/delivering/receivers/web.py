@@ -1,4 +1,4 @@
-"""What takes HTTP requests: webhooks, and a provider of SMS."""
+"""What takes HTTP requests: webhooks, and the providers that speak HTTP/1.1."""
 
 import asyncio
 import re
@@ -6,13 +6,15 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 from tests.bench.delivering.receivers import Seen
 
 _KEY = re.compile(rb"\r\nidempotency-key: *\"?([^\"\r]+)", re.IGNORECASE)
 _LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
-_CREATED: Final = b'{"sid": "SM%032d", "status": "queued", "error_code": null}' % 1
+_DEDUP_KEY: Final = re.compile(rb'"dedup_key": ?"([0-9a-f]{32})"')
+_PAYLOAD: Final = re.compile(rb'"delivery_id": ?"([0-9a-f]{32})"')
+_OUTPUT: Final = re.compile(r"\[delivery ([0-9a-f]{32})\]")
 
 Named = Callable[[bytes, bytes], str]
 """Finds the delivery id in a request's head and body."""
@@ -30,13 +32,38 @@ def key_in_callback(head: bytes, body: bytes) -> str:
     return urlsplit(callback).path.rpartition("/")[2]
 
 
+def key_of_incident(head: bytes, body: bytes) -> str:
+    """Return PagerDuty's key, which is the delivery's id."""
+    found = _DEDUP_KEY.search(body)
+    return found[1].decode() if found else ""
+
+
+def key_in_payload(head: bytes, body: bytes) -> str:
+    """Return the id in the metadata of a Slack message."""
+    found = _PAYLOAD.search(body)
+    return found[1].decode() if found else ""
+
+
+def key_in_output(head: bytes, body: bytes) -> str:
+    """Return the id in a check result's output, as NRDP gets it."""
+    found = _OUTPUT.search(unquote_plus(body.decode()))
+    return found[1] if found else ""
+
+
+def _said(status: str, told: bytes) -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(told)}"
+    return head.encode() + b"\r\n\r\n" + told
+
+
 WEB: Final[dict[str, tuple[Named, bytes]]] = {
     "webhook": (key_in_head, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
     "sms": (
         key_in_callback,
-        b"HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
-        % (len(_CREATED), _CREATED),
+        _said("201 Created", b'{"sid": "SM%032d", "status": "queued", "error_code": null}' % 1),
     ),
+    "pagerduty": (key_of_incident, _said("202 Accepted", b'{"status": "success"}')),
+    "slack": (key_in_payload, _said("200 OK", b'{"ok": true, "ts": "1.000001"}')),
+    "nrdp": (key_in_output, _said("200 OK", b'{"result": {"status": 0, "message": "OK"}}')),
 }
 """How each channel names a delivery, and what its provider answers."""
 

@@ -1,0 +1,73 @@
+"""The ledger is told once of names, and of breakers when one opens, stays open, or closes."""
+
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from services.backbone.backoff import Backoff
+from services.backbone.clock import ManualClock, SystemClock
+from services.backbone.errors import Transient
+from services.backbone.ledger.breakers import LAPSES_SECONDS, BreakerBook, OpenBreaker
+from services.backbone.ledger.names import NamesBook
+from services.deliverer.breaker import Breakers
+from services.deliverer.channels.log import LogChannel, LogSettings
+from services.deliverer.notices import AGAIN_SECONDS, Notices
+from services.deliverer.outcomes import Accepted, Refused
+
+
+@dataclass
+class Told:
+    """What the ledger was told, and whether it is away."""
+
+    names: list[list[str]] = field(default_factory=list)
+    breakers: list[list[tuple[str, str]]] = field(default_factory=list)
+    away: bool = False
+
+
+class Names(NamesBook):
+    def __init__(self, told: Told) -> None:
+        self.__dict__["told"] = told
+
+    async def tell(self, names: Collection[str]) -> None:
+        told: Told = self.__dict__["told"]
+        if told.away:
+            raise Transient("away")
+        told.names.append(sorted(names))
+
+
+class Book(BreakerBook):
+    def __init__(self, told: Told) -> None:
+        self.__dict__["told"] = told
+
+    async def note(self, breakers: Sequence[OpenBreaker]) -> None:
+        told: Told = self.__dict__["told"]
+        told.breakers.append([(each.destination, each.reason) for each in breakers])
+
+
+async def test_what_has_changed_is_told_and_nothing_else() -> None:
+    told, clock = Told(away=True), ManualClock()
+    breakers = Breakers(1, Backoff(1.0, limit_seconds=1.0), random.Random(1))
+    traits = replace(LogChannel(LogSettings(), SystemClock()).traits, names=frozenset("ba"))
+    notices = Notices(Names(told), Book(told), traits, breakers, clock)
+    with pytest.raises(Transient):
+        await notices.tell()
+    told.away = False
+    await notices.tell()
+    await notices.tell()
+    assert (told.names, told.breakers) == ([["a", "b"]], [])
+    down = Refused("is down", destination_down=True)
+    breakers.note("hook", down, clock.monotonic_seconds(), 0.0)
+    await notices.tell()
+    await notices.tell()
+    assert told.breakers == [[("hook", "is down")]]
+    clock.move(AGAIN_SECONDS)
+    await notices.tell()
+    assert told.breakers == [[("hook", "is down")]] * 2
+    assert AGAIN_SECONDS < LAPSES_SECONDS / 2
+    breakers.note("hook", Accepted(""), clock.monotonic_seconds(), 0.0)
+    await notices.tell()
+    await notices.tell()
+    assert told.breakers[2:] == [[]]
+    assert told.names == [["a", "b"]]

@@ -11,6 +11,7 @@ from services.machine.jars import LOCK_FILE, parse_lock
 from services.machine.java_sources import Compiler, Sources, build
 from services.machine.problems import MachineProblem
 
+SHUFFLE = "aldebaran/shuffle/LocalShuffleManager"
 GOOD = """package a;
 
 public final class Said {
@@ -72,6 +73,6 @@ def test_what_does_not_compile_is_told_with_the_line(compiler: Compiler, tmp_pat
 
 
 def test_the_shipped_sources_are_beside_sparks_connector(aldebaran_tools: Path) -> None:
-    (jar,) = setup.jars_folder(aldebaran_tools, "spark").glob("aldebaran-books-*.jar")
+    (jar,) = setup.jars_folder(aldebaran_tools, "spark").glob("aldebaran-auditor-*.jar")
     with zipfile.ZipFile(jar) as classes:
-        assert "aldebaran/books/Books.class" in classes.namelist()
+        assert {"aldebaran/books/Books.class", f"{SHUFFLE}.class"} <= set(classes.namelist())

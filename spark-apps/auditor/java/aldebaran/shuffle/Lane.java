@@ -77,6 +77,8 @@ final class Lane {
             readerWaits = false;
         }
         if (filling.isEmpty()) {
+            // Spark forgets a shuffle only after a full collection; its bytes need not wait for that.
+            filling = new Chunk();
             return null;
         }
         Chunk taken = filling;

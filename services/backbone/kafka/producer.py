@@ -111,20 +111,15 @@ class Producer:
         for outcome in sorted(outcomes, key=lambda each: isinstance(each, Transient)):
             raise outcome
 
-    def waiting(self) -> int:
-        """Return how many records are not acknowledged yet."""
-        return len(self._client)
-
     def unusable(self) -> str | None:
         """Return why the producer must be replaced (restart the program), or None."""
         return self._fatal
 
-    def close(self, timeout_seconds: float = 5.0) -> int:
-        """Wait for outstanding records; return how many are left unwritten."""
-        left = self._client.flush(timeout_seconds)
+    def close(self, timeout_seconds: float = 5.0) -> None:
+        """Wait for outstanding records, but not longer than this."""
+        self._client.flush(timeout_seconds)
         self._stop.set()
         self._thread.join(timeout=5)
-        return left
 
     def _start(self, batch: _Batch, index: int, record: Outgoing) -> None:
         def on_delivery(error: KafkaError | None, _: Message) -> None:

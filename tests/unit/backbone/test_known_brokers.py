@@ -98,5 +98,5 @@ def test_a_producer_is_replaced_and_what_it_held_is_given_back(
     writer = Producer(ProducerSettings(kafka_bootstrap_servers=NOBODY), "test")
     (outcome,) = writer.send([Outgoing("t", "k", b"v")]).result(10)
     assert isinstance(outcome, Transient)
-    assert writer.close() == 0
+    writer.close()
     assert clients.made > 1

@@ -11,16 +11,20 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
  *
  * <p>Writers fill one chunk while the reader works through another; who finds it full waits, so that at most
  * `most` bytes and one row are on their way. Each writer says that it begins, then puts, then says that it ends.
+ * A writer in another process never does; a reader does not wait for it for ever.
  */
 final class Lane {
     /** How often who waits looks whether its task was ended meanwhile. */
     private static final long LOOK_MS = 20;
+    private static final long BEGIN_LIMIT_NS = TimeUnit.SECONDS.toNanos(20);
     /** Where chunks come this close, the reader looks again after a nap: to wake it costs as much as to take a row. */
     private static final long DENSE_NS = TimeUnit.MICROSECONDS.toNanos(400);
     private static final long NAP_NS = TimeUnit.MICROSECONDS.toNanos(200);
 
     private final int most;
+    private final long openedNs = System.nanoTime();
     private int expected = Integer.MAX_VALUE;
+    private int begun;
     private int ended;
     private Chunk filling = new Chunk();
     private boolean readerWaits;
@@ -35,6 +39,7 @@ final class Lane {
     /** Say how many write; each says so before it puts. */
     synchronized void writerBegins(int writers) {
         expected = writers;
+        begun++;
     }
 
     /** Copy a row in, as soon as there is room. */
@@ -75,6 +80,7 @@ final class Lane {
             readerWaits = true;
             await(task);
             readerWaits = false;
+            refuseIfApart();
         }
         if (filling.isEmpty()) {
             // Spark forgets a shuffle only after a full collection; its bytes need not wait for that.
@@ -88,6 +94,14 @@ final class Lane {
             notifyAll();
         }
         return taken;
+    }
+
+    /** Tasks of a shuffle start together, so who has not begun by now writes elsewhere. */
+    private void refuseIfApart() {
+        if (begun < expected && System.nanoTime() - openedNs > BEGIN_LIMIT_NS) {
+            throw new IllegalStateException("a task that writes to this one has not begun here for 20 s: it waits for "
+                    + "a free slot, or runs in another process; then set spark.shuffle.manager.incremental to streaming");
+        }
     }
 
     private void await(TaskContext task) {

@@ -2,6 +2,7 @@ package aldebaran.shuffle;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.ShuffleHandle;
@@ -15,7 +16,7 @@ import org.apache.spark.shuffle.streaming.StreamingShuffleManager;
  * Real-time Mode's shuffle where all tasks are in one process: rows go from task to task through memory.
  *
  * <p>Spark's own sends them over a socket to the same process, waits up to a millisecond with each buffer, and
- * acknowledges it: four threads wake for an event that comes alone. With executors this is Spark's own.
+ * acknowledges it: four threads wake for an event that comes alone. With several executors this is Spark's own.
  */
 public final class LocalShuffleManager extends StreamingShuffleManager {
     private final Map<Integer, Exchange> exchanges = new ConcurrentHashMap<>();
@@ -23,7 +24,7 @@ public final class LocalShuffleManager extends StreamingShuffleManager {
     @Override
     public <K, V> ShuffleWriter<K, V> getWriter(
             ShuffleHandle handle, long mapId, TaskContext task, ShuffleWriteMetricsReporter metrics) {
-        if (isApart()) {
+        if (mayBeApart()) {
             return super.getWriter(handle, mapId, task, metrics);
         }
         return new LaneWriter<>(exchange(handle), handle, mapId, task);
@@ -38,7 +39,7 @@ public final class LocalShuffleManager extends StreamingShuffleManager {
             int endPartition,
             TaskContext task,
             ShuffleReadMetricsReporter metrics) {
-        if (isApart()) {
+        if (mayBeApart()) {
             return super.getReader(handle, startMapIndex, endMapIndex, startPartition, endPartition, task, metrics);
         }
         return new LaneReader<>(exchange(handle).lane(startPartition), task);
@@ -54,7 +55,12 @@ public final class LocalShuffleManager extends StreamingShuffleManager {
         return exchanges.computeIfAbsent(handle.shuffleId(), shuffleId -> new Exchange());
     }
 
-    private static boolean isApart() {
-        return !SparkEnv.get().conf().get("spark.master", "").startsWith("local");
+    /** Tell whether tasks may be in different processes: not in the driver's own, nor in the only executor. */
+    private static boolean mayBeApart() {
+        SparkConf conf = SparkEnv.get().conf();
+        String master = conf.get("spark.master", "");
+        boolean within = master.equals("local") || master.startsWith("local[");
+        boolean fixed = !conf.getBoolean("spark.dynamicAllocation.enabled", false);
+        return !within && !(fixed && conf.getInt("spark.executor.instances", 0) == 1);
     }
 }

@@ -127,6 +127,18 @@ chart-tools: prerequisites ## Install Helm and the chart's checkers into ALDEBAR
 chart-check: $(VENV_STAMP) ## Lint and render the chart, hold what it makes against Kubernetes' schemas and our rules
 	@$(VENV)/bin/pytest -q tests/chart
 
+# What cluster-test puts on the nodes: the second version's ledger is changed, its auditors are not.
+CLUSTER_IMAGES := service:dev spark:dev broker:dev postgres:dev service:next spark:next
+
+.PHONY: cluster-images
+cluster-images: ## Build the images for cluster-test; LOAD="kind load docker-image" brings each to the nodes
+	for image in service spark broker postgres; do \
+	  docker build $(DOCKER_BUILD) -t aldebaran/$$image:dev -f docker/$$image.Dockerfile .; \
+	done
+	docker build $(DOCKER_BUILD) -t aldebaran/service:next -f tests/cluster/next.Dockerfile tests/cluster
+	docker tag aldebaran/spark:dev aldebaran/spark:next
+	$(if $(LOAD),for image in $(CLUSTER_IMAGES); do $(LOAD) aldebaran/$$image; done)
+
 .PHONY: cluster-test
 cluster-test: $(VENV_STAMP) ## Install the chart where kubectl points, kill, upgrade, roll back; writes docs/reports/cluster.md
 	CLUSTER_REPORT=docs/reports/cluster.md $(VENV)/bin/pytest -m cluster tests/cluster $(CLUSTER)

@@ -21,9 +21,16 @@ from tests.integration.s3 import BUCKET, S3Server
 RUNNER = os.environ.get("CLUSTER_RUNNER", "local")
 KEEP = bool(os.environ.get("CLUSTER_KEEP"))
 IN_STORE = bool(os.environ.get("CLUSTER_STORE"))
-RUNS = f"{RUNNER}, checkpoints in a store" if IN_STORE else RUNNER
+EXECUTORS = os.environ.get("CLUSTER_EXECUTORS", "")
+RUNS = (
+    RUNNER
+    + (f", executors of each auditor {EXECUTORS}" if EXECUTORS else "")
+    + (", checkpoints in a store" if IN_STORE else "")
+)
 """How the auditors run, as the report tells it."""
 NAMESPACE = "aldebaran-test"
+SLOTS = 5
+"""What each of the shipped watches needs at once."""
 WATCHES = HERE.parents[1] / "spark-apps" / "auditor" / "watches"
 
 
@@ -45,6 +52,15 @@ def watches() -> list[Path]:
     if unknown := sorted(set(named) - shipped.keys()):
         raise pytest.UsageError(f"CLUSTER_WATCHES: no {unknown}; shipped are {list(shipped)}")
     return [shipped[name] for name in named]
+
+
+def auditors() -> list[str]:
+    """Return how the auditors run, as values; all executors together have the watches' slots."""
+    slots = SLOTS * len(watches())
+    count = int(EXECUTORS or len(watches()))
+    executors = {"count": count, "cores": -(-slots // count)}
+    told = [f"auditor.executors.{name}={value}" for name, value in executors.items()]
+    return [f"auditor.runner={RUNNER}", *told]
 
 
 def reachable() -> str | None:
@@ -107,10 +123,7 @@ def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) ->
     kubectl.say("apply", "-f", str(HERE / "inbox.yaml"))
     values = [HERE / "values.yaml", declared(folder)]
     values += [in_store(store, folder / "store.yaml")] if store else []
-    count = len(watches())
-    # Each executor has the slots of one watch.
-    told = [f"auditor.runner={RUNNER}", f"auditor.executors.count={count}"]
-    release = Release(kubectl, folder, values, told)
+    release = Release(kubectl, folder, values, auditors(), os.environ.get("CLUSTER_TAG", ""))
     release.install()
     yield release
     if not KEEP:

@@ -90,6 +90,12 @@ class Release:
             self.kubectl.get("pods", *labels, *more), key=lambda pod: str(pod["metadata"]["name"])
         )
 
+    def images(self) -> str:
+        """Return the first letters of the ids of the two images that run."""
+        pods = [self.pods(component)[0] for component in ("gateway", "auditor-a")]
+        found = [pod["status"]["containerStatuses"][0]["imageID"] for pod in pods]
+        return " ".join(each.rpartition(":")[2][:7] for each in found)
+
     def wait_ready(self) -> None:
         """Wait until every set has as many ready pods of its newest kind as it wants."""
         until(

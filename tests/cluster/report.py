@@ -27,10 +27,12 @@ outside the release; the run fails otherwise.
 - **p50, p99, worst**: from the broker's stamp on the purchase that crossed to the webhook's
   receiver.
 - **whole**: from the deed until every pod was new and ready again.
+- **images**: the first letters of the ids of `aldebaran/service` and `aldebaran/spark`, at the end;
+  cells without them were played before Nov 25.
 """
 _TITLES: Final = (
     *("what happens", "accepted", "again", "alerted", "arrived", "missing", "repeats"),
-    *("p50", "p99", "worst", "whole"),
+    *("p50", "p99", "worst", "whole", "images"),
 )
 
 
@@ -92,6 +94,7 @@ def shown(cell: dict[str, Any]) -> str:
         + (f" **wrong: {counts}**" if wrong else ""),
         *(f"{cell[f'latency_{name}_ms']:,} ms" for name in ("p50", "p99", "max")),
         f"{cell['whole_seconds']:g} s",
+        cell.get("images", ""),
     )
     return f"| {' | '.join(values)} |"
 

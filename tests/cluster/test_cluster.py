@@ -1,9 +1,11 @@
 """The chart on a real cluster: installed, tried, hurt, scaled, upgraded, rolled back; counts exact.
 
 `make cluster-test` runs it and writes docs/reports/cluster.md. `CLUSTER_ONLY` picks cells whose
-title it matches as a regular expression; `CLUSTER_RUNNER` is local or cluster, `CLUSTER_WATCHES`
-names the shipped watches that run; `CLUSTER_STORE` keeps checkpoints in an S3 server on this
-machine; `CLUSTER_KEEP` leaves the release for the next run.
+title it matches as a regular expression; `CLUSTER_RUNNER` is local or cluster, `CLUSTER_EXECUTORS`
+how many an auditor has (one for each watch), `CLUSTER_WATCHES` names the shipped watches that run;
+`CLUSTER_TAG` and `CLUSTER_NEXT_TAG` are the tags of our images before and after the upgrade;
+`CLUSTER_STORE` keeps checkpoints in an S3 server on this machine; `CLUSTER_KEEP` leaves the release
+for the next run.
 """
 
 import os

@@ -1,5 +1,6 @@
 """One cell played: load, the deed, then exact counts."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -16,14 +17,14 @@ DIALS: Final = ("--rate", "20", "--over-share", "0.3", "--duplicates", "0.1", "-
 BEFORE_SECONDS: Final = 5.0
 AFTER_SECONDS: Final = 10.0
 REPLICAS: Final = 3
-UPGRADED_TAG: Final = "next"
+UPGRADED_TAG: Final = os.environ.get("CLUSTER_NEXT_TAG", "next")
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What a cell came to. Latencies run from the broker's stamp on the crossing purchase to the
     webhook's receiver, in milliseconds; `whole_seconds` is the time from the deed until every pod
-    was new and ready."""
+    was new and ready; `images` are those that ran at the end."""
 
     title: str
     accepted: int
@@ -33,6 +34,7 @@ class Outcome:
     latency_p99_ms: int
     latency_max_ms: int
     whole_seconds: float
+    images: str
 
 
 class Trial:
@@ -101,6 +103,7 @@ class Trial:
             latency_p99_ms=latencies[int(len(latencies) * 0.99)],
             latency_max_ms=latencies[-1],
             whole_seconds=round(whole_seconds, 1),
+            images=self._release.images(),
         )
 
     def _latencies_ms(self, runs: list[str]) -> list[int]:

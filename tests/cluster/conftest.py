@@ -55,12 +55,15 @@ def watches() -> list[Path]:
 
 
 def auditors() -> list[str]:
-    """Return how the auditors run, as values; all executors together have the watches' slots."""
+    """Return how the auditors run, as values; all executors together have the watches' slots.
+
+    `CLUSTER_SET` is further values, with spaces between them.
+    """
     slots = SLOTS * len(watches())
     count = int(EXECUTORS or len(watches()))
     executors = {"count": count, "cores": -(-slots // count)}
     told = [f"auditor.executors.{name}={value}" for name, value in executors.items()]
-    return [f"auditor.runner={RUNNER}", *told]
+    return [f"auditor.runner={RUNNER}", *told, *os.environ.get("CLUSTER_SET", "").split()]
 
 
 def reachable() -> str | None:

@@ -4,8 +4,8 @@
 title it matches as a regular expression; `CLUSTER_RUNNER` is local or cluster, `CLUSTER_EXECUTORS`
 how many an auditor has (one for each watch), `CLUSTER_WATCHES` names the shipped watches that run;
 `CLUSTER_TAG` and `CLUSTER_NEXT_TAG` are the tags of our images before and after the upgrade;
-`CLUSTER_STORE` keeps checkpoints in an S3 server on this machine; `CLUSTER_KEEP` leaves the release
-for the next run.
+`CLUSTER_SET` is further values of the chart; `CLUSTER_STORE` keeps checkpoints in an S3 server on
+this machine; `CLUSTER_KEEP` leaves the release for the next run.
 """
 
 import os

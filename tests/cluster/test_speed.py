@@ -1,8 +1,8 @@
 """How fast alerts come in the cluster, over batch boundaries; measured, not judged.
 
 `SPEED_SECONDS` is how long events flow, `SPEED_RATE` how many a second, `SPEED_PROBES` how many
-orders a second cross beside them, `SPEED_WARM` how long they flow before that; `CLUSTER_WATCHES`
-names the watches that run.
+orders a second cross beside them, `SPEED_WARM` how long they flow before that; `SPEED_NOTE` is what
+the report tells beside these; `CLUSTER_WATCHES` names the watches that run.
 """
 
 import json
@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
 PROGRAM = HERE / "latency_probe.py"
 SECONDS, WARM = os.environ.get("SPEED_SECONDS", "75"), os.environ.get("SPEED_WARM", "40")
 RATE, PROBES = os.environ.get("SPEED_RATE", "200"), os.environ.get("SPEED_PROBES", "20")
+NOTE = [note] if (note := os.environ.get("SPEED_NOTE")) else []
 WATCH = "over-purchase"
 
 
@@ -52,7 +53,8 @@ def test_latency_over_boundaries(release: Release, cluster_report: ClusterReport
     stood = pauses(release, probes[0].at_ms)
     missing = [each for each in probes if not each.latencies_ms]
     only = ", ".join(path.stem for path in watches())
-    cluster_report.speed[f"{RUNS}, {RATE}/s, {PROBES} alerts/s, {only}"] = {
+    title = ", ".join((f"{RUNS}, {RATE}/s, {PROBES} alerts/s, {only}", *NOTE))
+    cluster_report.speed[title] = {
         "load": f"{before} before, {load()} after",
         "probes": len(probes),
         "missing": len(missing),

@@ -1,4 +1,4 @@
-"""A migration that says it serves older programs takes nothing away from them."""
+"""A migration that takes nothing away from older programs says so, and no other does."""
 
 import re
 from pathlib import Path
@@ -8,6 +8,8 @@ import pytest
 from services.backbone.ledger.schema import MIGRATIONS, serves_since
 
 SHIPPED = {path.stem: path for path in sorted(MIGRATIONS.glob("*.sql"))}
+BEFORE_THE_LINE = "0018_words_planned_once"
+"""The last migration that nobody can be asked to roll back behind: it knows of no such line."""
 NEW_TABLE = re.compile(r"^CREATE TABLE (IF NOT EXISTS )?\w+ \(.*?^\)[^;]*;", re.S | re.M)
 TAKES_AWAY = re.compile(
     r"\b(DROP|RENAME|TYPE|TRUNCATE|DELETE|UPDATE|UNIQUE|CONSTRAINT|TRIGGER|REPLACE)\b"
@@ -28,6 +30,13 @@ def test_a_migration_serves_whom_it_says(path: Path) -> None:
     assert since in SHIPPED, f"{since} is no migration"
     assert since <= path.stem, "it cannot serve only programs that come later"
     assert since == path.stem or not takes_away(text)
+
+
+@pytest.mark.parametrize("stem", [stem for stem in SHIPPED if stem > BEFORE_THE_LINE])
+def test_a_migration_that_takes_nothing_away_says_so(stem: str) -> None:
+    """Else a roll back behind it is refused for nothing."""
+    text = SHIPPED[stem].read_text("utf-8")
+    assert takes_away(text) or serves_since(stem, text) < stem
 
 
 @pytest.mark.parametrize(

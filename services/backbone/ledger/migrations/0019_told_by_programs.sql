@@ -1,3 +1,4 @@
+-- Serves programs since 0018_words_planned_once
 -- What a channel's deliverers know by name: recipients that stand in their own settings.
 CREATE TABLE channel_names (
     channel text PRIMARY KEY,

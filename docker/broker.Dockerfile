@@ -20,7 +20,7 @@ RUN python3 -m venv /opt/aldebaran/venv \
  && /opt/aldebaran/venv/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
       --require-hashes -r requirements-spark.lock
 COPY services ./services
-COPY spark-apps/auditor/java ./spark-apps/auditor/java
+COPY spark-apps/java ./spark-apps/java
 RUN ALDEBARAN_TOOLS=tools PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine jars \
  && mkdir -p /opt/kafka \
  && mv tools/jars/broker /opt/kafka/libs \

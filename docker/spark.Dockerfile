@@ -21,7 +21,7 @@ RUN python3 -m venv /opt/aldebaran/venv \
  && /build/sbom/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
       --require-hashes -r sbom.lock
 COPY services ./services
-COPY spark-apps/auditor/java ./spark-apps/auditor/java
+COPY spark-apps/java ./spark-apps/java
 # Driver and executors must find the same libraries, so they stand among Spark's own jars.
 RUN spark=$(echo /opt/aldebaran/venv/lib/python3*/site-packages/pyspark) \
  && ln -s "$spark" /opt/aldebaran/spark \

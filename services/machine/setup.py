@@ -14,7 +14,7 @@ from services.machine.problems import MachineProblem
 
 ROOT: Final = Path(__file__).parents[2]
 PYTHON_PATH: Final = f"{ROOT}:{ROOT / 'spark-apps'}"
-AUDITOR: Final = java_sources.Sources(ROOT / "spark-apps" / "auditor" / "java", "aldebaran-auditor")
+OWN: Final = java_sources.Sources(ROOT / "spark-apps" / "java", "aldebaran-spark-apps")
 _CHECKED: Final = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 
 
@@ -37,9 +37,9 @@ def install_jars(tools: Path, environment: Mapping[str, str]) -> int:
     What Spark runs of our own is compiled beside its connector.
     """
     compiler = _compiler(tools, environment)
-    built = {"spark": (AUDITOR.jar_name(compiler.jar),)}
+    built = {"spark": (OWN.jar_name(compiler.jar),)}
     fetched = install_locked(jars.LOCK_FILE, tools, environment, built)
-    java_sources.build(AUDITOR, compiler, jars_folder(tools, "spark"))
+    java_sources.build(OWN, compiler, jars_folder(tools, "spark"))
     return fetched
 
 

@@ -8,11 +8,10 @@ sequence in which they were appended.
 
 from typing import Any
 
-from py4j.java_gateway import JavaPackage
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from auditor.session import OWN_CLASSES_MISSING
+from engine.own_classes import own_classes
 from engine.queries import check_select
 from services.backbone.errors import Refused
 from services.contracts.streams import StreamDeclaration
@@ -58,7 +57,7 @@ def book(spark: SparkSession, watch: WatchDeclaration, events: DataFrame, key: s
     each = events.select(key, SOURCE, at_ms, *kept)
     _check_kinds(watch, each)
     totals = [list(parts) for parts in watch.book.parts_of_totals()]
-    java: Any = _books(spark)
+    java = own_classes(spark).books.Books
     kept_rows = _counted(DataFrame(java.kept(_java(each), watch.kept_ms()), spark))
     return DataFrame(java.shown(_java(kept_rows), _java(each).schema(), totals), spark)
 
@@ -80,11 +79,3 @@ def _check_kinds(watch: WatchDeclaration, each: DataFrame) -> None:
                 f"watch {watch.watch}: book: {field.name} is {found}; a book keeps "
                 f"{', '.join(_KINDS)}: use CAST({field.name} AS …), for times unix_millis(…)"
             )
-
-
-def _books(spark: SparkSession) -> Any:
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to call a class of ours
-    found = jvm.aldebaran.books.Books
-    if isinstance(found, JavaPackage):  # what py4j takes any name for that is no class
-        raise Refused(OWN_CLASSES_MISSING)
-    return found

@@ -6,13 +6,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from auditor.settings import AuditorSettings
+from engine.own_classes import MISSING
 from engine.session import Driver, open_with
 from services.backbone.errors import Refused
 
-OWN_CLASSES_MISSING: Final = (
-    "our own Java classes are missing: run `make setup`, and set ALDEBARAN_AUDITOR_JARS to the "
-    "folder of jars that it makes, which is .tools/jars/spark"
-)
 _SHUFFLE: Final = "aldebaran.shuffle.LocalShuffleManager"
 
 _CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
@@ -66,5 +63,5 @@ def open_session(settings: AuditorSettings) -> SparkSession:
         return open_with(driver, real_time_config(settings))
     except Py4JJavaError as error:
         if f"ClassNotFoundException: {_SHUFFLE}" in str(error):
-            raise Refused(OWN_CLASSES_MISSING) from error
+            raise Refused(MISSING) from error
         raise

@@ -73,6 +73,6 @@ def test_what_does_not_compile_is_told_with_the_line(compiler: Compiler, tmp_pat
 
 
 def test_the_shipped_sources_are_beside_sparks_connector(aldebaran_tools: Path) -> None:
-    (jar,) = setup.jars_folder(aldebaran_tools, "spark").glob("aldebaran-auditor-*.jar")
+    (jar,) = setup.jars_folder(aldebaran_tools, "spark").glob("aldebaran-spark-apps-*.jar")
     with zipfile.ZipFile(jar) as classes:
         assert {"aldebaran/books/Books.class", f"{SHUFFLE}.class"} <= set(classes.namelist())

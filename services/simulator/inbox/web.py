@@ -77,6 +77,8 @@ class WebHandler(BaseHTTPRequestHandler):
     """Takes one request after the other of one connection."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    """An answer is two writes, and the second would wait 40 ms for the first to be acknowledged."""
     timeout = 60
     server: WebServer
 

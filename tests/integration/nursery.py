@@ -80,7 +80,12 @@ class Nursery:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(
-        self, module: str, arguments: tuple[str, ...], environment: dict[str, str], log: Path
+        self,
+        module: str,
+        arguments: tuple[str, ...],
+        environment: dict[str, str],
+        log: Path,
+        output: Path | None = None,
     ) -> Child:
         """Start `python -m module` with this whole environment; its errors go to the log."""
         log.touch()
@@ -89,6 +94,7 @@ class Nursery:
             "arguments": arguments,
             "environment": environment,
             "log": str(log),
+            "output": output and str(output),
         }
         return Child(self.ask(asked)["pid"], self)
 
@@ -138,13 +144,19 @@ def serve(asked: BufferedRWPair) -> dict[str, Any]:
 
 def become(order: dict[str, Any]) -> None:
     """Run the module as if this interpreter had been started for it."""
-    log = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    os.dup2(log, sys.stderr.fileno())
-    os.close(log)
+    _write_to(order["log"], sys.stderr.fileno())
+    if order["output"]:
+        _write_to(order["output"], sys.stdout.fileno())
     os.environ.clear()
     os.environ.update(order["environment"])
     sys.argv[1:] = order["arguments"]
     runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+
+
+def _write_to(path: str, stream: int) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.dup2(file, stream)
+    os.close(file)
 
 
 def _say(asked: BufferedRWPair, what: Mapping[str, object]) -> None:

@@ -1,8 +1,10 @@
 """What people do with deliveries that wait for them."""
 
 import os
-import subprocess
-import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -12,28 +14,45 @@ from services.contracts.records import DeliveryEvent
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger
-from tests.integration.deliverer.programs import ROOT
 from tests.integration.deliverer.receivers import DROP, OK, Answer, WebhookReceiver
 from tests.integration.deliverer.waiting import until
+from tests.integration.nursery import nursery
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 
-def command(ledger: Ledger, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "services.deliverer", *arguments],
-        env=os.environ | {"ALDEBARAN_CHANNEL": "webhook", "ALDEBARAN_POSTGRES_URL": ledger.url},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+@dataclass(frozen=True)
+class Said:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Said]
+
+
+@pytest.fixture
+def command(ledger: Ledger, tmp_path: Path) -> Command:
+    """Give what runs one command of the deliverer's, each in a process of its own."""
+    environment = {"ALDEBARAN_CHANNEL": "webhook", "ALDEBARAN_POSTGRES_URL": ledger.url}
+    numbers = count()
+
+    def run(*arguments: str) -> Said:
+        log = tmp_path / f"command-{next(numbers)}.log"
+        output = log.with_suffix(".out")
+        started = nursery().start(
+            "services.deliverer", arguments, os.environ | environment, log, output
+        )
+        return Said(started.wait(60), output.read_text(), log.read_text())
+
+    return run
 
 
 def test_a_person_resends_with_the_mark_where_a_try_may_have_been_taken(
-    start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver
+    start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver, command: Command
 ) -> None:
     added = [delivery(n, recipient=receiver.url) for n in range(4)]
     doubtful, failed, closed, arrived = added
@@ -42,14 +61,14 @@ def test_a_person_resends_with_the_mark_where_a_try_may_have_been_taken(
     ledger.add(*added)
     start("webhook")
     until(lambda: set(ledger.states().values()) <= {State.HELD, State.FAILED}, "all at rest")
-    listed = command(ledger, "held").stdout
+    listed = command("held").stdout
     assert all(each.delivery_id in listed for each in added)
 
     receiver.script = lambda number, key: OK
     for each in (doubtful, failed):
-        assert command(ledger, "resend", each.delivery_id, "--why", "not there").returncode == 0
-    assert command(ledger, "close", closed.delivery_id, "--why", "seen").returncode == 0
-    assert command(ledger, "arrived", arrived.delivery_id, "--why", "seen").returncode == 0
+        assert command("resend", each.delivery_id, "--why", "not there").returncode == 0
+    assert command("close", closed.delivery_id, "--why", "seen").returncode == 0
+    assert command("arrived", arrived.delivery_id, "--why", "seen").returncode == 0
     sent = {each.delivery_id: State.SENT for each in (doubtful, failed, arrived)}
     until(lambda: ledger.states() == sent | {closed.delivery_id: State.CLOSED}, "all done")
     bodies = {each.key: each.body for each in receiver.requests}
@@ -68,14 +87,14 @@ def test_a_person_resends_with_the_mark_where_a_try_may_have_been_taken(
     bus.read(topics.DELIVERY_EVENTS, told)
 
 
-def test_only_what_waits_can_be_moved(ledger: Ledger) -> None:
+def test_only_what_waits_can_be_moved(ledger: Ledger, command: Command) -> None:
     one = delivery(1)
     ledger.add(one)
-    answer = command(ledger, "resend", one.delivery_id, "--why", "because")
+    answer = command("resend", one.delivery_id, "--why", "because")
     assert answer.returncode == 1
     assert "is HELD or FAILED or IN_DOUBT" in answer.stderr
     assert ledger.row(one)["state"] == State.PENDING
-    assert command(ledger, "resend", one.delivery_id).returncode == 2
-    answer = command(ledger, "arrived", one.delivery_id, "--why", "because")
+    assert command("resend", one.delivery_id).returncode == 2
+    answer = command("arrived", one.delivery_id, "--why", "because")
     assert answer.returncode == 1
     assert ledger.rows("SELECT * FROM evidence") == []

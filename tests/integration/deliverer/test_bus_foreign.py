@@ -205,9 +205,8 @@ def test_killed_before_the_acknowledgement_another_writes_the_same_key(
         one = delivery(1, "bus", "killed")
         ledger.add(one)
         passage.armed = one.delivery_id.encode()
-        short = {"send_timeout_seconds": 2, "lease_seconds": 4}
         there = {"bus_bootstrap_servers": foreign_broker.node.bootstrap}
-        first = start("bus", **there, **short)
+        first = start("bus", **there)
         with closing(WholeTopic(settings, "killed")) as topic:
             records: list[Incoming] = []
 
@@ -217,8 +216,9 @@ def test_killed_before_the_acknowledgement_another_writes_the_same_key(
 
             until(lambda: written(1), "written, and nobody knows")
             first.end(signal.SIGKILL)
+            ledger.end_leases()
             passage.go_on()
-            start("bus", **there, **short)
+            start("bus", **there)
             until(lambda: set(ledger.states().values()) == {State.SENT}, "sent")
             assert written(2)
     assert {each.key for each in records} == {one.delivery_id.encode()}

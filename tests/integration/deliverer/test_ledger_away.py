@@ -63,8 +63,7 @@ def answered_but_not_recorded(
     release = threading.Event()
     receiver.script = lambda number, key: Answer(after=release)
     ledger.add(delivery(1, recipient=receiver.url))
-    short = {"send_timeout_seconds": 2, "lease_seconds": 4, "drain_timeout_seconds": 3}
-    deliverer = start("webhook", **short)
+    deliverer = start("webhook", drain_timeout_seconds=3)
     until(lambda: receiver.requests, "the request is read")
     own_postgres.stop()
     release.set()
@@ -78,7 +77,8 @@ def test_killed_with_an_answer_it_could_not_record_it_is_held(
     first = answered_but_not_recorded(start, ledger, own_postgres, receiver)
     first.end(signal.SIGKILL)
     own_postgres.start()
-    start("webhook", send_timeout_seconds=2, lease_seconds=4)
+    ledger.end_leases()
+    start("webhook")
     until(lambda: set(ledger.states().values()) == {State.HELD}, "held")
     assert receiver.came().total() == 1
 
@@ -89,6 +89,7 @@ def test_told_to_stop_while_the_ledger_is_away_it_ends_in_time(
     first = answered_but_not_recorded(start, ledger, own_postgres, receiver)
     assert first.end() == 0
     own_postgres.start()
-    start("webhook", send_timeout_seconds=2, lease_seconds=4)
+    ledger.end_leases()
+    start("webhook")
     until(lambda: set(ledger.states().values()) == {State.HELD}, "held")
     assert receiver.came().total() == 1

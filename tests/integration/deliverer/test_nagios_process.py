@@ -144,15 +144,15 @@ def test_taken_and_never_recorded_is_found_again(
     one = to(WATCH, 1)
     ledger.add(one)
     ledger.execute(_STALL)
-    short = {"send_timeout_seconds": 1, "lease_seconds": 2}
-    first = start("nagios", ready=False, **by(way, nagios, **short))
+    first = start("nagios", ready=False, **by(way, nagios))
     if read_meanwhile:
         until(lambda: alerts(nagios, one), "alerted")
     else:
         until(lambda: list(nagios.spool.glob("*.ok")), "let go")
     first.end(signal.SIGKILL)
     ledger.execute(_GO_ON)
-    start("nagios", **by(way, nagios, **short))
+    ledger.end_leases()
+    start("nagios", **by(way, nagios))
     until(rests_in(ledger, State.SENT), "found")
     if not read_meanwhile:
         nagios.start()

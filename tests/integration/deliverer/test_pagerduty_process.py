@@ -110,12 +110,12 @@ def test_killed_while_pagerduty_holds_it_another_joins_the_same_incident(
     inbox.dial("pagerduty", delay_seconds=600)
     one = delivery(1, "pagerduty", "on-call")
     ledger.add(one)
-    short = {"send_timeout_seconds": 2, "lease_seconds": 4}
-    first = started(start, inbox, **short)
+    first = started(start, inbox)
     until(lambda: inbox.arrivals("pagerduty"), "it is read")
     first.end(signal.SIGKILL)
+    ledger.end_leases()
     inbox.dial("pagerduty", delay_seconds=0)
-    started(start, inbox, **short)
+    started(start, inbox)
     until(lambda: at_rest(ledger, State.SENT), "sent")
     (incident,) = incidents(inbox)
     assert incident["triggers"] == 2

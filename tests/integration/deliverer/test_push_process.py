@@ -265,12 +265,12 @@ def test_killed_while_apple_holds_it_another_sends_the_same_item(
     apple.dial(silence_share=1)
     one = delivery(1, "push", PHONE)
     ledger.add(one)
-    short = {"send_timeout_seconds": 2, "lease_seconds": 4}
-    first = started(start, apple, **short)
+    first = started(start, apple)
     until(apple.taken, "it is read")
     first.end(signal.SIGKILL)
+    ledger.end_leases()
     apple.dial(silence_share=0)
-    started(start, apple, **short)
+    started(start, apple)
     until(lambda: at_rest(ledger, State.SENT), "sent")
     assert set(apple.phones()[PHONE]["screen"]) == {one.delivery_id}
 

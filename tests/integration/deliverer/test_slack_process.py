@@ -143,11 +143,11 @@ def test_killed_while_slack_holds_it_another_finds_it(
     inbox.dial("slack", delay_seconds=600)
     one = delivery(1, "slack", ROOM)
     ledger.add(one)
-    short = {"send_timeout_seconds": 2, "lease_seconds": 4}
-    first = started(start, inbox, **short)
+    first = started(start, inbox)
     until(lambda: inbox.arrivals("slack"), "it is read")
     first.end(signal.SIGKILL)
-    started(start, inbox, **short)
+    ledger.end_leases()
+    started(start, inbox)
     until(lambda: at_rest(ledger, State.SENT), "found in the history")
     assert inbox.taken("slack") == Counter([one.delivery_id])
 

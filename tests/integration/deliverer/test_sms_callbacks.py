@@ -132,11 +132,11 @@ def test_killed_mid_request_the_callback_proves_it_and_nobody_sends_again(
     inbox.dial("twilio", delay_seconds=30, callbacks="before")
     one = text(1)
     ledger.add(one)
-    leases = {"send_timeout_seconds": 1, "lease_seconds": 2, "in_doubt_deadline_seconds": 600}
-    more = {"callbacks_public_url": door.url} | leases
+    more = {"callbacks_public_url": door.url, "in_doubt_deadline_seconds": 600}
     killed = started(start, inbox.url, **more)
     until(lambda: evidence(ledger, one) == Counter(TAKEN=1, CONFIRMED=1), "called back")
     killed.end(signal.SIGKILL)
+    ledger.end_leases()
     inbox.dial("twilio", delay_seconds=0)
     started(start, inbox.url, **more)
     until(lambda: ledger.states() == {one.delivery_id: State.CONFIRMED}, "confirmed")

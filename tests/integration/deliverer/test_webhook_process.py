@@ -189,12 +189,12 @@ def test_killed_while_the_provider_holds_the_message_it_is_not_sent_again(
     receiver.script = lambda number, key: Answer(after=release)
     one = delivery(1, recipient=receiver.url)
     ledger.add(one)
-    short = {"send_timeout_seconds": 2, "lease_seconds": 4}
-    first = start("webhook", **short)
+    first = start("webhook")
     until(lambda: receiver.requests, "the request is read")
     first.end(signal.SIGKILL)
     assert ledger.row(one)["state"] == State.CLAIMED
-    start("webhook", **short)
+    ledger.end_leases()
+    start("webhook")
     until(all_in(ledger, State.HELD), "held")
     release.set()
     assert receiver.came() == Counter([one.delivery_id])

@@ -37,6 +37,11 @@ class DelivererProcess:
             until(lambda: self.page("/healthz/ready")[0] == 200, f"{self.module} ready")
         return self
 
+    @property
+    def runs(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self.process is not None and self.process.poll() is None
+
     def page(self, path: str) -> tuple[int, str]:
         """Return a page's status and text; status 0 while nobody listens."""
         try:
@@ -76,6 +81,6 @@ class DelivererProcess:
             self.kill()
 
     def kill(self) -> None:
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None and self.runs:
             self.process.kill()
             self.process.wait(30)

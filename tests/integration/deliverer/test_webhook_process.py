@@ -223,10 +223,10 @@ def test_two_deliverers_take_what_two_partitions_bring_and_send_each_once(
         ledger.add(*more)
         bus.tell([*more, *more])
         sent.extend(more)
+        until(all_in(ledger, State.SENT), "these are sent")
         return all(each.metric("aldebaran_deliverer_deliveries_total") for each in two)
 
     until(both_take_work, "both have taken work")
-    until(all_in(ledger, State.SENT), "all sent")
     assert receiver.came() == Counter(each.delivery_id for each in sent)
 
 

@@ -7,7 +7,7 @@ import asyncio
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -52,8 +52,9 @@ def own_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPostgr
 
 
 @pytest.fixture
-def ledger(own_postgres: OwnPostgres) -> Ledger:
-    return new_ledger(own_postgres)
+def ledger(own_postgres: OwnPostgres) -> Iterator[Ledger]:
+    with closing(new_ledger(own_postgres)) as made:
+        yield made
 
 
 @pytest.fixture(params=FAR_ENDS)

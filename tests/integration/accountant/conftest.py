@@ -125,3 +125,4 @@ def world(
     for each in world.deliverers:
         each.kill()
     world.lookouts.close()
+    ledger.close()

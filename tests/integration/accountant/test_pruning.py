@@ -1,6 +1,7 @@
 """Old alerts go with all that is known of them, and are never told again if they come back."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -23,8 +24,9 @@ DAY = 86_400.0
 
 
 @pytest.fixture
-def ledger(ledger_url: str) -> Ledger:
-    return Ledger(ledger_url).migrated()
+def ledger(ledger_url: str) -> Iterator[Ledger]:
+    with closing(Ledger(ledger_url)) as made:
+        yield made.migrated()
 
 
 @pytest.fixture

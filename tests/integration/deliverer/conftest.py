@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -42,7 +43,8 @@ def ledger(postgres_url: str, empty_ledger: str) -> Iterator[Ledger]:
     name = f"test_{uuid.uuid4().hex}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {empty_ledger}")
-    yield Ledger(f"{postgres_url.rpartition('/')[0]}/{name}")
+    with closing(Ledger(f"{postgres_url.rpartition('/')[0]}/{name}")) as made:
+        yield made
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 

@@ -1,6 +1,6 @@
 """Puts deliveries into a ledger and reads how they stand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
@@ -20,11 +20,13 @@ INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, r
 VALUES (%s, %s, %s, %s, %s, %s)"""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Ledger:
-    """A test's ledger, seen from outside of the programs."""
+    """A test's ledger, seen from outside of the programs; close it when it was read."""
 
     url: str
+    _kept: "psycopg.Connection[dict[str, Any]] | None" = field(default=None, repr=False)
+    """Tests look often, and making a connection takes more of the machine than a look."""
 
     def migrated(self) -> "Ledger":
         migrate(LedgerSettings.model_validate({"postgres_url": self.url}))
@@ -36,8 +38,7 @@ class Ledger:
             cursor.executemany(_DELIVERY, [_delivery_row(each) for each in deliveries])
 
     def rows(self, query: str = "SELECT * FROM deliveries") -> list[dict[str, Any]]:
-        with psycopg.connect(self.url, row_factory=dict_row) as connection:
-            return connection.execute(query.encode()).fetchall()
+        return self._connection().execute(query.encode()).fetchall()
 
     def row(self, one: Delivery) -> dict[str, Any]:
         return self.by_id()[one.delivery_id]
@@ -59,6 +60,25 @@ class Ledger:
     def execute(self, statement: str, *terms: object) -> None:
         with psycopg.connect(self.url) as connection:
             connection.execute(statement.encode(), terms)
+
+    def close(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+
+    def _connection(self) -> "psycopg.Connection[dict[str, Any]]":
+        """Return the kept connection, or a new one where Postgres was away meanwhile."""
+        if self._kept is None or not _serves(self._kept):
+            self.close()
+            self._kept = psycopg.connect(self.url, autocommit=True, row_factory=dict_row)
+        return self._kept
+
+
+def _serves(connection: "psycopg.Connection[dict[str, Any]]") -> bool:
+    try:
+        connection.execute("SELECT")
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def new_ledger(own: OwnPostgres) -> Ledger:

@@ -3,6 +3,8 @@
 import signal
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -19,8 +21,9 @@ pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 
 @pytest.fixture
-def ledger(own_postgres: OwnPostgres) -> Ledger:
-    return new_ledger(own_postgres)
+def ledger(own_postgres: OwnPostgres) -> Iterator[Ledger]:
+    with closing(new_ledger(own_postgres)) as made:
+        yield made
 
 
 def test_what_was_answered_while_the_ledger_was_away_is_recorded_when_it_is_back(

@@ -3,6 +3,7 @@
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx2
@@ -176,10 +177,17 @@ def call(door: Door, one: Delivery, status: str) -> int:
     return httpx2.post(address, data=form, headers=headers, timeout=30).status_code
 
 
+@pytest.fixture
+def ledger_to_stop(own_postgres: OwnPostgres) -> Iterator[Ledger]:
+    """A ledger in a Postgres that may stop."""
+    with closing(new_ledger(own_postgres)) as made:
+        yield made
+
+
 def test_while_postgres_is_away_twilio_is_to_say_it_again(
-    own_postgres: OwnPostgres, tmp_path: Path
+    ledger_to_stop: Ledger, own_postgres: OwnPostgres, tmp_path: Path
 ) -> None:
-    ledger = new_ledger(own_postgres)
+    ledger = ledger_to_stop
     one = text(1)
     ledger.add(one)
     ledger.execute("UPDATE deliveries SET state = 'IN_DOUBT', attempt = 1")

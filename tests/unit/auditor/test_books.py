@@ -182,14 +182,15 @@ def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Pa
     steps = Stepwise(spark, watch, tmp_path)
     second = RULE_KEPT_MS // 2
     end = RULE_KEPT_MS + 10_000
-    clocks = [f"clock-{i}" for i in range(8)]
+    # Many short books: each event shows its whole book.
+    clocks = [f"clock-{i:02}" for i in range(64)]
     try:
         # More than one bundle of keys that are due in the same second.
         steps.take(request("touched", 10), *(request(f"idle-{i}", 10) for i in range(40)))
         steps.take(purchase("p1", "touched", 10, second))
         assert len(state_of(spark, steps, "book")) == 41
         # Other orders' events drive the clock of each task; each looks at some of what is due.
-        steps.take(*(purchase(f"c{i}", f"clock-{i % 8}", 1, end + i) for i in range(9600)))
+        steps.take(*(purchase(f"c{i}", clocks[i % 64], 1, end + i) for i in range(3200)))
         assert {row["key"][0] for row in state_of(spark, steps, "book")} == {
             "touched",
             *clocks,
@@ -197,7 +198,7 @@ def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Pa
         due = [row["value"][0].split("\0") for row in state_of(spark, steps, "due")]
         assert sorted(key for keys in due for key in keys) == [*clocks, "touched"]
         # Its request was too long ago; that the book itself was there shows its purchase.
-        steps.take(purchase("p2", "touched", 1, end + 9600))
+        steps.take(purchase("p2", "touched", 1, end + 3200))
     finally:
         steps.query.stop()
     assert steps.alerted() == set()
@@ -206,7 +207,8 @@ def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Pa
 def test_a_partition_that_is_behind_keeps_its_books(spark: SparkSession, tmp_path: Path) -> None:
     watch = WATCHES["over-purchase"]
     steps = Stepwise(spark, watch, tmp_path)
-    far = [purchase(f"a{i}", "ahead", 1, 3 * RULE_KEPT_MS + i) for i in range(5000)]
+    # Many keys, some of them in the slow one's task, whose clock they must not drive.
+    far = [purchase(f"a{i}", f"ahead-{i % 100}", 1, 3 * RULE_KEPT_MS + i) for i in range(5000)]
     try:
         steps.take(request("slow", 10))
         steps.take(raw=[event.record(partition=1) for event in far])

@@ -8,8 +8,9 @@ from pyspark.sql import SparkSession
 from services.backbone.errors import Refused
 
 MISSING: Final = (
-    "our own Java classes are missing: run `make setup`, and set ALDEBARAN_AUDITOR_JARS and "
-    "ALDEBARAN_ARCHIVIST_JARS to the folder of jars that it makes, which is .tools/jars/spark"
+    "our own Java classes are missing: run `make setup`, and set ALDEBARAN_AUDITOR_JARS to the "
+    "folder of jars that it makes, which is .tools/jars/spark; the archivist has its own, "
+    "ALDEBARAN_ARCHIVIST_JARS"
 )
 
 

@@ -1,6 +1,6 @@
 """Figures for reckoning a machine's size, derived from the rows of a report.
 
-`make size` reads them from bench.json:
+They stand in bench.json (`make size` takes the rows themselves):
 
     "per_core": {"auditor_events_per_second": ..., "broker_read_events_per_second": ...,
                  "gateway_events_per_second": ..., "gateway_single_events_per_second": ...}

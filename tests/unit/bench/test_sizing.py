@@ -132,9 +132,9 @@ def test_the_newest_figure_of_the_bench_is_used(tmp_path: Path) -> None:
     rows += [rows[-1] | {"cpu_us_per_event": slow} for slow in (20.0, 80.0)]
     bench.write_text(json.dumps({"drain": rows}))
     assert read_figures(bench=bench).rule_cpu_us.value == 20.0
-    assert read_figures(bench=tmp_path / "none").rule_cpu_us.value == 31.0
+    assert read_figures(bench=tmp_path / "none").rule_cpu_us.value == 11.0
     bench.write_text("no json")
-    assert read_figures(bench=bench).rule_cpu_us.value == 31.0
+    assert read_figures(bench=bench).rule_cpu_us.value == 11.0
 
 
 def test_figures_of_the_whole_system_take_the_place_of_what_was_assumed(tmp_path: Path) -> None:

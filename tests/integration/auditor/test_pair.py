@@ -86,7 +86,7 @@ def test_killing_one_of_two_costs_nothing(place: Place) -> None:
         assert other.process.poll() is None, other.log()[-3000:]
     by_killed, by_survivor = raised.by(killed), raised.by(survivor)
     assert set(by_survivor) == crossed
-    # An order may lie in two of the rule's windows: then each raises it, under the one id.
+    # A query that fails and starts again raises anew what its last batch had raised: same id.
     assert {len(set(ids)) for ids in by_survivor.values()} == {1}
     assert set(by_killed) < crossed
     assert all(set(ids) == set(by_survivor[order]) for order, ids in by_killed.items())

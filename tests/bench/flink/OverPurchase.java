@@ -44,6 +44,7 @@ public final class OverPurchase {
         told.setString("execution.checkpointing.dir", "file://" + folder + "/checkpoints");
         told.setString("execution.checkpointing.incremental", "true");
         told.setString("taskmanager.memory.managed.size", "128m");
+        told.setString("state.backend.rocksdb.use-bloom-filter", "true");
         told.setString("restart-strategy.type", "none");
         told.setString("io.tmp.dirs", folder + "/tmp");
         return told;

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -40,13 +40,20 @@ def empty_ledger(postgres_url: str) -> str:
 @pytest.fixture
 def ledger(postgres_url: str, empty_ledger: str) -> Iterator[Ledger]:
     """An empty ledger with its schema, of the test's own."""
-    name = f"test_{uuid.uuid4().hex}"
+    with copy_of(empty_ledger, postgres_url) as made:
+        yield made
+
+
+@contextmanager
+def copy_of(name: str, postgres_url: str) -> Iterator[Ledger]:
+    """Copy a ledger that nobody is connected to, until the end of the block."""
+    copy = f"test_{uuid.uuid4().hex}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {empty_ledger}")
-    with closing(Ledger(f"{postgres_url.rpartition('/')[0]}/{name}")) as made:
+        connection.execute(f"CREATE DATABASE {copy} TEMPLATE {name}")
+    with closing(Ledger(f"{postgres_url.rpartition('/')[0]}/{copy}")) as made:
         yield made
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        connection.execute(f"DROP DATABASE {copy} WITH (FORCE)")
 
 
 @dataclass

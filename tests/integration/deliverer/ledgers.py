@@ -28,6 +28,11 @@ class Ledger:
     _kept: "psycopg.Connection[dict[str, Any]] | None" = field(default=None, repr=False)
     """Tests look often, and making a connection takes more of the machine than a look."""
 
+    @property
+    def name(self) -> str:
+        """The name of its database."""
+        return self.url.rpartition("/")[2]
+
     def migrated(self) -> "Ledger":
         migrate(LedgerSettings.model_validate({"postgres_url": self.url}))
         return self

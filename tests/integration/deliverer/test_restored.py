@@ -1,0 +1,47 @@
+"""A ledger of yesterday: what was sent since stands in it as not sent, or not at all."""
+
+from collections import Counter
+
+import pytest
+
+from services.contracts.records import Delivery
+from services.contracts.states import State
+from tests.integration.deliverer.conftest import Start, copy_of
+from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.deliverer.receivers import WebhookReceiver
+from tests.integration.deliverer.waiting import until
+from tests.unit.deliverer.builders import FOUND_AT_MS, delivery
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+HOUR_MS = 3_600_000
+
+
+def test_with_an_age_limit_a_restored_ledger_sends_nothing_again(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver, postgres_url: str
+) -> None:
+    waiting = [an_hour_old(n, receiver.url) for n in range(10)]
+    since = [an_hour_old(n, receiver.url) for n in range(10, 20)]
+    new = [delivery(n, recipient=receiver.url) for n in range(20, 30)]
+    ledger.add(*waiting)
+    ledger.close()
+    with copy_of(ledger.name, postgres_url) as backup:
+        ledger.add(*since)
+        before = start("webhook")
+        until(lambda: set(ledger.states().values()) == {State.SENT}, "all sent")
+        assert before.end() == 0
+
+        backup.add(*since, *new)  # as the lookout does that reads all alerts again
+        start("webhook", postgres_url=backup.url, age_limit_hours=0.5)
+        expected = {each.delivery_id: State.HELD for each in (*waiting, *since)}
+        expected |= {each.delivery_id: State.SENT for each in new}
+        until(lambda: backup.states() == expected, "old ones held, new ones sent")
+        assert receiver.came() == Counter(expected.keys())
+        reasons = {row["reason"] for row in backup.rows() if row["state"] == State.HELD}
+        assert reasons == {"too old to be sent without a person's word"}
+
+
+def an_hour_old(number: int, recipient: str) -> Delivery:
+    one = delivery(number, recipient=recipient)
+    alert = one.alert.model_copy(update={"detected_at_ms": FOUND_AT_MS - HOUR_MS})
+    return one.model_copy(update={"alert": alert})

@@ -15,7 +15,8 @@ from services.contracts.topics import core_topics
 from services.machine import child, plan
 from services.machine.ports import free_ports
 from services.machine.programs import Program
-from tests.bench.delivering.far_ends import FAR_ENDS, Site
+from tests.bench.delivering.far_ends import FAR_ENDS
+from tests.bench.delivering.receivers import Site
 from tests.bench.engine import ROOT
 from tests.bench.stores import fresh_broker, fresh_postgres
 
@@ -47,14 +48,20 @@ class Chain:
 
 @contextmanager
 def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) -> Iterator[Chain]:
-    """Run everything between topic `alerts` and the first byte on one channel."""
+    """Run everything between topic `alerts` and the first byte on one channel.
+
+    Raises:
+        Unavailable: this machine lacks the far end.
+    """
     with ExitStack() as closing:
         bootstrap, home = closing.enter_context(fresh_broker(core_topics(CHANNELS)))
         url = closing.enter_context(fresh_postgres(home))
-        site = Site(free_ports(1)[0], home / "far-end")
+        site = Site(free_ports(1)[0], home / "far-end", bootstrap, answer_after)
         site.folder.mkdir()
-        receiver = closing.enter_context(receiving(channel, site, answer_after))
         far_end = FAR_ENDS[channel](site)
+        for each in far_end.servers:
+            closing.enter_context(_running(each, home, {}))
+        receiver = closing.enter_context(receiving(channel, site))
         routes = home / "routes.yaml"
         routes.write_text(_routes(channel, far_end.recipient))
         told = {
@@ -75,13 +82,13 @@ def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) 
 
 
 @contextmanager
-def receiving(channel: str, site: Site, answer_after: float) -> Iterator["subprocess.Popen[str]"]:
-    """Run the receiver; the bus has none, and what runs for it is not used."""
-    command = [sys.executable, "-m", "tests.bench.delivering.receivers"]
+def receiving(channel: str, site: Site) -> Iterator["subprocess.Popen[str]"]:
+    """Run what takes the channel's deliveries."""
+    command = [sys.executable, "-m", "tests.bench.delivering.receivers", "--channel", channel]
     command += ["--port", str(site.port), "--folder", str(site.folder)]
-    kind = "webhook" if channel == "bus" else channel
+    command += ["--bootstrap", site.bootstrap, "--answer-after", str(site.answer_after_seconds)]
     process = subprocess.Popen(
-        [*command, "--channel", kind, "--answer-after", str(answer_after)],
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,17 +1,14 @@
 """From an alert on the topic to its first byte at the provider, in an open loop."""
 
-import threading
 import time
-import uuid
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Producer
 
 from services.contracts import topics
 from tests.bench.delivering.alerts import bench_alert, bench_delivery_id
 from tests.bench.delivering.chain import Chain, chain
-from tests.bench.delivering.far_ends import NOTIFICATIONS
 from tests.bench.delivering.work import Work
 from tests.bench.disk import Disk
 from tests.bench.load import client
@@ -46,10 +43,13 @@ class FirstByteRow:
 def measure_first_byte(
     channel: str, rate: int, seconds: float, warm_up_seconds: float
 ) -> FirstByteRow:
-    """Offer `rate` alerts a second and note when each first byte comes out."""
+    """Offer `rate` alerts a second and note when each first byte comes out.
+
+    Raises:
+        Unavailable: this machine lacks the far end.
+    """
     # The provider's answer takes time, as a real one's does; so sends overlap.
     with chain(channel, {}, answer_after=0.005) as running:
-        reader = BusReader(running.bootstrap) if channel == "bus" else None
         producer = client(running.bootstrap)  # one, so that no connecting is measured
         offer(producer, "warm", rate, warm_up_seconds)
         pace, disk = Pace(), Disk(running.home / "block")
@@ -62,8 +62,7 @@ def measure_first_byte(
         spent = {name: now - before[name] for name, now in running.cpu_seconds().items()}
         spent |= {name: each.seconds() for name, each in stores.items()}
         took_ms = {name: round(each / len(intended) * 1000, 2) for name, each in spent.items()}
-        seen = reader.end() if reader else running.received()
-        return _row(running, rate, intended, seen, took_ms, (pace, disk))
+        return _row(running, rate, intended, running.received(), took_ms, (pace, disk))
 
 
 def offer(producer: Producer, run: str, rate: float, seconds: float) -> list[int]:
@@ -108,39 +107,3 @@ def _row(
         disk=disk.latency(),
         undisturbed=summary([times[0] - due for due, times in came if due in still]),
     )
-
-
-class BusReader:
-    """Reads the bus channel's topic on a thread of its own."""
-
-    def __init__(self, bootstrap: str) -> None:
-        self._consumer = Consumer(
-            {
-                "bootstrap.servers": bootstrap,
-                "group.id": f"bench-{uuid.uuid4().hex}",
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-                "fetch.wait.max.ms": 100,
-            }
-        )
-        self._consumer.subscribe([NOTIFICATIONS])
-        self._seen: dict[str, list[int]] = {}
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def end(self) -> dict[str, list[int]]:
-        """Stop reading; return the times at which each delivery came."""
-        self._stop.set()
-        self._thread.join()
-        self._consumer.close()
-        return self._seen
-
-    def _read(self) -> None:
-        while not self._stop.is_set():
-            message = self._consumer.poll(0.1)
-            now = time.monotonic_ns()
-            key = None if message is None or message.error() else message.key()
-            if key is not None:
-                name = key.decode() if isinstance(key, bytes) else key
-                self._seen.setdefault(name, []).append(now)

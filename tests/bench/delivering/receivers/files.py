@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from tests.bench.delivering.receivers import Seen
+from tests.bench.delivering.receivers import Seen, Site
 
 LOOK_SECONDS: Final = 0.001
 _OWNER: Final = re.compile(rb"^# Aldebaran delivery ([0-9a-f]{32})")
@@ -57,9 +57,9 @@ READERS: Final[Mapping[str, Callable[[Path], SpoolReader | LineReader]]] = {
 
 
 @asynccontextmanager
-async def taking_files(channel: str, folder: Path, seen: Seen) -> AsyncIterator[None]:
+async def taking_files(channel: str, site: Site, seen: Seen) -> AsyncIterator[None]:
     """Take what comes into the folder while this lasts."""
-    looking = asyncio.create_task(_look(READERS[channel](folder), seen))
+    looking = asyncio.create_task(_look(READERS[channel](site.folder), seen))
     try:
         yield
     finally:

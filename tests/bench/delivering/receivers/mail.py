@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from tests.bench.delivering.receivers import Seen
+from tests.bench.delivering.receivers import Seen, Site
 
 _ID: Final = re.compile(rb"\r\nmessage-id: *<([^@>]+)@", re.IGNORECASE)
 _END: Final = b"\r\n.\r\n"
@@ -59,10 +59,10 @@ class Relay(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def taking_mails(port: int, answer_after_seconds: float, seen: Seen) -> AsyncIterator[None]:
+async def taking_mails(site: Site, seen: Seen) -> AsyncIterator[None]:
     """Take mails while this lasts."""
     server = await asyncio.get_running_loop().create_server(
-        lambda: Relay(seen, answer_after_seconds), "127.0.0.1", port, backlog=1024
+        lambda: Relay(seen, site.answer_after_seconds), "127.0.0.1", site.port, backlog=1024
     )
     async with server:
         yield

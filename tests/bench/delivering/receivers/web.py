@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import parse_qs, unquote_plus, urlsplit
 
-from tests.bench.delivering.receivers import Seen
+from tests.bench.delivering.receivers import Seen, Site
 
 _KEY = re.compile(rb"\r\nidempotency-key: *\"?([^\"\r]+)", re.IGNORECASE)
 _LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
@@ -100,12 +100,13 @@ class Receiver(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def taking_requests(
-    channel: str, port: int, answer_after_seconds: float, seen: Seen
-) -> AsyncIterator[None]:
+async def taking_requests(channel: str, site: Site, seen: Seen) -> AsyncIterator[None]:
     """Take requests while this lasts."""
     server = await asyncio.get_running_loop().create_server(
-        lambda: Receiver(channel, seen, answer_after_seconds), "127.0.0.1", port, backlog=1024
+        lambda: Receiver(channel, seen, site.answer_after_seconds),
+        "127.0.0.1",
+        site.port,
+        backlog=1024,
     )
     async with server:
         yield

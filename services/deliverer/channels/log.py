@@ -1,4 +1,9 @@
-"""Log, for trying out: one JSON line per delivery, on standard output or at the end of a file."""
+"""Log, for trying out: one JSON line per delivery, on standard output or at the end of a file.
+
+A disk that is full in the middle of a line leaves a part of it: what comes next begins a new line.
+After a flush has failed the system may take for written what is not, and let a later flush pass. So
+a line that is found as evidence is written once more, over itself, and flushed before it counts.
+"""
 
 import asyncio
 import json
@@ -31,7 +36,7 @@ PROMISE: Final = Promise(
     not_taken="the file cannot be opened, or nothing could be written",
     permanent="a recipient with control characters",
     in_doubt="killed during the write, disk full in the middle of a line, flush failed",
-    evidence="the file is searched for the id",
+    evidence="a whole line with the id in the file, flushed again",
     without_faults="one line",
     after_doubt="at most one more line, marked",
     not_promised="that anybody reads it; what a rotated file or a pipe's reader does",
@@ -72,16 +77,16 @@ class LogChannel:
             except OSError as error:
                 return Refused(f"cannot write: {error}", destination_down=True)
             window.open()
-            return await asyncio.to_thread(_written, target, line)
+            return await asyncio.to_thread(_written, target, line, self._file)
 
     async def look_up(self, doubt: Doubt) -> Finding:
         """Search the file; a line that is not there may stand in a rotated one."""
         try:
             found = self._file is not None and await asyncio.to_thread(
-                _has, self._file, doubt.delivery.delivery_id.encode()
+                _kept, self._file, doubt.delivery.delivery_id
             )
         except OSError as error:
-            return Unclear(f"the file cannot be read: {error}")
+            return Unclear(f"the file cannot be read and flushed: {error}")
         return Taken(detail=f"stands in {self._file}") if found else Unclear("not in the file")
 
     def unusable(self) -> str | None:
@@ -108,13 +113,17 @@ def worded(message: Message, at_ms: int) -> bytes:
     return json.dumps(about | record).encode() + b"\n"
 
 
-def _written(target: int, line: bytes) -> Outcome:
+def _written(target: int, line: bytes, file: Path | None) -> Outcome:
     """Write the line and close; a file is flushed to the disk."""
     written = 0
     try:
+        about = os.fstat(target)
+        is_file = stat.S_ISREG(about.st_mode)
+        if is_file and file and _ends_in_a_part(file, about.st_size):
+            line = b"\n" + line
         while written < len(line):
             written += os.write(target, line[written:])
-        if stat.S_ISREG(os.fstat(target).st_mode):
+        if is_file:
             os.fsync(target)
     except OSError as error:
         if written:
@@ -125,9 +134,37 @@ def _written(target: int, line: bytes) -> Outcome:
     return Accepted()
 
 
-def _has(file: Path, sought: bytes) -> bool:
+def _ends_in_a_part(file: Path, size: int) -> bool:
+    """Tell whether the last line of a file of this size has no end."""
+    if not size:
+        return False
     with file.open("rb") as lines:
-        return any(sought in line for line in lines)
+        lines.seek(size - 1)
+        return lines.read(1) != b"\n"
+
+
+def _kept(file: Path, delivery_id: str) -> bool:
+    """Tell whether a whole line of the delivery is in the file; it is on the disk then."""
+    with file.open("r+b") as lines:
+        for line in lines:
+            if _is_of(line, delivery_id):
+                lines.seek(-len(line), os.SEEK_CUR)
+                lines.write(line)
+                lines.flush()
+                os.fsync(lines.fileno())
+                return True
+    return False
+
+
+def _is_of(line: bytes, delivery_id: str) -> bool:
+    """Tell whether this is a delivery's own line, not a part of it nor one that names its id."""
+    if delivery_id.encode() not in line or not line.endswith(b"\n"):
+        return False
+    try:
+        read = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(read, dict) and read.get("delivery_id") == delivery_id
 
 
 def open_channel(clock: Clock) -> LogChannel:

@@ -118,7 +118,9 @@ def start(bus: Bus, ledger: Ledger, tmp_path: Path) -> Iterator[Start]:
     """Start deliverers of a channel with more settings; all are killed at the end."""
     started: list[DelivererProcess] = []
 
-    def start_one(channel: str, ready: bool = True, **settings: object) -> DelivererProcess:
+    def start_one(
+        channel: str, ready: bool = True, module: str = "services.deliverer", **settings: object
+    ) -> DelivererProcess:
         environment = {
             "ALDEBARAN_CHANNEL": channel,
             "ALDEBARAN_POSTGRES_URL": ledger.url,
@@ -132,7 +134,8 @@ def start(bus: Bus, ledger: Ledger, tmp_path: Path) -> Iterator[Start]:
             "ALDEBARAN_SWEEP_SECONDS": "0.1",
             "ALDEBARAN_IN_DOUBT_DEADLINE_SECONDS": "0.2",
         } | {f"ALDEBARAN_{name.upper()}": str(value) for name, value in settings.items()}
-        one = DelivererProcess(environment, tmp_path / f"deliverer-{len(started)}.log")
+        log_file = tmp_path / f"deliverer-{len(started)}.log"
+        one = DelivererProcess(environment, log_file, module=module)
         started.append(one)
         return one.start(ready)
 

@@ -18,6 +18,7 @@ from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.ledger.accounting import AccountBook, Finding, Place, Totals
 from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.schema import migrate
+from services.backbone.log import set_up_logging
 from services.contracts import topics
 
 SILENCE_SECONDS: Final = 3.0
@@ -41,8 +42,9 @@ class Account:
 
 def once(settings: AccountantSettings) -> int:
     """Print the account; return 0 if all is told or rightly open, 1 if something is missing or
-    overdue, 69 if Postgres or Kafka is away.
+    overdue, 69 if Postgres or Kafka is away. What is logged meanwhile goes to standard error.
     """
+    set_up_logging(PROGRAM, settings)
     try:
         account = _account(settings, SystemClock())
     except Trouble as error:

@@ -4,12 +4,15 @@ from functools import partial
 from typing import Any, Final
 
 import pytest
+from confluent_kafka.admin import AclOperation  # type: ignore[attr-defined] # public, undeclared
 from psycopg.types.json import Json
 
+from services.accountant.report import Account, table
 from services.backbone.kafka.producer import Outgoing
 from services.contracts import topics
 from services.contracts.ids import delivery_id
 from services.contracts.states import State
+from tests.broker import forbid
 from tests.integration.accountant.conftest import World
 from tests.integration.deliverer.waiting import until
 from tests.integration.lookout.findings import findings
@@ -122,3 +125,11 @@ def test_what_was_set_aside_is_not_missing_and_what_is_held_is_raised(world: Wor
     assert "missing_alert" not in kinds
     world.ledger.execute("UPDATE deliveries SET state = %s", State.SENT)
     until(lambda: nothing_open(world), "all findings ended")
+
+
+def test_the_account_is_alone_on_standard_output(world: World) -> None:
+    forbid(world.bootstrap, topics.ALERTS, AclOperation.DESCRIBE_CONFIGS)
+    account = world.accountants.once()
+    assert account.returncode == 0
+    assert account.stdout == table(Account())
+    assert "retention_not_told" in account.stderr

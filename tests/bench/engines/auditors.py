@@ -3,18 +3,20 @@
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from services.machine import child, setup
+from services.machine.child import Child
 from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
@@ -23,17 +25,36 @@ from tests.bench.engine import ROOT, Engine, Scene, Usage, usage_of
 START_TIMEOUT_SECONDS = 120
 
 
-@dataclass(frozen=True)
+@dataclass
 class Auditor:
-    """A running auditor."""
+    """An auditor, which runs unless it was killed; `spent_cpu_seconds` is of its earlier lives."""
 
-    process: psutil.Process
+    running: Child
     http_port: int
     log_file: Path
+    spent_cpu_seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """What its alerts call it."""
+        return self.running.program.environment["ALDEBARAN_AUDITOR_ID"]
+
+    def kill(self) -> int:
+        """End the auditor and its Java with SIGKILL; return when, on the monotonic clock."""
+        self.spent_cpu_seconds = self.usage().cpu_seconds
+        at_ns = time.monotonic_ns()
+        os.killpg(self.running.group, signal.SIGKILL)
+        self.running.end(0)
+        return at_ns
+
+    def start_again(self) -> None:
+        """Start the killed auditor on its checkpoint, with the settings that it had."""
+        self.running = child.start(self.running.program, self.log_file, os.environ)
 
     def usage(self) -> Usage:
-        """Return what the auditor and its children have used."""
-        return usage_of([self.process])
+        """Return what the auditor and its children have used, earlier lives included."""
+        now = usage_of([psutil.Process(self.running.process.pid)])
+        return replace(now, cpu_seconds=now.cpu_seconds + self.spent_cpu_seconds)
 
     def boundaries_ns(self) -> list[int]:
         """Return when batches ended, from the auditor's log."""
@@ -75,7 +96,10 @@ class Together:
 
     def usage(self) -> Usage:
         """Return what all of them have used."""
-        return usage_of([each.process for each in self.auditors])
+        used = [each.usage() for each in self.auditors]
+        return Usage(
+            sum(each.cpu_seconds for each in used), sum(each.memory_mebibytes for each in used)
+        )
 
     def boundaries_ns(self) -> list[int]:
         """Return when any of them ended a batch."""
@@ -152,8 +176,8 @@ def _started(scene: Scene, told: Mapping[str, str], module: str) -> Iterator[Aud
     }
     log_file = scene.home / "log" / f"auditor-{told['ALDEBARAN_AUDITOR_ID']}.log"
     program = Program("auditor", (sys.executable, "-m", module), environment=environment)
-    started = child.start(program, log_file, os.environ)
+    auditor = Auditor(child.start(program, log_file, os.environ), port, log_file)
     try:
-        yield Auditor(psutil.Process(started.process.pid), port, log_file)
+        yield auditor
     finally:
-        started.stop()
+        auditor.running.stop()

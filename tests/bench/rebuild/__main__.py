@@ -6,22 +6,18 @@ is timed from its start on its own checkpoint until it raises that.
 """
 
 import argparse
-import os
-import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from services.contracts.topics import ALERTS
 from services.machine.waiting import now_seconds, wait_until
 from tests.bench import facts
 from tests.bench.drain import Backlog, write_backlog, write_markers
 from tests.bench.engine import ROOT, Scene
-from tests.bench.engines.auditors import Auditor, running, settings
+from tests.bench.engines.auditors import running, settings
 from tests.bench.load import client
 from tests.bench.markers import Markers
 from tests.bench.sections.course import bench_topics, say
@@ -118,7 +114,7 @@ def from_empty(scene: Scene, broker: Broker, backlog: Backlog) -> tuple[float, f
                 TIMEOUT_SECONDS,
                 "no batch is committed",
             )
-            kill(auditor)
+            auditor.kill()
     return ready, built, memory
 
 
@@ -130,14 +126,6 @@ def from_checkpoint(scene: Scene, broker: Broker, backlog: Backlog) -> float:
         with running(scene, [settings(scene, "a")]):
             markers.wait(backlog.markers(ROW_AFTER), TIMEOUT_SECONDS)
             return now_seconds() - begun
-
-
-def kill(auditor: Auditor) -> None:
-    """End an auditor and its Java with SIGKILL."""
-    family = [auditor.process, *auditor.process.children(recursive=True)]
-    for process in family:
-        os.kill(process.pid, signal.SIGKILL)
-    psutil.wait_procs(family, 30)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, Message, Producer
 
-from tests.bench.traffic import crossing, opening, probe_index, probe_order
+from tests.bench.traffic import crossing, opening, probe_index, probe_order, probe_run
 
 OPEN_BEFORE_SECONDS = 2.0
 READ_AFTER_SECONDS = 15.0
@@ -20,13 +20,30 @@ READ_AFTER_SECONDS = 15.0
 
 @dataclass
 class Found:
-    """First readings by probe, in nanoseconds of the monotonic clock."""
+    """First readings by probe, in nanoseconds of the monotonic clock.
+
+    `raised_ns` has them by who raised the alert, too.
+    """
 
     intended_ns: dict[int, int] = field(default_factory=dict)
     alert_ns: dict[int, int] = field(default_factory=dict)
     echo_ns: dict[int, int] = field(default_factory=dict)
+    raised_ns: dict[str, dict[int, int]] = field(default_factory=dict)
     again: int = 0
     strange: int = 0
+
+    def note_alert(self, value: bytes, run: str, now_ns: int) -> None:
+        """Note an alert; who was started again raises what it did in earlier runs, too."""
+        alert = json.loads(value)
+        order = alert["key"]["order_id"]
+        if probe_run(order) == run:
+            index = probe_index(order)
+            self.raised_ns.setdefault(alert["auditor"], {}).setdefault(index, now_ns)
+            self.again += self.alert_ns.setdefault(index, now_ns) != now_ns
+        elif probe_run(order):
+            self.again += 1
+        else:
+            self.strange += 1
 
     def complete(self) -> bool:
         """Tell whether every probe has come back."""
@@ -107,12 +124,8 @@ class Prober:
         value = message.value() or b""
         if message.topic() == self.echo:
             found.echo_ns.setdefault(int(value), now_ns)
-            return
-        order = json.loads(value)["key"]["order_id"]
-        if not order.startswith(self.run + "-probe-"):
-            found.strange += 1
-        elif found.alert_ns.setdefault(probe_index(order), now_ns) != now_ns:
-            found.again += 1
+        else:
+            found.note_alert(value, self.run, now_ns)
 
 
 def _producer(bootstrap: str) -> Producer:

@@ -46,8 +46,13 @@ def _background_order(run: str, number: int) -> str:
 
 
 def probe_order(run: str, index: int) -> str:
-    """Name a probe's order; `probe_index` reads the number back."""
+    """Name a probe's order; `probe_run` and `probe_index` read both back."""
     return f"{run}-probe-{index}"
+
+
+def probe_run(order: str) -> str:
+    """Return the run that a probe's order belongs to; nothing for any other order."""
+    return order.rpartition("-probe-")[0]
 
 
 def probe_index(order: str) -> int:

@@ -6,7 +6,7 @@ from itertools import islice, pairwise
 
 from services.contracts.events import Event, EventReader
 from services.contracts.streams import load_streams
-from tests.bench.traffic import background, crossing, opening, probe_index, probe_order
+from tests.bench.traffic import background, crossing, opening, probe_index, probe_order, probe_run
 
 
 def excess(events: list[bytes]) -> int:
@@ -33,6 +33,7 @@ def test_a_probe_crosses_with_its_last_purchase_only() -> None:
     order = probe_order("r", 17)
     assert excess(opening(order)) < 0 < excess([*opening(order), crossing(order)])
     assert probe_index(order) == 17
+    assert probe_run(order) == "r"
 
 
 def test_every_event_is_valid() -> None:

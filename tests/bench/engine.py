@@ -41,6 +41,18 @@ class Usage:
     memory_mebibytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A part of an engine was killed, and started again, at these times of the monotonic clock.
+
+    `who` is the part's name in the alerts that it raises.
+    """
+
+    who: str
+    at_ns: int
+    started_ns: int
+
+
 class Engine(Protocol):
     """A running engine: reads the stream, writes alerts."""
 
@@ -49,6 +61,12 @@ class Engine(Protocol):
 
     def boundaries_ns(self) -> list[int]:
         """Return when its batches or checkpoints ended, on the monotonic clock; none if unknown."""
+
+    def killing(self, seconds: float) -> AbstractContextManager[Sequence[Kill]]:
+        """Kill what the row says is killed while the block lasts, about `seconds`; yield the kills.
+
+        They are complete behind the block, and then the engine is whole again.
+        """
 
 
 Start = Callable[[Scene], AbstractContextManager[Engine]]

@@ -20,6 +20,7 @@ from services.contracts.topics import ALERTS
 from services.machine.child import leashed
 from tests.bench.drain import STREAM, write_markers
 from tests.bench.engine import ROOT, Engine, Scene, Start, Usage
+from tests.bench.kills import BOUNDARY_MARGIN_NS, Kills, kills_of
 from tests.bench.load import client
 from tests.bench.markers import Markers
 from tests.bench.percentiles import Latency, summary
@@ -28,7 +29,7 @@ from tests.bench.stores import Broker
 from tests.bench.traffic import probe_order
 
 ECHO = "echo"
-BOUNDARY_MARGIN_NS = 1_000_000_000
+SLOW_NS = 40_000_000
 FIRST_ALERT_TIMEOUT_SECONDS = 180
 SETTLE_SECONDS = 3.0
 """Between the start of a load and its first probe that counts."""
@@ -49,7 +50,8 @@ class LatencyRow:
     """One engine at one rate in one visit; processor time is in cores, by component.
 
     `missing` probes had no alert, `again` counts alerts beyond a probe's first (dropped downstream
-    by their id), `strange` alerts of orders that must not alert.
+    by their id), `strange` alerts of orders that must not alert. `slow_share` of the probes had no
+    alert within 40 ms; `kills` is there where parts were killed.
     """
 
     engine: str
@@ -67,6 +69,8 @@ class LatencyRow:
     engine_memory_mebibytes: int
     load: dict[str, float]
     load_average: float
+    slow_share: float | None = None
+    kills: Kills | None = None
 
 
 def visit(
@@ -106,7 +110,8 @@ def _measured(
         "stolen": _stolen,
     }
     before, started = {each: use() for each, use in meters.items()}, time.monotonic()
-    found = _prober(broker.bootstrap, f"r{rate}", pace, pace.seconds).measure()
+    with engine.killing(pace.seconds) as kills:
+        found = _prober(broker.bootstrap, f"r{rate}", pace, pace.seconds).measure()
     elapsed = time.monotonic() - started
     after = {each: use() for each, use in meters.items()}
     average = float(Path("/proc/loadavg").read_text().split()[0])
@@ -130,6 +135,8 @@ def _measured(
         engine_memory_mebibytes=after["engine"].memory_mebibytes,
         load=said,
         load_average=average,
+        slow_share=slow_share(found),
+        kills=kills_of(found, kills, inside),
     )
 
 
@@ -161,6 +168,12 @@ def between(found: Found, inside_ns: Sequence[int]) -> list[int]:
         for index, taken in found.alert_latencies().items()
         if all(abs(found.intended_ns[index] - end) > BOUNDARY_MARGIN_NS for end in inside_ns)
     ]
+
+
+def slow_share(found: Found) -> float:
+    """Return the share of probes that had no alert within 40 ms."""
+    in_time = sum(taken <= SLOW_NS for taken in found.alert_latencies().values())
+    return round(1 - in_time / len(found.intended_ns), 6)
 
 
 def _start_load(bootstrap: str, run: str, rate: int, seconds: float) -> "subprocess.Popen[str]":

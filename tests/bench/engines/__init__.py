@@ -4,11 +4,12 @@ from types import MappingProxyType
 from typing import Final
 
 from tests.bench.engine import Start
-from tests.bench.engines import auditors, flink, plain
+from tests.bench.engines import auditors, flink, killed, plain
 
 ENGINES: Final = MappingProxyType[str, Start](
     {
         "pair": auditors.pair,
+        "pair-killed": killed.pair,
         "single": auditors.single,
         "micro-batch": auditors.micro_batch,
         "flink-heap": flink.heap,

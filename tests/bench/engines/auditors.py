@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from services.machine.child import Child
 from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
-from tests.bench.engine import ROOT, Engine, Scene, Usage, usage_of
+from tests.bench.engine import ROOT, Engine, Kill, Scene, Usage, usage_of
 
 START_TIMEOUT_SECONDS = 120
 
@@ -105,6 +105,10 @@ class Together:
         """Return when any of them ended a batch."""
         return sorted(end for each in self.auditors for end in each.boundaries_ns())
 
+    def killing(self, seconds: float) -> AbstractContextManager[Sequence[Kill]]:
+        """Kill none."""
+        return nullcontext(())
+
 
 @contextmanager
 def single(scene: Scene) -> Iterator[Engine]:
@@ -116,8 +120,7 @@ def single(scene: Scene) -> Iterator[Engine]:
 @contextmanager
 def pair(scene: Scene) -> Iterator[Engine]:
     """Run two auditors whose batches end half a batch apart."""
-    half = {"ALDEBARAN_AUDITOR_PHASE": "0.5"}
-    with running(scene, [settings(scene, "a"), settings(scene, "b") | half]) as auditors:
+    with running(scene, settings_of_two(scene)) as auditors:
         yield Together(auditors)
 
 
@@ -126,6 +129,12 @@ def micro_batch(scene: Scene) -> Iterator[Engine]:
     """Run the auditor's query with Spark's micro-batch trigger, one after the other."""
     with running(scene, [settings(scene, "a")], "tests.bench.engines.micro_batch") as auditors:
         yield Together(auditors)
+
+
+def settings_of_two(scene: Scene) -> list[dict[str, str]]:
+    """Return the settings of two auditors whose batches end half a batch apart."""
+    half = {"ALDEBARAN_AUDITOR_PHASE": "0.5"}
+    return [settings(scene, "a"), settings(scene, "b") | half]
 
 
 def settings(scene: Scene, auditor_id: str) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import psutil
 from services.machine import child
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
-from tests.bench.engine import ROOT, SHIPPED, Engine, Scene, Unavailable, Usage, usage_of
+from tests.bench.engine import ROOT, SHIPPED, Engine, Kill, Scene, Unavailable, Usage, usage_of
 from tests.bench.engines.java import compiled
 
 START_TIMEOUT_SECONDS = 120
@@ -41,6 +41,10 @@ class Job:
         lines = self.log_file.read_text().splitlines()
         ended = [line.split()[1] for line in lines if line.startswith("checkpoint ")]
         return [int(at_ms) * 1_000_000 - offset_ns for at_ms in ended]
+
+    def killing(self, seconds: float) -> AbstractContextManager[Sequence[Kill]]:
+        """Kill nothing."""
+        return nullcontext(())
 
 
 @contextmanager

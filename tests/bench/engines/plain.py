@@ -11,7 +11,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 import psutil
@@ -22,7 +22,7 @@ from services.contracts.topics import ALERTS
 from services.machine import child
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
-from tests.bench.engine import ROOT, Engine, Scene, Usage, usage_of
+from tests.bench.engine import ROOT, Engine, Kill, Scene, Usage, usage_of
 from tests.bench.rule import Books, alert_of
 from tests.bench.traffic import is_crossing
 
@@ -47,6 +47,10 @@ class Processes:
     def boundaries_ns(self) -> list[int]:
         """Return nothing: they keep no checkpoints."""
         return []
+
+    def killing(self, seconds: float) -> AbstractContextManager[Sequence[Kill]]:
+        """Kill none."""
+        return nullcontext(())
 
 
 @contextmanager

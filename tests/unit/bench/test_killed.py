@@ -1,18 +1,22 @@
-"""A program in an auditor's place is killed with its whole group, and starts again."""
+"""Programs in an auditor's place are killed in turn, each with its whole group, and start again."""
 
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
 from services.machine import child
 from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
+from tests.bench import kills
 from tests.bench.engines.auditors import Auditor
+from tests.bench.engines.killed import Mortal
 
 HELD_UP = """
 import http.server, subprocess, sys
@@ -57,3 +61,32 @@ def test_a_kill_leaves_none_of_the_group_and_the_next_life_adds_to_the_last(tmp_
         auditor.start_again()
         wait_until(auditor.is_ready, 30, "it does not start again")
         assert auditor.usage().cpu_seconds > used
+
+
+def test_auditors_are_killed_in_turn_and_all_run_behind_the_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FIRST_KILL_SECONDS", "RECOVERY_SECONDS", "CATCHING_UP_SECONDS"):
+        monkeypatch.setattr(kills, name, 0.0)
+    monkeypatch.setattr(kills, "KILL_EVERY_SECONDS", 0.001)
+    with ExitStack() as closing:
+        hand = closing.enter_context(ThreadPoolExecutor(1))
+        auditors = [closing.enter_context(stand_in(tmp_path, name)) for name in "ab"]
+        first_lives = [each.running.group for each in auditors]
+        mortal = Mortal(auditors, hand)
+        with mortal.killing(0.01) as killed:
+            wait_until(lambda: len(killed) >= 3, 60, "nobody is killed")
+        assert [kill.who for kill in killed] == list("abababababab"[: len(killed)])
+        moments = [at for kill in killed for at in (kill.at_ns, kill.started_ns)]
+        assert moments == sorted(moments)
+        assert all(each.is_ready() for each in auditors)
+        assert not {each.running.group for each in auditors} & set(first_lives)
+
+
+def test_a_block_that_ends_early_has_no_kill(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as hand, stand_in(tmp_path, "a") as auditor:
+        alive = auditor.running.group
+        with Mortal([auditor], hand).killing(60) as killed:
+            assert auditor.is_ready()
+        assert killed == []
+        assert auditor.running.group == alive

@@ -3,16 +3,16 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.bench import latency
-from tests.bench.engine import Scene, Usage
-from tests.bench.latency import Pace, between, inside_run, visit
+from tests.bench.engine import Kill, Scene, Usage
+from tests.bench.latency import Pace, between, inside_run, slow_share, visit
 from tests.bench.probe import Found
 from tests.bench.stores import Broker
 
@@ -37,6 +37,10 @@ class MadeUp:
 
     def boundaries_ns(self) -> list[int]:
         return [2 * SECOND + SECOND // 2, 9 * SECOND]
+
+    def killing(self, seconds: float) -> AbstractContextManager[Sequence[Kill]]:
+        assert seconds == 0.9
+        return nullcontext([Kill("a", -SECOND, SECOND)])
 
 
 @contextmanager
@@ -88,12 +92,21 @@ def test_visit_makes_a_row_per_rate(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     row = rows[0]
     assert (row.probes, row.missing, row.again, row.strange, row.boundaries) == (3, 1, 1, 0, 1)
     assert (row.alert.max_ms, row.between_boundaries.count, row.echo.count) == (1000.0, 1, 3)
+    assert row.kills is not None
+    assert {each: beside.alert.count for each, beside in row.kills.stages.items()} == {
+        "dead": 1,
+        "alone at a boundary": 1,
+    }
     assert row.cores["load"] == 0.5
     assert row.load == {"sent": 10, "unsent": 0, "worst_lag_seconds": 0.1}
 
 
 def test_only_boundaries_among_the_probes_count() -> None:
     assert inside_run(FOUND, [-1, 0, 4 * SECOND, 5 * SECOND]) == [0, 4 * SECOND]
+
+
+def test_late_and_missing_alerts_are_slow() -> None:
+    assert slow_share(FOUND) == round(2 / 3, 6)
 
 
 def test_probes_near_a_boundary_are_left_out() -> None:

@@ -1,8 +1,10 @@
 """What was written is read again: sections that are not measured anew stay."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.bench.drain import DrainRow
+from tests.bench.kills import Beside, Kills
 from tests.bench.latency import LatencyRow
 from tests.bench.percentiles import summary
 from tests.bench.report import Report, Skipped, kept
@@ -28,13 +30,23 @@ LATENCY = LatencyRow(
 DRAIN = DrainRow("single", "over-purchase", 2, 9, 1.0, 9, 9, 1.0, 1.0, 800, False, "missed 1", 0.5)
 
 
+KILLED = replace(
+    LATENCY,
+    engine="pair-killed",
+    slow_share=0.0125,
+    kills=Kills([12.5, None], 1, {"dead": Beside(summary([2 * 10**6]), summary([10**6]))}),
+)
+
+
 def test_report_is_kept(tmp_path: Path) -> None:
-    report = Report(latency=[LATENCY], drain=[DRAIN])
+    report = Report(latency=[LATENCY, KILLED], drain=[DRAIN])
     report.ratios["drain"] = [Ratio("warm rate", "single", "pass-through", 2, 0.5, 0.4, 0.6)]
     report.skipped["drain"] = [Skipped("flink-heap", "no JDK")]
     report.note("drain", "make bench")
     text = report.write(tmp_path).read_text()
     assert kept(tmp_path) == report
+    assert "| pair-killed (0) | 1000 | 2 | 12.5, ? | 1 | dead | 1 | 2.0 " in text
+    assert "| 1.25% |" in text
     for said in ("single (0)", "**no: missed 1**", "single / pass-through", "flink-heap: no JDK"):
         assert said in text
     assert "Measured by `make bench`" in text

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from auditor.guards import RULE
 from engine.columns import KEEP_NULLS, now_ms, short, short_enough, text
 from engine.ids import digest
+from engine.own_classes import java_column, own_classes
 from services.contracts.fields import HEARTBEAT_PREFIX
 from services.contracts.records import Severity
 from services.contracts.topics import ALERTS, HEARTBEATS
@@ -26,20 +27,25 @@ SUMMARY_MAX = 4096
 def alert_messages(found: DataFrame, watch: WatchDeclaration, auditor: str) -> DataFrame:
     """Return `key`, `value` (JSON of `services.contracts.records.Alert`) and `topic` per finding.
 
-    Findings about heartbeats go to the topic of heartbeats, all others to alerts. A record that
-    would be too long keeps its key and summary, and loses its values and event ids.
+    Findings about heartbeats go to the topic of heartbeats, all others to alerts, each alert once
+    for each task of a batch. A record that would be too long keeps its key and summary, and loses
+    its values and event ids.
     """
-    prepared = found.select(
-        "*",
-        alert_id(watch.watch, watch.key).alias("_id"),
-        F.to_json(_alert(found, watch, auditor, whole=True), KEEP_NULLS).alias("_whole"),
-    )
+    named = found.withColumn("_id", alert_id(watch.watch, watch.key))
+    told = _is_beat(watch.key) | _is_first(found.sparkSession, "_id")
+    whole = F.to_json(_alert(found, watch, auditor, whole=True), KEEP_NULLS)
+    prepared = named.where(told).withColumn("_whole", whole)
     cut = F.to_json(_alert(found, watch, auditor, whole=False), KEEP_NULLS)
     return prepared.select(
         F.col("_id").cast("binary").alias("key"),
         short_enough(F.col("_whole"), cut).alias("value"),
         F.when(_is_beat(watch.key), HEARTBEATS).otherwise(ALERTS).alias("topic"),
     )
+
+
+def _is_first(spark: SparkSession, column: str) -> Column:
+    """Tell whether a task has not met a text before."""
+    return Column(own_classes(spark).alerts.Once.first(java_column(column)))
 
 
 def alert_id(watch: str, key: Iterable[str]) -> Column:

@@ -1,12 +1,11 @@
 """From records of a topic to its stream's events, marked as valid or not, without Kafka."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from engine.own_classes import own_classes
+from engine.own_classes import java_column, own_classes
 from services.contracts.fields import HEARTBEAT_PREFIX
 from services.contracts.streams import StreamDeclaration
 from services.contracts.topics import heartbeat
@@ -40,8 +39,7 @@ def from_json(spark: SparkSession, column: str, columns: str) -> Column:
     What is missing, malformed or of another type is null, as with Spark's own `from_json`, which
     takes twice as long: it makes a reader of characters for each value.
     """
-    java: Any = F.col(column)._jc  # noqa: SLF001 - PySpark has no way to hand it to a class of ours
-    return Column(own_classes(spark).events.Json.struct(java, columns))
+    return Column(own_classes(spark).events.Json.struct(java_column(column), columns))
 
 
 def counted(marked: DataFrame, observation: str) -> DataFrame:

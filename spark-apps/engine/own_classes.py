@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from py4j.java_gateway import JavaClass
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from services.backbone.errors import Refused
 
@@ -25,3 +26,8 @@ def own_classes(spark: SparkSession) -> Any:
     if not isinstance(jvm.aldebaran.events.Json, JavaClass):
         raise Refused(MISSING)
     return jvm.aldebaran
+
+
+def java_column(name: str) -> Any:
+    """Return a column as our classes take it; PySpark has no way to hand it over."""
+    return F.col(name)._jc  # noqa: SLF001 - as told above

@@ -1,6 +1,7 @@
 """The alert that Spark writes is the record that everybody reads."""
 
 import string
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from pyspark.sql import SparkSession
 
 from auditor.formatting import EVENT_IDS_MAX, alert_id, alert_messages
 from engine.columns import RECORD_LIMIT_BYTES
+from engine.own_classes import own_classes
 from services.contracts import ids
+from services.contracts.fields import HEARTBEAT_PREFIX
 from services.contracts.records import Alert
 from services.contracts.watches import SeverityColumn, WatchDeclaration
 from tests.unit.auditor.batches import WATCHES
@@ -118,3 +121,33 @@ def test_alert_id_is_the_contracts(spark: SparkSession, keys: list[tuple[str, st
     assert [row["id"] for row in computed] == [
         ids.alert_id("w", [row["one"], row["two"]]) for row in computed
     ]
+
+
+def told(spark: SparkSession, numbers: Sequence[int], host: str = "h1") -> list[str]:
+    """Return the ids that one task tells of findings about these numbers, in their sequence."""
+    rows = [tuple((ROW | {"host": host, "number": number}).values()) for number in numbers]
+    found = spark.createDataFrame(rows, TYPES).coalesce(1)
+    found = found.withColumn("appended_at", found["at"].cast("timestamp")).drop("at")
+    return [bytes(row["key"]).decode() for row in alert_messages(found, WATCH, "b").collect()]
+
+
+def alert_ids(numbers: Iterable[int], host: str = "h1") -> list[str]:
+    return [ids.alert_id("over-purchase", [host, str(number)]) for number in numbers]
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(numbers=st.lists(st.integers(0, 5), max_size=30))
+def test_a_task_tells_of_each_alert_once(spark: SparkSession, numbers: list[int]) -> None:
+    assert told(spark, numbers) == alert_ids(dict.fromkeys(numbers))
+    assert told(spark, numbers) == alert_ids(dict.fromkeys(numbers)), "the next batch tells anew"
+
+
+def test_heartbeats_are_told_each_time(spark: SparkSession) -> None:
+    beat = f"{HEARTBEAT_PREFIX}1"
+    assert told(spark, [1, 1, 2, 1], host=beat) == alert_ids([1, 1, 2, 1], host=beat)
+
+
+def test_what_was_met_long_ago_is_forgotten_and_told_again(spark: SparkSession) -> None:
+    known = int(own_classes(spark).alerts.Once.KNOWN)
+    numbers = [*range(known), 0, known, 1, 0]
+    assert told(spark, numbers) == alert_ids([*range(known), known, 0])

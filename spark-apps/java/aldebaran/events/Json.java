@@ -1,5 +1,6 @@
 package aldebaran.events;
 
+import aldebaran.sql.Call;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import java.io.ByteArrayInputStream;
@@ -8,24 +9,16 @@ import java.io.InputStreamReader;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.Literal;
-import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
 import org.apache.spark.sql.catalyst.json.JSONOptions;
 import org.apache.spark.sql.catalyst.json.JacksonParser;
 import org.apache.spark.sql.catalyst.util.FailureSafeParser;
 import org.apache.spark.sql.catalyst.util.PermissiveMode$;
-import org.apache.spark.sql.classic.ExpressionUtils;
-import org.apache.spark.sql.types.ObjectType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.Iterator;
-import scala.collection.immutable.List;
 import scala.collection.immutable.Map$;
-import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * JSON text as a struct, read by Spark's own parser from the bytes themselves.
@@ -51,9 +44,7 @@ public final class Json implements Serializable {
      */
     public static Column struct(Column bytes, String columns) {
         StructType schema = StructType.fromDDL(columns);
-        Literal reader = Literal.create(new Json(schema), new ObjectType(Json.class));
-        return ExpressionUtils.column(
-                new Invoke(reader, "read", schema, listed(ExpressionUtils.expression(bytes)), listed(), true, true, true));
+        return Call.of(new Json(schema), "read", bytes, schema, true);
     }
 
     /** Called by the code that Spark makes. */
@@ -67,7 +58,7 @@ public final class Json implements Serializable {
 
     private FailureSafeParser<byte[]> parser() {
         JSONOptions options = new JSONOptions(Map$.MODULE$.<String, String>empty(), "UTC", UNUSED);
-        JacksonParser fields = new JacksonParser(schema, options, false, listed());
+        JacksonParser fields = new JacksonParser(schema, options, false, Call.listed());
         return new FailureSafeParser<>(
                 json -> fields.parse(json, Json::opened, UTF8String::fromBytes), PermissiveMode$.MODULE$, schema, UNUSED);
     }
@@ -85,10 +76,5 @@ public final class Json implements Serializable {
     /** Bytes that begin otherwise would be read as UTF-16 or UTF-32, or without their mark: nobody else reads them so. */
     private static boolean mayBeUtf8(byte[] json) {
         return json.length < 2 || json[0] > 0 && json[1] != 0;
-    }
-
-    @SafeVarargs
-    private static <T> Seq<T> listed(T... items) {
-        return List.from(CollectionConverters.asScala(Arrays.asList(items)));
     }
 }

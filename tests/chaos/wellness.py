@@ -1,5 +1,7 @@
 """Whether all of a running system is well: ready, answering, every copy of every record in step."""
 
+import re
+
 import httpx2
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -7,6 +9,9 @@ from confluent_kafka.admin import AdminClient
 from tests.acceptance.system import System
 
 ANSWER_SECONDS = 5.0
+BEATS_SECONDS = 5.0
+"""Two beats and the time for an answer: the heartbeat itself names who is late after 10 s."""
+AGE = re.compile(r"^aldebaran_heartbeat_answer_age_seconds\{(.*)\} (\S+)$", re.MULTILINE)
 PROGRAMS = (
     "gateway", "auditor", "auditor_b", "lookout", "heartbeat", "console", "archivist",
     "accountant", "callbacks", "rehearsal",
@@ -20,7 +25,7 @@ def not_well(system: System, bootstrap: str) -> str | None:
     for name in (*PROGRAMS, *deliverers):
         if f"ALDEBARAN_PORT_{name.upper()}" in system.ports and (why := not_ready(system, name)):
             return f"{name}: {why}"
-    return out_of_step(bootstrap)
+    return unanswered(system.text("heartbeat", "/metrics")) or out_of_step(bootstrap)
 
 
 def not_ready(system: System, name: str) -> str | None:
@@ -32,6 +37,12 @@ def not_ready(system: System, name: str) -> str | None:
         return repr(error)
     trouble = said["failures"] or (said.get("notes") if name == "heartbeat" else None)
     return str(trouble) if trouble else None
+
+
+def unanswered(metrics: str) -> str | None:
+    """Name an auditor that has not answered the last beats, as a page of the heartbeat tells."""
+    late = [whose for whose, age in AGE.findall(metrics) if float(age) > BEATS_SECONDS]
+    return f"no answer from {late[0]}" if late else None
 
 
 def out_of_step(bootstrap: str) -> str | None:

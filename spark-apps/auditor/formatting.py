@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from auditor.guards import RULE
@@ -24,28 +24,33 @@ EVENT_IDS_MAX = 500
 SUMMARY_MAX = 4096
 
 
+def told_once(found: DataFrame, watch: WatchDeclaration) -> DataFrame:
+    """Return the first finding of each alert in each task of a batch, and all about heartbeats.
+
+    What is found again would be formatted, written, read and dropped by its id.
+    """
+    named = found.withColumn("_id", alert_id(watch.watch, watch.key))
+    is_first = own_classes(found.sparkSession).alerts.Once.first(java_column("_id"))
+    return named.where(_is_beat(watch.key) | Column(is_first)).drop("_id")
+
+
 def alert_messages(found: DataFrame, watch: WatchDeclaration, auditor: str) -> DataFrame:
     """Return `key`, `value` (JSON of `services.contracts.records.Alert`) and `topic` per finding.
 
-    Findings about heartbeats go to the topic of heartbeats, all others to alerts, each alert once
-    for each task of a batch. A record that would be too long keeps its key and summary, and loses
-    its values and event ids.
+    Findings about heartbeats go to the topic of heartbeats, all others to alerts. A record that
+    would be too long keeps its key and summary, and loses its values and event ids.
     """
-    named = found.withColumn("_id", alert_id(watch.watch, watch.key))
-    told = _is_beat(watch.key) | _is_first(found.sparkSession, "_id")
-    whole = F.to_json(_alert(found, watch, auditor, whole=True), KEEP_NULLS)
-    prepared = named.where(told).withColumn("_whole", whole)
+    prepared = found.select(
+        "*",
+        alert_id(watch.watch, watch.key).alias("_id"),
+        F.to_json(_alert(found, watch, auditor, whole=True), KEEP_NULLS).alias("_whole"),
+    )
     cut = F.to_json(_alert(found, watch, auditor, whole=False), KEEP_NULLS)
     return prepared.select(
         F.col("_id").cast("binary").alias("key"),
         short_enough(F.col("_whole"), cut).alias("value"),
         F.when(_is_beat(watch.key), HEARTBEATS).otherwise(ALERTS).alias("topic"),
     )
-
-
-def _is_first(spark: SparkSession, column: str) -> Column:
-    """Tell whether a task has not met a text before."""
-    return Column(own_classes(spark).alerts.Once.first(java_column(column)))
 
 
 def alert_id(watch: str, key: Iterable[str]) -> Column:

@@ -15,7 +15,7 @@ from auditor import guards
 from auditor.book import Declared
 from auditor.books import check_book
 from auditor.checkpoint import Checkpoint
-from auditor.formatting import alert_messages
+from auditor.formatting import alert_messages, told_once
 from auditor.logic import findings, valid_events
 from auditor.rules import table
 from auditor.settings import AuditorSettings
@@ -47,7 +47,7 @@ def messages_of(
     try:
         found = findings(spark, watch, declared.streams, events)
         guards.check_columns(watch, found.schema)
-        return alert_messages(found, watch, auditor)
+        return alert_messages(told_once(found, watch), watch, auditor)
     except AnalysisException as error:
         raise guards.refusal(watch.watch, error) from None
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from auditor.formatting import EVENT_IDS_MAX, alert_id, alert_messages
+from auditor.formatting import EVENT_IDS_MAX, alert_id, alert_messages, told_once
 from engine.columns import RECORD_LIMIT_BYTES
 from engine.own_classes import own_classes
 from services.contracts import ids
@@ -128,7 +128,8 @@ def told(spark: SparkSession, numbers: Sequence[int], host: str = "h1") -> list[
     rows = [tuple((ROW | {"host": host, "number": number}).values()) for number in numbers]
     found = spark.createDataFrame(rows, TYPES).coalesce(1)
     found = found.withColumn("appended_at", found["at"].cast("timestamp")).drop("at")
-    return [bytes(row["key"]).decode() for row in alert_messages(found, WATCH, "b").collect()]
+    messages = alert_messages(told_once(found, WATCH), WATCH, "b")
+    return [bytes(row["key"]).decode() for row in messages.collect()]
 
 
 def alert_ids(numbers: Iterable[int], host: str = "h1") -> list[str]:

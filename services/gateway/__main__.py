@@ -1,5 +1,6 @@
 """`python -m services.gateway`: take events in over HTTP. `… keygen NAME`: make an API key."""
 
+import random
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ from services.gateway.ingest import Guard, Ingest
 from services.gateway.intake import Intake, open_intakes
 from services.gateway.keygen import keygen
 from services.gateway.memory import calm_collector
+from services.gateway.renewal import Renewal
 from services.gateway.senders import Anybody, SenderKey, Senders, load_keys
 from services.gateway.settings import GatewaySettings
 
@@ -76,14 +78,15 @@ def main(arguments: Sequence[str] = ()) -> int:
     ingest = Ingest(settings, intakes, door.guard, room, clock, lambda: secrets.token_hex(8))
     watch = _broker_watch(settings, intakes)
 
-    def app(life: Life) -> ASGIApp:
+    def opened(life: Life) -> ASGIApp:
         life.health.add_live("producer", producer.unusable)
         life.health.add_ready("broker", watch.complaint)
         life.health.add_ready("draining", lambda: "stopping" if life.stop.is_set() else None)
-        return create_app(ingest, life.health)
+        app = create_app(ingest, life.health)
+        return Renewal(app, settings.answers_per_connection, random.random)
 
     calm_collector()
-    code = run(PROGRAM, settings, lambda life: _look_after(life, producer, watch, door), app)
+    code = run(PROGRAM, settings, lambda life: _look_after(life, producer, watch, door), opened)
     producer.close()
     return code
 

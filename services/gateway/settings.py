@@ -35,6 +35,8 @@ class GatewaySettings(OnrampSettings):
     inflight_limit_bytes: Annotated[int, Field(ge=MIB, le=4096 * MIB)] = 32 * MIB
     """Bodies held in memory at one time, counted as they arrive and after decompression."""
     body_timeout_seconds: Seconds = 10.0
+    answers_per_connection: Annotated[int, Field(ge=0, le=1_000_000_000)] = 1000
+    """On average; then a publisher connects anew, maybe to another gateway. 0: without end."""
 
     @field_validator("api_keys", mode="before")
     @classmethod

@@ -42,7 +42,8 @@ def plan(executors: bool) -> list[Cell]:
         Cell(Deed.NONE),
         *(Cell(Deed.KILL, name) for name in KILLED),
         *apart,
-        Cell(Deed.SCALE, "gateway, lookout, deliverer-webhook to 3"),
         Cell(Deed.UPGRADE, "of both images"),
         Cell(Deed.ROLL_BACK),
+        # Last, as partitions cannot be taken away again.
+        Cell(Deed.SCALE, "gateway, lookout, deliverers to 3 pods and partitions"),
     ]

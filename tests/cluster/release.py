@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +24,14 @@ from tests.cluster.kubectl import Kubectl, Object, ready, run, until
 CHART: Final = ROOT / "charts" / "aldebaran"
 HERE: Final = Path(__file__).parent
 NAME: Final = "aldebaran"
+CHANNELS: Final = ("webhook", "email", "bus")
+WORK: Final = {
+    "gateway": "aldebaran_gateway_events_total",
+    "lookout": "aldebaran_lookout_alerts_total",
+    **{f"deliverer-{channel}": "aldebaran_deliverer_deliveries_total" for channel in CHANNELS},
+}
+"""What counts the work of each component that can have several pods."""
+PAGES_PORT: Final = 8080
 READY_TIMEOUT_SECONDS: Final = 700.0
 SETTLE_TIMEOUT_SECONDS: Final = 240.0
 JOURNAL: Final = "/tmp/inbox/received.jsonl"  # noqa: S108 - in its pod
@@ -77,6 +86,27 @@ class Release:
         run(("helm", "-n", self.kubectl.namespace, "rollback", NAME))
         self.wait_ready()
 
+    def scale(self, pods: int) -> None:
+        """Give what shares work so many pods and partitions, and wait until every part is ready."""
+        readers = ["components.lookout", *(f"channels.{channel}" for channel in CHANNELS)]
+        self.set += [f"{part}.replicas={pods}" for part in ("components.gateway", *readers)]
+        self.set += [f"{part}.partitions={pods}" for part in readers]
+        self.install()
+
+    def work(self) -> dict[str, dict[str, int]]:
+        """Return what each pod has done since it started, by component and pod."""
+        return {
+            component: {
+                pod["metadata"]["name"]: total(self._page(pod, "/metrics"), metric)
+                for pod in self.pods(component)
+            }
+            for component, metric in WORK.items()
+        }
+
+    def _page(self, pod: Object, path: str) -> str:
+        url = f"http://{address(pod)}:{PAGES_PORT}{path}"
+        return httpx2.get(url, timeout=10).raise_for_status().text
+
     def test(self) -> str:
         """Run the chart's own tests; return what they say."""
         return run(
@@ -129,14 +159,13 @@ class Release:
     def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a question to the ledger."""
         (pod,) = self.pods("postgres")
-        host = pod["status"].get("podIP", "0.0.0.0")  # noqa: S104 - a pod without one refuses
-        url = f"postgresql://aldebaran:{self._password}@{host}:5432/aldebaran"
+        url = f"postgresql://aldebaran:{self._password}@{address(pod)}:5432/aldebaran"
         with psycopg.connect(url, connect_timeout=10) as connection:
             return connection.execute(sql, values).fetchall()
 
     def get(self, service: str, path: str) -> Any:
         """Return the JSON that the pages of a Service with port 8080 answer."""
-        url = f"http://{self.address(service)}:8080{path}"
+        url = f"http://{self.address(service)}:{PAGES_PORT}{path}"
         return httpx2.get(url, timeout=10).raise_for_status().json()
 
     def simulate(self, *dials: str) -> Simulation:
@@ -185,6 +214,17 @@ class Release:
                 return False
 
         until(holds, SETTLE_TIMEOUT_SECONDS, lambda: otherwise)
+
+
+def address(pod: Object) -> str:
+    """Return where a pod listens, by number; where it has no address yet, one that refuses."""
+    return str(pod["status"].get("podIP", "0.0.0.0"))  # noqa: S104 - nothing is bound to it
+
+
+def total(page: str, metric: str) -> int:
+    """Return the sum of a counter's samples on a page of metrics."""
+    samples = (line for line in page.splitlines() if re.match(rf"{metric}[ {{]", line))
+    return int(sum(float(sample.rpartition(" ")[2]) for sample in samples))
 
 
 def whole(each: Object) -> bool:

@@ -72,6 +72,8 @@ class ClusterReport:
             yield f"| {' | '.join(_TITLES)} |"
             yield "|---" + "|--:" * (len(_TITLES) - 1) + "|"
             yield from map(shown, cells.values())
+            for cell in cells.values():
+                yield from share_lines(cell)
         for title, speed in self.speed.items():
             yield from speed_lines(title, speed)
         yield ""
@@ -97,6 +99,16 @@ def shown(cell: dict[str, Any]) -> str:
         cell.get("images", ""),
     )
     return f"| {' | '.join(values)} |"
+
+
+def share_lines(cell: dict[str, Any]) -> Iterator[str]:
+    """Return what each pod did while a cell with several of a kind was played."""
+    if not (shares := cell.get("shares")):
+        return
+    yield f"\n{cell['title']}: what each pod did until all had done something, in events, alerts, "
+    yield "deliveries:\n"
+    for component, did in shares.items():
+        yield f"- {component}: {', '.join(map(str, did))}"
 
 
 def speed_lines(title: str, speed: dict[str, Any]) -> Iterator[str]:

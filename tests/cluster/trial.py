@@ -24,7 +24,8 @@ UPGRADED_TAG: Final = os.environ.get("CLUSTER_NEXT_TAG", "next")
 class Outcome:
     """What a cell came to. Latencies run from the broker's stamp on the crossing purchase to the
     webhook's receiver, in milliseconds; `whole_seconds` is the time from the deed until every pod
-    was new and ready; `images` are those that ran at the end."""
+    was new and ready; `images` are those that ran at the end; `shares` is what each pod of a scaled
+    component did since then."""
 
     title: str
     accepted: int
@@ -35,6 +36,7 @@ class Outcome:
     latency_max_ms: int
     whole_seconds: float
     images: str
+    shares: dict[str, list[int]]
 
 
 class Trial:
@@ -55,16 +57,17 @@ class Trial:
             self._disturb()
             self._release.wait_ready()
             whole_seconds = now_seconds() - begun
+            shares = self._shares() if self._cell.deed is Deed.SCALE else {}
             pause(AFTER_SECONDS)
         finally:
             report = _ended(load)
-        return self._counted(report, whole_seconds)
+        return self._counted(report, whole_seconds, shares)
 
     def _disturb(self) -> None:
         deeds: dict[Deed, Callable[[], None]] = {
             Deed.NONE: lambda: pause(BEFORE_SECONDS),
             Deed.KILL: self._kill,
-            Deed.SCALE: self._scale,
+            Deed.SCALE: lambda: self._release.scale(REPLICAS),
             Deed.UPGRADE: lambda: self._release.upgrade(UPGRADED_TAG),
             Deed.ROLL_BACK: self._release.roll_back,
         }
@@ -77,15 +80,23 @@ class Trial:
         )
         pause(2.0)  # until the sets know of it
 
-    def _scale(self) -> None:
-        for kind, name in (
-            ("deployment", "gateway"),
-            ("statefulset", "lookout"),
-            ("statefulset", "deliverer-webhook"),
-        ):
-            self._release.kubectl.say("scale", kind, f"aldebaran-{name}", f"--replicas={REPLICAS}")
+    def _shares(self) -> dict[str, list[int]]:
+        """Wait until every pod has done some of the work; return how much each did."""
+        before, shares = self._release.work(), dict[str, list[int]]()
 
-    def _counted(self, report: Report, whole_seconds: float) -> Outcome:
+        def all_work() -> bool:
+            for component, pods in self._release.work().items():
+                shares[component] = [
+                    done - before[component].get(pod, 0) for pod, done in pods.items()
+                ]
+            return all(share > 0 for each in shares.values() for share in each)
+
+        self._release.wait_for(all_work, "a pod of a scaled component takes no load")
+        return shares
+
+    def _counted(
+        self, report: Report, whole_seconds: float, shares: dict[str, list[int]]
+    ) -> Outcome:
         expected, runs = set(report.expected_alert_ids), [f"%{self._run}-%"]
         assert report.unknown == 0, report
         self._release.wait_for(
@@ -104,6 +115,7 @@ class Trial:
             latency_max_ms=latencies[-1],
             whole_seconds=round(whole_seconds, 1),
             images=self._release.images(),
+            shares=shares,
         )
 
     def _latencies_ms(self, runs: list[str]) -> list[int]:

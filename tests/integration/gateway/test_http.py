@@ -226,6 +226,22 @@ def test_a_slow_body_is_cut_off_and_the_others_go_on(
     assert b'"body_too_slow"' in answered
 
 
+def test_connections_end_now_and_then_and_nothing_is_lost(
+    start_program: StartGateway, url: str, port: int, stream: Stream
+) -> None:
+    settings = {"api_keys": "off", "answers_per_connection": "3"}
+    start_program(GATEWAY, port, kafka_bootstrap_servers=stream.bootstrap, **settings)
+    with httpx2.Client(base_url=url) as publisher:
+        answers = [
+            publisher.post(stream.path, content=orjson.dumps(event(number)))
+            for number in range(200)
+        ]
+    assert {answer.status_code for answer in answers} == {200}
+    ended = sum(answer.headers.get("connection") == "close" for answer in answers)
+    assert 0 < ended < 200
+    assert len(stream.events_until(lambda found: len(found) == 200)) == 200
+
+
 @pytest.mark.usefixtures("open_to_all")
 def test_a_gzip_bomb_is_413_and_the_gateway_stays_small(url: str, stream: Stream) -> None:
     bomb = gzip.compress(bytes(512 * MIB), compresslevel=1)

@@ -99,7 +99,7 @@ class FieldDeclaration(BaseModel):
             return [f"{column} IN ({quoted})"]
         if self.type == "string":
             size = f"length({column}) BETWEEN 1 AND {self.max_length}"
-            return [size, f"instr({column}, '\\u0000') = 0"]
+            return [size, f"NOT contains({column}, '\\u0000')"]
         low, high = self.bounds
         rules = [f"{column} >= {low}"] if low is not None else []
         return rules + ([f"{column} <= {high}"] if high is not None else [])

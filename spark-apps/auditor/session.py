@@ -13,6 +13,7 @@ from services.backbone.errors import Refused
 _SHUFFLE: Final = "aldebaran.shuffle.LocalShuffleManager"
 
 _CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
+_REAL_TIME = "spark.sql.streaming.realTimeMode"
 _STATE = "spark.sql.streaming.stateStore"
 _ROCKSDB = f"{_STATE}.rocksdb"
 
@@ -26,6 +27,9 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         # 0 would look faster and is not: the network thread then never flushes by itself.
         "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
         "spark.sql.streaming.pollingDelay": "10ms",
+        # A day, so at a batch's end only: changed books are written then, as nothing of ours has
+        # a time to live. Written each second, the events of that moment would wait.
+        f"{_REAL_TIME}.transformWithState.ttlEvictionIntervalMs": "86400000",
         # The default starts a program, chmod, for each file: half of a boundary's pause.
         "spark.sql.streaming.checkpointFileManagerClass": (
             f"{_CHECKPOINTING}.FileSystemBasedCheckpointFileManager"

@@ -204,6 +204,24 @@ def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Pa
     assert steps.alerted() == set()
 
 
+@pytest.mark.parametrize(("orders", "text"), [(40_000, "''"), (300, "repeat(event_id, 10000)")])
+def test_more_than_a_task_has_in_memory_is_kept(
+    spark: SparkSession, tmp_path: Path, orders: int, text: str
+) -> None:
+    rule = WATCHES["over-purchase"]
+    assert rule.book
+    longer = rule.book.model_copy(update={"events": rule.book.events | {"text": text}})
+    steps = Stepwise(spark, rule.model_copy(update={"book": longer}), tmp_path)
+    names = [f"order-{i:05}" for i in range(orders)]
+    try:
+        steps.take(*(request(name, 10) for name in names))
+        assert len(state_of(spark, steps, "book")) == orders
+        steps.take(*(purchase(f"of-{name}", name, 11, 1) for name in names))
+    finally:
+        steps.query.stop()
+    assert steps.alerted() == set(names)
+
+
 def test_a_partition_that_is_behind_keeps_its_books(spark: SparkSession, tmp_path: Path) -> None:
     watch = WATCHES["over-purchase"]
     steps = Stepwise(spark, watch, tmp_path)

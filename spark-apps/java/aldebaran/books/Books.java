@@ -1,9 +1,11 @@
 package aldebaran.books;
 
 import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.struct;
 import static org.apache.spark.sql.functions.timestamp_millis;
 import static org.apache.spark.sql.functions.udf;
 
+import aldebaran.sql.Call;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -25,6 +27,10 @@ public final class Books {
     private static final String BOOK = "_book";
     private static final String AT_MS = "_at_ms";
     private static final String FORGOTTEN = "forgotten";
+    private static final String EVENT = "_event";
+
+    /** Before it come the key, the source and the append time. */
+    private static final int FIRST_KEPT = 3;
 
     private Books() {}
 
@@ -42,10 +48,18 @@ public final class Books {
                 .add(BOOK, DataTypes.BinaryType, false)
                 .add(AT_MS, DataTypes.LongType, false)
                 .add(FORGOTTEN, DataTypes.LongType, false);
-        Keeper keeper = new Keeper(new Layout(columns(given)), keptMs);
-        return events.groupBy(key)
-                .as(Encoders.STRING(), Encoders.row(given))
-                .transformWithState(keeper, TimeMode.None(), OutputMode.Update(), Encoders.row(kept));
+        Dataset<Row> packed = packed(events, given);
+        return packed.groupBy(key)
+                .as(Encoders.STRING(), Encoders.row(packed.schema()))
+                .transformWithState(new Keeper(keptMs), TimeMode.None(), OutputMode.Update(), Encoders.row(kept));
+    }
+
+    /** Packs what is kept before it goes to the key's task: one value that nobody takes apart on its way. */
+    private static Dataset<Row> packed(Dataset<Row> events, StructType given) {
+        String[] names = given.fieldNames();
+        Column[] kept = Arrays.stream(columns(given).fieldNames()).map(name -> col(name)).toArray(Column[]::new);
+        Column packed = Call.of(new Layout(columns(given)), "bytes", struct(kept), DataTypes.BinaryType, true);
+        return events.select(col(names[0]), col(names[1]), col(names[2]), packed.as(EVENT));
     }
 
     /**
@@ -71,7 +85,7 @@ public final class Books {
     }
 
     private static StructType columns(StructType given) {
-        return new StructType(Arrays.copyOfRange(given.fields(), Keeper.KEPT, given.size()));
+        return new StructType(Arrays.copyOfRange(given.fields(), FIRST_KEPT, given.size()));
     }
 
     private static UDF1<byte[], Row[]> unpacked(Layout layout) {

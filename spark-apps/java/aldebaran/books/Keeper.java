@@ -3,6 +3,8 @@ package aldebaran.books;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.ToIntFunction;
+import org.apache.spark.sql.Encoder;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
@@ -11,43 +13,43 @@ import org.apache.spark.sql.streaming.StatefulProcessor;
 import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
-import org.apache.spark.sql.streaming.ValueState;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Keeps each key's book, and gives it out with each event that comes.
  *
- * <p>Events have the columns key, source (int), append time (ms since 1970), and what is kept; results have key, book,
+ * <p>Events have the columns key, source (int), append time (ms since 1970), and what {@link Layout} writes of them; results have key, book,
  * append time, and how many events the book has forgotten. Rows of one call are taken in append time's sequence: Real-time Mode calls with one row as it
  * comes, micro-batches with all rows of a key in any sequence.
  */
 final class Keeper extends StatefulProcessor<String, Row, Row> {
-    static final int SOURCE = 1;
-    static final int AT_MS = 2;
-    static final int KEPT = 3;
+    private static final int SOURCE = 1;
+    private static final int AT_MS = 2;
+    private static final int EVENT = 3;
 
     private static final long serialVersionUID = 1;
 
-    private final Layout layout;
     private final long keptMs;
 
-    private transient ValueState<byte[]> book;
+    private transient WriteBack<byte[]> books;
     private transient Wheel wheel;
 
-    Keeper(Layout layout, long keptMs) {
-        this.layout = layout;
+    Keeper(long keptMs) {
         this.keptMs = keptMs;
     }
 
     @Override
     public void init(OutputMode outputMode, TimeMode timeMode) {
-        TTLConfig never = TTLConfig.NONE();
-        book = getHandle().getValueState("book", Encoders.BINARY(), never);
-        wheel = new Wheel(
-                getHandle().getValueState("due", Encoders.STRING(), never),
-                getHandle().getValueState("hand", Encoders.LONG(), never),
-                keptMs);
+        books = writeBack("book", Encoders.BINARY(), book -> book.length);
+        WriteBack<String> due = writeBack("due", Encoders.STRING(), String::length);
+        wheel = new Wheel(due, getHandle().getValueState("hand", Encoders.LONG(), TTLConfig.NONE()), keptMs);
+    }
+
+    private <V> WriteBack<V> writeBack(String name, Encoder<V> encoder, ToIntFunction<V> length) {
+        WriteBack<V> made = new WriteBack<>(getHandle().getValueState(name, encoder, TTLConfig.NONE()), length, System::nanoTime);
+        BatchEnd.before(getHandle(), made::flush);
+        return made;
     }
 
     @Override
@@ -64,26 +66,25 @@ final class Keeper extends StatefulProcessor<String, Row, Row> {
     private Row taken(String key, Row event) {
         int source = event.getInt(SOURCE);
         long atMs = event.getLong(AT_MS);
-        byte[] before = book.get();
-        byte[] grown = Book.with(before, layout.bytes(event, KEPT), atMs, atMs - keptMs);
-        book.update(grown);
+        byte[] before = books.get(key);
+        byte[] grown = Book.with(before, (byte[]) event.get(EVENT), atMs, atMs - keptMs);
+        books.put(key, grown);
         if (before == null) {
             wheel.add(source, key, atMs + keptMs, atMs);
         }
         wheel.turn(source, atMs, due -> look(due, source, atMs));
-        Wheel.at(key);
+        Keys.at(key);
         return RowFactory.create(key, grown, atMs, Book.forgotten(grown));
     }
 
     private void look(String key, int source, long nowMs) {
-        Wheel.at(key);
-        byte[] kept = book.get();
+        byte[] kept = books.get(key);
         if (kept == null) {
             return;
         }
         long dueMs = Book.newestMs(kept) + keptMs;
         if (dueMs < nowMs) {
-            book.clear();
+            books.clear(key);
         } else {
             wheel.add(source, key, dueMs, nowMs);
         }

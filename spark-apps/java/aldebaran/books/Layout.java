@@ -5,19 +5,21 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.BooleanType;
 import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * How one event lies in a book: which columns are null, as one bit each, then the others one after the other.
  *
  * <p>Numbers take 8 bytes, truths 1, texts their UTF-8 and 4 bytes for its length. At most 32 columns.
  */
-final class Layout implements Serializable {
+public final class Layout implements Serializable {
     static final int COLUMNS_MAX = Integer.SIZE;
 
     private static final long serialVersionUID = 1;
@@ -57,37 +59,45 @@ final class Layout implements Serializable {
         throw new IllegalArgumentException(field.name() + ": a book keeps no " + field.dataType().simpleString());
     }
 
-    /** Returns the bytes of an event whose columns begin at {@code first}. */
-    byte[] bytes(Row event, int first) {
-        byte[][] texts = new byte[kinds.length][];
+    /** Returns the bytes of an event that has these columns and no other; called by the code that Spark makes. */
+    public byte[] bytes(InternalRow event) {
         int nulls = 0;
         int length = Integer.BYTES;
         for (int column = 0; column < kinds.length; column++) {
-            if (event.isNullAt(first + column)) {
+            if (event.isNullAt(column)) {
                 nulls |= 1 << column;
-            } else if (kinds[column] == Kind.TEXT) {
-                texts[column] = event.getString(first + column).getBytes(StandardCharsets.UTF_8);
-                length += Integer.BYTES + texts[column].length;
             } else {
-                length += kinds[column] == Kind.TRUTH ? 1 : Long.BYTES;
+                length += length(kinds[column], event, column);
             }
         }
         ByteBuffer written = ByteBuffer.allocate(length).putInt(nulls);
         for (int column = 0; column < kinds.length; column++) {
             if (!isNull(nulls, column)) {
-                write(written, kinds[column], texts[column], event, first + column);
+                write(written, kinds[column], event, column);
             }
         }
         return written.array();
     }
 
-    private static void write(ByteBuffer written, Kind kind, byte[] text, Row event, int column) {
+    private static int length(Kind kind, InternalRow event, int column) {
+        return switch (kind) {
+            case TEXT -> Integer.BYTES + event.getUTF8String(column).numBytes();
+            case LONG, DOUBLE -> Long.BYTES;
+            case TRUTH -> 1;
+        };
+    }
+
+    private static void write(ByteBuffer written, Kind kind, InternalRow event, int column) {
         switch (kind) {
-            case TEXT -> written.putInt(text.length).put(text);
+            case TEXT -> write(written, event.getUTF8String(column));
             case LONG -> written.putLong(event.getLong(column));
             case DOUBLE -> written.putDouble(event.getDouble(column));
             case TRUTH -> written.put((byte) (event.getBoolean(column) ? 1 : 0));
         }
+    }
+
+    private static void write(ByteBuffer written, UTF8String text) {
+        text.writeTo(written.putInt(text.numBytes()));
     }
 
     /** Returns the event that begins where the buffer stands, with {@code atMs} as one more column at its end. */

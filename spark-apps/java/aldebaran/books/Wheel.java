@@ -7,7 +7,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.ImplicitGroupingKeyTracker$;
 import org.apache.spark.sql.streaming.ValueState;
 
 /**
@@ -46,7 +45,7 @@ final class Wheel {
         }
     }
 
-    private final ValueState<String> due;
+    private final WriteBack<String> due;
     private final ValueState<Long> hands;
     private final long stepMs;
     private final Map<Integer, Hand> known = new HashMap<>();
@@ -62,15 +61,10 @@ final class Wheel {
      * for each step is worse, since RocksDB copies the whole for whatever is appended. {@code hands} holds each source's
      * step that is to be looked at next.
      */
-    Wheel(ValueState<String> due, ValueState<Long> hands, long keptMs) {
+    Wheel(WriteBack<String> due, ValueState<Long> hands, long keptMs) {
         this.due = due;
         this.hands = hands;
         this.stepMs = Math.max(STEP_LEAST_MS, keptMs / STEPS);
-    }
-
-    /** Makes all state that follows that of this key, whatever key Spark has called for. */
-    static void at(String key) {
-        ImplicitGroupingKeyTracker$.MODULE$.setImplicitKey(key);
     }
 
     /** Has a key looked at once the source's clock has passed {@code dueMs}. */
@@ -79,13 +73,12 @@ final class Wheel {
         String place = place(source, step);
         Bundle grown = (open.containsKey(place) ? open.get(place) : new Bundle(bundles(place), 0, "")).with(key);
         open.put(place, grown);
-        at(bundle(place, grown.number));
-        due.update(grown.keys);
+        due.put(bundle(place, grown.number), grown.keys);
     }
 
     private int bundles(String place) {
         int number = 0;
-        for (at(bundle(place, 0)); due.exists(); at(bundle(place, number))) {
+        while (due.get(bundle(place, number)) != null) {
             number++;
         }
         return number;
@@ -107,7 +100,7 @@ final class Wheel {
             clear(source, hand);
         }
         if (hand.step > before) {
-            at(name(source));
+            Keys.at(name(source));
             hands.update(hand.step);
         }
     }
@@ -118,7 +111,7 @@ final class Wheel {
     }
 
     private Hand readHand(int source, long nowMs) {
-        at(name(source));
+        Keys.at(name(source));
         Hand hand = new Hand();
         if (hands.exists()) {
             hand.step = hands.get();
@@ -137,16 +130,15 @@ final class Wheel {
         hand.keys = new ArrayDeque<>();
         hand.bundles = bundles(place(source, hand.step));
         for (int number = 0; number < hand.bundles; number++) {
-            at(bundle(place(source, hand.step), number));
-            hand.keys.addAll(Arrays.asList(due.get().split(String.valueOf(BETWEEN))));
+            String keys = due.get(bundle(place(source, hand.step), number));
+            hand.keys.addAll(Arrays.asList(keys.split(String.valueOf(BETWEEN))));
         }
     }
 
     /** Only now: until a step's keys were all looked at, a crash must find them again. */
     private void clear(int source, Hand hand) {
         for (int number = 0; number < hand.bundles; number++) {
-            at(bundle(place(source, hand.step), number));
-            due.clear();
+            due.clear(bundle(place(source, hand.step), number));
         }
         hand.keys = null;
         hand.step++;

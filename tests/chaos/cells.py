@@ -21,6 +21,9 @@ class Fault(StrEnum):
     RESET = "network resets"
     FULL = "disk full"
     SLOW = "disk slow"
+    REWORDED = "a watch's words changed, and back"
+    RULED = "a watch's rule changed, and back"
+    PAUSED = "another watch paused, and back"
 
 
 class Phase(StrEnum):
@@ -70,6 +73,7 @@ def plan(auditors: list[str]) -> list[Cell]:
         *(Cell(Fault.SLOW, (name,)) for name in DISKED),
         *out_of_reach(auditors),
         *killed(auditors),
+        *(Cell(fault, (AUDITORS,)) for fault in (Fault.REWORDED, Fault.RULED, Fault.PAUSED)),
     ]
 
 

@@ -33,6 +33,9 @@ run fails otherwise.
 - **run**, **at**: the run in which the cell was last played (listed at the end), and when it ended.
 - **busy**: the machine's load average then. Other work on the same cores makes times longer.
 
+A watch is changed in its file, and changed back once both auditors have taken the change over; all
+probes are of `over-purchase`.
+
 SIGSTOP outlasts a consumer's session (10 s), a broker's (9 s) and a deliverer's lease (15 s).
 Network silent: what is sent gets lost and no connection ends; a broker is cut off from its peers
 too. Disk full: the store's own small disk is filled to the last byte, and emptied again. Disk

@@ -9,6 +9,7 @@ import psutil
 
 from tests.acceptance.system import CHANNELS, System
 from tests.chaos.cells import DISKED
+from tests.chaos.changes import Declared
 from tests.chaos.disks import Disks, Kind, kind_here, unshare
 from tests.chaos.doors import Doors
 from tests.chaos.machine import VARIABLE, Behind
@@ -34,16 +35,18 @@ def behind_doors(home: Path, batch_seconds: int) -> Iterator[Stage]:
     system = Unshared(home, channels=CHANNELS, kafka_nodes=3)
     doors = Doors(lambda: owners(system))
     disks = Disks(system, kind_here(), DISKS)
+    declared = Declared(home.parent / "watches", home / "log")
     system.environment |= {
         VARIABLE: opened(doors, system, disks.kind).model_dump_json(),
         "ALDEBARAN_KAFKA_HEAP_MEBIBYTES": "256",
+        "ALDEBARAN_AUDITOR_WATCHES": str(declared.folder),
         "ALDEBARAN_AUDITOR_BATCH_SECONDS": str(batch_seconds),
     }
     own = unshare() if disks.kind is not Kind.NONE else ()
     system.command = (*own, sys.executable, "-m", "tests.chaos.machine")
     try:
         system.start()
-        yield Stage(system, doors, disks)
+        yield Stage(system, doors, disks, declared)
     finally:
         system.stop()
         doors.close()

@@ -16,6 +16,7 @@ from services.contracts.topics import NOTIFICATIONS
 from services.machine.problems import MachineProblem
 from services.machine.waiting import now_seconds, wait_until
 from tests.acceptance.system import START_TIMEOUT_SECONDS, System
+from tests.chaos.changes import Change, Declared
 from tests.chaos.disks import Disks, Kind
 from tests.chaos.doors import Doors
 from tests.chaos.notifications import Notifications
@@ -34,17 +35,20 @@ WELL_PAUSE_SECONDS = 1.0
 
 
 class Stage:
-    """A running system; with `doors` it can be cut off, with `disks` stores are full or slow."""
+    """A running system; with `doors` it can be cut off, with `disks` stores are full or slow, and
+    with `declared` its watches change."""
 
     def __init__(
         self,
         system: System,
         doors: Doors | None = None,
         disks: Disks | None = None,
+        declared: Declared | None = None,
     ) -> None:
         self.system = system
         self._doors = doors
         self.disks = disks or Disks(system, Kind.NONE, {})
+        self._declared = declared
         self._trials = 0
         self._client = httpx2.Client(timeout=SEND_TIMEOUT_SECONDS, trust_env=False, verify=False)
 
@@ -134,6 +138,12 @@ class Stage:
         assert self._doors is not None, "this system has no doors"
         with self._doors.cut(frozenset(names), silent):
             yield
+
+    def change(self, change: Change) -> None:
+        """Change a watch's file and change it back, each until every auditor has taken it over."""
+        assert self._declared is not None, "this system reads the shipped watches"
+        for step in (change, change.back()):
+            self._declared.change(step, self.auditors())
 
     def probe(self, name: str) -> Probe:
         """Start probing from the gateway to the webhook's receiver."""

@@ -10,6 +10,7 @@ from tests.acceptance.counts import alerted
 from tests.acceptance.system import Simulation
 from tests.chaos import cells, disks
 from tests.chaos.cells import Cell, Fault, Phase, Workload
+from tests.chaos.changes import CHANGES
 from tests.chaos.counting import Counts, count, settled
 from tests.chaos.probe import Probe, Sample, normal_again_ms, now_ms, quantile
 from tests.chaos.results import Outcome
@@ -82,6 +83,9 @@ class Trial:
         if self._cell.fault is Fault.KILL:
             self._stage.kill(self._hit)
             return begun, begun
+        if change := CHANGES.get(self._cell.fault):
+            self._stage.change(change)
+            return begun, now_ms()
         with self._outage():
             self._system.pause(LASTING_SECONDS[self._cell.fault])
         return begun, now_ms()

@@ -2,7 +2,8 @@
 
 `latency_probe.py EVENTS_PER_SECOND PROBES_PER_SECOND SECONDS` writes JSON: for each probe the
 moment it was meant to leave (milliseconds since 1970) and, by auditor, milliseconds from there
-until its alert was in the reader's hands.
+until its alert was in the reader's hands; as `echo`, those of a record that went straight through
+the broker at the same moment.
 """
 
 import json
@@ -13,6 +14,8 @@ import uuid
 from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from services.backbone.settings import KafkaSettings, read_settings
 from services.contracts.topics import ALERTS
@@ -20,6 +23,8 @@ from services.contracts.topics import ALERTS
 OPEN_BEFORE_SECONDS = 2.0
 READ_AFTER_SECONDS = 20.0
 STREAM = "trades"
+ECHO = "latency-echo"
+TOPIC_TIMEOUT_SECONDS = 30
 
 
 @dataclass
@@ -45,17 +50,32 @@ def read(run: Run, servers: str, ready: threading.Event, done: threading.Event) 
     """Note when each auditor's alert about one of our orders is in our hands."""
     settings = {"bootstrap.servers": servers, "group.id": run.name, "fetch.wait.max.ms": 10}
     consumer = Consumer({**settings, "auto.offset.reset": "latest", "enable.auto.commit": False})
-    consumer.subscribe([ALERTS], on_assign=lambda *_: ready.set())
+    consumer.subscribe([ALERTS, ECHO], on_assign=lambda *_: ready.set())
     while not done.is_set():
         message = consumer.poll(0.1)
         now_ns = time.monotonic_ns()
         if message is None or message.error() is not None:
             continue
-        alert = json.loads(message.value() or b"{}")
-        name, _, number = alert["key"].get("order_id", "").rpartition("-")
+        source, order = told(message.topic() or "", message.value() or b"")
+        name, _, number = order.rpartition("-")
         if name == run.name:
-            run.read_ns.setdefault(int(number), {}).setdefault(alert["auditor"], now_ns)
+            run.read_ns.setdefault(int(number), {}).setdefault(source, now_ns)
     consumer.close()
+
+
+def told(topic: str, value: bytes) -> tuple[str, str]:
+    """Return which auditor tells of which order, or that it is the order's echo."""
+    if topic == ECHO:
+        return "echo", value.decode()
+    alert = json.loads(value)
+    return alert["auditor"], alert["key"].get("order_id", "")
+
+
+def declare_echo(servers: str) -> None:
+    """Make the topic of echoes, if it is not there."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    if ECHO not in admin.list_topics(timeout=TOPIC_TIMEOUT_SECONDS).topics:
+        admin.create_topics([NewTopic(ECHO, 1, 1)])[ECHO].result(TOPIC_TIMEOUT_SECONDS)
 
 
 def send(run: Run, servers: str, rate: float, probes: float, seconds: float) -> None:
@@ -73,6 +93,7 @@ def send(run: Run, servers: str, rate: float, probes: float, seconds: float) -> 
             order = run.order(probe)
             run.intended_ns[probe] = due_ns
             producer.produce(STREAM, event("purchase", f"{order}-p", order, 11), order)
+            producer.produce(ECHO, order)
         elif part == 1:
             order = run.order(probe + ahead)
             producer.produce(STREAM, event("request", order, order, 10), order)
@@ -88,6 +109,7 @@ def main(rate: float, probes: float, seconds: float) -> None:
     """Measure, and write what came of it."""
     servers = read_settings(KafkaSettings).kafka_bootstrap_servers
     run, ready, done = Run(f"lat{uuid.uuid4().hex[:8]}"), threading.Event(), threading.Event()
+    declare_echo(servers)
     reader = threading.Thread(target=read, args=(run, servers, ready, done))
     reader.start()
     ready.wait(60)

@@ -105,8 +105,7 @@ def share_lines(cell: dict[str, Any]) -> Iterator[str]:
     """Return what each pod did while a cell with several of a kind was played."""
     if not (shares := cell.get("shares")):
         return
-    yield f"\n{cell['title']}: what each pod did until all had done something, in events, alerts, "
-    yield "deliveries:\n"
+    yield f"\n{cell['title']}: events, alerts and deliveries of each pod until all had some:\n"
     for component, did in shares.items():
         yield f"- {component}: {', '.join(map(str, did))}"
 
@@ -115,6 +114,8 @@ def speed_lines(title: str, speed: dict[str, Any]) -> Iterator[str]:
     """Return the section about one measurement."""
     yield f"\n## Speed: auditor.runner {title}\n"
     yield "From the moment an event was meant to leave to its alert in a reader's hands, in a pod."
+    if "echo" in speed["rows"]:
+        yield "*Echo* went straight through the broker at the same moments."
     yield f"{speed['probes']} probes, {speed['missing']} missing; load {speed['load']}.\n"
     names = ("p50", "p99", "p99.9", "max")
     yield f"| ms | {' | '.join(names)} |"

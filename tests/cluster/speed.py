@@ -6,20 +6,32 @@ from datetime import datetime
 from typing import Any, Final
 
 QUANTILES: Final = (0.5, 0.99, 0.999)
+ECHO: Final = "echo"
+"""What went straight through the broker, as the program tells it among the auditors."""
 AROUND_MS: Final = 500.0
 """What was sent so shortly before a boundary's pause, or after it, counts as across it."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One order: when it was meant to cross, and by auditor how long its alert took."""
+    """One order: when it was meant to cross, and by auditor how long its alert took.
+
+    `echo_ms` is what a record took straight through the broker; None where none came.
+    """
 
     at_ms: float
     latencies_ms: Mapping[str, float]
+    echo_ms: float | None = None
 
     def first_ms(self) -> float | None:
         """Return how long the first alert took; None if none came."""
         return min(self.latencies_ms.values(), default=None)
+
+
+def probe_of(told: Mapping[str, Any]) -> Probe:
+    """Read what the program in the pod tells of one probe."""
+    alerts = {name: ms for name, ms in told["ms"].items() if name != ECHO}
+    return Probe(told["at_ms"], alerts, told["ms"].get(ECHO))
 
 
 @dataclass(frozen=True)
@@ -56,7 +68,7 @@ def quantiles(latencies_ms: Iterable[float]) -> dict[str, float]:
 
 
 def table(probes: Iterable[Probe], pauses: Iterable[Pause]) -> dict[str, dict[str, float]]:
-    """Return quantiles of each auditor alone and of the pair, in all, between and across."""
+    """Return quantiles of each auditor and of the pair, in all, between, across, and the echo's."""
     every, stood = list(probes), list(pauses)
     auditors = sorted({name for probe in every for name in probe.latencies_ms})
     shown: dict[str, dict[str, float]] = {}
@@ -69,6 +81,7 @@ def table(probes: Iterable[Probe], pauses: Iterable[Pause]) -> dict[str, dict[st
         shown[f"{name}, all"] = quantiles(latency for _, latency in found)
         shown[f"{name}, between"] = quantiles(between)
         shown[f"{name}, across"] = quantiles(across)
+    shown[ECHO] = quantiles(probe.echo_ms for probe in every if probe.echo_ms is not None)
     return {name: row for name, row in shown.items() if row}
 
 

@@ -15,7 +15,7 @@ from tests.cluster.conftest import RUNS, watches
 from tests.cluster.kubectl import ready
 from tests.cluster.release import HERE, Release
 from tests.cluster.report import ClusterReport
-from tests.cluster.speed import Pause, Probe, pause_of, table
+from tests.cluster.speed import Pause, Probe, pause_of, probe_of, table
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
 
@@ -31,7 +31,7 @@ def probe(release: Release, seconds: str) -> list[Probe]:
     pod = next(each["metadata"]["name"] for each in release.pods("gateway") if ready(each))
     arguments = (RATE, PROBES, seconds)
     told = release.kubectl.python(pod, PROGRAM.read_text("utf-8"), *arguments)
-    return [Probe(each["at_ms"], each["ms"]) for each in json.loads(told)]
+    return [probe_of(each) for each in json.loads(told)]
 
 
 def pauses(release: Release, since_ms: float) -> list[Pause]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cluster.speed import AROUND_MS, Pause, Probe, quantiles, table
+from tests.cluster.speed import AROUND_MS, Pause, Probe, probe_of, quantiles, table
 
 latencies = st.floats(0.1, 10_000)
 
@@ -29,6 +29,14 @@ def test_each_alone_knows_its_own_boundaries_and_the_pair_both() -> None:
     assert rows["a, across"]["max"] == 1.0
     assert rows["b, across"]["max"] == 2.0
     assert {"pair, across", "pair, between"} <= rows.keys()
+
+
+def test_an_echo_is_no_alert() -> None:
+    probe = probe_of({"at_ms": 5.0, "ms": {"a": 4.0, "echo": 1.0}})
+    assert probe == Probe(5.0, {"a": 4.0}, 1.0)
+    rows = table([probe, probe_of({"at_ms": 6.0, "ms": {"a": 3.0}})], [])
+    assert (rows["pair, all"]["max"], rows["echo"]["max"]) == (4.0, 1.0)
+    assert probe_of({"at_ms": 7.0, "ms": {"echo": 1.0}}).first_ms() is None
 
 
 def test_quantiles_of_nothing_are_none() -> None:

@@ -47,7 +47,7 @@ final class Keeper extends StatefulProcessor<String, Row, Row> {
     }
 
     private <V> WriteBack<V> writeBack(String name, Encoder<V> encoder, ToIntFunction<V> length) {
-        WriteBack<V> made = new WriteBack<>(getHandle().getValueState(name, encoder, TTLConfig.NONE()), length, System::nanoTime);
+        WriteBack<V> made = new WriteBack<>(getHandle().getValueState(name, encoder, TTLConfig.NONE()), length);
         BatchEnd.before(getHandle(), made::flush);
         return made;
     }

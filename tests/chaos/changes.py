@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from services.heartbeat.settings import SHIPPED_WATCHES
 from services.machine.waiting import wait_until
 from tests.chaos.cells import Fault
 from tests.integration.said import said
 
-SHIPPED: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
 TAKEN_TIMEOUT_SECONDS: Final = 240.0
 
 
@@ -45,7 +45,7 @@ class Declared:
     def __init__(self, folder: Path, logs: Path) -> None:
         self.folder = folder
         self._logs = logs
-        shutil.copytree(SHIPPED, folder)
+        shutil.copytree(SHIPPED_WATCHES, folder)
 
     def change(self, change: Change, auditors: Sequence[str]) -> None:
         """Write a change, and wait until each of these auditors tells that it has been made."""

@@ -1,7 +1,6 @@
 """One system under fire: its programs by name, its doors, its disks, and who arrives."""
 
 import os
-import re
 import signal
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -22,6 +21,7 @@ from tests.chaos.doors import Doors
 from tests.chaos.notifications import Notifications
 from tests.chaos.probe import Probe
 from tests.chaos.wellness import not_well
+from tests.integration.samples import total
 
 EVENTS = "/v1/streams/trades/events"
 INSTANCE = "ALDEBARAN_KAFKA_GROUP_INSTANCE_ID"
@@ -100,8 +100,7 @@ class Stage:
             page = self.system.text(AUDITOR_PORTS.get(auditor, "auditor"), "/metrics")
         except httpx2.HTTPError:
             return 0.0
-        found = re.findall(r"^aldebaran_auditor_batches_total{.*} (\S+)$", page, re.MULTILINE)
-        return sum(map(float, found))
+        return total(page, "aldebaran_auditor_batches_total")
 
     def kill(self, names: Iterable[str]) -> None:
         """End programs with SIGKILL at once, and wait until others have their places."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from services.heartbeat.settings import SHIPPED_WATCHES
 from services.lookout.settings import SHIPPED_ROUTES
 from services.machine.problems import MachineProblem
 from tests.chaos.facts import load, machine
@@ -31,7 +32,6 @@ RUNS = (
 NAMESPACE = "aldebaran-test"
 SLOTS = 5
 """What each of the shipped watches needs at once."""
-WATCHES = HERE.parents[1] / "spark-apps" / "auditor" / "watches"
 
 
 def declared(folder: Path) -> Path:
@@ -47,7 +47,7 @@ def declared(folder: Path) -> Path:
 
 def watches() -> list[Path]:
     """Return the shipped watches that `CLUSTER_WATCHES` names, all where it names none."""
-    shipped = {path.stem: path for path in sorted(WATCHES.glob("*.yaml"))}
+    shipped = {path.stem: path for path in sorted(SHIPPED_WATCHES.glob("*.yaml"))}
     named = os.environ.get("CLUSTER_WATCHES", "").split() or list(shipped)
     if unknown := sorted(set(named) - shipped.keys()):
         raise pytest.UsageError(f"CLUSTER_WATCHES: no {unknown}; shipped are {list(shipped)}")

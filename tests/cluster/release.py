@@ -3,7 +3,6 @@
 import base64
 import json
 import os
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -18,13 +17,13 @@ import psycopg
 
 from services.machine.ports import free_ports
 from services.machine.problems import MachineProblem
-from tests.acceptance.system import ROOT, Simulation
+from tests.acceptance.system import CHANNELS, ROOT, Simulation
 from tests.cluster.kubectl import Kubectl, Object, ready, run, until
+from tests.integration.samples import total
 
 CHART: Final = ROOT / "charts" / "aldebaran"
 HERE: Final = Path(__file__).parent
 NAME: Final = "aldebaran"
-CHANNELS: Final = ("webhook", "email", "bus")
 WORK: Final = {
     "gateway": "aldebaran_gateway_events_total",
     "lookout": "aldebaran_lookout_alerts_total",
@@ -97,7 +96,7 @@ class Release:
         """Return what each pod has done since it started, by component and pod."""
         return {
             component: {
-                pod["metadata"]["name"]: total(self._page(pod, "/metrics"), metric)
+                pod["metadata"]["name"]: int(total(self._page(pod, "/metrics"), metric))
                 for pod in self.pods(component)
             }
             for component, metric in WORK.items()
@@ -219,12 +218,6 @@ class Release:
 def address(pod: Object) -> str:
     """Return where a pod listens, by number; where it has no address yet, one that refuses."""
     return str(pod["status"].get("podIP", "0.0.0.0"))  # noqa: S104 - nothing is bound to it
-
-
-def total(page: str, metric: str) -> int:
-    """Return the sum of a counter's samples on a page of metrics."""
-    samples = (line for line in page.splitlines() if re.match(rf"{metric}[ {{]", line))
-    return int(sum(float(sample.rpartition(" ")[2]) for sample in samples))
 
 
 def whole(each: Object) -> bool:

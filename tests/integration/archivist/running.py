@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import uuid
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from services.contracts.streams import load_stream
 from services.contracts.topics import ACCOUNTS, Topic
 from tests.integration.auditor.running import Place, Running, from_beginning
 from tests.integration.s3 import BUCKET, S3Server
+from tests.integration.samples import total
 
 RecordType = TypeVar("RecordType", bound=Record)
 
@@ -123,9 +123,7 @@ def kill_all(running: Running) -> None:
 
 def metric(running: Running, name: str, **labels: str) -> float:
     """Return the sum of a metric's samples that carry these labels."""
-    wanted = {f'{label}="{value}"' for label, value in labels.items()}
-    samples = re.findall(rf"^{name}{{(.*)}} (\S+)$", running.ask("/metrics")[1], re.M)
-    return sum(float(value) for found, value in samples if wanted <= set(found.split(",")))
+    return total(running.ask("/metrics")[1], name, **labels)
 
 
 class Reader:

@@ -15,7 +15,7 @@ from tests.bench.stores import Broker
 from tests.bench.traffic import probe_order, purchase, request
 
 BATCH_SECONDS = 20.0
-TIMEOUT_SECONDS = 900
+TIMEOUT_SECONDS = 2400
 MARKER_ROW = 5
 STATE_BYTES = "aldebaran_auditor_state_bytes"
 

@@ -19,6 +19,11 @@ def machine() -> dict[str, str]:
     }
 
 
+def machine_line() -> str:
+    """Return what the machine is, as a line of a report."""
+    return f"Machine: {', '.join(f'{name} {value}' for name, value in machine().items())}."
+
+
 def now() -> dict[str, str]:
     """Return the time and the load average, for beside what is measured now."""
     at = datetime.now(UTC).isoformat(timespec="minutes")

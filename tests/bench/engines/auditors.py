@@ -154,7 +154,7 @@ def _watches(scene: Scene) -> Path:
     folder = scene.home / "watches"
     watch = folder / scene.watch.name
     if not watch.exists():  # who starts again on a checkpoint must find the same rule
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(scene.watch, watch)
     return folder
 

@@ -78,8 +78,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--events", type=int, nargs="+", default=COUNTS, help="kept events")
     parser.add_argument("--report", type=Path, default=REPORT, help="where to write it")
     told = parser.parse_args(arguments)
-    machine = ", ".join(f"{name} {value}" for name, value in facts.machine().items())
-    text = HEAD.format(batch=BATCH_SECONDS, machine=f"Machine: {machine}.")
+    text = HEAD.format(batch=BATCH_SECONDS, machine=facts.machine_line())
     for events in told.events:
         say(f"rebuilding from {events} events")
         text += measured(events).shown() + "\n"

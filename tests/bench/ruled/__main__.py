@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from tests.bench import facts
 from tests.bench.drain import DrainRow, drain, write_backlog
 from tests.bench.engine import ROOT, Engine, Scene
 from tests.bench.engines.auditors import single
@@ -17,9 +18,10 @@ from tests.bench.stores import running_broker
 WATCH = Path(__file__).with_name("limits.yaml")
 REPORT = ROOT / "docs" / "reports" / "rules.md"
 COUNTS = (10, 1_000, 10_000)
-PACE = Pace(rates=(1_000,), seconds=30.0, warm_up_seconds=15.0, probes_per_second=100.0)
-BACKLOG = 400_000
-BATCH_SECONDS = 60.0
+THERE_AND_BACK = (*COUNTS, *reversed(COUNTS))
+PACE = Pace(rates=(1_000,), seconds=30.0, warm_up_seconds=30.0, probes_per_second=100.0)
+BACKLOG = 2_000_000
+BATCH_SECONDS = 600.0
 """Longer than a visit: what a boundary costs does not depend on rules."""
 
 
@@ -27,7 +29,7 @@ def main() -> int:
     """Measure every count of rules, there and back, and write the report."""
     latencies: list[tuple[int, LatencyRow]] = []
     drains: list[tuple[int, DrainRow]] = []
-    for count in (*COUNTS, *reversed(COUNTS)):
+    for count in THERE_AND_BACK:
         say(f"latency with {count} rules")
         latencies.append((count, latency(count)))
     say(f"draining {BACKLOG} events")
@@ -45,11 +47,11 @@ def latency(count: int) -> LatencyRow:
 
 
 def drained() -> list[tuple[int, DrainRow]]:
-    """Let one auditor drain the same topic with each count of rules."""
+    """Let one auditor drain the same topic with each count of rules, there and back."""
     rows = []
     with running_broker(bench_topics()) as broker:
         backlog = write_backlog(broker.bootstrap, BACKLOG, 2)
-        for count in COUNTS:
+        for count in THERE_AND_BACK:
             with tempfile.TemporaryDirectory() as home:
                 scene = Scene(broker.bootstrap, Path(home), WATCH, BATCH_SECONDS)
                 start = partial(ruled, count=count)
@@ -79,6 +81,8 @@ def report(
         "One auditor, one watch that joins `rules` behind its GROUP BY",
         "(`tests/bench/ruled/limits.yaml`); broker, load and probes on the same cores. Visits go",
         "there and back. `PYTHONPATH=.:spark-apps .tools/venv/bin/python -m tests.bench.ruled`",
+        "",
+        f"{facts.machine_line()} Ended {facts.now()['at']}.",
         "",
         f"Latency at {PACE.rates[0]:,} events/s, no batch boundary inside, ms:",
         "",

@@ -22,6 +22,9 @@ EXIT_BUG = 70
 """`EX_SOFTWARE` of sysexits.h: a bug ended the process."""
 EXIT_DEPENDENCY = 69
 """`EX_UNAVAILABLE` of sysexits.h: something outside was away for too long, or its client ended."""
+IDLE_CONNECTION_SECONDS = 75
+"""Longer than the 60 s of load balancers (nginx, AWS): were we the first to end a connection, their
+next request would meet a closed line and be answered 502."""
 
 log = logger(__name__)
 
@@ -103,7 +106,14 @@ class HttpServer:
     """Uvicorn on a thread of its own; leaves signals to the program."""
 
     def __init__(self, app: ASGIApp, host: str, port: int) -> None:
-        config = uvicorn.Config(app, host=host, port=port, log_config=None, lifespan="off")
+        config = uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            log_config=None,
+            lifespan="off",
+            timeout_keep_alive=IDLE_CONNECTION_SECONDS,
+        )
         self._server = uvicorn.Server(config)
         self._address = f"{host}:{port}"
         self._thread = threading.Thread(target=self._server.run, name="http", daemon=True)

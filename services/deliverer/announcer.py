@@ -69,6 +69,8 @@ class Announcer:
                 at_ms=at_ms,
             )
             records.append(Outgoing(topics.DELIVERY_EVENTS, row.delivery_id, event.encode()))
+            if after is State.FAILED:
+                metrics.FAILED.labels(row.channel).inc()
             before = after
         self._producer.send(records).add_done_callback(_count_lost)
 

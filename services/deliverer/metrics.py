@@ -11,6 +11,11 @@ DELIVERIES: Final = Counter(
     "Sends by what they came to: accepted, refused, permanent, unknown",
     ["channel", "outcome"],
 )
+FAILED: Final = Counter(
+    "aldebaran_deliverer_failed_total",
+    "Deliveries that failed for good, by the provider's answer, by evidence or a person's word",
+    ["channel"],
+)
 SWEPT: Final = Counter(
     "aldebaran_deliverer_swept_total", "Rows that a sweep moved, by new state", ["channel", "state"]
 )

@@ -10,6 +10,7 @@ from services.backbone.memory import forget_loaded
 from services.backbone.outage import until_there
 from services.backbone.reading import Reading
 from services.backbone.service import Life
+from services.deliverer import metrics
 from services.deliverer.assembly import Parts, assemble
 from services.deliverer.channel import OpenChannel
 from services.deliverer.inbox import Inbox
@@ -35,6 +36,8 @@ class Deliverer:
         """Work until the life's stop, then drain."""
         stop = asyncio.Event()
         self._report_health()
+        # A counter that begins with its first failure would look to Prometheus as if none had come.
+        metrics.FAILED.labels(self.settings.channel)
         await self.parts.pool.open()
         loop = asyncio.get_running_loop()
         parts = self.parts

@@ -50,7 +50,7 @@ def rules() -> list[dict[str, Any]]:
     """Return all alerting rules."""
     groups = [
         group
-        for path in sorted((CHART / "files" / "rules").glob("*.yaml"))
+        for path in sorted((CHART / "files" / "rules").rglob("*.yaml"))
         for group in yaml.safe_load(path.read_text("utf-8"))["groups"]
     ]
     return [rule for group in groups for rule in group["rules"]]

@@ -55,6 +55,25 @@ def test_the_driver_knows_and_takes_every_setting(runner: str) -> None:
         assert AuditorSettings().auditor_id == "a"
 
 
+@pytest.mark.parametrize("runner", OPERATORS)
+def test_drivers_and_executors_go_where_auditors_are_told_to_go(runner: str) -> None:
+    wanted = ("auditor.nodeSelector.disk=fast", "auditor.podAnnotations.note=stay")
+    for made in templates(made_by(runner, *wanted), runner):
+        assert made["spec"]["nodeSelector"] == {"disk": "fast"}
+        assert made["metadata"]["annotations"]["note"] == "stay"
+
+
+@pytest.mark.parametrize("runner", OPERATORS)
+def test_a_drain_of_operators_drivers_is_counted_by_a_number(runner: str) -> None:
+    (budget,) = (
+        each
+        for each in made_by(runner)
+        if each["kind"] == "PodDisruptionBudget" and "auditors" in each["metadata"]["name"]
+    )
+    assert budget["spec"]["minAvailable"] == 1
+    assert "maxUnavailable" not in budget["spec"]
+
+
 def test_a_driver_is_started_again_however_it_ends() -> None:
     for each in applications("kubeflow"):
         assert each["spec"]["restartPolicy"]["type"] == "Always"

@@ -46,6 +46,43 @@ def test_every_pod_is_restricted(case: Case) -> None:
 
 
 @every_case
+def test_every_pod_can_pull_from_a_private_registry(case: Case) -> None:
+    private = setting("image.registry=registry.example.com/", "image.pullSecrets={pull}")
+    for name, pod in pods(rendered(*case, *private)).items():
+        assert pod["imagePullSecrets"] == [{"name": "pull"}], name
+
+
+def test_images_of_others_are_named_whole() -> None:
+    made = pods(rendered(*setting("image.registry=registry.example.com/")))
+    named = [each["image"] for pod in made.values() for each in pod["containers"]]
+    images = {name.rpartition(":")[0] for name in named}
+    ours = {f"registry.example.com/aldebaran/{name}" for name in ("service", "spark")}
+    assert images == {*ours, "apache/kafka", "postgres"}
+
+
+def test_every_pod_of_an_install_on_mixed_nodes_is_told_which_it_may_have() -> None:
+    for name, pod in pods(rendered(*CASES["eks"])).items():
+        assert pod["nodeSelector"]["kubernetes.io/arch"] == "amd64", name
+
+
+def test_three_brokers_are_never_on_one_node() -> None:
+    pod = pods(rendered(*setting("kafka.embedded.replicas=3")))["t-aldebaran-kafka"]
+    by_node = {each["topologyKey"]: each for each in pod["topologySpreadConstraints"]}
+    assert by_node["kubernetes.io/hostname"]["whenUnsatisfiable"] == "DoNotSchedule"
+
+
+HOLDS_DATA = {"Kafka", "KafkaNodePool", "KafkaTopic", "Cluster"}
+"""Kinds of operators that delete the data with the object."""
+
+
+def test_what_operators_would_delete_with_its_data_outlives_the_release() -> None:
+    made = [each for each in rendered(*CASES["strimzi"]) if each["kind"] in HOLDS_DATA]
+    assert {each["kind"] for each in made} == HOLDS_DATA
+    for each in made:
+        assert each["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
+
+
+@every_case
 def test_no_secret_stands_in_an_environment(case: Case) -> None:
     objects = rendered(*case)
     secrets = [
@@ -190,6 +227,8 @@ def test_helm_test_tries_a_trade() -> None:
         "commonLabels.team=desk",
         "existingSecret=more",
         "settings.log_level=debug",
+        "image.pullSecrets={pull}",
+        "default.nodeSelector.disk=fast",
     ],
 )
 def test_a_job_that_would_differ_is_another_job(change: str) -> None:

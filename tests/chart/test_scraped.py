@@ -12,7 +12,7 @@ from tests.metrics import metrics
 pytestmark = needs_helm
 
 FULL = CHART / "examples" / "full" / "values.yaml"
-FILES = [*board_files(), *sorted((CHART / "files" / "rules").glob("*.yaml"))]
+FILES = [*board_files(), *sorted((CHART / "files" / "rules").rglob("*.yaml"))]
 LIBRARIES = {"backbone", "engine"}
 """Parts that are in several programs, whose metrics come from each of them."""
 

@@ -36,11 +36,16 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
 {{- end }}
 {{- end -}}
 
-{{/* An image's whole name: [root, {repository, tag}]. */}}
+{{/* The whole name of one of our two images: [root, {repository, tag}]. */}}
 {{- define "aldebaran.image" -}}
 {{- $root := index . 0 -}}
 {{- $image := index . 1 -}}
 {{- printf "%s%s:%s" $root.Values.image.registry $image.repository (default $root.Chart.AppVersion $image.tag) -}}
+{{- end -}}
+
+{{/* Of an image that others make: its registry is in its repository. */}}
+{{- define "aldebaran.wholeImage" -}}
+{{- printf "%s:%s" .repository .tag -}}
 {{- end -}}
 
 {{- define "aldebaran.serviceAccount" -}}

@@ -42,8 +42,8 @@ spec:
     - ports: [{port: {{ . }}, protocol: TCP}]
     {{- end }}
   egress:
-    - to: [{namespaceSelector: {}}]
-      ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]
+    # Wherever it answers: a node's own cache of names has an address that no selector matches.
+    - ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]
     {{- if has "release" .egressTo }}
     - to: [{podSelector: {{ include "aldebaran.releasePods" $root }}}]
     {{- end }}

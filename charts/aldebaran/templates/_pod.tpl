@@ -102,6 +102,7 @@ Numbers too: as text, Go would write a million as 1e+06. */}}
 {{- end }}
 {{- end -}}
 
+{{/* Where a pod may run: [root, part, values]. `nodesApart` in them: rather no pod than two on a node. */}}
 {{- define "aldebaran.placement" -}}
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
@@ -123,7 +124,7 @@ topologySpreadConstraints:
   {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - maxSkew: 1
     topologyKey: {{ $key }}
-    whenUnsatisfiable: ScheduleAnyway
+    whenUnsatisfiable: {{ ternary "DoNotSchedule" "ScheduleAnyway" (and (eq $key "kubernetes.io/hostname") (default false $of.nodesApart)) }}
     labelSelector:
       matchLabels: {{ include "aldebaran.selector" (list $root $name) | nindent 8 }}
   {{- end }}

@@ -1,0 +1,40 @@
+{{/* What Kubernetes or Kafka cannot change in an install that runs: refused before Helm has changed a
+part of it. Without a cluster (`helm template`) nothing is looked at. */}}
+
+{{/* A quantity of storage in bytes, or nothing where its unit is none of these. */}}
+{{- define "aldebaran.bytes" -}}
+{{- $units := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
+{{- $unit := regexFind "[A-Za-z]*$" . -}}
+{{- if hasKey $units $unit }}{{ mulf (trimSuffix $unit . | float64) (index $units $unit) }}{{ end -}}
+{{- end -}}
+
+{{/* Fails where a StatefulSet's volume is to become another one: [root, part, storage, its value, access modes]. */}}
+{{- define "aldebaran.volumeKept" -}}
+{{- $root := index . 0 -}}
+{{- $name := include "aldebaran.part" (list $root (index . 1)) -}}
+{{- $storage := index . 2 -}}
+{{- $value := index . 3 -}}
+{{- $modes := index . 4 -}}
+{{- $namespace := $root.Release.Namespace -}}
+{{- range dig "spec" "volumeClaimTemplates" list (lookup "apps/v1" "StatefulSet" $namespace $name) -}}
+{{- $size := .spec.resources.requests.storage -}}
+{{- $pod := printf "%s-%s-0" .metadata.name $name -}}
+{{- if ne (include "aldebaran.bytes" $size) (include "aldebaran.bytes" $storage.size) -}}
+{{- fail (printf "%s.size is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. To make it larger, where the class allows it: kubectl -n %s patch pvc %s -p '{\"spec\":{\"resources\":{\"requests\":{\"storage\":\"%s\"}}}}' (and those of further pods), then kubectl -n %s delete statefulset %s --cascade=orphan (its pods run on), then this again." $value $storage.size $name $size $namespace $pod $storage.size $namespace $name) -}}
+{{- end -}}
+{{- if ne (toJson .spec.accessModes) (toJson $modes) -}}
+{{- fail (printf "%s.accessModes is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. An auditor may lose its checkpoints, and builds them again: kubectl -n %s delete statefulset %s, then pvc %s, then this again; one auditor after the other." $value (toJson $modes) $name (toJson .spec.accessModes) $namespace $name $pod) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Fails where the number of embedded brokers is to change: root. */}}
+{{- define "aldebaran.brokersKept" -}}
+{{- $name := include "aldebaran.part" (list . "kafka") -}}
+{{- $wanted := int .Values.kafka.embedded.replicas -}}
+{{- with lookup "apps/v1" "StatefulSet" .Release.Namespace $name -}}
+{{- if ne (int .spec.replicas) $wanted -}}
+{{- fail (printf "kafka.embedded.replicas is %d, and this release was installed with %d: topics would keep the copies that they have, and the brokers' vote would not be the same for all. Leave it at %d; or install a release of another name with %d and move publishers to it; or bring brokers of your own (kafka.mode external or strimzi)." $wanted (int .spec.replicas) (int .spec.replicas) $wanted) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -9,7 +9,7 @@ import orjson
 
 from services.backbone.errors import Trouble
 from services.backbone.ledger.answers import Answer, Answers, Happening, Recipient
-from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.database import pool_of_command
 from services.backbone.settings import LedgerSettings
 from services.contracts import topics
 from services.lookout.rendering import iso, one_line
@@ -29,7 +29,7 @@ def add_command(commands: "Commands[argparse.ArgumentParser]") -> None:
 def answer(asked: argparse.Namespace, settings: LedgerSettings) -> int:
     """Carry the command out; return the exit code: 1 if the ledger knows no such alert."""
     try:
-        with open_pool(settings) as pool:
+        with pool_of_command(settings) as pool:
             answers = Answers(pool)
             found = answers.why(asked.alert)
             absent = "" if found else answers.absent(asked.alert)

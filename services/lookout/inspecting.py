@@ -9,7 +9,7 @@ from typing import Final
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Trouble
-from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.database import pool_of_command
 from services.backbone.ledger.names import known_names
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Alert, Malformed
@@ -72,7 +72,7 @@ def _check(
 
 
 def _deployed_names(settings: LookoutSettings) -> Mapping[str, Collection[str]]:
-    with open_pool(settings) as pool:
+    with pool_of_command(settings) as pool:
         return known_names(pool)
 
 

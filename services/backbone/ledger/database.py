@@ -10,7 +10,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from services.backbone.clock import SystemClock
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 from services.backbone.settings import LedgerSettings
 from services.backbone.sockets import has_news
 
@@ -18,6 +18,11 @@ _CONNECT_TIMEOUT_SECONDS: Final = 5
 _STATEMENT_TIMEOUT_MS: Final = 10_000
 
 _SURE_SECONDS: Final = 1.0
+
+WHAT_TO_SET: Final = (
+    "set ALDEBARAN_POSTGRES_URL to postgresql://<user>:<password>@<host>:<port>/<database> "
+    "(`make run` prints the line for its own)"
+)
 
 Connection = psycopg.Connection[TupleRow]
 Pool = ConnectionPool[Connection]
@@ -86,6 +91,56 @@ class _Checks:
             return
         ConnectionPool.check_connection(connection)
         self._lived_at[connection] = now
+
+
+@contextmanager
+def own_connection(settings: LedgerSettings) -> Iterator[Connection]:
+    """Give a connection outside any pool, one transaction long: at a start, or for a command.
+
+    Raises:
+        Transient: Postgres is away.
+        Refused: Postgres is there and does not let us in.
+    """
+    url = settings.postgres_url.get_secret_value()
+    with sorted_troubles(), _log_in(url) as connection:
+        yield connection
+
+
+@contextmanager
+def pool_of_command(settings: LedgerSettings) -> Iterator[Pool]:
+    """Give a pool to what a person asks for; a pool by itself only says that it has waited.
+
+    Raises:
+        Transient: Postgres is away.
+        Refused: Postgres is there and does not let us in.
+    """
+    with own_connection(settings):
+        pass
+    with open_pool(settings) as pool:
+        yield pool
+
+
+def _log_in(url: str) -> Connection:
+    """Connect; only here is a bad password told from a server that is away.
+
+    Programs that run keep waiting, since what they have in hand is not to be refused for it.
+    """
+    try:
+        return psycopg.connect(url, **connection_options())
+    except psycopg.OperationalError as error:
+        if not_let_in(error):
+            raise Refused(f"Postgres: {str(error).strip()}; {WHAT_TO_SET}") from error
+        raise
+
+
+def not_let_in(error: psycopg.OperationalError) -> bool:
+    """Tell whether a connection failed for want of the right password.
+
+    By the text, since libpq hands out no code of a log-in that was turned down.
+    """
+    login = error.pgconn
+    wrong = "password authentication failed" in str(error)
+    return login is not None and (login.needs_password or (login.used_password and wrong))
 
 
 def async_pool(settings: LedgerSettings) -> AsyncPool:

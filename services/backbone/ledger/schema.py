@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import psycopg
-
 from services.backbone.errors import Refused
-from services.backbone.ledger.database import Connection, connection_options, sorted_troubles
+from services.backbone.ledger.database import Connection, own_connection
 from services.backbone.settings import LedgerSettings
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
@@ -35,10 +33,10 @@ def migrate(settings: LedgerSettings) -> list[str]:
 
     Raises:
         Transient: Postgres is away.
-        Refused: the ledger is newer than this program, and does not serve it any more.
+        Refused: Postgres does not let us in, or the ledger is newer than this program and does not
+            serve it any more.
     """
-    url = settings.postgres_url.get_secret_value()
-    with sorted_troubles(), psycopg.connect(url, **connection_options()) as connection:
+    with own_connection(settings) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         connection.execute(_READY)
         return _apply_missing(connection)

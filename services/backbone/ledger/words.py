@@ -6,11 +6,10 @@ The channel's deliverer tells the moves.
 from dataclasses import dataclass, replace
 from typing import Final
 
-import psycopg
 from psycopg.rows import class_row
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.database import Connection, connection_options, sorted_troubles
+from services.backbone.ledger.database import Connection, own_connection
 from services.backbone.ledger.evidence import Evidence, EvidenceKind
 from services.backbone.ledger.evidence import give_on as give_evidence
 from services.backbone.settings import LedgerSettings
@@ -88,9 +87,9 @@ def waiting(settings: LedgerSettings, channel: str) -> list[Waiting]:
 
     Raises:
         Transient: Postgres is away.
+        Refused: Postgres does not let us in.
     """
-    url = settings.postgres_url.get_secret_value()
-    with sorted_troubles(), psycopg.connect(url, **connection_options()) as connection:
+    with own_connection(settings) as connection:
         cursor = connection.cursor(row_factory=class_row(Waiting))
         return cursor.execute(_WAITING, (channel, LIST_LIMIT)).fetchall()
 
@@ -100,10 +99,9 @@ def give(settings: LedgerSettings, word: Word) -> None:
 
     Raises:
         Transient: Postgres is away.
-        Refused: no such delivery waits.
+        Refused: Postgres does not let us in, or no such delivery waits.
     """
-    url = settings.postgres_url.get_secret_value()
-    with sorted_troubles(), psycopg.connect(url, **connection_options()) as connection:
+    with own_connection(settings) as connection:
         give_on(connection, word)
 
 

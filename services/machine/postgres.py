@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import secrets
+import shlex
 import shutil
 import signal
 import subprocess
@@ -58,6 +59,11 @@ class PostgresServer:
         password = quote(self.password_file.read_text("ascii").strip(), safe="")
         name = database or self.database
         return f"postgresql://{self.user}:{password}@127.0.0.1:{self.port}/{name}"
+
+    def url_in_shell(self) -> str:
+        """Return the address as a shell reads it: it takes the password out of its file."""
+        password = f"$(cat {shlex.quote(str(self.password_file))})"
+        return f'"postgresql://{self.user}:{password}@127.0.0.1:{self.port}/{self.database}"'
 
 
 def find_binaries() -> Path:

@@ -1,5 +1,7 @@
 """What the user is told once everything runs: where to look."""
 
+import shlex
+
 from services.machine.api_key import CONSOLE_PASSWORD
 from services.machine.plan import Machine
 from services.machine.programs import Program
@@ -41,7 +43,18 @@ def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
         ("logs", str(machine.home / "log")),
     ]
     lines = [f"  {what:<28} {where}" for what, where in (*places, *metrics, *rest)]
-    return "\n".join(["Aldebaran is running. Ctrl-C stops everything.", *lines, ""])
+    running = "Aldebaran is running. Ctrl-C stops everything."
+    return "\n".join([running, *lines, *commands(machine), ""])
+
+
+def commands(machine: Machine) -> list[str]:
+    """Return the lines that make another terminal ready for `python -m services.…`."""
+    activate = machine.tools / "venv" / "bin" / "activate"
+    return [
+        "For the commands of the documents, in another terminal, in this folder:",
+        f"  . {shlex.quote(str(activate))}",
+        f"  export ALDEBARAN_POSTGRES_URL={machine.server.url_in_shell()}",
+    ]
 
 
 def routing(machine: Machine) -> list[tuple[str, str]]:

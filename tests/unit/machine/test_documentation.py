@@ -1,9 +1,13 @@
 import re
 from pathlib import Path
 
+import pytest
+
+from services.machine.postgres import PostgresServer
 from services.machine.settings import DELIVERER_PREFIX, MachineSettings
 
-PAGE = Path(__file__).parents[3] / "docs" / "one-machine.md"
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "one-machine.md"
 
 CHANNELS = [name for name in MachineSettings.model_fields if name.startswith(DELIVERER_PREFIX)]
 EVERYTHING = MachineSettings(
@@ -20,3 +24,14 @@ def test_the_page_tells_every_port_and_its_default() -> None:
 
 def test_the_page_tells_the_simulators_dials() -> None:
     assert f"`{MachineSettings().simulator_dials}`" in PAGE.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/one-machine.md"])
+def test_the_lines_that_make_a_terminal_ready_are_those_of_the_welcome(name: str) -> None:
+    home, tools, port = (
+        MachineSettings.model_fields[each].default for each in ("home", "tools", "port_postgres")
+    )
+    server = PostgresServer(home / "postgres", port)
+    text = (ROOT / name).read_text("utf-8")
+    assert f"\n. {tools}/venv/bin/activate\n" in text
+    assert f"\nexport ALDEBARAN_POSTGRES_URL={server.url_in_shell()}\n" in text

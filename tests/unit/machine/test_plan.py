@@ -1,4 +1,5 @@
 import stat
+import subprocess
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +12,7 @@ from services.machine import api_key, cluster
 from services.machine.environment import environment
 from services.machine.plan import Machine, plan
 from services.machine.programs import check_plan
-from services.machine.welcome import welcome
+from services.machine.welcome import commands, welcome
 
 
 def test_the_plan_holds_together(machine: Machine) -> None:
@@ -96,7 +97,20 @@ def test_the_welcome_names_places_and_no_secret(machine: Machine) -> None:
     assert "/metrics" in said
     assert str(machine.home / "log") in said
     assert "p@ss" not in said
+    assert "\n".join(commands(machine)) in said
     assert machine.api_key.read() not in said
+
+
+def test_lines_to_copy_take_the_password_out_of_its_file(machine: Machine, tmp_path: Path) -> None:
+    folder = tmp_path / "a folder's"
+    folder.mkdir()
+    (folder / "password").write_text("x-1_Y\n", "ascii")
+    told = commands(replace(machine, server=replace(machine.server, folder=folder)))
+    assert "x-1_Y" not in "".join(told)
+    assert told[1].endswith("/venv/bin/activate")
+    line = f"{told[2]}; echo $ALDEBARAN_POSTGRES_URL"
+    shown = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)
+    assert shown.stdout == "postgresql://aldebaran:x-1_Y@127.0.0.1:15432/aldebaran\n"
 
 
 def test_the_key_is_made_once_is_private_and_its_hash_follows_it(tmp_path: Path) -> None:

@@ -96,13 +96,18 @@ def table(found: list[Metric]) -> str:
     return "\n".join(["| metric | kind | labels | |", "|---|---|---|---|", *rows]) + "\n"
 
 
-def with_table(page: str, found: list[Metric]) -> str:
-    """Return the page with its table made anew."""
+def with_made(page: str, made: str) -> str:
+    """Return a page with what is made of the code put between its marks."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"{PAGE.name} needs the lines {BEGIN.strip()} and {END.strip()}")
-    return before + begin + table(found) + end + after
+        raise ValueError(f"the page needs the lines {BEGIN.strip()} and {END.strip()}")
+    return before + begin + made + end + after
+
+
+def with_table(page: str, found: list[Metric]) -> str:
+    """Return the page with its table made anew."""
+    return with_made(page, table(found))
 
 
 def main() -> int:

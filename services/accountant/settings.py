@@ -31,22 +31,31 @@ class AccountantSettings(KafkaSettings, LedgerSettings):
     accountant_recipients: Annotated[tuple[TargetSetting, ...], Field(max_length=32)] = ()
     """Whom to tell, the first preferred; at least two channels, so that one may be in trouble."""
     accountant_group: Name = "accountant"
+    """The consumer group that reads topic alerts; the one of what was set aside begins with it."""
     accountant_behind_seconds: Seconds = 30.0
     """How long an alert may take from its topic into the ledger."""
     accountant_turn_seconds: Seconds = 10.0
+    """Between two accountings."""
     accountant_raise_seconds: Seconds = 300.0
     """Between two messages about the same kind of finding."""
     accountant_due_seconds: Seconds = 120.0
+    """How long deliveries of a channel may be due, or claimed beyond their lease."""
     accountant_in_doubt_seconds: Seconds = 600.0
+    """How long a delivery may be in doubt before somebody is told."""
     accountant_held_seconds: Seconds = 900.0
+    """How long a delivery may be HELD, or FAILED and unseen to, before somebody is told."""
     accountant_suppressed_seconds: Seconds = 300.0
+    """How long what a lookout has to follow up may be overdue before somebody is told."""
     accountant_window_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 168.0
     """How far back recipients are compared again and again."""
     accountant_heartbeat_url: SecretStr | None = None
+    """A dead man's switch: gets a POST after a whole accounting."""
     accountant_heartbeat_seconds: Seconds = 60.0
+    """Between two such calls, at least."""
     age_limit_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 168.0
     """As the deliverers have it."""
     ledger_retention_days: Annotated[float, Field(gt=0, le=36_500)] = 400.0
+    """Alerts that are older are removed from the ledger, unless a delivery is still open."""
 
     @model_validator(mode="after")
     def _keys_outlive_replays(self) -> Self:

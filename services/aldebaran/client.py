@@ -13,6 +13,7 @@ class CommandSettings(OperatorSettings):
     """Where the console is, and the operator's key."""
 
     console_url: str = Field(default="http://127.0.0.1:18080", pattern=r"^https?://[^\s]+$")
+    """Where the console's API is."""
 
 
 def console_client(

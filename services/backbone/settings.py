@@ -33,11 +33,17 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore")
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Lines of less weight are not written."""
     log_format: Literal["json", "text"] = "json"
+    """A line of JSON for each happening, or text for people."""
     instance: str = Field(default_factory=socket.gethostname, min_length=1, max_length=128)
+    """What this process is called in logs, and as the owner of claims."""
     http_host: str = "127.0.0.1"
+    """The address on which health, metrics and the program's own pages are served."""
     http_port: Port = 8080
+    """Their port."""
     drain_timeout_seconds: Seconds = 10.0
+    """How long a program may finish what it has in hand after SIGTERM."""
 
     @classmethod
     def settings_customise_sources(
@@ -59,6 +65,7 @@ class KafkaSettings(Settings):
     """Settings of a program that talks to Kafka."""
 
     kafka_bootstrap_servers: str = "127.0.0.1:19092"
+    """Brokers to begin with, `host:port`, with commas between."""
     kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
     kafka_group_instance_id: Annotated[str, Field(max_length=200)] = ""
@@ -74,13 +81,17 @@ class ChannelsSettings(Settings):
         "webhook",
         "email",
     )
+    """The channels in use; each has a deliverer and a topic of its own."""
 
 
 class LedgerSettings(Settings):
     """Settings of a program that uses the ledger."""
 
     postgres_url: SecretStr = SecretStr("postgresql://aldebaran@127.0.0.1:15432/aldebaran")
+    """The ledger's address, `postgresql://user:password@host:port/database`; without it that of
+    `make run`, whose password is missing here."""
     postgres_pool_size: Annotated[int, Field(ge=1, le=100)] = 4
+    """Most connections to it of a program at once; some programs have two pools."""
 
 
 SettingsType = TypeVar("SettingsType", bound=Settings)

@@ -26,7 +26,9 @@ class ConsoleSettings(LedgerSettings, KafkaSettings, OidcSettings):
     console_first_password: SecretStr = SecretStr("")
     """The password of `admin`, who is made while there is no user at all."""
     console_session_hours: Annotated[float, Field(gt=0, le=24 * 30)] = 12.0
+    """After so long a person logs in again."""
     console_idle_minutes: Annotated[float, Field(gt=0, le=24 * 60)] = 60.0
+    """After so long without a request too."""
     console_look_seconds: Annotated[float, Field(ge=0.2, le=60)] = 2.0
     """Time between two looks at the ledger and at the other programs."""
     console_parts: Annotated[dict[Name, PartUrl], Field(max_length=100)] = Field(
@@ -35,6 +37,7 @@ class ConsoleSettings(LedgerSettings, KafkaSettings, OidcSettings):
     """Where the other programs serve health and metrics, by name. A host name that stands for
     several addresses is several processes."""
     lookout_url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://[^\s]+$")
+    """Where the lookout's API is."""
     operator_key: SecretStr = SecretStr("")
     """The console's own key for the lookout: silences and tests go through it."""
     watches_dir: Path = SHIPPED_WATCHES

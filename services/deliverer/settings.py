@@ -19,25 +19,44 @@ class DelivererSettings(LedgerSettings, ProducerSettings):
     """What one deliverer can be told."""
 
     channel: Name
+    """The channel that this deliverer serves."""
     producer_linger_ms: Annotated[int, Field(ge=0, le=1000)] = 50
     """It writes what has happened, which nobody waits for; a bus's records go another way."""
     concurrency: Annotated[int, Field(ge=1, le=1000)] = 32
+    """Sends at once."""
     rate_per_second: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    """Sends per second, of all deliverers of the channel together; unset: as many as there are."""
     rate_burst: Annotated[int, Field(ge=1, le=100_000)] = 1
+    """So many of them may go at once after a quiet time."""
     send_timeout_seconds: Seconds | None = None
+    """From claim to answer; unset: what the channel declares."""
     lease_seconds: Seconds | None = None
+    """How long a claim is its owner's, at least two send timeouts; unset: three."""
     attempts_limit: Annotated[int, Field(ge=1, le=1000)] = 20
+    """After so many tries a delivery that was provably not taken is HELD."""
     retry_first_seconds: Seconds = 1.0
+    """The wait after the first such try; it doubles from try to try, with jitter."""
     retry_limit_seconds: Seconds = 300.0
+    """The longest wait between two tries."""
     retry_after_limit_seconds: Seconds = 3600.0
+    """The longest wait that a receiver may ask for."""
     in_doubt_deadline_seconds: Seconds = 120.0
+    """How long a doubt waits for evidence."""
     look_up_timeout_seconds: Seconds = 20.0
+    """For one question to the provider about a doubt."""
     in_doubt_repeats: frozenset[Severity] | None = None
+    """Severities that are repeated once, with a mark, after a doubt without evidence; unset: what
+    the channel declares; `[]` holds all."""
     breaker_failures_limit: Annotated[int, Field(ge=1, le=1000)] = 5
+    """A destination that fails so often in a row is left alone for a while."""
     breaker_first_seconds: Seconds = 1.0
+    """The first pause before it is probed; pauses grow."""
     breaker_limit_seconds: Seconds = 60.0
+    """The longest pause between two probes."""
     sweep_seconds: Seconds = 1.0
+    """Between two looks into the ledger for what no record told of."""
     age_limit_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 168.0
+    """Deliveries that are older, and not sent yet, are HELD."""
 
     @model_validator(mode="after")
     def _lease_holds_two_sends(self) -> Self:

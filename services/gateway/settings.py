@@ -19,9 +19,11 @@ class OnrampSettings(ProducerSettings):
     """What all on-ramps can be told."""
 
     streams_dir: Path = SHIPPED_STREAMS
+    """The folder of declared streams."""
     body_limit_bytes: Annotated[int, Field(ge=1024, le=BODY_LIMIT_MAX_BYTES)] = 4 * MIB
     """Largest request body or message, also after decompression."""
     batch_limit_events: Annotated[int, Field(ge=1, le=40_000)] = 10_000
+    """Most events of one request or message."""
     producer_timeout_seconds: Seconds = 4.0
     """Shorter than the time to drain, so that every request gets its answer before the end."""
 
@@ -30,11 +32,15 @@ class GatewaySettings(OnrampSettings):
     """What the HTTP on-ramp can be told."""
 
     api_keys: Literal["on", "off"] = "on"
+    """Whether senders need a key; `off` lets in whoever reaches the port."""
     api_keys_file: Path | None = None
+    """The file of keys' hashes and the streams that each may send to."""
     inflight_limit_requests: Annotated[int, Field(ge=1, le=100_000)] = 512
+    """Most requests in work; one more is answered 429 at once."""
     inflight_limit_bytes: Annotated[int, Field(ge=MIB, le=4096 * MIB)] = 32 * MIB
     """Bodies held in memory at one time, counted as they arrive and after decompression."""
     body_timeout_seconds: Seconds = 10.0
+    """How long a body may take to come."""
     answers_per_connection: Annotated[int, Field(ge=0, le=1_000_000_000)] = 1000
     """On average; then a publisher connects anew, maybe to another gateway. 0: without end."""
 

@@ -19,9 +19,13 @@ class HeartbeatSettings(ProducerSettings):
     """Which watches to measure, how often, and from when on an answer counts as missed."""
 
     watches_dir: Path = SHIPPED_WATCHES
+    """The folder of watches, which the auditors read too."""
     streams_dir: Path = SHIPPED_STREAMS
+    """The folder of declared streams."""
     heartbeat_interval_seconds: Annotated[float, Field(ge=0.05, le=3600)] = 2.0
+    """Between two beats of a watch."""
     heartbeat_in_time_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
+    """An answer that takes longer counts as missed."""
     heartbeat_auditors: Annotated[tuple[Name, ...], Field(max_length=AUDITORS_LIMIT)] = ()
     """Ids of the auditors that should answer; others count too, once they have answered."""
     heartbeat_agree_seconds: Annotated[float, Field(ge=1, le=3600)] = 60.0
@@ -29,3 +33,4 @@ class HeartbeatSettings(ProducerSettings):
     heartbeat_reload_delay_seconds: Seconds = 2.0
     """How long changed files must stay as they are before the change is taken."""
     producer_timeout_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
+    """After so long a beat that the brokers have not taken is given up."""

@@ -10,6 +10,7 @@ class LookoutSettings(OperatorSettings):
     """Where the lookout is, and the operator's key."""
 
     lookout_url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://[^\s]+$")
+    """Where the lookout's API is."""
 
 
 def lookout_client(

@@ -25,7 +25,9 @@ class MachineSettings(ChannelsSettings):
     """What `make run` can be told; every port is `ALDEBARAN_PORT_<WHAT>`."""
 
     home: Path = Path(".aldebaran")
+    """The folder of all state."""
     tools: Path = Path(".tools")
+    """The folder of the Python environment and the jars; no state."""
     kafka_nodes: Annotated[int, Field(ge=1, le=3), AfterValidator(odd)] = 1
     """Brokers; with three, every topic has three copies and any one of them may die."""
     kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384

@@ -27,6 +27,7 @@ class RehearsalSettings(LedgerSettings, KafkaSettings):
     auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
     """More options of Spark's Kafka client, as the auditors have them; values are masked."""
     streams_dir: Path | None = None
+    """The folder of declared streams."""
     watches_dir: Path | None = None
     """Where the auditors' tables of rules are; these folders count unless
     `ALDEBARAN_AUDITOR_STREAMS` and `ALDEBARAN_AUDITOR_WATCHES` name others."""

@@ -10,7 +10,12 @@ class SimulatorSettings(ProducerSettings):
     """Where the targets are, and how patient a run is."""
 
     http_port: Port = 18088
+    """For health and metrics."""
     simulator_stream: str = "trades"
+    """The stream that gets the events."""
     simulator_gateway_url: str = "http://127.0.0.1:18081"
+    """Where the gateway is."""
     simulator_api_key: SecretStr | None = None
+    """The key for the gateway."""
     simulator_answer_timeout_seconds: Seconds = 60.0
+    """How long a run waits at its end for answers that are missing."""

@@ -36,6 +36,7 @@ class TrialSettings(SimulatorSettings):
     """How long to wait, beside where the gateway and the brokers are."""
 
     trial_timeout_seconds: Seconds = 60.0
+    """How long to wait for answers, and then for an alert and its delivery."""
 
 
 @dataclass

@@ -23,6 +23,7 @@ class TopicsSettings(KafkaSettings, ChannelsSettings):
     """Which topics to declare."""
 
     streams_dir: Path = SHIPPED_STREAMS
+    """The folder of declared streams."""
     topic_copies: Annotated[int, Field(ge=1, le=5)] = 1
     """Copies of every topic; a stream may declare more (`replication`)."""
     topic_patience_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0

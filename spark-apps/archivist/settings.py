@@ -20,8 +20,11 @@ class ArchivistSettings(StoreSettings):
     """Settings of the archivist; the defaults suit a small machine."""
 
     http_port: Port = 8091
+    """For health and metrics."""
     archivist_streams: Path = SHIPPED_STREAMS
+    """The folder of declared streams."""
     archivist_accounts: Path = SHIPPED_ACCOUNTS
+    """The folder of declared accounts."""
     archivist_archive: Place = ".aldebaran/archive"
     """Where the Parquet files are, in one folder per stream: a folder, or s3a://bucket/prefix."""
     archivist_state: Path = Path(".aldebaran/archivist")
@@ -32,22 +35,32 @@ class ArchivistSettings(StoreSettings):
     archivist_master: str = ""
     """Spark's master; empty means this process, with `archivist_slots` threads."""
     archivist_slots: Count = 2
+    """How many tasks run at once."""
     archivist_heap: Annotated[str, Field(pattern=r"^\d{1,6}[mg]$")] = "512m"
+    """Java's heap."""
     archivist_shuffle_partitions: Count = 2
+    """Into how many parts rows are shuffled."""
     archivist_niceness: Annotated[int, Field(ge=0, le=19)] = 10
+    """How far it steps back behind everything else on its machine."""
     archivist_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
     archivist_fail_on_data_loss: bool = True
+    """Whether it stops when records were deleted before it read them."""
 
     archivist_interval_seconds: Annotated[float, Field(ge=0.1, le=86_400)] = 60.0
     """Pause from the start of one round to the start of the next."""
     archivist_records_per_batch: Annotated[int, Field(ge=1, le=100_000_000)] = 1_000_000
+    """Most records of a stream that one batch takes."""
     archivist_files_per_batch: Count = 1
+    """Most files that a batch writes into one folder."""
     archivist_clock_slack_seconds: Annotated[float, Field(ge=0, le=86_400)] = 60.0
     """How far the clocks of the brokers and of this machine may differ."""
     archivist_progress_grace_seconds: Seconds = 120.0
+    """After three intervals and so long without progress the health page asks for a restart."""
     archivist_restarts_max: Annotated[int, Field(ge=0, le=1000)] = 8
+    """With more failures of one job within the window the program ends."""
     archivist_restarts_window_seconds: Seconds = 1800.0
+    """That window."""
 
     def kafka_client_options(self) -> dict[str, str]:
         """Return the options of every Kafka client of the archivist, without any prefix."""

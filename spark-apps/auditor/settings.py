@@ -21,9 +21,13 @@ class AuditorSettings(StoreSettings):
     """Settings of one auditor; two auditors differ in id, port, phase and nothing else."""
 
     http_port: Port = 8082
+    """For health and metrics."""
     auditor_id: Name = "a"
+    """This auditor's name; no two have the same."""
     auditor_watches: Path = SHIPPED_WATCHES
+    """The folder of watches; changed files are taken over while it runs."""
     auditor_streams: Path = SHIPPED_STREAMS
+    """The folder of declared streams."""
     auditor_checkpoints: Path = Path(".aldebaran/auditor")
     """Folder of checkpoints on a disk of this auditor's driver."""
     auditor_store: Address = ""
@@ -35,9 +39,13 @@ class AuditorSettings(StoreSettings):
     auditor_master: str = ""
     """Spark's master; empty means this process, with `auditor_slots` threads."""
     auditor_slots: Count = 16
+    """How many tasks may run at once: input and shuffle partitions of all watches together."""
     auditor_heap: Annotated[str, Field(pattern=r"^\d{1,6}[mg]$")] = "1g"
+    """Java's heap."""
     auditor_state_memory_mebibytes: Count = 128
+    """Memory that RocksDB may take for all state of all watches."""
     auditor_shuffle_partitions: Count = 2
+    """Into how many parts rows are shuffled; a changed number begins a watch's checkpoint anew."""
     auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
     auditor_spark_options: dict[str, str] = Field(default_factory=dict)
@@ -47,14 +55,18 @@ class AuditorSettings(StoreSettings):
     behind them with the loss counted and told."""
 
     auditor_batch_seconds: Annotated[float, Field(ge=5, le=3600)] = 120.0
+    """The length of a batch; alerts do not wait for its end."""
     auditor_phase: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Where in a batch length, counted by the wall clock, batches end; a partner's is half more."""
     auditor_reload_delay_seconds: Seconds = 2.0
     """How long changed files must stay as they are before the change is taken; differs between
     auditors that share no folder of checkpoints, so that they take it one after the other."""
     auditor_progress_grace_seconds: Seconds = 30.0
+    """After two batches and so long without progress a watch is started again."""
     auditor_restarts_max: Annotated[int, Field(ge=0, le=1000)] = 8
+    """With more failures within the window a watch counts as failed, and is tried once a minute."""
     auditor_restarts_window_seconds: Seconds = 600.0
+    """That window."""
 
     def jars(self) -> tuple[Path, ...]:
         """Return the folders of libraries that Spark gets from us."""

@@ -28,9 +28,13 @@ class ProducerSettings(KafkaSettings):
     """Settings of a program that writes to Kafka."""
 
     producer_queue_messages: Annotated[int, Field(ge=100, le=1_000_000)] = 50_000
+    """Most records that wait to be written; with more, who brings them has to wait."""
     producer_queue_kib: Annotated[int, Field(ge=64, le=1_048_576)] = 32 * 1024
+    """Most memory that they may take."""
     producer_timeout_seconds: Seconds = 20.0
+    """After so long a record that the brokers have not taken is given up."""
     producer_linger_ms: Annotated[int, Field(ge=0, le=1000)] = 0
+    """How long a record waits for others to travel with it."""
 
 
 @dataclass(frozen=True, slots=True)

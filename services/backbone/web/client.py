@@ -86,7 +86,9 @@ class OperatorSettings(Settings):
     """The operator's key, and how long to wait; a command line adds where its program is."""
 
     operator_key: SecretStr = SecretStr("")
+    """The operator's own key, as `keygen` made it."""
     operator_timeout_seconds: Seconds = 15.0
+    """How long a command waits for an answer."""
 
 
 def command_client(

@@ -42,6 +42,7 @@ class LinkSettings(Settings):
     """Secrets by a name of your own. The first signs, all are good: put a new one first, and take
     the old one out when its links are over."""
     link_days: Annotated[int, Field(ge=1, le=365)] = 7
+    """How long a link can be used."""
 
 
 class BadLink(Exception):

@@ -38,6 +38,7 @@ class TwilioSettings(Settings):
     """The secrets with which Twilio signs, and the address that it signs."""
 
     sms_auth_token: SecretStr | None = None
+    """The account's token, as the deliverer's setting of this name; Twilio signs with it."""
     sms_shared_key: SecretStr | None = None
     """The secret of a key with which Twilio signs instead, if the account is set up so."""
     callbacks_public_url: WebAddress | None = None

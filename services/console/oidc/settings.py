@@ -25,11 +25,13 @@ class OidcSettings(Settings):
     console_oidc_issuer: WebAddress = ""
     """The provider's address, as its own discovery document spells it."""
     console_oidc_client_id: Annotated[str, Field(max_length=255)] = ""
+    """Our name at the provider."""
     console_oidc_client_secret: SecretStr = SecretStr("")
     """Empty for a public client: then PKCE alone proves that the code is ours."""
     console_oidc_scopes: Annotated[str, Field(pattern=r"^openid( [!-~]{1,100}){0,20}$")] = (
         "openid profile email"
     )
+    """What a person is asked to let us see."""
     console_oidc_name_claim: Claim = "preferred_username"
     """The claim that names a person here; without it `email`, else the subject."""
     console_oidc_roles_claim: Claim = "groups"

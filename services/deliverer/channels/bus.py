@@ -45,14 +45,21 @@ class BusSettings(ProducerSettings):
     bus_security_protocol: Protocol = "plaintext"
     """`ssl` and `sasl_ssl` check the cluster; `sasl_…` log in there."""
     bus_sasl_mechanism: Mechanism = "SCRAM-SHA-512"
+    """How to log in at the other cluster."""
     bus_sasl_username: str | None = None
+    """The user there."""
     bus_sasl_password: SecretStr | None = None
+    """The user's password."""
     bus_ca_file: str | None = None
+    """Certificates (PEM) that the cluster's is checked by, instead of the system's."""
     bus_certificate_file: str | None = None
+    """Our own certificate (PEM), where the cluster asks for one."""
     bus_key_file: str | None = None
+    """The key of our own certificate (PEM)."""
     bus_default_topic: str = topics.NOTIFICATIONS
     """For recipients without a name of their own."""
     send_timeout_seconds: Seconds = 10.0
+    """From claim to answer, as the deliverer's; a record is given up after 0.8 of it."""
 
     @model_validator(mode="after")
     def _security_is_whole(self) -> Self:

@@ -64,7 +64,9 @@ class PagerDutySettings(Settings):
     pagerduty_link: str | None = None
     """An address of your own for each alert; `{alert_id}` and `{delivery_id}` are filled in."""
     pagerduty_connect_timeout_seconds: Seconds = 5.0
+    """How long a connection may take to come about."""
     pagerduty_ca_file: str | None = None
+    """Certificates (PEM) that the server's is checked by, instead of the system's."""
 
 
 class PagerDutyChannel:

@@ -67,14 +67,17 @@ class WebhookSettings(Settings):
     """How the webhook channel talks."""
 
     webhook_targets: dict[str, WebhookTarget] = Field(default_factory=dict)
+    """Addresses by the name that routes use, each maybe with a secret of its own to sign with."""
     webhook_signing_secret: SecretStr | None = None
     """For targets without one of their own: `whsec_` and base64, or any text."""
     webhook_dedupes: bool = False
     """Whether the receivers drop a second request with the same Idempotency-Key."""
     webhook_connect_timeout_seconds: Seconds = 5.0
+    """How long a connection may take to come about."""
     webhook_keep_alive_seconds: Annotated[float, Field(ge=0, le=3600)] = 1.0
     """How long an idle connection is kept, less than receivers do; 0 opens one for each send."""
     webhook_ca_file: str | None = None
+    """Certificates (PEM) that receivers' are checked by, instead of the system's."""
 
 
 class WebhookChannel:

@@ -14,7 +14,12 @@ class AmqpSettings(OnrampSettings):
     """What the AMQP on-ramp can be told; prefetch times body limit bounds its memory."""
 
     http_port: Port = 8081
+    """For health and metrics."""
     amqp_url: SecretStr = SecretStr("amqp://guest:guest@127.0.0.1:5672/")
+    """The RabbitMQ server, with user, password and virtual host; `amqps` with TLS."""
     amqp_bindings_file: Path = SHIPPED_BINDINGS
+    """Which queue feeds which stream."""
     amqp_prefetch_messages: Annotated[int, Field(ge=1, le=10_000)] = 64
+    """Most messages of a queue that are in hand at once."""
     amqp_connect_timeout_seconds: Seconds = 10.0
+    """How long a connection may take to come about."""

@@ -15,13 +15,21 @@ class EmailSettings(Settings):
     """Which relay, and as whom."""
 
     email_host: str = "127.0.0.1"
+    """The relay."""
     email_port: Port = 25
+    """The relay's port."""
     email_tls: Literal["none", "starttls", "tls"] = "none"
+    """Whether the relay is spoken to in TLS: from the first byte (`tls`), or after STARTTLS."""
     email_ca_file: str | None = None
+    """Certificates (PEM) that the relay's is checked by, instead of the system's."""
     email_username: str | None = None
+    """The user at the relay; without one there is no log-in."""
     email_password: SecretStr | None = None
+    """The user's password."""
     email_sender: Address = "aldebaran@localhost.localdomain"
+    """Who writes; the domain is that of message ids too."""
     email_sender_name: str = "Aldebaran"
+    """The name beside that address."""
     email_step_timeout_seconds: Seconds = 20.0
     """For each step before the content; the answer to the content has the whole send timeout."""
 

@@ -21,6 +21,7 @@ class WitnessSettings(Settings):
     """Where a result goes, and where it is found again."""
 
     nagios_way: Literal["spool", "command"] = "spool"
+    """By files in Nagios' spool, or by its command file."""
     nagios_spool: Path = Path("/var/lib/nagios4/spool/checkresults")
     """check_result_path of nagios.cfg."""
     nagios_command_file: Path = Path("/var/lib/nagios4/rw/nagios.cmd")

@@ -13,22 +13,29 @@ class NrdpSettings(Settings):
     """Which NRDP, and with what token."""
 
     nrdp_url: ServerAddress = "http://127.0.0.1/nrdp/"
+    """Where NRDP is."""
     nrdp_token: SecretStr = SecretStr("")
     """One of `authorized_tokens` of the server."""
     nrdp_username: str | None = None
     """For servers with require_basic_auth."""
     nrdp_password: SecretStr = SecretStr("")
+    """The password of that user."""
     nrdp_info_state: InfoState = 1
     """0 would tell that all is well, and so would end an earlier alert of the same service."""
     nrdp_dedupes: bool = False
     """Whether a repeat does no harm: no service is volatile, each has one source of alerts."""
     nrdp_connect_timeout_seconds: Seconds = 5.0
+    """How long a connection may take to come about."""
     nrdp_ca_file: str | None = None
+    """Certificates (PEM) that the server's is checked by, instead of the system's."""
     nrdp_status_url: ServerAddress | None = None
     """Where statusjson.cgi and archivejson.cgi of that Nagios are; evidence after a doubt."""
     nrdp_status_username: str | None = None
+    """The user there."""
     nrdp_status_password: SecretStr = SecretStr("")
+    """The user's password."""
     nrdp_status_timeout_seconds: Seconds = 10.0
+    """For each question there."""
     nrdp_absence_seconds: Annotated[float, Field(ge=30, le=86_400)] | None = 300.0
     """So long after the lease a result that Nagios lacks counts as not taken: more than the web
     server may work on a request whose sender is gone. None: never."""

@@ -42,21 +42,27 @@ class PushSettings(LedgerSettings):
     """Apple's key, the app, and where."""
 
     push_key_id: Annotated[str, Field(pattern=r"^[A-Z0-9]{10}$")]
+    """The id that Apple gave the signing key."""
     push_team_id: Annotated[str, Field(pattern=r"^[A-Z0-9]{10}$")]
+    """The team's id at Apple."""
     push_key: SecretStr | None = None
     """The signing key (.p8) itself, or `push_key_file` names its file."""
     push_key_file: Path | None = None
+    """The file of the signing key."""
     push_topic: Annotated[str, Field(min_length=1, max_length=255)]
     """The app's bundle id."""
     push_devices: dict[str, PushDevice] = Field(default_factory=dict)
+    """Phones by the name that routes use, and since when each token is known."""
     push_url: ServerAddress = "https://api.push.apple.com"
     """Development builds of an app use https://api.sandbox.push.apple.com."""
     push_keep_seconds: Seconds = 86_400.0
     """How long Apple keeps a notification for a phone that is offline."""
     push_connect_timeout_seconds: Seconds = 5.0
+    """How long a connection may take to come about."""
     push_idle_seconds: Seconds = 300.0
     """A connection that was idle for longer is not used again: a firewall may have dropped it."""
     push_ca_file: str | None = None
+    """Certificates (PEM) that the server's is checked by, instead of the system's."""
 
     @model_validator(mode="after")
     def _key_signs(self) -> Self:

@@ -37,7 +37,9 @@ class RabbitmqSettings(Settings):
     rabbitmq_certificate_file: str | None = None
     """Our own certificate, with its key unless that is in a file of its own."""
     rabbitmq_key_file: str | None = None
+    """The file of its key."""
     rabbitmq_connect_timeout_seconds: Seconds = 5.0
+    """How long a connection may take to come about."""
     rabbitmq_dedupes: bool = True
     """Whether readers drop a second message with the same message id."""
 

@@ -21,12 +21,17 @@ class SlackSettings(Settings):
     slack_seconds_between: Annotated[float, Field(ge=0, le=60)] = 1.0
     """Between two messages to one conversation."""
     slack_look_up_after_seconds: tuple[Seconds, ...] = (2.0, 15.0, 60.0, 100.0)
+    """When the history is read, from the beginning of a doubt."""
     slack_absence_seconds: Annotated[float, Field(ge=0, le=86_400)] | None = 60.0
     """So long after the lease a message that the history lacks counts as not taken; or never."""
     slack_look_up_timeout_seconds: Seconds = 15.0
+    """For one reading of the history."""
     slack_connect_timeout_seconds: Seconds = 5.0
+    """How long a connection may take to come about."""
     slack_url: ServerAddress = "https://slack.com/api"
+    """Where Slack's API is."""
     slack_ca_file: str | None = None
+    """Certificates (PEM) that the server's is checked by, instead of the system's."""
 
     def conversation(self, recipient: str) -> str | None:
         """Return a recipient's conversation id, or None for an unknown name."""

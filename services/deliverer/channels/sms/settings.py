@@ -19,10 +19,13 @@ class SmsSettings(Settings):
     """Which account, from which sender, and how long a message may wait."""
 
     sms_account_sid: AccountSid
+    """The account at Twilio."""
     sms_auth_token: SecretStr | None = None
+    """The account's token; needed unless there is an API key."""
     sms_api_key: KeySid | None = None
     """With `sms_api_key_secret`, used for requests instead of the account's token."""
     sms_api_key_secret: SecretStr | None = None
+    """The secret of that API key."""
     sms_sender: Sender | None = None
     """A number (E.164), short code or name that the account may send from."""
     sms_messaging_service: ServiceSid | None = None
@@ -30,17 +33,22 @@ class SmsSettings(Settings):
     sms_validity_seconds: Annotated[int, Field(ge=5, le=36_000)] = 600
     """Twilio gives a message up that it could not send for so long."""
     sms_segments_limit: Annotated[int, Field(ge=1, le=10)] = 3
+    """Most segments of a message; a longer text is cut."""
     sms_absence_seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
     """After so long, and after the validity, a message that the list does not show counts as not
     taken. None: never, since Twilio does not say how late its list may be."""
     sms_connect_timeout_seconds: Seconds = 5.0
+    """How long a connection may take to come about."""
     sms_keep_alive_seconds: Annotated[float, Field(ge=0, le=3600)] = 2.0
     """How long a connection waits for the next request; 0 opens one for each."""
     sms_look_up_after_seconds: tuple[Seconds, ...] = (2.0, 10.0, 30.0, 60.0, 110.0)
     """When Twilio's list is read, from the beginning of a doubt."""
     sms_look_up_timeout_seconds: Seconds = 15.0
+    """For one reading of Twilio's list."""
     sms_api_url: WebAddress = "https://api.twilio.com"
+    """Where Twilio's API is."""
     sms_ca_file: str | None = None
+    """Certificates (PEM) that the server's is checked by, instead of the system's."""
     callbacks_public_url: WebAddress | None = None
     """Where Twilio reaches our callbacks' door; None: no status callbacks."""
 

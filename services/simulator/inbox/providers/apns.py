@@ -56,7 +56,9 @@ class ApnsSettings(Settings):
     """Where the stand-in listens."""
 
     inbox_host: str = "127.0.0.1"
+    """The address on which the inbox plays every provider."""
     inbox_apns_port: Annotated[int, Field(ge=0, le=65_535)] = 0
+    """Where it plays Apple; 0: on a port that the system chooses."""
     inbox_apns_folder: Path | None = None
     """Where the made-up account is kept; without it each start makes another."""
 

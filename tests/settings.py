@@ -1,0 +1,340 @@
+"""`python -m tests.settings`: writes docs/settings.md, and the list of all names that programs keep
+beside them, from the settings classes.
+"""
+
+import ast
+import inspect
+import json
+import re
+import socket
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from archivist.settings import ArchivistSettings
+from auditor.settings import AuditorSettings
+from engine.store import StoreSettings
+from services.accountant.settings import AccountantSettings
+from services.aldebaran.client import CommandSettings
+from services.backbone.kafka.producer import ProducerSettings
+from services.backbone.settings import (
+    PREFIX,
+    ChannelsSettings,
+    KafkaSettings,
+    LedgerSettings,
+    Settings,
+)
+from services.backbone.spelling import KNOWN
+from services.backbone.web.client import OperatorSettings
+from services.backbone.web.links import LinkSettings
+from services.callbacks.providers.twilio import TwilioSettings
+from services.callbacks.settings import CallbacksSettings
+from services.console.settings import ConsoleSettings
+from services.deliverer.channels.bus import BusSettings
+from services.deliverer.channels.email.settings import EmailSettings
+from services.deliverer.channels.log import LogSettings
+from services.deliverer.channels.nagios import NagiosSettings
+from services.deliverer.channels.nrdp.settings import NrdpSettings
+from services.deliverer.channels.pagerduty import PagerDutySettings
+from services.deliverer.channels.push.settings import PushSettings
+from services.deliverer.channels.rabbitmq.links import RabbitmqSettings
+from services.deliverer.channels.slack.settings import SlackSettings
+from services.deliverer.channels.sms.settings import SmsSettings
+from services.deliverer.channels.webhook import WebhookSettings
+from services.deliverer.settings import DelivererSettings
+from services.gateway.amqp.settings import AmqpSettings
+from services.gateway.settings import GatewaySettings
+from services.heartbeat.settings import HeartbeatSettings
+from services.lookout.api_client import LookoutSettings as LookoutCommandSettings
+from services.lookout.settings import LookoutSettings
+from services.machine.memory import auditors_that_fit
+from services.machine.settings import PORT_PREFIX, MachineSettings
+from services.rehearsal.settings import RehearsalSettings
+from services.simulator.inbox.providers.apns import ApnsSettings
+from services.simulator.inbox.settings import InboxSettings
+from services.simulator.settings import SimulatorSettings
+from services.simulator.trial import TrialSettings
+from services.topics.__main__ import TopicsSettings
+from tests.metrics import ROOT, with_made
+
+PAGE: Final = ROOT / "docs" / "settings.md"
+OUTSIDE: Final = tuple(PREFIX + name for name in ("SETTINGS_FILE", "SECRETS_DIR", "MAVEN_MIRROR"))
+"""Names that are read beside all classes; the page tells of them in its own words."""
+
+Kind = type[Settings]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table: settings of these classes, under this title."""
+
+    title: str
+    kinds: tuple[Kind, ...]
+    started: str = ""
+    """How the program is started, where it is one."""
+
+
+SHARED: Final = (
+    Section("Every program", (Settings,)),
+    Section("Kafka", (KafkaSettings,)),
+    Section("Writing to Kafka", (ProducerSettings,)),
+    Section("Ledger", (LedgerSettings,)),
+    Section("Channels in use", (ChannelsSettings,)),
+    Section("Links in messages", (LinkSettings,)),
+    Section("Operators' commands", (OperatorSettings,)),
+    Section("S3", (StoreSettings,)),
+)
+"""What several programs have; none of these is a program."""
+
+PROGRAMS: Final = (
+    Section("Gateway", (GatewaySettings,), "services.gateway"),
+    Section("Gateway from RabbitMQ", (AmqpSettings,), "services.gateway.amqp"),
+    Section("Auditor", (AuditorSettings,), "auditor"),
+    Section("Archivist", (ArchivistSettings,), "archivist"),
+    Section("Lookout", (LookoutSettings, LookoutCommandSettings), "services.lookout"),
+    Section("Deliverer", (DelivererSettings,), "services.deliverer"),
+    Section("Channel bus", (BusSettings,)),
+    Section("Channel email", (EmailSettings,)),
+    Section("Channel log", (LogSettings,)),
+    Section("Channel nagios", (NagiosSettings,)),
+    Section("Channel nrdp", (NrdpSettings,)),
+    Section("Channel pagerduty", (PagerDutySettings,)),
+    Section("Channel push", (PushSettings,)),
+    Section("Channel rabbitmq", (RabbitmqSettings,)),
+    Section("Channel slack", (SlackSettings,)),
+    Section("Channel sms", (SmsSettings,)),
+    Section("Channel webhook", (WebhookSettings,)),
+    Section("Callbacks", (CallbacksSettings, TwilioSettings), "services.callbacks"),
+    Section("Accountant", (AccountantSettings,), "services.accountant"),
+    Section("Heartbeat", (HeartbeatSettings,), "services.heartbeat"),
+    Section("Console", (ConsoleSettings,), "services.console"),
+    Section("Rehearsal", (RehearsalSettings,), "services.rehearsal"),
+    Section("Command line", (CommandSettings,), "services.aldebaran"),
+    Section("Topics", (TopicsSettings,), "services.topics"),
+    Section("Simulator", (SimulatorSettings, TrialSettings), "services.simulator"),
+    Section("Inbox", (InboxSettings, ApnsSettings), "services.simulator.inbox"),
+    Section("One machine", (MachineSettings,), "services.machine run"),
+)
+
+_COMMON: Final = {kind: section for section in SHARED for kind in section.kinds}
+_PLAIN: Final[dict[Any, str]] = {
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    SecretStr: "secret",
+    Path: "path",
+    Any: "value",
+}
+_WORKED_OUT: Final[dict[Any, str]] = {
+    dict: "`{}`",
+    socket.gethostname: "the machine's name",
+    auditors_that_fit: "2, or 1 where memory is short",
+}
+"""Defaults that a function gives."""
+
+
+def every_kind() -> set[type]:
+    """Return each class whose settings are on the page, and those that it is made of."""
+    kinds = (kind for section in (*SHARED, *PROGRAMS) for kind in section.kinds)
+    return {parent for kind in kinds for parent in kind.__mro__}
+
+
+def known_names() -> list[str]:
+    """Return every name under ALDEBARAN_ that something reads, sorted."""
+    kinds = (kind for section in (*SHARED, *PROGRAMS) for kind in section.kinds)
+    return sorted({variable(name) for kind in kinds for name in kind.model_fields} | {*OUTSIDE})
+
+
+def variable(name: str) -> str:
+    """Return a setting's name in the environment."""
+    return PREFIX + name.upper()
+
+
+def tables() -> str:
+    """Return all sections: what several programs have, then program by program."""
+    return "\n".join(part for each in (*SHARED, *PROGRAMS) for part in _section(each))
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"## {section.title}\n"
+    if section.started:
+        yield f"`python -m {section.started}`\n"
+    rows = list(_rows(section))
+    if rows:
+        yield "| setting | type | default | |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    if also := _also(section):
+        links = ", ".join(f"[{each.title}](#{_anchor(each.title)})" for each in also)
+        yield f"Also: {links}.\n"
+
+
+def _rows(section: Section) -> Iterator[str]:
+    told: set[str] = set()
+    for kind in section.kinds:
+        for name, field in kind.model_fields.items():
+            owner = definer(kind, name)
+            if name not in told and _belongs(section, kind, owner):
+                told.add(name)
+                yield _row(name, field, description(owner, name))
+
+
+def _belongs(section: Section, kind: Kind, owner: type) -> bool:
+    """Tell whether a setting stands in a section, or in that of its owner."""
+    return owner is kind if section in SHARED else owner not in _COMMON
+
+
+def _row(name: str, field: FieldInfo, told: str) -> str:
+    cells = (f"`{variable(name)}`", type_in_words(field), default_in_words(field), told)
+    return "| " + " | ".join(each.replace("|", r"\|") for each in cells) + " |"
+
+
+def _also(section: Section) -> list[Section]:
+    """Return the sections of shared settings that this one has too."""
+    parents = {parent for kind in section.kinds for parent in kind.__mro__}
+    return [each for each in SHARED if each != section and parents & {*each.kinds}]
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def definer(kind: type, name: str) -> type:
+    """Return the class that says last what a setting is."""
+    return next(each for each in kind.__mro__ if name in inspect.get_annotations(each))
+
+
+def description(owner: type, name: str) -> str:
+    """Return what stands below a setting in its class, as one line without a last full stop."""
+    written = described(inspect.getsource(owner)).get(name, "")
+    if not written and name.startswith(PORT_PREFIX):
+        written = f"The port of {name.removeprefix(PORT_PREFIX).replace('_', ' ')}."
+    return " ".join(written.split()).removesuffix(".")
+
+
+def described(source: str) -> dict[str, str]:
+    """Return the text below each setting of a class that has one."""
+    (made,) = ast.parse(textwrap.dedent(source)).body
+    body = made.body if isinstance(made, ast.ClassDef) else []
+    return {
+        field.target.id: text.value.value
+        for field, text in pairwise(body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }
+
+
+def type_in_words(field: FieldInfo) -> str:
+    """Return a setting's type as people say it."""
+    return _words(field.annotation, field.metadata)
+
+
+def _words(kind: Any, marks: Sequence[Any]) -> str:
+    """Return a type in words, with the bounds of a number."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _words(parts[0], [*marks, *_flat(parts[1:])])
+    if origin in (Union, UnionType):
+        each = [_words(part, marks) for part in parts if part is not NoneType]
+        return " or ".join(text for text in each if text)
+    if origin is Literal:
+        return ", ".join(f"`{part}`" for part in parts if part != "")
+    if origin in (tuple, frozenset):
+        return f"list of: {_words(parts[0], ())}"
+    if origin is dict:
+        return "object" if parts[1] is Any else f"{_words(parts[1], ())}, by name"
+    return _word(kind) + _bounds(marks)
+
+
+def _word(kind: Any) -> str:
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    if issubclass(kind, Enum):
+        return ", ".join(f"`{each.value}`" for each in kind)
+    if issubclass(kind, BaseModel):
+        return "object of " + ", ".join(f"`{name}`" for name in kind.model_fields)
+    raise ValueError(f"say in words what a {kind} is")
+
+
+def _flat(marks: Iterable[Any]) -> Iterator[Any]:
+    for mark in marks:
+        yield from mark.metadata if isinstance(mark, FieldInfo) else (mark,)
+
+
+def _bounds(marks: Sequence[Any]) -> str:
+    """Return a number's bounds, as what follows its type."""
+    found = {
+        name: _number(value)
+        for mark in marks
+        for name in ("ge", "gt", "le", "lt")
+        if (value := getattr(mark, name, None)) is not None
+    }
+    if found.keys() == {"ge", "le"}:
+        return f", {found['ge']} to {found['le']}"
+    said = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    return "".join(f", {said[name]} {value}" for name, value in found.items())
+
+
+def default_in_words(field: FieldInfo) -> str:
+    """Return a setting's default as people write it; of secrets only whether there is one."""
+    if field.is_required():
+        return "required"
+    if field.default_factory is not None:
+        return _WORKED_OUT[field.default_factory]
+    return _shown(field.default)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return "not shown" if value.get_secret_value() else "empty"
+    if value is None or value == "":
+        return "unset" if value is None else "empty"
+    if isinstance(value, Path):
+        inside = value.relative_to(ROOT) if value.is_relative_to(ROOT) else value
+        return f"`{inside.as_posix()}`"
+    if isinstance(value, str):
+        return f"`{value}`"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(_json(each) for each in value)}]`"
+    return f"`{_json(value)}`"
+
+
+def _json(value: Any) -> str:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return _number(value) if is_number else json.dumps(value)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else str(value)
+
+
+def page() -> str:
+    """Return the page as it should be."""
+    return with_made(PAGE.read_text("utf-8"), tables())
+
+
+def listed() -> str:
+    """Return the list of names as it should be."""
+    return "".join(f"{name}\n" for name in known_names())
+
+
+def main() -> int:
+    """Write the page and the list."""
+    PAGE.write_text(page(), "utf-8")
+    KNOWN.write_text(listed(), "ascii")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

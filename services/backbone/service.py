@@ -17,6 +17,7 @@ from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.health import Health, health_routes
 from services.backbone.log import logger, set_up_logging
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings
+from services.backbone.spelling import sentence, unknown_settings
 
 EXIT_BUG = 70
 """`EX_SOFTWARE` of sysexits.h: a bug ended the process."""
@@ -55,6 +56,8 @@ def run(
     own = app or (lambda alive: Starlette(routes=health_routes(alive.health)))
     with HttpServer(own(life), settings.http_host, settings.http_port):
         log.info("started", http_port=settings.http_port, settings=settings.model_dump(mode="json"))
+        if unknown := unknown_settings(os.environ):
+            log.warning("unknown_settings", reason=sentence(unknown))
         code = _outcome(body, life)
     log.info("stopped", exit_code=code)
     return code

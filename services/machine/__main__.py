@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from services.backbone.settings import read_settings
+from services.backbone.spelling import sentence, unknown_settings
 from services.machine import api_key, cluster, home, postgres, rabbitmq, routes
 from services.machine.environment import environment
 from services.machine.far_ends import Inbox, named_settings, taken_over_by
@@ -27,6 +28,8 @@ EXIT_USAGE = 64
 def run() -> int:
     """Start everything and keep it running until a signal comes."""
     settings = read_settings(MachineSettings)
+    if unknown := unknown_settings(os.environ):
+        say(f"warning: {sentence(unknown)}")
     with home.occupied(settings.home), Interrupts() as interrupts:
         check_ports(settings.ports())
         machine = declared(settings)

@@ -25,11 +25,12 @@ sys.exit(run("probe", read_settings(Settings), body))
 """
 
 
-def start(body: str, drain_seconds: float = 10) -> "subprocess.Popen[str]":
+def start(body: str, drain_seconds: float = 10, **told: str) -> "subprocess.Popen[str]":
     environment = {
         "PYTHONPATH": str(ROOT),
         "ALDEBARAN_HTTP_PORT": str(free_ports(1)[0]),
         "ALDEBARAN_DRAIN_TIMEOUT_SECONDS": str(drain_seconds),
+        **told,
     }
     command = [sys.executable, "-c", PROGRAM.format(body=body)]
     process = subprocess.Popen(
@@ -70,6 +71,14 @@ def test_each_kind_of_trouble_has_its_exit_code(body: str, code: int, event: str
     _, error = process.communicate(timeout=60)
     assert process.returncode == code
     assert event in [line["event"] for line in said(error)]
+
+
+def test_a_setting_that_no_program_has_is_told_without_its_value() -> None:
+    process = start("life.stop.set()", ALDEBARAN_LOG_LEVLE="hunter2")
+    _, error = process.communicate(timeout=60)
+    (told,) = [line for line in said(error) if line["event"] == "unknown_settings"]
+    assert "ALDEBARAN_LOG_LEVLE (is it ALDEBARAN_LOG_LEVEL?)" in told["reason"]
+    assert "hunter2" not in error
 
 
 def test_a_busy_waiter_is_never_deadlocked_by_signals() -> None:

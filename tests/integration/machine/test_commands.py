@@ -63,6 +63,12 @@ def test_a_bad_port_is_named_as_the_user_spells_it(environment: dict[str, str]) 
     assert "ALDEBARAN_PORT_KAFKA" in finished.stderr
 
 
+def test_a_misspelt_setting_is_told_first(environment: dict[str, str]) -> None:
+    with occupied(Path(environment["ALDEBARAN_HOME"])):
+        finished = machine("run", {**environment, "ALDEBARAN_CHANELS": "[]"})
+    assert "ALDEBARAN_CHANELS (is it ALDEBARAN_CHANNELS?)" in finished.stdout
+
+
 def test_an_unknown_command_shows_the_usage(environment: dict[str, str]) -> None:
     finished = machine("fly", environment)
     assert finished.returncode == 64

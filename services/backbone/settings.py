@@ -7,6 +7,7 @@ over a file per secret in the folder `ALDEBARAN_SECRETS_DIR`, and that over the 
 import os
 import socket
 import sys
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, SecretStr, ValidationError
@@ -18,6 +19,7 @@ from pydantic_settings import (
 )
 
 from services.contracts.records import Name, describe
+from services.contracts.streams import SHIPPED_STREAMS
 
 PREFIX = "ALDEBARAN_"
 EXIT_BAD_SETTINGS = 78
@@ -61,6 +63,13 @@ class Settings(BaseSettings):
         return (*sources, file_secret_settings)
 
 
+class StreamsSettings(Settings):
+    """Settings of a program that must know the declared streams."""
+
+    streams_dir: Path = SHIPPED_STREAMS
+    """The folder of their declarations: one name for all programs."""
+
+
 class KafkaSettings(Settings):
     """Settings of a program that talks to Kafka."""
 
@@ -92,6 +101,15 @@ class LedgerSettings(Settings):
     `make run`, whose password is missing here."""
     postgres_pool_size: Annotated[int, Field(ge=1, le=100)] = 4
     """Most connections to it of a program at once; some programs have two pools."""
+
+
+def same_as(name: str) -> Any:
+    """Return the default of a setting that is what the setting `name`, declared before it, is."""
+
+    def told(settings: dict[str, Any]) -> Any:
+        return settings[name]
+
+    return Field(default_factory=told)
 
 
 SettingsType = TypeVar("SettingsType", bound=Settings)

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, field_validator
 
 from services.backbone.kafka.producer import ProducerSettings
-from services.backbone.settings import Seconds
-from services.contracts.streams import SHIPPED_STREAMS
+from services.backbone.settings import Seconds, StreamsSettings
 
 MIB: Final = 1024 * 1024
 
@@ -15,11 +14,9 @@ BODY_LIMIT_MAX_BYTES: Final = 5 * MIB
 """A rejected body is kept whole, and base64 of it must fit into one record of 8 MiB."""
 
 
-class OnrampSettings(ProducerSettings):
+class OnrampSettings(ProducerSettings, StreamsSettings):
     """What all on-ramps can be told."""
 
-    streams_dir: Path = SHIPPED_STREAMS
-    """The folder of declared streams."""
     body_limit_bytes: Annotated[int, Field(ge=1024, le=BODY_LIMIT_MAX_BYTES)] = 4 * MIB
     """Largest request body or message, also after decompression."""
     batch_limit_events: Annotated[int, Field(ge=1, le=40_000)] = 10_000

@@ -106,8 +106,8 @@ def environment(own: Mapping[str, str], at: RehearsalSettings, folder: Path) -> 
         if not name.startswith("ALDEBARAN_") or name.startswith(_PASSED_ON)
     }
     folders = {
-        "ALDEBARAN_AUDITOR_STREAMS": at.streams_dir,
-        "ALDEBARAN_AUDITOR_WATCHES": at.watches_dir,
+        "ALDEBARAN_STREAMS_DIR": at.streams_dir,
+        "ALDEBARAN_WATCHES_DIR": at.watches_dir,
     }
     options = {name: each.get_secret_value() for name, each in at.auditor_kafka_options.items()}
     return {

@@ -3,7 +3,6 @@
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
@@ -11,19 +10,22 @@ from pydantic import Field, model_validator
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.settings import ChannelsSettings, KafkaSettings, read_settings
+from services.backbone.settings import (
+    ChannelsSettings,
+    KafkaSettings,
+    StreamsSettings,
+    read_settings,
+)
 from services.contracts.declarations import BadDeclaration
-from services.contracts.streams import SHIPPED_STREAMS, load_streams
+from services.contracts.streams import load_streams
 from services.contracts.topics import Topic, core_topics, shared_topics, stream_topics
 
 AGAIN_SECONDS: Final = 1.0
 
 
-class TopicsSettings(KafkaSettings, ChannelsSettings):
+class TopicsSettings(KafkaSettings, ChannelsSettings, StreamsSettings):
     """Which topics to declare."""
 
-    streams_dir: Path = SHIPPED_STREAMS
-    """The folder of declared streams."""
     topic_copies: Annotated[int, Field(ge=1, le=5)] = 1
     """Copies of every topic; a stream may declare more (`replication`)."""
     topic_patience_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0

@@ -12,7 +12,7 @@ from archivist.declaration import AccountDeclaration, load_accounts
 from archivist.queries import archive_folder, checkpoint_folder
 from archivist.rounds import Rounds, Scene
 from archivist.session import open_session
-from archivist.settings import ArchivistSettings
+from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from archivist.shelf import check_columns, check_history
 from engine.brokers import partition_counts
 from engine.session import quieten
@@ -71,7 +71,7 @@ def declarations(settings: ArchivistSettings) -> tuple[Streams, Accounts]:
     """
     try:
         streams = load_streams(settings.archivist_streams)
-        accounts = load_accounts(settings.archivist_accounts)
+        accounts = _accounts(settings, streams)
         for account in accounts.values():
             account.check_streams(streams)
     except BadDeclaration as error:
@@ -79,6 +79,14 @@ def declarations(settings: ArchivistSettings) -> tuple[Streams, Accounts]:
     for stream in streams.values():
         check_columns(stream)
     return streams, accounts
+
+
+def _accounts(settings: ArchivistSettings, streams: Streams) -> Accounts:
+    """An account that comes with us must not keep anybody from leaving out its streams."""
+    accounts = load_accounts(settings.archivist_accounts)
+    if settings.archivist_accounts != SHIPPED_ACCOUNTS:
+        return accounts
+    return {name: one for name, one in accounts.items() if streams.keys() >= set(one.streams)}
 
 
 def _check(

@@ -7,8 +7,7 @@ from pydantic import Field, SecretStr
 
 from engine.options import kafka_client_options, master_url
 from engine.store import Place, StoreSettings
-from services.backbone.settings import Port, Seconds
-from services.contracts.streams import SHIPPED_STREAMS
+from services.backbone.settings import Port, Seconds, StreamsSettings, same_as
 
 SHIPPED_ACCOUNTS: Final = Path(__file__).parent / "accounts"
 """Folder of the accounts that come with Aldebaran."""
@@ -16,15 +15,15 @@ SHIPPED_ACCOUNTS: Final = Path(__file__).parent / "accounts"
 Count = Annotated[int, Field(ge=1, le=4096)]
 
 
-class ArchivistSettings(StoreSettings):
+class ArchivistSettings(StoreSettings, StreamsSettings):
     """Settings of the archivist; the defaults suit a small machine."""
 
     http_port: Port = 8091
     """For health and metrics."""
-    archivist_streams: Path = SHIPPED_STREAMS
-    """The folder of declared streams."""
+    archivist_streams: Path = same_as("streams_dir")
+    """Another folder of streams for this program alone."""
     archivist_accounts: Path = SHIPPED_ACCOUNTS
-    """The folder of declared accounts."""
+    """Of those that come with Aldebaran, the ones over declared streams are run."""
     archivist_archive: Place = ".aldebaran/archive"
     """Where the Parquet files are, in one folder per stream: a folder, or s3a://bucket/prefix."""
     archivist_state: Path = Path(".aldebaran/archivist")

@@ -7,9 +7,8 @@ from pydantic import Field, SecretStr
 
 from engine.options import kafka_client_options, master_url
 from engine.store import Address, StoreSettings
-from services.backbone.settings import Port, Seconds
+from services.backbone.settings import Port, Seconds, StreamsSettings, same_as
 from services.contracts.records import Name
-from services.contracts.streams import SHIPPED_STREAMS
 
 SHIPPED_WATCHES: Final = Path(__file__).parent / "watches"
 """Folder of the watches that come with Aldebaran."""
@@ -17,17 +16,20 @@ SHIPPED_WATCHES: Final = Path(__file__).parent / "watches"
 Count = Annotated[int, Field(ge=1, le=4096)]
 
 
-class AuditorSettings(StoreSettings):
+class AuditorSettings(StoreSettings, StreamsSettings):
     """Settings of one auditor; two auditors differ in id, port, phase and nothing else."""
 
     http_port: Port = 8082
     """For health and metrics."""
     auditor_id: Name = "a"
     """This auditor's name; no two have the same."""
-    auditor_watches: Path = SHIPPED_WATCHES
-    """The folder of watches; changed files are taken over while it runs."""
-    auditor_streams: Path = SHIPPED_STREAMS
-    """The folder of declared streams."""
+    watches_dir: Path = SHIPPED_WATCHES
+    """The folder of watches, under the name that all programs know; changed files are taken over
+    while it runs."""
+    auditor_watches: Path = same_as("watches_dir")
+    """Another folder of watches for this program alone."""
+    auditor_streams: Path = same_as("streams_dir")
+    """Another folder of streams for this program alone."""
     auditor_checkpoints: Path = Path(".aldebaran/auditor")
     """Folder of checkpoints on a disk of this auditor's driver."""
     auditor_store: Address = ""

@@ -94,3 +94,10 @@ def test_the_environment_holds_no_secret_but_how_to_reach_kafka(tmp_path: Path) 
         "ALDEBARAN_AUDITOR_KAFKA_OPTIONS": '{"sasl": "s"}',
         "ALDEBARAN_AUDITOR_HEAP": "512m",
     }
+
+
+def test_the_folders_that_all_programs_know_are_passed_on(tmp_path: Path) -> None:
+    at = RehearsalSettings(streams_dir=Path("/streams"), watches_dir=Path("/watches"))
+    told = environment({}, at, tmp_path)
+    assert told["ALDEBARAN_STREAMS_DIR"] == "/streams"
+    assert told["ALDEBARAN_WATCHES_DIR"] == "/watches"

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from archivist.__main__ import declarations
 from archivist.declaration import load_accounts
-from archivist.settings import SHIPPED_ACCOUNTS
+from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
+from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration
+from tests.unit.servers import STREAM_FILE
 
 SHIPPED = (SHIPPED_ACCOUNTS / "unmatched-purchases.yaml").read_text()
 
@@ -49,3 +52,13 @@ def test_an_account_over_unknown_streams_is_refused(tmp_path: Path) -> None:
     (account,) = load_accounts(SHIPPED_ACCOUNTS).values()
     with pytest.raises(BadDeclaration, match="not declared: trades"):
         account.check_streams({})
+
+
+def test_shipped_accounts_are_left_out_with_their_streams_and_no_others(tmp_path: Path) -> None:
+    assert set(declarations(ArchivistSettings())[1]) == {"unmatched-purchases"}
+    streams, accounts = declarations(ArchivistSettings(streams_dir=STREAM_FILE.parent))
+    assert (set(streams), accounts) == ({"server_metrics"}, {})
+    (tmp_path / "own.yaml").write_text(SHIPPED)
+    own = ArchivistSettings(streams_dir=STREAM_FILE.parent, archivist_accounts=tmp_path)
+    with pytest.raises(Refused, match="not declared: trades"):
+        declarations(own)

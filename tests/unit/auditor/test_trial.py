@@ -10,10 +10,12 @@ from auditor.settings import SHIPPED_WATCHES
 from auditor.trial import try_out
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
-from services.contracts.streams import load_streams
+from services.contracts.streams import SHIPPED_STREAMS, load_streams
+from tests.unit.servers import SERVERS, STREAM_FILE
 
 SHIPPED = sorted(SHIPPED_WATCHES.glob("*.yaml"))
-EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples" / "limits").glob("*.yaml"))
+EXAMPLES = sorted((SERVERS.parent / "limits").glob("*.yaml"))
+OVER_OTHER_STREAMS = sorted((SERVERS / "watches").glob("*.yaml"))
 
 COLUMNS = "order_id, max(client) AS client, max(stock) AS stock, 1 AS requested, 2 AS purchased"
 REST = "collect_set(event_id) AS event_ids, max(appended_at) AS appended_at"
@@ -40,8 +42,8 @@ REFUSED = [
 ]
 
 
-def declared(path: Path, sql: str = "") -> Declared:
-    found = read_watch(path, load_streams())
+def declared(path: Path, sql: str = "", streams: Path = SHIPPED_STREAMS) -> Declared:
+    found = read_watch(path, load_streams(streams))
     whole = sql.replace("<columns>", COLUMNS).replace("<rest>", REST)
     watch = found.watch.model_copy(update={"sql": whole, "book": None} if sql else {})
     return Declared(watch, found.streams, found.rules)
@@ -50,6 +52,11 @@ def declared(path: Path, sql: str = "") -> Declared:
 @pytest.mark.parametrize("path", [*SHIPPED, *EXAMPLES], ids=lambda path: path.stem)
 def test_good_watch_can_run(spark: SparkSession, path: Path) -> None:
     try_out(spark, declared(path), SystemClock())
+
+
+@pytest.mark.parametrize("path", OVER_OTHER_STREAMS, ids=lambda path: path.stem)
+def test_good_watch_over_other_streams_can_run(spark: SparkSession, path: Path) -> None:
+    try_out(spark, declared(path, streams=STREAM_FILE.parent), SystemClock())
 
 
 @pytest.mark.parametrize(("sql", "said"), REFUSED, ids=range(len(REFUSED)))

@@ -13,12 +13,22 @@ from typing import Any, Final, TextIO
 
 from services.aldebaran.rehearsals import add_try
 from services.backbone.errors import Refused
+from services.backbone.settings import StreamsSettings, read_settings, same_as
 from services.backbone.web.client import ApiClient
 from services.contracts.declarations import BadDeclaration
-from services.contracts.streams import SHIPPED_STREAMS, load_streams
+from services.contracts.streams import load_streams
 from services.contracts.watches import load_watch
 
 ROOT: Final = Path(__file__).parents[2]
+
+
+class CheckSettings(StreamsSettings):
+    """What a check has to know of the auditors."""
+
+    auditor_streams: Path = same_as("streams_dir")
+    auditor_jars: Path | None = None
+    """Folder of the jars that Spark gets from us; unset it is that of `tools`, if it is there."""
+    tools: Path = ROOT / ".tools"
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -29,7 +39,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "check", help="check a watch's file: its form, its streams, and its SQL where Spark is"
     )
     check.add_argument("file", type=Path)
-    check.add_argument("--streams", type=Path, default=SHIPPED_STREAMS, help="folder of streams")
+    check.add_argument("--streams", type=Path, help="folder of streams (ALDEBARAN_STREAMS_DIR)")
     check.add_argument("--form-only", action="store_true", help="do not start Spark")
     add_try(actions)
     listed = actions.add_parser("list", help="every watch: how it runs, and what it costs")
@@ -67,16 +77,28 @@ def check(chosen: argparse.Namespace, out: TextIO) -> int:
     Raises:
         Refused: what is wrong, with file and line.
     """
+    settings = read_settings(CheckSettings)
+    streams = chosen.streams or settings.auditor_streams
     try:
         declared = load_watch(chosen.file)
-        declared.check_streams(load_streams(chosen.streams))
+        declared.check_streams(load_streams(streams))
     except (BadDeclaration, ValueError) as error:
         raise Refused(str(error)) from None
     out.write(f"{declared.watch}: its form is right\n")
     if chosen.form_only or importlib.util.find_spec("pyspark") is None:
         out.write("its SQL was not checked: that takes Spark\n")
         return 0
-    paths = {"PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}"}
     command = [sys.executable, "-m", "auditor", "check", str(chosen.file.resolve())]
+    told = os.environ | _told_to_the_auditor(settings, streams)
     out.flush()
-    return subprocess.run(command, cwd=ROOT, env=os.environ | paths, check=False).returncode
+    return subprocess.run(command, cwd=ROOT, env=told, check=False).returncode
+
+
+def _told_to_the_auditor(settings: CheckSettings, streams: Path) -> dict[str, str]:
+    """Paths are whole: the auditor is started in another folder."""
+    told = {
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}",
+        "ALDEBARAN_AUDITOR_STREAMS": str(streams.resolve()),
+    }
+    jars = settings.auditor_jars or settings.tools / "jars" / "spark"
+    return told | ({"ALDEBARAN_AUDITOR_JARS": str(jars.resolve())} if jars.is_dir() else {})

@@ -169,6 +169,17 @@ def test_the_check_on_the_page_works_as_it_stands_and_says_what_it_lacks(
     assert f"set {jars.partition('=')[0]} to" in lacking.stdout
 
 
+def test_watch_check_needs_the_folder_of_tools_and_no_other_setting(aldebaran_tools: Path) -> None:
+    page = (DOCS / "streams.md").read_text("utf-8")
+    (command,) = re.findall(r"^(\S+ -m services\.aldebaran watch check .+)$", page, re.MULTILINE)
+    typed = command.replace(".tools/", f"{aldebaran_tools}/")
+    checked = as_typed(f"ALDEBARAN_TOOLS={aldebaran_tools} {typed}")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    form, sql = checked.stdout.splitlines()
+    assert form == "cpu-high: its form is right"
+    assert sql.endswith("/docs/examples/servers/watches/cpu-high.yaml: can run")
+
+
 def as_typed(command: str) -> "subprocess.CompletedProcess[str]":
     """Run what somebody types who has set nothing of ours."""
     environment = {name: told for name, told in os.environ.items() if "ALDEBARAN" not in name}

@@ -25,13 +25,16 @@ from auditor.settings import AuditorSettings
 from engine.store import StoreSettings
 from services.accountant.settings import AccountantSettings
 from services.aldebaran.client import CommandSettings
+from services.aldebaran.watches import CheckSettings
 from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.settings import (
     PREFIX,
     ChannelsSettings,
     KafkaSettings,
     LedgerSettings,
+    SameAs,
     Settings,
+    StreamsSettings,
 )
 from services.backbone.spelling import KNOWN
 from services.backbone.web.client import OperatorSettings
@@ -89,6 +92,7 @@ SHARED: Final = (
     Section("Writing to Kafka", (ProducerSettings,)),
     Section("Ledger", (LedgerSettings,)),
     Section("Channels in use", (ChannelsSettings,)),
+    Section("Streams", (StreamsSettings,)),
     Section("Links in messages", (LinkSettings,)),
     Section("Operators' commands", (OperatorSettings,)),
     Section("S3", (StoreSettings,)),
@@ -118,7 +122,7 @@ PROGRAMS: Final = (
     Section("Heartbeat", (HeartbeatSettings,), "services.heartbeat"),
     Section("Console", (ConsoleSettings,), "services.console"),
     Section("Rehearsal", (RehearsalSettings,), "services.rehearsal"),
-    Section("Command line", (CommandSettings,), "services.aldebaran"),
+    Section("Command line", (CommandSettings, CheckSettings), "services.aldebaran"),
     Section("Topics", (TopicsSettings,), "services.topics"),
     Section("Simulator", (SimulatorSettings, TrialSettings), "services.simulator"),
     Section("Inbox", (InboxSettings, ApnsSettings), "services.simulator.inbox"),
@@ -290,6 +294,8 @@ def default_in_words(field: FieldInfo) -> str:
     """Return a setting's default as people write it; of secrets only whether there is one."""
     if field.is_required():
         return "required"
+    if isinstance(field.default_factory, SameAs):
+        return f"that of `{variable(field.default_factory.name)}`"
     if field.default_factory is not None:
         return _WORKED_OUT[field.default_factory]
     return _shown(field.default)

@@ -26,9 +26,11 @@ class CheckSettings(StreamsSettings):
     """What a check has to know of the auditors."""
 
     auditor_streams: Path = same_as("streams_dir")
+    """The folder of streams that the auditors read, where it is another."""
     auditor_jars: Path | None = None
     """Folder of the jars that Spark gets from us; unset it is that of `tools`, if it is there."""
     tools: Path = ROOT / ".tools"
+    """Where `make setup` put what it fetched."""
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -7,6 +7,7 @@ over a file per secret in the folder `ALDEBARAN_SECRETS_DIR`, and that over the 
 import os
 import socket
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -103,13 +104,20 @@ class LedgerSettings(Settings):
     """Most connections to it of a program at once; some programs have two pools."""
 
 
+@dataclass(frozen=True)
+class SameAs:
+    """A default: what the setting `name`, declared before it, is."""
+
+    name: str
+
+    def __call__(self, settings: dict[str, Any]) -> Any:
+        """Return it from the settings that have been read so far."""
+        return settings[self.name]
+
+
 def same_as(name: str) -> Any:
-    """Return the default of a setting that is what the setting `name`, declared before it, is."""
-
-    def told(settings: dict[str, Any]) -> Any:
-        return settings[name]
-
-    return Field(default_factory=told)
+    """Return the default of a setting that is what another one is."""
+    return Field(default_factory=SameAs(name))
 
 
 SettingsType = TypeVar("SettingsType", bound=Settings)

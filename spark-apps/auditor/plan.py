@@ -1,16 +1,48 @@
 """Reads Spark's plan of a query before it is started."""
 
-import re
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
-_SHUFFLING: Final = re.compile(
-    r"^[\s:+-]*~?(?:Aggregate|Deduplicate|Join|TransformWithState)\b", re.MULTILINE
+_SHUFFLING: Final = frozenset(
+    {
+        "Aggregate",
+        "Deduplicate",
+        "Distinct",
+        "Repartition",
+        "RepartitionByExpression",
+        "TransformWithState",
+    }
 )
+"""Nodes that each move rows once; Real-time Mode takes no others that would."""
 
 
 def shuffles(frame: DataFrame) -> int:
-    """Return how often the query moves rows between tasks, at most."""
-    plan = frame._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - PySpark has no other
-    return len(_SHUFFLING.findall(plan))
+    """Return how often the query moves rows between tasks, at most.
+
+    Only what streams counts: a table is copied to each task that joins it, since Real-time Mode
+    takes no other join, and all that is worked out of it alone has ended before events are read.
+    """
+    analyzed = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no other
+    return sum(_moves(node) for node in _streaming(analyzed))
+
+
+def _moves(node: Any) -> bool:
+    if node.nodeName() == "Join":
+        return _streams(node.left()) and _streams(node.right())
+    return node.nodeName() in _SHUFFLING
+
+
+def _streaming(node: Any) -> Iterator[Any]:
+    """Yield the node and those below it that stream, the plans of subqueries among them."""
+    if not _streams(node):
+        return
+    yield node
+    for below in (node.children(), node.subqueries()):
+        for number in range(below.size()):
+            yield from _streaming(below.apply(number))
+
+
+def _streams(node: Any) -> bool:
+    return bool(node.isStreaming())

@@ -98,4 +98,5 @@ def table(spark: SparkSession, declared: RulesDeclaration, rows: Iterable[Row]) 
     text = json.dumps([dict(zip(names, row, strict=True)) for row in rows])
     fields = ", ".join(f"{name}: {kind}" for name, kind in declared.columns.items())
     listed = F.from_json(F.lit(text), f"array<struct<{fields}>>")
+    # Asked for, not left to what Spark guesses of its size: so a join with it moves no rows.
     return F.broadcast(spark.range(1).select(F.inline(listed)))

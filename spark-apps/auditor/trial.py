@@ -32,7 +32,7 @@ def try_out(spark: SparkSession, declared: Declared, clock: Clock) -> None:
     apart.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "100")
     apart.conf.set("spark.sql.shuffle.partitions", "1")
     with scratch("trial", clock) as folder:
-        messages = messages_of(apart, declared, lambda stream: _empty(apart), "trial")
+        messages = over_nothing(apart, declared)
         try:
             query = _started(messages, folder)
         except PySparkException as error:
@@ -41,6 +41,15 @@ def try_out(spark: SparkSession, declared: Declared, clock: Clock) -> None:
             _wait(query, name, clock)
         finally:
             query.stop()
+
+
+def over_nothing(spark: SparkSession, declared: Declared) -> DataFrame:
+    """Return the messages of a watch over streams that never have a record.
+
+    Raises:
+        Refused: the SQL, or what it returns, does not fit.
+    """
+    return messages_of(spark, declared, lambda _: _empty(spark), "trial")
 
 
 def _started(messages: DataFrame, folder: str) -> StreamingQuery:

@@ -28,6 +28,8 @@ from services.contracts.watches import WatchDeclaration, load_watches
 STREAMS = load_streams()
 TRADES = STREAMS["trades"]
 WATCHES = load_watches(SHIPPED_WATCHES)
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "limits" / "client-limit.yaml"
+"""A watch with a table of rules."""
 HOUR_MS = 3_600_000
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from auditor.logic import findings, valid_events
-from auditor.plan import shuffles
+from auditor.logic import valid_events
 from auditor.progress import read
 from services.contracts.examples import examples
 from tests.unit.auditor.batches import (
     EPOCH,
     HOUR_MS,
-    STREAMS,
     TRADES,
     WATCHES,
     Stepwise,
@@ -89,13 +87,6 @@ def test_reserved_ids_come_from_the_heartbeat_topic_only(spark: SparkSession) ->
         request("plain", 5).record("trades.heartbeat"),
     ]
     assert kept(spark, records(spark, [request("real", 5)], *rows)) == ["real", "~beat-true"]
-
-
-def test_shuffles_are_counted(spark: SparkSession) -> None:
-    events = valid_events(records(spark, []), TRADES, "1 minute")
-    assert shuffles(events) == 0
-    for watch in WATCHES.values():
-        assert shuffles(findings(spark, watch, STREAMS, {"trades": events})) == 1
 
 
 LENGTH_MS = 75 * HOUR_MS

@@ -16,9 +16,8 @@ from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Alert
 from services.contracts.streams import load_streams
 from services.contracts.watches import RulesDeclaration
-from tests.unit.auditor.batches import purchase, records
+from tests.unit.auditor.batches import EXAMPLE, purchase, records
 
-EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "limits" / "client-limit.yaml"
 DECLARED = RulesDeclaration(
     file="limits.csv",
     columns={"name": "string", "most": "bigint", "part": "double", "on": "boolean"},

@@ -1,0 +1,127 @@
+"""Shuffles are counted before a query starts: as many as Spark then plans in Real-time Mode."""
+
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from auditor.book import Declared, read_watch
+from auditor.plan import shuffles
+from auditor.rehearsal.memory import start_in_memory
+from auditor.settings import SHIPPED_WATCHES
+from auditor.trial import over_nothing
+from services.backbone.clock import SystemClock
+from services.contracts.streams import load_streams
+from tests.unit.auditor.batches import EXAMPLE
+
+pytestmark = pytest.mark.spark
+
+BATCH_MS = 200
+EACH = "client, stock, CAST(appended_at AS STRING) AS hour, CAST(shares AS DOUBLE) AS bought"
+CASES = {
+    "each event": ("SELECT <each>, 5 AS most_shares, appended_at FROM trades", 0),
+    "no event twice": ("SELECT DISTINCT <each>, 5 AS most_shares, appended_at FROM trades", 1),
+    "events by client": (
+        "SELECT <each>, 5 AS most_shares, appended_at FROM trades DISTRIBUTE BY client",
+        1,
+    ),
+    "each event by its rule": (
+        "SELECT <each>, most_shares, appended_at FROM trades JOIN rules USING (client, stock)",
+        0,
+    ),
+    "each event, with a rule or without": (
+        "SELECT <each>, most_shares, appended_at FROM trades LEFT JOIN rules USING (client, stock)",
+        0,
+    ),
+    "events that a rule names": (
+        "SELECT <each>, 5 AS most_shares, appended_at FROM trades "
+        "WHERE client IN (SELECT client FROM rules)",
+        0,
+    ),
+    "events that no rule names": (
+        "SELECT <each>, 5 AS most_shares, appended_at FROM trades WHERE NOT EXISTS "
+        "(SELECT 1 FROM rules WHERE rules.client = trades.client)",
+        0,
+    ),
+    "rules that are grouped": (
+        "SELECT <each>, most_shares, appended_at FROM trades JOIN "
+        "(SELECT client, max(most_shares) AS most_shares FROM rules GROUP BY client) "
+        "USING (client)",
+        0,
+    ),
+    "joined before the GROUP BY": (
+        "SELECT client, stock, window.start AS hour, sum(CAST(shares AS DOUBLE)) AS bought, "
+        "max(most_shares) AS most_shares, max(appended_at) AS appended_at "
+        "FROM trades JOIN rules USING (client, stock) "
+        "GROUP BY client, stock, window(appended_at, '1 hour')",
+        1,
+    ),
+    "joined behind the GROUP BY": ("", 1),
+}
+"""SQL over the example's stream and rules; empty is the example's own, `<each>` is EACH."""
+
+
+def declared(path: Path, sql: str = "") -> Declared:
+    found = read_watch(path, load_streams())
+    whole = sql.replace("<each>", EACH)
+    watch = found.watch.model_copy(update={"sql": whole} if sql else {})
+    return Declared(watch, found.streams, found.rules)
+
+
+def planned(spark: SparkSession, watch: Declared, folder: Path) -> int:
+    """Run the watch over empty streams for a batch; return how often Spark moves its rows."""
+    spark.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "100")
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
+    texts = over_nothing(spark, watch).select(F.col("value").cast("string"))
+    query = start_in_memory(spark, texts, str(folder), BATCH_MS).query
+    try:
+        while query.isActive and not query.recentProgress:
+            SystemClock().wait(Event(), BATCH_MS / 1000)
+        assert query.exception() is None
+        return exchanges(query._jsq.streamingQuery().lastExecution().executedPlan())  # noqa: SLF001 - PySpark has no plan of a running query
+    finally:
+        query.stop()
+
+
+def exchanges(node: Any) -> int:
+    """Count those of the stream: what is broadcast was ready before."""
+    name = str(node.nodeName())
+    if name == "BroadcastExchange":
+        return 0
+    children = node.children()
+    below = sum(exchanges(children.apply(number)) for number in range(children.size()))
+    return below + (name == "Exchange")
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED_WATCHES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_shipped_watch_moves_rows_once(spark: SparkSession, path: Path, tmp_path: Path) -> None:
+    apart, watch = spark.newSession(), declared(path)
+    assert shuffles(over_nothing(apart, watch)) == planned(apart, watch, tmp_path) == 1
+
+
+@pytest.mark.parametrize(("sql", "counted"), CASES.values(), ids=CASES)
+def test_a_running_query_moves_rows_as_often_as_was_counted(
+    spark: SparkSession, sql: str, counted: int, tmp_path: Path
+) -> None:
+    apart, watch = spark.newSession(), declared(EXAMPLE, sql)
+    assert shuffles(over_nothing(apart, watch)) == counted
+    assert planned(apart, watch, tmp_path) == counted
+
+
+def streamed(spark: SparkSession) -> DataFrame:
+    return spark.readStream.format("rate").load()
+
+
+def test_a_join_of_streams_moves_rows(spark: SparkSession) -> None:
+    both = streamed(spark).join(streamed(spark), "value")
+    assert shuffles(both) == 1
+    assert shuffles(both.join(F.broadcast(spark.range(1)), F.col("value") == F.col("id"))) == 1
+
+
+def test_a_table_that_joins_is_sent_whole(spark: SparkSession) -> None:
+    table = spark.range(9).groupBy("id").count()
+    assert shuffles(streamed(spark).join(table, F.col("value") == F.col("id"))) == 0
+    assert shuffles(table) == 0

@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from auditor.book import read_watch
+from auditor.room import room
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from auditor.trial import try_out
@@ -16,6 +18,14 @@ from services.backbone.errors import Refused, Transient
 from services.backbone.settings import EXIT_BAD_SETTINGS
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import load_streams
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of one file, in lines; too few slots are told, and are no fault of the file."""
+
+    can_run: bool
+    lines: tuple[str, ...]
 
 
 def check(settings: AuditorSettings, files: Sequence[Path]) -> int:
@@ -30,15 +40,15 @@ def check(settings: AuditorSettings, files: Sequence[Path]) -> int:
         verdicts = [_verdict(spark, settings, file) for file in files]
     finally:
         spark.stop()
-    for file, problem in zip(files, verdicts, strict=True):
-        sys.stdout.write(f"{file}: {problem or 'can run'}\n")
-    return EXIT_BAD_SETTINGS if any(verdicts) else 0
+    for file, verdict in zip(files, verdicts, strict=True):
+        sys.stdout.writelines(f"{file}: {line}\n" for line in verdict.lines)
+    return 0 if all(verdict.can_run for verdict in verdicts) else EXIT_BAD_SETTINGS
 
 
-def _verdict(spark: SparkSession, settings: AuditorSettings, file: Path) -> str | None:
+def _verdict(spark: SparkSession, settings: AuditorSettings, file: Path) -> Verdict:
     try:
-        streams = load_streams(settings.auditor_streams)
-        try_out(spark, read_watch(file, streams), SystemClock())
+        declared = read_watch(file, load_streams(settings.auditor_streams))
+        try_out(spark, declared, SystemClock())
+        return Verdict(True, ("can run", room(spark, settings, declared)))
     except (BadDeclaration, Refused, Transient) as error:
-        return str(error)
-    return None
+        return Verdict(False, (str(error),))

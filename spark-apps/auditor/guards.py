@@ -106,6 +106,12 @@ def slots_needed(watch: WatchDeclaration, partitions: Mapping[str, int], shuffle
     return sum(partitions[topic] for topic in topics_of(watch)) + shuffled
 
 
+def with_another(running: Mapping[str, int], watch: str, slots: int) -> dict[str, int]:
+    """Return the slots by watch with one more; a changed rule comes beside the old one."""
+    shown = f"{watch} beside itself" if watch in running else watch
+    return {**running, shown: slots}
+
+
 def check_slots(needed: Mapping[str, int], slots: int) -> None:
     """Refuse to start with too few slots: Real-time Mode would wait for ever, silently.
 

@@ -138,8 +138,8 @@ class Reload:
             return
         declared = prepared.declared
         needed = {name: one.slots for name, one in self._fleet.running.items()}
-        beside = f"{declared.name} beside itself" if kind is Kind.REPLACE else declared.name
-        guards.check_slots(needed | {beside: prepared.slots}, self._scene.settings.auditor_slots)
+        together = guards.with_another(needed, declared.name, prepared.slots)
+        guards.check_slots(together, self._scene.settings.auditor_slots)
         try_out(self._scene.spark, declared, self._scene.clock)
 
     def _reject(self, declared: Declared, reason: str) -> None:

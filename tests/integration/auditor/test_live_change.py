@@ -152,8 +152,9 @@ def test_check_tells_good_files_from_bad(place: Place) -> None:
         command, env=place.environment(), capture_output=True, text=True, check=False
     )
     assert checked.returncode == 78, checked.stderr
-    first, second = checked.stdout.splitlines()
+    first, room, second = checked.stdout.splitlines()
     assert first == f"{good}: can run"
+    assert room.startswith(f"{good}: needs 5 slots and fits: over-purchase 5")
     assert "do not sort" in second
 
 
@@ -164,7 +165,10 @@ def test_the_check_on_the_page_works_as_it_stands_and_says_what_it_lacks(
     (command,) = re.findall(r"^(\S.* -m auditor check \S+)$", page, re.MULTILINE)
     jars, _, bare = command.replace(".tools/", f"{aldebaran_tools}/").partition(" ")
     checked, lacking = as_typed(f"{jars} {bare}"), as_typed(bare)
-    assert (checked.returncode, checked.stdout.endswith(": can run\n")) == (0, True), checked.stderr
+    assert checked.returncode == 0, checked.stderr
+    verdict, room = checked.stdout.splitlines()
+    assert verdict.endswith(": can run")
+    assert room.endswith(" and fits: over-purchase 5, unusual-volume 5, client-limit 5, of 16")
     assert lacking.returncode == 78
     assert f"set {jars.partition('=')[0]} to" in lacking.stdout
 

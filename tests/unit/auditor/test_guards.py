@@ -12,7 +12,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from auditor.guards import check_columns, check_slots, check_sql, slots_needed
+from auditor.guards import check_columns, check_slots, check_sql, slots_needed, with_another
 from services.backbone.errors import Refused
 from tests.unit.auditor.batches import WATCHES
 
@@ -124,3 +124,9 @@ def test_slots_are_counted_over_all_watches() -> None:
     check_slots(needed, 12)
     with pytest.raises(Refused, match=r"12 slots are needed.*there are 11.*AUDITOR_SLOTS=12"):
         check_slots(needed, 11)
+
+
+def test_a_changed_rule_runs_beside_the_old_one() -> None:
+    running = {"one": 5, "two": 7}
+    assert with_another(running, "three", 3) == {"one": 5, "two": 7, "three": 3}
+    assert with_another(running, "two", 9) == {"one": 5, "two": 7, "two beside itself": 9}

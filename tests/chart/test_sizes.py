@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
-from auditor.guards import slots_needed
+from auditor.guards import check_slots, slots_needed, with_another
 from auditor.settings import SHIPPED_WATCHES
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
 from services.contracts.topics import heartbeat
 from services.contracts.watches import load_watches
-from tests.chart.rendering import ROOT, helm, needs_helm
+from tests.chart.rendering import CHART, ROOT, helm, needs_helm
 
 pytestmark = needs_helm
 
@@ -20,6 +20,7 @@ ROW = re.compile(r"^\| ([\d,]+) \| (\d+) \| \d+ \| (\d+) \| \d+ \| (none|`(.*)`)
 ROWS = ROW.findall((ROOT / "docs" / "sizing.md").read_text("utf-8"))
 PARTITIONS = re.compile(r"^partitions: \d+$", re.MULTILINE)
 AUDITORS = 2
+CHART_AUDITOR = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))["auditor"]
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
 Row = tuple[str, ...]
 
@@ -30,13 +31,22 @@ def auditor(row: Row) -> dict[str, Any]:
     return read
 
 
-def needed(row: Row) -> int:
+def needed(row: Row) -> dict[str, int]:
     """Return the slots that the shipped watches take at once with a row's partitions."""
     shuffled = auditor(row).get("shufflePartitions", 2)
     streams = load_streams(SHIPPED_STREAMS)
     partitions = dict.fromkeys(streams, int(row[1])) | {heartbeat(name): 1 for name in streams}
-    watches = load_watches(SHIPPED_WATCHES).values()
-    return sum(slots_needed(watch, partitions, shuffled) for watch in watches)
+    watches = load_watches(SHIPPED_WATCHES)
+    return {name: slots_needed(watch, partitions, shuffled) for name, watch in watches.items()}
+
+
+def slots(row: Row) -> int:
+    """Return the slots that an auditor has with a row's values."""
+    given = {**CHART_AUDITOR, **auditor(row)}
+    executors = given["executors"]
+    if given["runner"] == "local":
+        return int(given["slots"])
+    return int(executors["count"] * executors["cores"])
 
 
 def test_every_row_is_read() -> None:
@@ -60,7 +70,14 @@ def test_the_chart_takes_a_rows_values(row: Row, tmp_path: Path) -> None:
 def test_executors_have_slots_enough_when_one_is_lost(row: Row) -> None:
     executors = auditor(row).get("executors")
     if executors:
-        assert (executors["count"] - 1) * executors["cores"] >= needed(row)
+        assert (executors["count"] - 1) * executors["cores"] >= sum(needed(row).values())
+
+
+@each_row
+def test_the_rule_of_each_watch_can_be_changed(row: Row) -> None:
+    watches = needed(row)
+    for name, own in watches.items():
+        check_slots(with_another(watches, name, own), slots(row))
 
 
 @each_row

@@ -48,3 +48,20 @@ shipped, as far as the image has no others. */}}
 {{- end -}}
 {{- toJson $needed -}}
 {{- end -}}
+
+{{/* The slots with which the rule of any one watch can be changed: the new one runs beside the old. */}}
+{{- define "aldebaran.slotsForChange" -}}
+{{- $all := 0 -}}
+{{- $largest := 0 -}}
+{{- range include "aldebaran.slotsNeeded" . | fromJson -}}
+{{- $all = add $all . -}}
+{{- $largest = max $largest . -}}
+{{- end -}}
+{{- add $all $largest -}}
+{{- end -}}
+
+{{/* Which values to set, and to what, so that there are (list root count) slots. */}}
+{{- define "aldebaran.slotsAdvice" -}}
+{{- $root := index . 0 -}}
+{{- ternary "auditor.slots" "auditor.executors.count × auditor.executors.cores" (eq $root.Values.auditor.runner "local") }} to {{ index . 1 -}}
+{{- end -}}

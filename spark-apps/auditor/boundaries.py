@@ -9,7 +9,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
 from auditor.progress import Progress
-from auditor.stagger import Phase, after_batch, begun
+from auditor.stagger import Phase, after_batch, begun, moved
 from services.backbone.clock import Clock
 from services.backbone.log import logger
 
@@ -42,6 +42,11 @@ class Boundaries:
         self._course = begun(self._phase, self._now())
         self._told_seconds = self._course.running_seconds
         return self._told_seconds
+
+    def move(self, watch: str, phase: Phase) -> None:
+        """Hold the same run at another phase, under another name, from its next batch on."""
+        self._watch, self._phase = watch, phase
+        self._course = moved(phase, self._course)
 
     def note(self, batches: Iterable[Progress]) -> None:
         """Follow the batches that have ended since the last call."""

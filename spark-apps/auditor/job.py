@@ -82,11 +82,6 @@ def own_phase(scene: Scene, number: int, count: int) -> Phase:
     return phase_of(settings.auditor_batch_seconds, settings.auditor_phase, number, count)
 
 
-def boundaries_of(scene: Scene, name: str, phase: Phase) -> Boundaries:
-    """Return what ends a watch's batches at their phase."""
-    return Boundaries(name, phase, partial(set_length, scene.spark), scene.clock)
-
-
 def _supervised(scene: Scene, recipe: Recipe, phase: Phase) -> Supervised:
     settings, clock = scene.settings, scene.clock
     name = recipe.declared.name
@@ -95,7 +90,7 @@ def _supervised(scene: Scene, recipe: Recipe, phase: Phase) -> Supervised:
     silence = 2 * settings.auditor_batch_seconds + settings.auditor_progress_grace_seconds
     return Supervised(
         Watched(name, remedies.start, remedies),
-        boundaries_of(scene, name, phase),
+        Boundaries(name, phase, partial(set_length, scene.spark), clock),
         Pulse(name, silence, clock.monotonic_seconds()),
         Cost(SparkJobs(scene.spark)),
         Failures(limit, random.Random()),  # noqa: S311 - jitter, not secrecy

@@ -9,7 +9,7 @@ from auditor.candidate import Candidate
 from auditor.change import Change, Face, Kind, changes
 from auditor.current import forget, keep
 from auditor.fleet import Fleet, Running
-from auditor.job import Scene, boundaries_of, own_phase, prepare
+from auditor.job import Scene, own_phase, prepare
 from auditor.stagger import Phase
 from auditor.trial import try_out
 from auditor.turn import Turn
@@ -173,9 +173,8 @@ class Reload:
         self._settling = None
 
     def _compete(self, prepared: Running) -> None:
-        name = f"{prepared.declared.name}+new"
-        often = boundaries_of(self._scene, name, Phase(CATCH_UP_SECONDS, 0.0))
-        prepared.supervised.call(name, often)
+        often = Phase(CATCH_UP_SECONDS, 0.0)
+        prepared.supervised.call(f"{prepared.declared.name}+new", often)
         self._candidate = Candidate(self._scene, prepared)
 
     def _go_on(self, candidate: Candidate, book: Book) -> None:
@@ -199,7 +198,7 @@ class Reload:
     def _promote(self, running: Running) -> None:
         name, shown = running.declared.name, running.supervised.watched.name
         old = self._fleet.running[name]
-        running.supervised.call(name, boundaries_of(self._scene, name, running.phase))
+        running.supervised.call(name, running.phase)
         self._start(running)
         old.supervised.stop()
         self._candidate = None

@@ -8,7 +8,7 @@ length: what is left until the phase after the pause that is expected.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
@@ -104,7 +104,19 @@ def after_batch(
     """
     kept = () if course.first else (*course.pauses_seconds, took_seconds - course.running_seconds)
     pauses = kept[-PAUSES_KEPT:]
-    expected = expected_pause_seconds(phase, pauses)
-    begin = ended_seconds + running_seconds + expected
-    following = length_seconds(phase, begin, expected)
+    following = _next_seconds(phase, ended_seconds, running_seconds, pauses)
     return Course(ended_seconds, running_seconds, following, False, pauses)
+
+
+def moved(phase: Phase, course: Course) -> Course:
+    """Return the course of the same run, with its next batch planned to end at another phase."""
+    ended, running, pauses = course.ended_seconds, course.running_seconds, course.pauses_seconds
+    return replace(course, next_seconds=_next_seconds(phase, ended, running, pauses))
+
+
+def _next_seconds(
+    phase: Phase, ended_seconds: float, running_seconds: float, pauses_seconds: Sequence[float]
+) -> float:
+    """Return the length of the batch after the one that began at that end and runs so long."""
+    expected = expected_pause_seconds(phase, pauses_seconds)
+    return length_seconds(phase, ended_seconds + running_seconds + expected, expected)

@@ -13,6 +13,7 @@ from auditor.boundaries import Boundaries
 from auditor.cost import Cost
 from auditor.guards import refusal
 from auditor.progress import Progress, Pulse, count, read
+from auditor.stagger import Phase
 from auditor.trouble import Trouble, judge
 from engine.restarts import Failures, first_line, whole_text
 from services.backbone.clock import Clock
@@ -97,9 +98,10 @@ class Supervised:
         self._start_at_seconds = 0.0
         self._without_batch = 0
 
-    def call(self, name: str, boundaries: Boundaries) -> None:
-        """Show this watch under another name, and end its batches elsewhere, from now on."""
-        self.watched, self.boundaries = replace(self.watched, name=name), boundaries
+    def call(self, name: str, phase: Phase) -> None:
+        """Show this watch under another name, and end its batches at another phase from now on."""
+        self.watched = replace(self.watched, name=name)
+        self.boundaries.move(name, phase)
 
     def look(self) -> None:
         """Start the query if it is due, note its progress, or see to its failure."""

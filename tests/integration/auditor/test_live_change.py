@@ -103,6 +103,7 @@ def test_watches_change_while_they_run(live: Live) -> None:
         live.find_all()
     live.over("after-change")
     live.find_all()
+    wait_for("batches of the watch's length", lambda: any(n <= 7.5 for n in lengths_after(live)))
     versions = live.place.folder / "checkpoints" / live.place.name / "over-purchase"
     assert len([path for path in versions.iterdir() if (path / "spark").exists()]) == 2
 
@@ -134,6 +135,14 @@ def test_rules_change_while_they_run(live: Live) -> None:
     live.sender.purchase("p3", "o", 2, client="Bob")
     live.sender.flush()
     wait_for("Bob is over", lambda: limited(live.alerts) == {"Bob"})
+
+
+def lengths_after(live: Live) -> list[float]:
+    """Return how long batches were told to be, from the second that ended after the last change."""
+    lines = said(live.auditor.log())
+    done = max(number for number, line in enumerate(lines) if line["event"] == "change_done")
+    ended = [line for line in lines[done:] if line["event"] == "boundary"]
+    return [line["length_seconds"] for line in ended if line["watch"] == "over-purchase"][1:]
 
 
 def limited(alerts: Findings) -> set[str]:

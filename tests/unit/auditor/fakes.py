@@ -85,7 +85,8 @@ class Scene:
         self.remedies = FakeRemedies()
         watched = Watched(name, self._start, self.remedies)  # type: ignore[arg-type] # a fake query
         pulse = Pulse(name, 60, self.clock.monotonic_seconds())
-        boundaries = Boundaries(name, Phase(30, 0), lambda *_: None, self.clock)
+        self.told: list[float] = []
+        boundaries = Boundaries(name, Phase(30, 0), self._tell, self.clock)
         cost = Cost(FakeJobs())
         self.supervised = Supervised(watched, boundaries, pulse, cost, failures(most), self.clock)
 
@@ -94,6 +95,9 @@ class Scene:
             raise self.refusal
         self.queries.append(FakeQuery())
         return self.queries[-1]
+
+    def _tell(self, _: object, seconds: float) -> None:
+        self.told.append(seconds)
 
     def look(self, seconds: float = 0) -> None:
         self.clock.move(seconds)

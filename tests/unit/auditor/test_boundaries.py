@@ -2,6 +2,7 @@
 
 from unittest.mock import create_autospec
 
+import pytest
 from py4j.protocol import Py4JError
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -11,18 +12,20 @@ from auditor.stagger import Phase
 from services.backbone.clock import ManualClock
 
 PHASE = Phase(60.0, 15.0)
+CATCHING_UP, OF_THE_WATCH = Phase(10.0, 0.0), Phase(120.0, 45.0)
 PAUSE_SECONDS = 0.4
 
 
 class Spark:
     """Runs batches as Spark does: one length holds until another is set."""
 
-    def __init__(self, takes: bool = True) -> None:
+    def __init__(self, takes: bool = True, phase: Phase = PHASE) -> None:
         self.query = create_autospec(StreamingQuery, instance=True)
         self.takes = takes
+        self.phase = phase
         self.asked: list[float] = []
         self.clock = ManualClock()
-        self.boundaries = Boundaries("w", PHASE, self._set, self.clock)
+        self.boundaries = Boundaries("w", phase, self._set, self.clock)
         self.length = self.boundaries.begin()
         self.clock.move(1.0)
         self._number = 0
@@ -33,10 +36,15 @@ class Spark:
         if not self.takes:
             raise Py4JError("no such field")
 
-    def batch(self, look: bool = True) -> None:
-        """Run one batch; somebody looks all the time, or nobody does."""
+    def batch(self, look: bool = True, promoted_at: float | None = None) -> None:
+        """Run one batch; somebody looks all the time, or nobody does.
+
+        `promoted_at` is the part of the batch after which its query becomes that of its watch.
+        """
         running, asked = self.length, len(self.asked)
-        for _ in range(20):
+        for step in range(20):
+            if step / 20 == promoted_at:
+                self._promote(OF_THE_WATCH)
             self.clock.move(running / 20)
             if look:
                 self.boundaries.steer(self.query)
@@ -50,7 +58,11 @@ class Spark:
         self.boundaries.note([batch])
 
     def error(self) -> float:
-        return abs(PHASE.error_seconds(self.clock.now_ms() / 1000))
+        return abs(self.phase.error_seconds(self.clock.now_ms() / 1000))
+
+    def _promote(self, phase: Phase) -> None:
+        self.phase = phase
+        self.boundaries.move("w", phase)
 
 
 def test_each_batch_gets_its_length_once_in_its_second_half() -> None:
@@ -74,6 +86,19 @@ def test_batches_that_nobody_looked_at_are_corrected_afterwards() -> None:
     for _ in range(3):
         spark.batch()
     assert spark.error() < 0.2
+
+
+@pytest.mark.parametrize("at", [0.0, 0.25, 0.5, 0.75, 0.95])
+def test_a_rule_that_caught_up_ends_its_next_batch_at_the_phase_of_its_watch(at: float) -> None:
+    spark = Spark(phase=CATCHING_UP)
+    for _ in range(3):
+        spark.batch()
+    assert spark.length < 15
+    spark.batch(promoted_at=at)
+    assert spark.length > OF_THE_WATCH.period_seconds / 2 - 1
+    for _ in range(3):
+        spark.batch()
+        assert spark.error() < 0.2
 
 
 def test_a_spark_that_takes_no_length_is_asked_once() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from auditor import reload as reloading
 from auditor.book import Book, Declared, read_book
-from auditor.boundaries import Boundaries
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.current import all_current
 from auditor.fleet import Fleet, Running
@@ -54,7 +53,6 @@ class World:
         monkeypatch.setattr(reloading, "prepare", self._prepare)
         monkeypatch.setattr(reloading, "try_out", self._try_out)
         monkeypatch.setattr(reloading, "Candidate", FakeCandidate)
-        monkeypatch.setattr(reloading, "boundaries_of", self._boundaries)
         self.partner = Turn(self.settings.auditor_checkpoints)
         self.fleet = Fleet()
         self.reload = Reload(scene, self.fleet, Turn(self.settings.auditor_checkpoints))
@@ -67,9 +65,6 @@ class World:
         home = self.settings.checkpoints_here() / declared.name
         recipe: Any = SimpleNamespace(checkpoint=Checkpoint(declared.name, home, wanted))
         return Running(declared, recipe, scene.supervised, SLOTS_EACH, phase)
-
-    def _boundaries(self, _: object, name: str, phase: Phase) -> Boundaries:
-        return Boundaries(name, phase, lambda *_: None, self.clock)
 
     def _try_out(self, *_: object) -> None:
         if self.judgement:
@@ -135,6 +130,16 @@ def test_changed_rule_replaces_the_old_one_only_when_it_has_caught_up(world: Wor
     assert world.fleet.running[WATCH].supervised.watched.name == WATCH
     assert world.partner.take()
     assert all_current(world.settings.checkpoints_here())[WATCH] == world.read().watches[WATCH]
+
+
+def test_a_rule_that_caught_up_is_told_its_watchs_length_while_its_batches_are_short(
+    world: World,
+) -> None:
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    told = world.made[-1][1].told
+    assert max(told, default=0) < 20
+    world.catch_up()
+    assert max(told, default=0) >= world.settings.auditor_batch_seconds / 2
 
 
 def test_change_taken_back_ends_the_new_rule(world: World) -> None:

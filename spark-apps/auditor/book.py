@@ -57,6 +57,10 @@ class Book:
         """Return the watches that should run."""
         return {name: one for name, one in self.watches.items() if not one.watch.paused}
 
+    def may_want(self, name: str) -> bool:
+        """Tell whether a watch that ran should run on, as far as the files can be read."""
+        return name in self.wanted() or bool(self.problems and name not in self.watches)
+
 
 def read_book(streams_folder: Path, watches_folder: Path) -> Book:
     """Read both folders; a bad watch file is noted and spoils no other.

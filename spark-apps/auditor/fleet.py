@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from auditor import metrics
 from auditor.book import Declared
 from auditor.query import Recipe
 from auditor.stagger import Phase
@@ -27,22 +28,42 @@ class Fleet:
     """Every watch that runs or should; the health page's thread may ask at any time."""
 
     def __init__(self, running: Iterable[Running] = ()) -> None:
-        self._running: Mapping[str, Running] = {one.declared.name: one for one in running}
+        self._running: Mapping[str, Running] = {}
+        self._missing: Mapping[str, str] = {}
+        for one in running:
+            self.put(one.declared.name, one)
 
     @property
     def running(self) -> Mapping[str, Running]:
         """What is looked after now, by watch."""
         return self._running
 
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Why watches that ran before, and should run, cannot start."""
+        return self._missing
+
     def put(self, name: str, running: Running) -> None:
         """Look after this watch from now on; the caller has seen to one of the same name."""
         self._running = {**self._running, name: running}
+        self._missing = {other: why for other, why in self._missing.items() if other != name}
+        metrics.STOPPED.labels(name).set(0)
 
     def take(self, name: str) -> Running:
         """No longer look after this watch; the caller ends its query."""
         taken = self._running[name]
         self._running = {other: one for other, one in self._running.items() if other != name}
         return taken
+
+    def miss(self, name: str, reason: str) -> None:
+        """Be not ready for want of this watch, until it runs or need not."""
+        self._missing = {**self._missing, name: reason}
+        metrics.STOPPED.labels(name).set(1)
+
+    def excuse(self, name: str) -> None:
+        """No longer want this watch, which is missing."""
+        self._missing = {other: why for other, why in self._missing.items() if other != name}
+        metrics.forget(name)
 
     def look(self) -> None:
         """Look after every watch once.
@@ -66,7 +87,9 @@ class Fleet:
     def not_ready(self) -> str | None:
         """Say what does not run, and why; None when every watch runs."""
         waits = [each.pulse.not_ready() for each in self._all() if each.stopped is None]
-        return "; ".join([*self._stopped(), *(wait for wait in waits if wait)]) or None
+        missing = [f"watch {name} cannot start: {why}" for name, why in self._missing.items()]
+        lacking = [*missing, *self._stopped(), *(wait for wait in waits if wait)]
+        return "; ".join(lacking) or None
 
     def notes(self) -> str | None:
         """Say what people should see to, although other watches do their work."""

@@ -95,6 +95,7 @@ _GAUGES = (
     PROCESSORS,
     WATERMARK,
     PROGRESS_AGE,
+    PHASE_ERROR,
 )
 
 

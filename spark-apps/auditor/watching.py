@@ -35,8 +35,13 @@ class Opening:
 
     book: Book
     first: Mapping[str, Declared]
-    fresh: bool
-    """Nothing has run in this folder before: a refusal is best seen at once."""
+    ran: frozenset[str]
+    """The watches that ran last; without them a rolling update must not go on."""
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing has run in this folder before: a refusal is best seen at once."""
+        return not self.ran
 
 
 def read_opening(settings: AuditorSettings) -> Opening:
@@ -48,11 +53,13 @@ def read_opening(settings: AuditorSettings) -> Opening:
     book = read_book(settings.auditor_streams, settings.auditor_watches)
     last = all_current(settings.checkpoints_here())
     first = opening(book, last, settings.auditor_shuffle_partitions)
-    return Opening(book, first, fresh=not last)
+    return Opening(book, first, ran=frozenset(last))
 
 
 def open_fleet(scene: Scene, opened: Opening) -> Fleet:
     """Prepare the watches to start with, each as declared or as it ran last.
+
+    One that ran before and cannot start is missed; a new one is a change that is not taken.
 
     Raises:
         Refused: nothing ran before and something cannot work.
@@ -68,6 +75,8 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
             guards.check_slots(needed | {name: prepared.slots}, scene.settings.auditor_slots)
         except Refused as error:
             log.error("watch_cannot_start", watch=name, reason=str(error))
+            if name in opened.ran:
+                fleet.miss(name, str(error))
         else:
             fleet.put(name, prepared)
     return fleet

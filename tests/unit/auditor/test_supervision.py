@@ -1,6 +1,7 @@
 """What becomes of a failed watch, and when its silence counts as death."""
 
 import pytest
+from prometheus_client import REGISTRY
 
 from auditor.fleet import Fleet, Running
 from auditor.progress import Progress, Pulse
@@ -176,6 +177,32 @@ def test_trouble_of_one_watch_leaves_the_others_running() -> None:
     assert well.queries[0].isActive
     assert fleet.notes() == "watch sick: bad SQL"
     assert "watch sick: bad SQL" in str(fleet.not_ready())
+
+
+def test_a_watch_counts_as_stopped_until_it_is_looked_after_anew() -> None:
+    stopped = Scene("sick")
+    fleet = fleet_of(stopped)
+    assert counted_as_stopped("sick") == 0
+    stopped.refusal = Refused("wrong column")
+    fleet.look()
+    assert counted_as_stopped("sick") == 1
+    fleet.put("sick", fleet_of(Scene("sick")).running["sick"])
+    assert counted_as_stopped("sick") == 0
+
+
+def counted_as_stopped(watch: str) -> float | None:
+    return REGISTRY.get_sample_value("aldebaran_auditor_stopped", {"watch": watch})
+
+
+def test_a_missing_watch_is_told_with_its_reason_until_it_runs_or_need_not() -> None:
+    fleet = fleet_of()
+    fleet.miss("gone", "too few slots")
+    fleet.miss("gone", "no topic")
+    assert fleet.not_ready() == "watch gone cannot start: no topic"
+    assert counted_as_stopped("gone") == 1
+    fleet.excuse("gone")
+    assert fleet.not_ready() is None
+    assert counted_as_stopped("gone") is None
 
 
 def test_program_ends_when_every_watch_fails_again_and_again() -> None:

@@ -1,13 +1,16 @@
-"""When changed files are taken."""
+"""When changed files are taken, and what an auditor starts with."""
 
 from pathlib import Path
 
 import pytest
 
+from auditor import watching
 from auditor.book import read_book
+from auditor.job import Scene as JobScene
 from auditor.settings import SHIPPED_WATCHES, AuditorSettings
-from auditor.watching import Folders
+from auditor.watching import Folders, Opening, open_fleet
 from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused
 from tests.unit.declarations import copied
 
 
@@ -17,12 +20,13 @@ class Scene:
     def __init__(self, folder: Path) -> None:
         self.clock = ManualClock()
         self.streams, self.watches = copied(folder, SHIPPED_WATCHES)
-        settings = AuditorSettings(
+        self.settings = AuditorSettings(
             auditor_streams=self.streams,
             auditor_watches=self.watches,
             auditor_reload_delay_seconds=5,
         )
-        self.folders = Folders(settings, self.clock, read_book(self.streams, self.watches))
+        self.book = read_book(self.streams, self.watches)
+        self.folders = Folders(self.settings, self.clock, self.book)
 
     def write(self, text: str) -> None:
         (self.watches / "new.yaml").write_text(text)
@@ -72,3 +76,19 @@ def test_empty_folder_is_told_and_changes_nothing(scene: Scene) -> None:
     scene.changed(1)
     assert scene.changed(5) is None
     assert "no watch is declared" in str(scene.folders.problem)
+
+
+def test_a_watch_that_ran_and_cannot_start_makes_the_auditor_not_ready(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "prepare", _refuse)
+    job = JobScene(None, scene.settings, scene.clock)  # type: ignore[arg-type] # no Spark here
+    opened = Opening(scene.book, scene.book.wanted(), frozenset({"over-purchase"}))
+    fleet = open_fleet(job, opened)
+    assert fleet.running == {}
+    # The other one is new: what is not taken of it is a note, and no watch is lost.
+    assert fleet.not_ready() == "watch over-purchase cannot start: too few slots"
+
+
+def _refuse(*_: object) -> None:
+    raise Refused("too few slots")

@@ -1,5 +1,6 @@
 """Takes changes of the declared watches while all watches run: checked first, then step by step."""
 
+import random
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -10,16 +11,18 @@ from auditor.change import Change, Face, Kind, changes
 from auditor.current import forget, keep
 from auditor.fleet import Fleet, Running
 from auditor.job import Scene, own_phase, prepare
+from auditor.postponed import Postponed
 from auditor.stagger import Phase
 from auditor.trial import try_out
 from auditor.turn import Turn
+from engine.brokers import MissingTopic
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 
 CATCH_UP_SECONDS: Final = 10.0
 """Length of the batches of a rule that catches up: only their ends tell how far it is."""
 RETRY_SECONDS: Final = 10.0
-"""Wait after a step that could not be tried."""
+"""Wait after a look that brokers or disk cut short."""
 
 log = logger(__name__)
 
@@ -27,8 +30,9 @@ log = logger(__name__)
 class Reload:
     """Brings what runs to what is declared; `look` does one bounded step at a time.
 
-    A rejected declaration is not tried again until it is changed; meanwhile its watch goes on as it
-    was. What stops a query or competes with it needs the turn, so that of two auditors one at a
+    A rejected declaration is not tried again until a file changes or another rule is replaced;
+    meanwhile its watch goes on as it was. What cannot be tried now waits, and holds up no other
+    watch. What stops a query or competes with it needs the turn, so that of two auditors one at a
     time changes and the other is whole.
     """
 
@@ -37,7 +41,9 @@ class Reload:
         self._fleet = fleet
         self._turn = turn
         self._book: Book | None = None
-        self._rejected: Mapping[str, tuple[Face, str]] = {}
+        self._rejected: Mapping[str, str] = {}
+        self._postponed = Postponed(random.Random())  # noqa: S311 - jitter, not secrecy
+        self._held_up: str | None = None
         self._candidate: Candidate | None = None
         self._settling: Running | None = None
         self._not_before_seconds = 0.0
@@ -49,33 +55,55 @@ class Reload:
         for file, reason in book.problems.items():
             log.error("watch_file_rejected", file=file, reason=reason)
         metrics.BAD_FILES.set(len(book.problems))
+        self._try_all_again()
+        for watch in self._fleet.missing:
+            if not book.may_want(watch):
+                self._excuse(watch)
 
     def notes(self) -> str | None:
         """Say which files and changes are not taken, and why."""
         problems = list(self._book.problems.values()) if self._book else []
-        return "; ".join([*problems, *(why for _, why in self._rejected.values())]) or None
+        held_up = [self._held_up] if self._held_up else []
+        changes = [*self._rejected.values(), *self._postponed.notes()]
+        return "; ".join([*problems, *changes, *held_up]) or None
 
     def look(self) -> None:
         """Go on with the change that is under way, or begin the next."""
         if self._book is None or self._scene.clock.monotonic_seconds() < self._not_before_seconds:
             return
         try:
-            self._note_what_runs()
-            if self._candidate is not None:
-                self._go_on(self._candidate, self._book)
-            elif self._settling is not None:
-                self._settle(self._settling)
-            else:
-                self._begin(self._book)
-        except Transient as error:
+            self._step(self._book)
+        # What runs was checked: only brokers that have lost its topic refuse it anything.
+        except (Transient, Refused) as error:
+            self._held_up = str(error)
             self._not_before_seconds = self._scene.clock.monotonic_seconds() + RETRY_SECONDS
             log.warning("change_waits", reason=str(error), wait_seconds=RETRY_SECONDS)
+        else:
+            self._held_up = None
 
     def stop(self) -> None:
         """End the query that has not caught up yet, and give back the turn."""
         if self._candidate is not None:
             self._candidate.running.supervised.stop()
         self._turn.give_back()
+
+    def _step(self, book: Book) -> None:
+        self._note_what_runs()
+        if self._candidate is not None:
+            self._go_on(self._candidate, book)
+        elif self._settling is not None:
+            self._settle(self._settling)
+        else:
+            self._begin(book)
+
+    def _try_all_again(self) -> None:
+        """What was refused for want of slots, or could not be tried, may go now."""
+        self._rejected = {}
+        self._postponed.clear()
+
+    def _excuse(self, watch: str) -> None:
+        self._fleet.excuse(watch)
+        forget(self._scene.settings.checkpoints_here() / watch)
 
     def _note_what_runs(self) -> None:
         """Keep the declaration of each watch whose query Spark has taken, for the next start."""
@@ -98,14 +126,13 @@ class Reload:
 
     def _next_step(self, book: Book) -> Change | None:
         declared = {name: self._face(one) for name, one in book.wanted().items()}
-        self._rejected = {
-            name: (face, why)
-            for name, (face, why) in self._rejected.items()
-            if declared.get(name) == face
-        }
         running = {name: self._face(one.declared) for name, one in self._fleet.running.items()}
         steps = changes(running, declared, whole=not book.problems)
-        return next((step for step in steps if step.watch not in self._rejected), None)
+        return next((step for step in steps if self._due(step.watch)), None)
+
+    def _due(self, watch: str) -> bool:
+        now = self._scene.clock.monotonic_seconds()
+        return watch not in self._rejected and not self._postponed.waits(watch, now)
 
     def _face(self, declared: Declared) -> Face:
         return declared.face(self._scene.settings.auditor_shuffle_partitions)
@@ -114,10 +141,16 @@ class Reload:
         try:
             prepared = prepare(self._scene, declared, self._phase(step.watch))
             self._check(step.kind, prepared)
+        except (Transient, MissingTopic) as error:
+            self._postpone(step.watch, str(error))
         except Refused as error:
-            self._reject(declared, str(error))
-            return
+            self._reject(step.watch, str(error))
+        else:
+            self._do(step, prepared)
+
+    def _do(self, step: Change, prepared: Running) -> None:
         log.info("change_begins", watch=step.watch, kind=step.kind.value)
+        self._postponed.settle(step.watch)
         does: dict[Kind, Callable[[Running], None]] = {
             Kind.START: self._start,
             Kind.CONTINUE: self._continue,
@@ -142,11 +175,23 @@ class Reload:
         guards.check_slots(together, self._scene.settings.auditor_slots)
         try_out(self._scene.spark, declared, self._scene.clock)
 
-    def _reject(self, declared: Declared, reason: str) -> None:
-        self._rejected = {**self._rejected, declared.name: (self._face(declared), reason)}
-        metrics.REJECTED.labels(declared.name).inc()
-        goes_on = declared.name in self._fleet.running
-        log.error("change_rejected", watch=declared.name, reason=reason, old_goes_on=goes_on)
+    def _postpone(self, watch: str, reason: str) -> None:
+        now = self._scene.clock.monotonic_seconds()
+        wait_seconds = round(self._postponed.add(watch, reason, now), 1)
+        self._explain(watch, reason)
+        log.warning("change_waits", watch=watch, reason=reason, wait_seconds=wait_seconds)
+
+    def _reject(self, watch: str, reason: str) -> None:
+        self._postponed.settle(watch)
+        self._rejected = {**self._rejected, watch: reason}
+        self._explain(watch, reason)
+        metrics.REJECTED.labels(watch).inc()
+        goes_on = watch in self._fleet.running
+        log.error("change_rejected", watch=watch, reason=reason, old_goes_on=goes_on)
+
+    def _explain(self, watch: str, reason: str) -> None:
+        if watch in self._fleet.missing:
+            self._fleet.miss(watch, reason)
 
     def _start(self, prepared: Running) -> None:
         self._fleet.put(prepared.declared.name, prepared)
@@ -186,7 +231,7 @@ class Reload:
         candidate.look()
         if (why := candidate.running.supervised.stopped) is not None:
             self._drop(candidate)
-            self._reject(declared, why)
+            self._reject(declared.name, why)
         elif candidate.caught_up:
             self._promote(candidate.running)
 
@@ -203,3 +248,4 @@ class Reload:
         old.supervised.stop()
         self._candidate = None
         metrics.forget(shown)
+        self._try_all_again()

@@ -12,13 +12,18 @@ from services.backbone.errors import Refused, Transient
 TIMEOUT_MS: Final = 10_000
 
 
+class MissingTopic(Refused):
+    """A topic does not exist; whoever declares it may only be late."""
+
+
 def partition_counts(
     spark: SparkSession, client_options: Mapping[str, str], topics: Iterable[str]
 ) -> dict[str, int]:
     """Return the number of partitions by topic.
 
     Raises:
-        Refused: a topic is missing, or the client's options cannot be used.
+        MissingTopic: a topic does not exist.
+        Refused: the client's options cannot be used.
         Transient: the brokers do not answer.
     """
     with _admin(spark, client_options) as (jvm, admin):
@@ -31,7 +36,8 @@ def kept_offsets(
     """Return the oldest kept offset, and the offset of the next record, by topic and partition.
 
     Raises:
-        Refused: a topic is missing, or the client's options cannot be used.
+        MissingTopic: a topic does not exist.
+        Refused: the client's options cannot be used.
         Transient: the brokers do not answer.
     """
     with _admin(spark, client_options) as (jvm, admin):
@@ -52,7 +58,8 @@ def asking_by_time(
     """Give what finds places by time, with one client for all questions.
 
     Raises:
-        Refused: a topic is missing, or the client's options cannot be used.
+        MissingTopic: a topic does not exist.
+        Refused: the client's options cannot be used.
         Transient: the brokers do not answer; the given function raises it too.
     """
     with _admin(spark, client_options) as (jvm, admin):
@@ -120,7 +127,7 @@ def _count(jvm: Any, admin: Any, topic: str) -> int:
     except Py4JJavaError as error:
         cause = _cause(error)
         if "UnknownTopicOrPartition" in cause:
-            raise Refused(
+            raise MissingTopic(
                 f"topic {topic} does not exist: declare it, for example by starting the gateway, "
                 "or correct the declaration's streams"
             ) from None

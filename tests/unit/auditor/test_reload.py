@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from auditor import reload as reloading
 from auditor.book import Book, Declared, read_book
@@ -16,6 +17,7 @@ from auditor.reload import Reload
 from auditor.settings import SHIPPED_WATCHES, AuditorSettings
 from auditor.stagger import Phase
 from auditor.turn import Turn
+from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS
@@ -47,6 +49,7 @@ class World:
         for path in SHIPPED_WATCHES.glob("*.yaml"):
             (self.watches / path.name).write_text(path.read_text())
         self.made: list[tuple[Declared, Scene]] = []
+        self.slots: dict[str, int] = {}
         self.judgement: Exception | None = None
         self.settings = AuditorSettings(auditor_checkpoints=folder / "kept", auditor_slots=15)
         scene = JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark here
@@ -64,7 +67,8 @@ class World:
         wanted = fingerprint(declared.watch, declared.streams, 2)
         home = self.settings.checkpoints_here() / declared.name
         recipe: Any = SimpleNamespace(checkpoint=Checkpoint(declared.name, home, wanted))
-        return Running(declared, recipe, scene.supervised, SLOTS_EACH, phase)
+        slots = self.slots.get(declared.name, SLOTS_EACH)
+        return Running(declared, recipe, scene.supervised, slots, phase)
 
     def _try_out(self, *_: object) -> None:
         if self.judgement:
@@ -86,6 +90,13 @@ class World:
         text = path.read_text()
         assert before in text
         path.write_text(text.replace(before, after))
+        self.turns(self.read())
+
+    def copy(self, name: str) -> None:
+        """Declare one more watch, like the other one."""
+        text = (self.watches / f"{OTHER}.yaml").read_text()
+        path = self.watches / f"{name}.yaml"
+        path.write_text(text.replace(f"watch: {OTHER}", f"watch: {name}"))
         self.turns(self.read())
 
     def queries(self, watch: str = WATCH) -> list[bool]:
@@ -173,10 +184,7 @@ def test_what_spark_refuses_starts_nothing_until_it_is_changed(world: World) -> 
 
 
 def test_too_few_slots_for_both_rules_is_a_rejection(world: World) -> None:
-    (world.watches / "third.yaml").write_text(
-        (world.watches / f"{OTHER}.yaml").read_text().replace(f"watch: {OTHER}", "watch: third")
-    )
-    world.turns(world.read())
+    world.copy("third")
     assert world.queries("third") == [True]
     world.edit("limit: 24 hours", "limit: 25 hours")
     assert "over-purchase beside itself 5" in str(world.reload.notes())
@@ -204,11 +212,113 @@ def test_removed_and_paused_watches_end_and_come_back(world: World) -> None:
     assert world.queries(OTHER) == [False, True]
 
 
-def test_brokers_away_are_waited_for(world: World) -> None:
+NOT_NOW = [Transient("brokers away"), MissingTopic("topic t does not exist: declare it")]
+
+
+@pytest.mark.parametrize("reason", NOT_NOW)
+def test_what_cannot_be_tried_now_waits_with_a_note_and_is_no_rejection(
+    world: World, reason: Exception
+) -> None:
+    before = value("changes_rejected_total")
+    world.judgement = reason
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    world.turns()
+    assert world.reload.notes() == f"the change of watch {WATCH} waits: {reason}"
+    assert 3 <= len(world.queries()) <= 4
+    assert world.queries()[0]
+    assert not any(world.queries()[1:])
+    world.judgement = None
+    world.turns(count=25)
+    assert world.queries()[-1]
+    assert world.reload.notes() is None
+    assert value("changes_rejected_total") == before
+
+
+def test_a_change_that_waits_keeps_neither_the_turn_nor_another_watch(world: World) -> None:
     world.judgement = Transient("brokers away")
     world.edit("limit: 24 hours", "limit: 25 hours")
-    assert world.queries() == [True, False]
-    world.judgement = None
+    world.edit("severity: warning", "severity: info", OTHER)
+    assert world.queries(OTHER) == [False, True]
+    assert world.partner.take()
+
+
+def test_a_candidate_whose_topic_is_gone_is_asked_for_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    with monkeypatch.context() as gone:
+        gone.setattr(FakeCandidate, "look", raising(MissingTopic("topic t does not exist")))
+        world.turns()
+    assert world.reload.notes() == "topic t does not exist"
+    assert world.queries() == [True, True]
     world.turns(count=20)
-    assert world.queries()[0]
-    assert world.queries()[-1]
+    assert world.reload.notes() is None
+    world.catch_up()
+    assert world.queries() == [False, True]
+
+
+def raising(error: Exception) -> Any:
+    def look(_: object) -> None:
+        raise error
+
+    return look
+
+
+def test_what_found_no_slots_starts_when_another_watch_is_paused(world: World) -> None:
+    world.copy("third")
+    world.copy("fourth")
+    assert "fourth 5" in str(world.reload.notes())
+    tried = len(world.queries("fourth"))
+    world.turns(count=20)
+    assert world.queries("fourth") == [False] * tried
+    world.edit("version: 1", "version: 1\npaused: true", OTHER)
+    assert world.queries("fourth")[-1]
+    assert world.reload.notes() is None
+
+
+def test_what_found_no_slots_starts_when_a_rule_that_needs_fewer_has_taken_over(
+    world: World,
+) -> None:
+    world.slots = {"third": 6, WATCH: 3}
+    world.copy("third")
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    assert "third 6" in str(world.reload.notes())
+    world.catch_up()
+    assert world.queries("third")[-1]
+    assert world.reload.notes() is None
+
+
+def test_a_missing_watch_is_wanted_until_it_starts(world: World) -> None:
+    world.fleet.miss("third", "topic t does not exist")
+    assert world.fleet.not_ready() == "watch third cannot start: topic t does not exist"
+    world.judgement = Refused("watch third: too few slots")
+    world.copy("third")
+    assert world.fleet.not_ready() == "watch third cannot start: watch third: too few slots"
+    world.judgement = None
+    world.turns(world.read())
+    assert world.fleet.not_ready() is None
+    assert value("stopped", "third") == 0
+
+
+def test_a_missing_watch_that_is_paused_is_wanted_no_more(world: World) -> None:
+    world.judgement = Refused("watch third: too few slots")
+    world.copy("third")
+    world.fleet.miss("third", "too few slots")
+    assert value("stopped", "third") == 1
+    world.edit("version: 1", "version: 1\npaused: true", "third")
+    assert world.fleet.not_ready() is None
+    assert value("stopped", "third") is None
+
+
+def test_a_mended_watch_no_longer_counts_as_stopped(world: World) -> None:
+    _, scene = next(made for made in world.made if made[0].name == WATCH)
+    scene.remedies.error = Refused("its SQL fails")
+    scene.queries[-1].fail("SQLSTATE: 22003")
+    world.turns()
+    assert value("stopped") == 1
+    world.edit("severity: critical", "severity: warning")
+    assert value("stopped") == 0
+
+
+def value(metric: str, watch: str = WATCH) -> float | None:
+    return REGISTRY.get_sample_value(f"aldebaran_auditor_{metric}", {"watch": watch})

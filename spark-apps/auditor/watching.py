@@ -68,7 +68,8 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
     if opened.fresh:
         return Fleet(prepare_all(scene, opened.first.values()))
     fleet = Fleet()
-    for number, (name, declared) in enumerate(opened.first.items()):
+    for number, declared in enumerate(_ran_first(opened)):
+        name = declared.name
         try:
             prepared = prepare(scene, declared, own_phase(scene, number, len(opened.first)))
             needed = {other: one.slots for other, one in fleet.running.items()}
@@ -80,6 +81,11 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
         else:
             fleet.put(name, prepared)
     return fleet
+
+
+def _ran_first(opened: Opening) -> list[Declared]:
+    """In this sequence no new watch takes the slots of one that ran."""
+    return sorted(opened.first.values(), key=lambda declared: declared.name not in opened.ran)
 
 
 def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) -> None:

@@ -5,12 +5,15 @@ from pathlib import Path
 import pytest
 
 from auditor import watching
-from auditor.book import read_book
+from auditor.book import Declared, read_book
+from auditor.fleet import Running
 from auditor.job import Scene as JobScene
 from auditor.settings import SHIPPED_WATCHES, AuditorSettings
+from auditor.stagger import Phase
 from auditor.watching import Folders, Opening, open_fleet
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
+from tests.unit.auditor.fakes import Scene as Supervision
 from tests.unit.declarations import copied
 
 
@@ -27,6 +30,12 @@ class Scene:
         )
         self.book = read_book(self.streams, self.watches)
         self.folders = Folders(self.settings, self.clock, self.book)
+
+    def job(self) -> JobScene:
+        return JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark here
+
+    def opened(self, *ran: str) -> Opening:
+        return Opening(self.book, self.book.wanted(), frozenset(ran))
 
     def write(self, text: str) -> None:
         (self.watches / "new.yaml").write_text(text)
@@ -82,9 +91,7 @@ def test_a_watch_that_ran_and_cannot_start_makes_the_auditor_not_ready(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "prepare", _refuse)
-    job = JobScene(None, scene.settings, scene.clock)  # type: ignore[arg-type] # no Spark here
-    opened = Opening(scene.book, scene.book.wanted(), frozenset({"over-purchase"}))
-    fleet = open_fleet(job, opened)
+    fleet = open_fleet(scene.job(), scene.opened("over-purchase"))
     assert fleet.running == {}
     # The other one is new: what is not taken of it is a note, and no watch is lost.
     assert fleet.not_ready() == "watch over-purchase cannot start: too few slots"
@@ -92,3 +99,19 @@ def test_a_watch_that_ran_and_cannot_start_makes_the_auditor_not_ready(
 
 def _refuse(*_: object) -> None:
     raise Refused("too few slots")
+
+
+def test_a_new_watch_takes_no_slots_of_one_that_ran(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "prepare", _most_slots)
+    for ran in scene.book.watches:
+        fleet = open_fleet(scene.job(), scene.opened(ran))
+        assert set(fleet.running) == {ran}
+        assert fleet.missing == {}
+
+
+def _most_slots(scene: JobScene, declared: Declared, phase: Phase) -> Running:
+    slots = scene.settings.auditor_slots - 1
+    supervised = Supervision(declared.name).supervised
+    return Running(declared, None, supervised, slots, phase)  # type: ignore[arg-type] # not started

@@ -2,12 +2,16 @@
 
 import random
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
 from services.backbone.backoff import Backoff
 
 CAUSES_MAX: Final = 16
+_QUERY: Final = "=== Streaming Query ==="
+"""What begins the part of a message that shows the query, with its plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +54,23 @@ def first_line(error: Exception | None) -> str:
 
 
 def whole_text(error: Exception | None) -> str:
-    """Return an error's text with those of all its causes, as far as Java tells them."""
-    texts = [str(error)]
-    raised = getattr(error, "_origin", None) or getattr(error, "java_exception", None)
-    while raised is not None and len(texts) <= CAUSES_MAX:
-        texts.append(str(raised.toString()))
+    """Return an error's text with those of all its causes, as far as Java and PySpark tell them.
+
+    Without the plan of the query that ended: what its SQL quotes is nothing that happened.
+    """
+    causes = list(islice(_causes(error), CAUSES_MAX)) or [str(error)]
+    return "\n".join(text.split(_QUERY, 1)[0] for text in causes)
+
+
+def _causes(error: Any) -> Iterator[str]:
+    while error is not None:
+        yield str(error)
+        yield from _java_causes(getattr(error, "_origin", None))
+        yield from _java_causes(getattr(error, "java_exception", None))
+        error = getattr(error, "_cause", None)
+
+
+def _java_causes(raised: Any) -> Iterator[str]:
+    while raised is not None:
+        yield str(raised.toString())
         raised = raised.getCause()
-    return "\n".join(texts)

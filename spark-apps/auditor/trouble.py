@@ -20,10 +20,45 @@ class Trouble(StrEnum):
     """Brokers, disk, memory, or anything not known: the same try may succeed later."""
 
 
-# Tried on Spark 4.3.0, one by one: docs/recovery.md says what each fault looks like.
-_FULL: Final = ("No space left on device", "Disk quota exceeded", "File too large")
-_STORE: Final = ("SdkClientException", "AWSServiceIOException", "Status Code: 5")
-"""An object store that is away says so within what Spark calls a state that cannot be loaded."""
+# Tried on Spark 4.3.0, or read in its list of errors: docs/reports/recovery.md names each.
+NO_SLOTS: Final = "[CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT]"
+"""What Spark says while an executor that was lost is not back."""
+_NOT_BEGUN: Final = (
+    ("an executor is missing, Spark asks for another", re.compile(re.escape(NO_SLOTS))),
+    ("another program uses the same checkpoint", re.compile("are concurrently using")),
+)
+_AROUND_STATE: Final = (
+    (
+        "the disk takes no more",
+        re.compile(
+            "No space left on device|Disk quota exceeded|File too large|Read-only file system"
+            r"|mkdir of \S+ failed|STREAMING_CHECKPOINT_LOG_WRITE_FAILURE"
+        ),
+    ),
+    (
+        "the store does not answer",
+        re.compile("SdkClientException|AWSServiceIOException|Status Code: 5"),
+    ),
+    ("too many files are open", re.compile("Too many open files")),
+    ("memory is short", re.compile("OutOfMemoryError|_STORE_PROVIDER_OUT_OF_MEMORY")),
+    ("a task that should have ended holds the state", re.compile("UNRELEASED_THREAD_ERROR")),
+)
+"""Spark says these within what it calls a state that cannot be loaded, though nothing is broken."""
+_ELSEWHERE: Final = (
+    (
+        "the brokers do not do what they are asked",
+        # A task that is ended since another one failed reports that it was interrupted.
+        re.compile(
+            r"org\.apache\.kafka\.common\.errors\.(?!Interrupt|Wakeup)"
+            "|Failed to construct kafka|Failed to create new KafkaAdminClient"
+        ),
+    ),
+    ("an executor was lost", re.compile("ExecutorLostFailure")),
+)
+_OUTSIDE: Final = (*_NOT_BEGUN, *_AROUND_STATE, *_ELSEWHERE)
+
+_UNKNOWN: Final = ("FAILED_TO_GET_CHANGELOG_WRITER", "INVALID_CHANGE_LOG_WRITER_VERSION")
+"""Parts of CANNOT_LOAD_STATE_STORE about what is written next, not about what was kept."""
 OUT_OF_RANGE: Final = "OffsetOutOfRangeException"
 """Real-time Mode never looks for lost records itself: its reader ends with Kafka's own word."""
 _LOST: Final = (
@@ -34,6 +69,7 @@ _LOST: Final = (
 )
 _CHECKPOINT: Final = (
     "[CANNOT_LOAD_STATE_STORE",
+    "_ROW_FORMAT_VALIDATION_FAILURE",
     "[STREAMING_CHECKPOINT_",
     "[STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY",
     "Incomplete log file",
@@ -42,13 +78,11 @@ _CHECKPOINT: Final = (
 )
 _REFUSED: Final = ("[STREAMING_REAL_TIME_MODE", "[STREAMING_STATEFUL_OPERATOR", "[STATE_STORE_KEY")
 _SIGNS: Final = (
-    (Trouble.OUTSIDE, (*_FULL, *_STORE)),
     (Trouble.LOST_RECORDS, _LOST),
+    (Trouble.OUTSIDE, _UNKNOWN),
     (Trouble.CHECKPOINT, _CHECKPOINT),
     (Trouble.REFUSED, _REFUSED),
 )
-NO_SLOTS: Final = "[CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT]"
-"""What Spark says while an executor that was lost is not back."""
 _DATA_STATE: Final = re.compile(r"SQLSTATE: (?:22|21|P0)[0-9A-Z]{3}")
 """SQL's classes for what is wrong with a value: 22 data, 21 cardinality, P0 raised by the SQL."""
 
@@ -59,7 +93,27 @@ def judge(text: str) -> Trouble:
     A record can hide itself: when one task fails on it, Spark may report another task, which lost
     its connection to the first.
     """
+    if _named(text, _AROUND_STATE):
+        return Trouble.OUTSIDE
     for trouble, signs in _SIGNS:
         if any(sign in text for sign in signs):
             return trouble
     return Trouble.RECORD if _DATA_STATE.search(text) else Trouble.OUTSIDE
+
+
+def not_begun(text: str) -> str | None:
+    """Return what kept a query from reading even one record, None if it may have read some."""
+    return _named(text, _NOT_BEGUN)
+
+
+def outside(text: str) -> str | None:
+    """Return what Spark's message blames outside the watch, None where it names nothing such.
+
+    Wrong SQL and a broken checkpoint name none of it. A record may stand behind it all the same,
+    for example one that takes an executor's memory.
+    """
+    return _named(text, _OUTSIDE)
+
+
+def _named(text: str, faults: tuple[tuple[str, re.Pattern[str]], ...]) -> str | None:
+    return next((told for told, signs in faults if signs.search(text)), None)

@@ -3,16 +3,19 @@
 import threading
 from typing import Any, Final
 
-from pyspark.errors import PySparkException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import guards
 from auditor.book import Declared
 from auditor.query import messages_of
+from auditor.trouble import outside
+from engine.restarts import first_line, whole_text
 from engine.scratch import scratch
 from services.backbone.clock import Clock
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 
 DEADLINE_SECONDS: Final = 120.0
 _LOOK_EVERY_SECONDS: Final = 0.05
@@ -26,7 +29,7 @@ def try_out(spark: SparkSession, declared: Declared, clock: Clock) -> None:
 
     Raises:
         Refused: Spark does not take it; the message says what to do.
-        Transient: Spark did not answer in time.
+        Transient: Spark did not answer in time, or what it needs for a trial is not there.
     """
     name, apart = declared.name, spark.newSession()
     apart.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "100")
@@ -35,8 +38,10 @@ def try_out(spark: SparkSession, declared: Declared, clock: Clock) -> None:
         messages = over_nothing(apart, declared)
         try:
             query = _started(messages, folder)
-        except PySparkException as error:
+        except AnalysisException as error:
             raise guards.refusal(name, error) from None
+        except (PySparkException, Py4JJavaError) as error:
+            raise judgement(name, error) from None
         try:
             _wait(query, name, clock)
         finally:
@@ -71,7 +76,14 @@ def _wait(query: StreamingQuery, name: str, clock: Clock) -> None:
             raise Transient(f"watch {name}: Spark took too long to try it")
         clock.wait(never, _LOOK_EVERY_SECONDS)
     if (error := query.exception()) is not None:
-        raise guards.refusal(name, error)
+        raise judgement(name, error)
+
+
+def judgement(watch: str, error: Exception) -> Refused | Transient:
+    """Return what the end of a trial says: of the watch, or of what every watch needs."""
+    if (cause := outside(whole_text(error))) is None:
+        return guards.refusal(watch, error)
+    return Transient(f"watch {watch}: it could not be tried, {cause}: {first_line(error)}")
 
 
 def _empty(spark: SparkSession) -> DataFrame:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from services.backbone.clock import Clock
+from services.backbone.errors import Transient
 from services.backbone.log import logger
 
 QUIET_SECONDS: Final = 0.2
@@ -19,8 +20,15 @@ log = logger(__name__)
 
 @contextmanager
 def scratch(purpose: str, clock: Clock) -> Iterator[str]:
-    """Give an empty folder; at the end, with its query stopped, leave nothing of it."""
-    folder = Path(tempfile.mkdtemp(prefix=f"aldebaran-{purpose}-"))
+    """Give an empty folder; at the end, with its query stopped, leave nothing of it.
+
+    Raises:
+        Transient: there is no room for a folder.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f"aldebaran-{purpose}-"))
+    except OSError as error:
+        raise Transient(f"there is no folder for a {purpose}: {error}") from None
     try:
         yield str(folder)
     finally:

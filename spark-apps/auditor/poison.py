@@ -1,8 +1,8 @@
 """Finds the one record that a query fails on, by halving what it has not yet committed."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Final
 
 from auditor.spared import Place
@@ -10,7 +10,7 @@ from auditor.spared import Place
 STEP_RECORDS: Final = 100_000
 """Records that one try reads at most."""
 STEPS_MAX: Final = 50
-"""Steps after which the search is given up: the watch would stand still for too long."""
+"""Steps after which a search is put off: the watch would stand still for too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,11 @@ class Range:
     def __len__(self) -> int:
         return max(0, self.end - self.first)
 
+    @property
+    def lies_in(self) -> tuple[str, int]:
+        """Topic and partition."""
+        return self.topic, self.partition
+
 
 Fails = Callable[[Range], bool]
 """Whether the query fails on these records alone."""
@@ -36,6 +41,8 @@ class Verdict:
 
     guilty: Range | None
     """Records that the query fails on without any others, as few as could be found."""
+    unseen: tuple[Range, ...] = ()
+    """What was not looked at where nothing was found; empty if no record fails alone."""
 
     @property
     def place(self) -> Place | None:
@@ -45,11 +52,51 @@ class Verdict:
         return Place(self.guilty.topic, self.guilty.partition, self.guilty.first)
 
 
-def search(ranges: Iterable[Range], fails: Fails) -> Verdict:
-    """Look for the record that the query fails on alone, in at most `STEPS_MAX` steps."""
-    steps = islice((step for one in ranges for step in _steps(one)), STEPS_MAX)
-    guilty = next((step for step in steps if fails(step)), None)
-    return Verdict(None if guilty is None else _narrow(guilty, fails))
+def search(ranges: Sequence[Range], fails: Fails) -> Verdict:
+    """Look for the record that the query fails on alone, at first where the ranges begin.
+
+    That takes at most `STEPS_MAX` steps, or one in each range if these are more.
+    """
+    looked = list(islice(interleaved(ranges), max(STEPS_MAX, len(ranges))))
+    guilty = next((step for step in looked if fails(step)), None)
+    if guilty is None:
+        return Verdict(None, _unseen(ranges, looked))
+    return Verdict(_narrow(guilty, fails))
+
+
+def interleaved(ranges: Iterable[Range]) -> Iterator[Range]:
+    """Yield the first step of each range, then the second of each, and so on.
+
+    A batch reads all partitions at once from where the last one ended, so the record that it failed
+    on is near the front of its partition.
+    """
+    turns = zip_longest(*(_steps(one) for one in ranges))
+    return (step for turn in turns for step in turn if step is not None)
+
+
+def good(ranges: Iterable[Range], unseen: Iterable[Range]) -> tuple[Range, ...]:
+    """Return what of the ranges a search without a find has looked at."""
+    begin = {one.lies_in: one.first for one in unseen}
+    return tuple(replace(one, end=begin.get(one.lies_in, one.end)) for one in ranges)
+
+
+def behind(ranges: Iterable[Range], found_good: Iterable[Range]) -> list[Range]:
+    """Return what of the ranges lies behind what was found good; what lies before that counts."""
+    known = {one.lies_in: one for one in found_good}
+    left = (_after(one, known.get(one.lies_in)) for one in ranges)
+    return [one for one in left if len(one)]
+
+
+def _after(whole: Range, found_good: Range | None) -> Range:
+    if found_good is None or not found_good.first <= whole.first <= found_good.end:
+        return whole
+    return replace(whole, first=found_good.end)
+
+
+def _unseen(ranges: Iterable[Range], looked: Iterable[Range]) -> tuple[Range, ...]:
+    end = {step.lies_in: step.end for step in looked}
+    left = (replace(one, first=end.get(one.lies_in, one.first)) for one in ranges)
+    return tuple(one for one in left if len(one))
 
 
 def _steps(whole: Range) -> Iterator[Range]:

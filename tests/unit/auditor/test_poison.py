@@ -1,12 +1,14 @@
 """The search for one bad record against a plain list of which records are bad."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.poison import STEP_RECORDS, STEPS_MAX, Range, search
+from auditor.poison import STEP_RECORDS, STEPS_MAX, Range, behind, good, interleaved, search
 from auditor.spared import Place, note_spared, read_spared
 from services.backbone.errors import Refused
 
@@ -61,10 +63,82 @@ def test_records_that_are_bad_only_together_have_no_culprit(size: int, data: st.
     assert verdict.guilty.first <= one < other < verdict.guilty.end
 
 
-def test_search_ends() -> None:
+def dealt(ranges: list[Range]) -> list[Range]:
+    """The model: each in its turn takes the first step of what it has left, until none has any."""
+    left, steps = list(ranges), []
+    while any(len(one) for one in left):
+        for number, one in enumerate(left):
+            if len(one):
+                steps.append(replace(one, end=min(one.end, one.first + STEP_RECORDS)))
+                left[number] = replace(one, first=steps[-1].end)
+    return steps
+
+
+@given(topics())
+def test_steps_are_taken_in_turn(case: tuple[list[Range], set[Place]]) -> None:
+    ranges, _ = case
+    assert list(interleaved(ranges)) == dealt(ranges)
+
+
+def test_a_record_at_the_front_of_any_partition_is_found() -> None:
+    many = [Range("t", number, 0, 10**9) for number in range(2 * STEPS_MAX)]
+    for number in (0, 1, 2 * STEPS_MAX - 1):
+        place = Place("t", number, STEP_RECORDS - 1)
+        assert search(many, Query({place}).fails).place == place
+
+
+def test_search_ends_and_says_what_it_has_not_looked_at() -> None:
     query = Query(set())
-    assert search([Range("t", 0, 0, 10**12)], query.fails).guilty is None
+    verdict = search([Range("t", 0, 0, 10**12), Range("t", 1, 7, 9)], query.fails)
+    assert verdict.guilty is None
     assert query.runs == STEPS_MAX
+    assert verdict.unseen == (Range("t", 0, (STEPS_MAX - 1) * STEP_RECORDS, 10**12),)
+
+
+@given(topics())
+def test_what_was_looked_at_to_the_end_is_no_more_to_see(
+    case: tuple[list[Range], set[Place]],
+) -> None:
+    ranges, bad = case
+    assert search(ranges, Query(bad).fails).unseen == ()
+
+
+ends = st.tuples(st.integers(0, 12), st.integers(0, 12))
+spans = ends.map(lambda both: (min(both), max(both)))
+
+
+@given(st.lists(st.tuples(spans, st.integers(0, 12)), max_size=4), st.lists(spans, max_size=4))
+def test_a_search_goes_on_where_the_last_one_ended(
+    before: list[tuple[tuple[int, int], int]], now: list[tuple[int, int]]
+) -> None:
+    """Only what was looked at is left out, whatever is committed or deleted between searches."""
+    ranges = [Range("t", number, *span) for number, (span, _) in enumerate(before)]
+    unseen = [
+        replace(one, first=min(max(cut, one.first), one.end))
+        for one, (_, cut) in zip(ranges, before, strict=True)
+    ]
+    left = [one for one in unseen if len(one)]
+    looked = records(ranges) - records(left)
+    later = [Range("t", number, *span) for number, span in enumerate(now)]
+    kept = records(behind(later, good(ranges, left)))
+    assert records(later) - looked <= kept <= records(later)
+    if [one.first for one in later] == [one.first for one in ranges]:
+        assert kept == records(later) - looked
+
+
+def records(ranges: Iterable[Range]) -> set[tuple[int, int]]:
+    return {(one.partition, offset) for one in ranges for offset in range(one.first, one.end)}
+
+
+def test_searches_one_after_the_other_find_what_lies_far_back() -> None:
+    ranges, place = [Range("t", 0, 0, 10**8)], Place("t", 0, 12_345_678)
+    query = Query({place})
+    found_good: tuple[Range, ...] = ()
+    for _ in range(place.offset // (STEPS_MAX * STEP_RECORDS)):
+        verdict = search(behind(ranges, found_good), query.fails)
+        assert verdict.guilty is None
+        found_good = good(ranges, verdict.unseen)
+    assert search(behind(ranges, found_good), query.fails).place == place
 
 
 def test_spared_places_are_kept(tmp_path: Path) -> None:

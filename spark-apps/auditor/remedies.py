@@ -3,7 +3,7 @@
 import json
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from py4j.protocol import Py4JJavaError
@@ -16,11 +16,11 @@ from auditor import metrics
 from auditor.checkpoint import TRIED_BYTES
 from auditor.guards import topics_of
 from auditor.offsets import Offsets, committed, lost, unread
-from auditor.poison import Range, Verdict, search
+from auditor.poison import Range, Verdict, behind, good, search
 from auditor.query import Recipe, messages_of, prefixed, without
 from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
 from auditor.trial import try_out
-from auditor.trouble import NO_SLOTS, OUT_OF_RANGE, Trouble, judge
+from auditor.trouble import OUT_OF_RANGE, Trouble, judge, not_begun, outside
 from engine.brokers import kept_offsets
 from engine.folders import write_in
 from engine.restarts import first_line, whole_text
@@ -47,6 +47,7 @@ class RealRemedies:
         self._lossy = False
         self._rebuilt_at_seconds: deque[float] = deque(maxlen=REBUILDS_MAX)
         self._doubted_at_seconds = -math.inf
+        self._found_good: tuple[Range, ...] = ()
 
     def start(self, batch_seconds: float) -> StreamingQuery:
         """Start the query; once behind what was lost, if that was accepted."""
@@ -56,27 +57,47 @@ class RealRemedies:
 
     def spare(self, reason: str) -> None:
         """Find the record that the SQL fails on, keep it aside and read past it from now on."""
-        ranges = self._unread()
-        verdict = search(ranges, self._fails)
+        verdict = self._search()
         if not self._spared(verdict, reason):
-            raise self._hopeless("no single record is to blame", ranges, reason)
+            raise self._not_found(verdict, reason)
 
-    def suspect(self, reason: str) -> None:
-        """Find out by exclusion what an unknown failure comes from: record, query, disk, state."""
-        if NO_SLOTS in reason:
-            raise Transient(f"an executor is missing, Spark asks for another: {reason}")
-        if "concurrently" in reason:
-            raise Transient(f"another program uses the same checkpoint: {reason}")
-        ranges = self._unread()
-        verdict = search(ranges, self._fails)
-        if verdict.guilty is not None:
-            if not self._spared(verdict, reason):
-                raise self._hopeless("no single record is to blame", [verdict.guilty], reason)
+    def suspect(self, reason: str, text: str) -> None:
+        """Find out by exclusion what a failure comes from: record, outside, query, disk, state.
+
+        `text` is all that Spark says of it. Only what nothing else explains is the checkpoint's.
+        """
+        if (cause := not_begun(text)) is not None:
+            raise Transient(f"{cause}: {reason}")
+        verdict = self._search()
+        if self._spared(verdict, reason):
             return
+        if verdict.guilty is None and (cause := outside(text)) is not None:
+            raise Transient(f"{cause}: {reason}")
+        if verdict.guilty is not None or verdict.unseen:
+            raise self._not_found(verdict, reason)
         recipe = self._recipe
         try_out(recipe.spark, recipe.declared, self._clock)
         recipe.checkpoint.try_to_write()
         self.rebuild(f"the query runs without it: {reason}")
+
+    def _search(self) -> Verdict:
+        """Search on behind what an earlier search found good: each start reads that again."""
+        ranges = self._unread()
+        verdict = search(behind(ranges, self._found_good), self._fails)
+        if verdict.guilty is None:
+            self._found_good = good(ranges, verdict.unseen)
+        return verdict
+
+    def _not_found(self, verdict: Verdict, reason: str) -> Refused | Transient:
+        """Say that the SQL has to be changed; or, before all was looked at, that it may have to."""
+        if verdict.unseen:
+            return Transient(
+                f"no record is to blame so far, {told(verdict.unseen)} are not looked at yet: the "
+                "search goes on there after the next failure. Does the SQL fail on what an event "
+                f"says? Then change it (try_cast, try_divide, CAST AS DOUBLE): {reason}"
+            )
+        ranges = self._found_good if verdict.guilty is None else [verdict.guilty]
+        return self._hopeless("no single record is to blame", ranges, reason)
 
     def _spared(self, verdict: Verdict, reason: str) -> bool:
         folder = self._recipe.checkpoint.folder
@@ -89,10 +110,7 @@ class RealRemedies:
                 f"{SPARED_MAX} records are set aside already", [where] if where else [], reason
             )
         self._keep_aside(found, reason)
-        try:
-            note_spared(folder, [*spared, found])
-        except OSError as error:
-            raise Transient(f"the place of the record cannot be noted: {error}") from None
+        self._note([*spared, found])
         metrics.SPARED.labels(self._watch).inc()
         log.error(
             "record_spared",
@@ -108,7 +126,8 @@ class RealRemedies:
         """Count the records that are gone, and go on behind them at the next start.
 
         A checkpoint cannot be told to read on behind a gap, so where Spark meets one while it
-        reads, the watch is built again from the oldest kept event.
+        reads, the watch is built again from the oldest kept event. What is known of single records
+        does not count then: a topic that was made anew has others there.
         """
         oldest, _ = self._kept()
         gone = lost(self._committed(), oldest)
@@ -120,20 +139,31 @@ class RealRemedies:
         metrics.LOST.labels(self._watch).inc(sum(len(one) for one in gone))
         log.error("records_lost", watch=self._watch, lost=told(gone), reason=reason)
         if OUT_OF_RANGE in reason:
+            self._found_good = ()
             self._begin_anew(f"it ends before records that are gone ({told(gone)}): {reason}")
         self._lossy = True
 
     def rebuild(self, reason: str) -> None:
         """Set a broken checkpoint aside; one in a store only if that answers, at the second time.
 
-        Spark says of a store that is away for a moment what it says of a broken checkpoint.
+        Spark says of a store that is away for a moment what it says of a broken checkpoint. The
+        topic still has the records that are read past, so the new folder gets their note too.
         """
         self._try_store()
         now = self._clock.monotonic_seconds()
         doubted, self._doubted_at_seconds = self._doubted_at_seconds, now
         if self._recipe.checkpoint.store and now - doubted > REBUILDS_WINDOW_SECONDS:
             raise Transient(f"the store may have been away, so it is tried once more: {reason}")
+        spared = read_spared(self._recipe.checkpoint.folder)
         self._begin_anew(reason)
+        if spared:
+            self._note(spared)
+
+    def _note(self, places: Sequence[Place]) -> None:
+        try:
+            note_spared(self._recipe.checkpoint.folder, places)
+        except OSError as error:
+            raise Transient(f"the places of spared records cannot be noted: {error}") from None
 
     def _begin_anew(self, reason: str) -> None:
         """Set the checkpoint aside, so that the next start begins with the oldest kept event."""

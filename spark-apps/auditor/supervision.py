@@ -36,8 +36,10 @@ class Remedies(Protocol):
             Refused: no single record is to blame, or there were too many.
         """
 
-    def suspect(self, reason: str) -> None:
+    def suspect(self, reason: str, text: str) -> None:
         """Find out what an unknown failure comes from that keeps the query from its first batch.
+
+        `reason` is for people, `text` is all that Spark says.
 
         Raises:
             Refused: only a person can help.
@@ -191,7 +193,7 @@ class Supervised:
             case Trouble.CHECKPOINT:
                 remedies.rebuild(reason)
             case Trouble.OUTSIDE if self._without_batch >= SUSPECT_AFTER:
-                remedies.suspect(reason)
+                remedies.suspect(reason, whole_text(error))
             case Trouble.OUTSIDE:
                 pass
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
+from prometheus_client import REGISTRY
 from pyspark.sql import SparkSession
 
 from auditor.checkpoint import ASIDE, Checkpoint
@@ -149,6 +150,29 @@ def test_deleted_records_are_counted_and_the_rest_is_judged(
     assert list((checkpoint.home / "aside").iterdir())
     with Inside(spark, settings_of(place)) as inside:
         assert inside["over-purchase"].stopped is None
+
+
+def test_alerts_that_cannot_be_written_cost_no_checkpoint(
+    spark: SparkSession, place: Place
+) -> None:
+    place.declare("over-purchase")
+    sender, alerts = Sender(place), Findings(place)
+    narrow = {"max.request.size": "100"}
+    with Inside(spark, settings_of(place, auditor_kafka_options=narrow)) as inside:
+        sender.request("waits", 1)
+        sender.purchase("waits-p", "waits", 2)
+        sender.flush()
+        sick, before = inside["over-purchase"], failures("over-purchase")
+        inside.look_until("it fails", lambda: failures("over-purchase") >= before + 5)
+        checkpoint = inside.checkpoint("over-purchase")
+    assert sick.stopped is None
+    assert not (checkpoint.home / ASIDE).exists()
+    with Inside(spark, settings_of(place)) as inside:
+        inside.look_until("found at last", lambda: "waits" in alerts.found())
+
+
+def failures(watch: str) -> float:
+    return REGISTRY.get_sample_value("aldebaran_auditor_failures_total", {"watch": watch}) or 0.0
 
 
 def delete_all(place: Place) -> None:

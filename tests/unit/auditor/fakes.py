@@ -55,6 +55,8 @@ class FakeRemedies:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.text = ""
+        """All that was said of the last failure that was suspected to hide something."""
         self.error: Exception | None = None
 
     def _note(self, what: str) -> None:
@@ -71,7 +73,8 @@ class FakeRemedies:
     def rebuild(self, reason: str) -> None:
         self._note("rebuild")
 
-    def suspect(self, reason: str) -> None:
+    def suspect(self, reason: str, text: str) -> None:
+        self.text = text
         self._note("suspect")
 
 

@@ -19,4 +19,4 @@ SAID = (
 def test_it_waits_for_the_executor_and_says_so() -> None:
     untouched = cast("Recipe", None)
     with pytest.raises(Transient, match="executor is missing"):
-        RealRemedies(untouched, SystemClock()).suspect(SAID)
+        RealRemedies(untouched, SystemClock()).suspect(SAID, SAID)

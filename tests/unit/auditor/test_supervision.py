@@ -131,6 +131,14 @@ def test_unknown_trouble_that_hides_a_cause_stops_with_it() -> None:
     assert scene.supervised.stopped == "it was the SQL"
 
 
+def test_the_whole_text_of_an_unknown_trouble_is_looked_into() -> None:
+    scene, text = Scene(), "Job aborted\nCaused by: java.io.IOException: No space left on device"
+    for _ in range(3):
+        scene.look(9)
+        scene.fail(text)
+    assert scene.remedies.text == text
+
+
 def test_refusal_by_spark_stops_with_advice() -> None:
     scene = Scene()
     scene.look()

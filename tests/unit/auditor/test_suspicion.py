@@ -1,0 +1,140 @@
+"""What is found out about a failure that nobody knows: nothing good is set aside for it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from auditor.checkpoint import ASIDE, Checkpoint, fingerprint
+from auditor.poison import STEP_RECORDS, STEPS_MAX, Fails, Range, Verdict
+from auditor.poison import search as real_search
+from auditor.remedies import RealRemedies
+from auditor.spared import Place, note_spared, read_spared
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused, Transient
+from tests.unit.auditor.batches import STREAMS, WATCHES
+
+WATCH = WATCHES["over-purchase"]
+SAID = "Job aborted due to stage failure"
+PLACES = (Place("trades", 0, 7), Place("trades", 1, 9))
+FEW, MANY = 10, 2 * STEPS_MAX * STEP_RECORDS
+
+
+class Suspected:
+    """A watch whose query failed three times, over brokers and a Spark that do as they are told."""
+
+    def __init__(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.newest = FEW
+        self.guilty: Range | None = None
+        self.searched: list[list[Range]] = []
+        self.trial: Exception | None = None
+        checkpoint = Checkpoint("w", home, fingerprint(WATCH, STREAMS, 2))
+        recipe: Any = SimpleNamespace(
+            checkpoint=checkpoint,
+            declared=SimpleNamespace(name="w", watch=WATCH),
+            settings=SimpleNamespace(kafka_client_options=dict, auditor_fail_on_data_loss=False),
+            spark=None,
+        )
+        self.checkpoint, self.clock = checkpoint, ManualClock()
+        self.remedies = RealRemedies(recipe, self.clock)
+        checkpoint.claim(self.clock.now_ms())
+        monkeypatch.setattr("auditor.remedies.kept_offsets", self._kept)
+        monkeypatch.setattr("auditor.remedies.committed", lambda *_: {})
+        monkeypatch.setattr("auditor.remedies.search", self._search)
+        monkeypatch.setattr("auditor.remedies.try_out", self._try_out)
+
+    def _kept(self, *_: object) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
+        return {"trades": {0: 0}}, {"trades": {0: self.newest}}
+
+    def _search(self, ranges: Sequence[Range], _: Fails) -> Verdict:
+        self.searched.append(list(ranges))
+        if self.guilty is not None:
+            return Verdict(self.guilty)
+        return real_search(ranges, lambda _: False)
+
+    def _try_out(self, *_: object) -> None:
+        if self.trial is not None:
+            raise self.trial
+
+    def suspect(self, text: str = "") -> None:
+        self.remedies.suspect(SAID, f"{SAID}\n{text}")
+
+    def set_aside(self) -> int:
+        return len(list((self.checkpoint.home / ASIDE).glob("*")))
+
+
+@pytest.fixture
+def suspected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Suspected:
+    return Suspected(tmp_path, monkeypatch)
+
+
+def test_what_nothing_else_explains_is_the_checkpoint(suspected: Suspected) -> None:
+    suspected.suspect()
+    assert suspected.set_aside() == 1
+
+
+OUTSIDE = [
+    "java.io.IOException: No space left on device",
+    "org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized: [alerts]",
+    "org.apache.kafka.common.errors.NotEnoughReplicasException: fewer in-sync replicas",
+    "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) exit code 137",
+]
+
+
+@pytest.mark.parametrize("text", OUTSIDE)
+def test_what_is_outside_sets_nothing_aside_however_often(suspected: Suspected, text: str) -> None:
+    for _ in range(20):
+        with pytest.raises(Transient, match=SAID):
+            suspected.suspect(text)
+    assert suspected.set_aside() == 0
+
+
+def test_a_record_behind_a_lost_executor_is_still_looked_for(suspected: Suspected) -> None:
+    suspected.guilty = Range("trades", 0, 3, 5)
+    with pytest.raises(Refused, match=r"no single record is to blame: .*trades/0: 3 to 4"):
+        suspected.suspect(OUTSIDE[-1])
+
+
+def test_a_trial_that_cannot_be_made_sets_nothing_aside(suspected: Suspected) -> None:
+    suspected.trial = Transient("no room")
+    with pytest.raises(Transient, match="no room"):
+        suspected.suspect()
+    assert suspected.set_aside() == 0
+
+
+def test_nothing_is_concluded_before_all_was_looked_at(suspected: Suspected) -> None:
+    suspected.newest = MANY
+    with pytest.raises(Transient, match="trades/0: 5000000 to 9999999 are not looked at yet"):
+        suspected.suspect()
+    assert suspected.set_aside() == 0
+    suspected.suspect()
+    assert suspected.searched[1] == [Range("trades", 0, MANY // 2, MANY)]
+    assert suspected.set_aside() == 1
+
+
+def test_a_watch_whose_sql_fails_is_not_given_up_before_all_was_looked_at(
+    suspected: Suspected,
+) -> None:
+    suspected.newest = MANY
+    with pytest.raises(Transient, match="Then change it"):
+        suspected.remedies.spare(SAID)
+    with pytest.raises(Refused, match=f"no single record is to blame: .*0 to {MANY - 1}"):
+        suspected.remedies.spare(SAID)
+
+
+def test_a_rebuilt_watch_still_reads_past_the_records_it_knows(suspected: Suspected) -> None:
+    folder = suspected.checkpoint.folder
+    note_spared(folder, PLACES)
+    suspected.remedies.rebuild(SAID)
+    suspected.checkpoint.claim(suspected.clock.now_ms())
+    assert suspected.set_aside() == 1
+    assert read_spared(folder) == PLACES
+
+
+def test_a_topic_that_may_be_another_one_is_read_whole(suspected: Suspected) -> None:
+    note_spared(suspected.checkpoint.folder, PLACES)
+    suspected.remedies.accept_loss("OffsetOutOfRangeException")
+    assert suspected.set_aside() == 1
+    assert read_spared(suspected.checkpoint.folder) == ()

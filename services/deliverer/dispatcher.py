@@ -54,6 +54,8 @@ class Dispatcher:
     """A person has stopped the channel: nothing is claimed, and sends in flight finish."""
     turned_at: float = 0.0
     _more: bool = True
+    _look_at: float = 0.0
+    """When the ledger is looked into again, whatever wakes us meanwhile."""
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take(self, told: Sequence[Delivery]) -> set[str]:
@@ -79,6 +81,7 @@ class Dispatcher:
 
     async def run(self) -> None:
         """Claim from the ledger what is due, until stopped."""
+        self._look_at = self.clock.monotonic_seconds() + self.idle_seconds
         while not self.stopping:
             self.turned_at = self.clock.monotonic_seconds()
             try:
@@ -178,15 +181,21 @@ class Dispatcher:
         return min(places, CLAIM_LIMIT)
 
     async def _idle(self) -> None:
-        """Wait for news, for the next turns, or for a while."""
+        """Wait for news, for the next turns, or until the ledger is to be looked into again.
+
+        That time stands, however often a send that has ended wakes us: what nobody tells of, like
+        a retry, is found by a look alone.
+        """
         limited = self._more and len(self.in_flight) < self.concurrency
         wait = (limited and self.pace.more_in_seconds) or self.idle_seconds
-        try:
-            async with asyncio.timeout(min(wait, self.idle_seconds)):
+        left = max(0.0, self._look_at - self.clock.monotonic_seconds())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(wait, left)):
                 await self._wake.wait()
-        except TimeoutError:
-            self._more = True
         self._wake.clear()
+        now = self.clock.monotonic_seconds()
+        if now >= self._look_at:
+            self._more, self._look_at = True, now + self.idle_seconds
 
 
 async def _unfinished(

@@ -304,3 +304,29 @@ def test_a_kept_connection_that_the_receiver_closes_makes_no_repeat(
     assert set(receiver.came().values()) == {1}
     dropped = sum(state == State.HELD for state in ledger.states().values())
     assert dropped >= len(receiver.requests) // 3
+
+
+def test_what_was_refused_once_is_sent_again_however_busy_the_channel_is(
+    start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    receiver.script = lambda number, key: Answer(status=429, taken=False) if number == 1 else OK
+    start("webhook", sweep_seconds=1)
+    sent: list[Delivery] = []
+
+    def one_more() -> Delivery:
+        one = delivery(len(sent), recipient=receiver.url)
+        ledger.add(one)
+        bus.tell([one])
+        sent.append(one)
+        return one
+
+    refused = one_more()
+
+    def taken_meanwhile() -> bool:
+        one_more()
+        return bool(receiver.taken()[refused.delivery_id])
+
+    until(taken_meanwhile, "the refused one is sent again while others go")
+    until(all_in(ledger, State.SENT), "all sent")
+    assert receiver.taken() == Counter(each.delivery_id for each in sent)
+    assert receiver.came()[refused.delivery_id] == 2

@@ -1,4 +1,4 @@
-"""When a dispatcher looks through the ledger: only where something waits there."""
+"""When a dispatcher looks through the ledger: where something waits, and in time when busy."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -6,12 +6,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from services.backbone.clock import SystemClock
+from services.backbone.clock import Clock, ManualClock, SystemClock
 from services.backbone.ledger.claims import Claim, Claims, Due
+from services.contracts.records import Delivery
 from services.contracts.states import CLAIMABLE, State
+from services.deliverer.announcer import Announcer
 from services.deliverer.assembly import assemble
 from services.deliverer.channels.log import LogChannel, LogSettings
 from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.sending import Sender
 from services.deliverer.settings import DelivererSettings
 from tests.unit.deliverer.builders import delivery
 
@@ -36,11 +39,53 @@ class AllTaken(Claims):
         return dict.fromkeys(delivery_ids, self._state)
 
 
+class AllNew(AllTaken):
+    """A ledger in which whatever the topic tells of is to be had."""
+
+    def __init__(self) -> None:
+        super().__init__(State.SENT)
+        self._records: dict[str, Delivery] = {}
+
+    def add(self, one: Delivery) -> Delivery:
+        return self._records.setdefault(one.delivery_id, one)
+
+    async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
+        return [_claim(self._records[each]) for each in delivery_ids]
+
+
+class AtOnce(Sender):
+    """Sends and records without waiting for anybody."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    async def deliver(self, claim: Claim, window: object, wait_seconds: float = 0.0) -> None:
+        self.sent += 1
+
+
+class Silent(Announcer):
+    """Tells nothing."""
+
+    def __init__(self) -> None:
+        pass
+
+    def moved(self, *_: object, **__: object) -> None:
+        pass
+
+
+def _claim(one: Delivery) -> Claim:
+    record = one.encode().decode()
+    ids = (one.delivery_id, one.alert.alert_id, one.channel, one.recipient)
+    return Claim(*ids, record, State.PENDING, attempt=1, fence=1, marked_repeat=False)
+
+
 @asynccontextmanager
-async def running(claims: Claims) -> AsyncIterator[Dispatcher]:
-    """Run a dispatcher that looks by itself once, at its start."""
-    clock = SystemClock()
-    settings = DelivererSettings(channel="log", sweep_seconds=3600.0)
+async def running(
+    claims: Claims, clock: Clock | None = None, sweep_seconds: float = 3600.0
+) -> AsyncIterator[Dispatcher]:
+    """Run a dispatcher, which looks by itself at its start and each `sweep_seconds`."""
+    clock = clock or SystemClock()
+    settings = DelivererSettings(channel="log", sweep_seconds=sweep_seconds)
     channel = LogChannel(LogSettings(), clock)
     parts = assemble(settings, channel, clock, asyncio.get_running_loop().create_task)
     parts.dispatcher.claims = claims
@@ -54,6 +99,12 @@ async def running(claims: Claims) -> AsyncIterator[Dispatcher]:
         parts.producer.close(0.0)
 
 
+async def others_run() -> None:
+    """Let every task do what it can do without time passing."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
 @pytest.mark.parametrize("state", State)
 async def test_what_was_taken_before_it_was_told_of_makes_nobody_look(state: State) -> None:
     claims = AllTaken(state)
@@ -64,6 +115,19 @@ async def test_what_was_taken_before_it_was_told_of_makes_nobody_look(state: Sta
         if state in CLAIMABLE:
             claims.looked.clear()
             await claims.looked.wait()
-        for _ in range(10):
-            await asyncio.sleep(0)
+        await others_run()
         assert claims.looks == 1 + (state in CLAIMABLE)
+
+
+async def test_sends_that_end_all_the_time_put_off_no_look() -> None:
+    """Retries and what no message tells of are found by a look alone."""
+    claims, clock, sender = AllNew(), ManualClock(), AtOnce()
+    async with running(claims, clock, sweep_seconds=1.0) as dispatcher:
+        dispatcher.sender, dispatcher.announcer = sender, Silent()
+        await claims.looked.wait()
+        for number in range(201):
+            clock.move(0.05)
+            assert await dispatcher.take([claims.add(delivery(number))]) == set()
+            await others_run()
+        assert sender.sent == 201
+        assert claims.looks == 1 + 10

@@ -6,6 +6,8 @@ from typing import Final
 
 from services.backbone.backoff import Backoff
 from services.backbone.ledger.breakers import OpenBreaker
+from services.backbone.storable import storable
+from services.deliverer.decision import REASON_LIMIT
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
 DESTINATIONS_LIMIT: Final = 1000
@@ -78,7 +80,8 @@ class Breakers:
                 self._failed(circuit, was_probe, now)
             case Refused():
                 circuit = _Circuit(openings=circuit.openings)
-        circuit.reason = outcome.reason if isinstance(outcome, Refused | Unknown) else ""
+        reason = outcome.reason if isinstance(outcome, Refused | Unknown) else ""
+        circuit.reason = storable(reason, REASON_LIMIT)
         if pause_seconds > 0:
             circuit.open_until = max(circuit.open_until or 0.0, now + pause_seconds)
         if circuit != _Circuit():

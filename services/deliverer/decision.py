@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.backbone.backoff import Backoff
+from services.backbone.storable import storable
 from services.contracts.records import Severity
 from services.contracts.states import State
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
@@ -37,7 +38,7 @@ class Verdict:
 
 
 REASON_LIMIT: Final = 500
-"""Characters of a reason that are kept."""
+"""Characters of a reason, or of a provider's name for a message, that are kept."""
 
 
 def decide(outcome: Outcome, attempt: int, policy: Policy, rng: random.Random) -> Verdict:
@@ -45,9 +46,9 @@ def decide(outcome: Outcome, attempt: int, policy: Policy, rng: random.Random) -
     match outcome:
         case Accepted(provider_id):
             sent = (State.SENT,)
-            return Verdict(sent, late=sent, provider_id=provider_id[:REASON_LIMIT])
+            return Verdict(sent, late=sent, provider_id=storable(provider_id, REASON_LIMIT))
         case Permanent(reason):
-            return Verdict((State.FAILED,), reason=reason[:REASON_LIMIT])
+            return Verdict((State.FAILED,), reason=storable(reason, REASON_LIMIT))
         case Refused():
             again = _again(attempt, policy)
             wait = _wait(outcome, attempt, policy, rng)
@@ -74,7 +75,7 @@ def decide_doubt(severity: Severity, attempt: int, repeated: bool, policy: Polic
 
 def _unknown(reason: str, attempt: int, policy: Policy, rng: random.Random) -> Verdict:
     if not policy.dedupes_by_key:
-        return Verdict((State.IN_DOUBT,), reason=reason[:REASON_LIMIT])
+        return Verdict((State.IN_DOUBT,), reason=storable(reason, REASON_LIMIT))
     again = _again(attempt, policy)[-1:]
     wait = policy.backoff.seconds(attempt, rng)
     told = _counted(reason, again, attempt)
@@ -95,4 +96,4 @@ def _wait(refused: Refused, attempt: int, policy: Policy, rng: random.Random) ->
 
 def _counted(reason: str, path: tuple[State, ...], attempt: int) -> str:
     suffix = f" (held after {attempt} attempts)" if State.HELD in path else ""
-    return reason[: REASON_LIMIT - len(suffix)] + suffix
+    return storable(reason, REASON_LIMIT - len(suffix)) + suffix

@@ -15,6 +15,7 @@ from psycopg.rows import kwargs_row
 from services.backbone.ledger.database import AsyncPool, Connection, Pool, sorted_troubles
 from services.backbone.ledger.statements import fetch_all
 from services.backbone.ledger.weighing import GIVE, WEIGH
+from services.backbone.storable import storable
 from services.contracts.states import State
 
 WEIGH_LIMIT: Final = 500
@@ -122,18 +123,13 @@ def give_on(connection: Connection, evidence: Sequence[Evidence]) -> list[Applie
 
 def _columns(evidence: Sequence[Evidence]) -> dict[str, Any]:
     return {
-        "ids": [_storable(each.delivery_id) for each in evidence],
+        "ids": [storable(each.delivery_id, TEXT_LIMIT) for each in evidence],
         "kinds": [each.kind.value for each in evidence],
-        "sources": [_storable(each.source) for each in evidence],
-        "provider_ids": [_storable(each.provider_id) for each in evidence],
+        "sources": [storable(each.source, TEXT_LIMIT) for each in evidence],
+        "provider_ids": [storable(each.provider_id, TEXT_LIMIT) for each in evidence],
         "attempts": [each.attempt for each in evidence],
-        "details": [_storable(each.detail) for each in evidence],
+        "details": [storable(each.detail, TEXT_LIMIT) for each in evidence],
     }
-
-
-def _storable(text: str) -> str:
-    """Cut a text that came from outside, without what Postgres cannot keep."""
-    return text[:TEXT_LIMIT].replace("\x00", "").encode(errors="replace").decode()
 
 
 def _applied(**row: Any) -> Applied:

@@ -8,9 +8,12 @@ from psycopg.rows import class_row, scalar_row
 
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import fetch_all
+from services.backbone.storable import storable
 
 HELD_SECONDS: Final = 3600.0
 """So long after the last time a HELD delivery is still asked about, if that time was missed."""
+FINDING_LIMIT: Final = 500
+"""Characters that are kept of what the provider said."""
 
 # The number of a look-up is that of the last of the channel's times that is over, so that times
 # missed are not made up for one by one. Asked without an answer, it is asked again after a while.
@@ -93,6 +96,6 @@ class LookUps:
             "id": question.delivery_id,
             "attempt": question.attempt,
             "number": question.number,
-            "finding": finding[:500].replace("\x00", ""),
+            "finding": storable(finding, FINDING_LIMIT),
         }
         await fetch_all(self._pool, scalar_row, _ANSWERED, terms)

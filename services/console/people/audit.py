@@ -7,6 +7,7 @@ from typing import Final
 from psycopg.rows import class_row
 
 from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.storable import storable
 from services.console.people.roles import Person
 
 TEXT_LIMIT_CHARACTERS: Final = 1000
@@ -87,9 +88,9 @@ def note_on(connection: Connection, person: Person, deed: Deed) -> bool:
         "role": person.role,
         "door": person.door,
         "action": deed.action,
-        "subject": _storable(deed.subject),
-        "detail": _storable(deed.detail),
-        "outcome": _storable(deed.outcome),
+        "subject": storable(deed.subject, TEXT_LIMIT_CHARACTERS),
+        "detail": storable(deed.detail, TEXT_LIMIT_CHARACTERS),
+        "outcome": storable(deed.outcome, TEXT_LIMIT_CHARACTERS),
         "key": deed.key,
     }
     return connection.execute(_NOTE, terms).fetchone() is not None
@@ -99,7 +100,3 @@ def outcome_of(connection: Connection, key: str) -> tuple[str, str, str, str] | 
     """Return who pressed before with this key, what, to what, and what came of it."""
     row = connection.execute(_BY_KEY, (key,)).fetchone()
     return (row[0], row[1], row[2], row[3]) if row else None
-
-
-def _storable(text: str) -> str:
-    return text[:TEXT_LIMIT_CHARACTERS].replace("\x00", "").encode(errors="replace").decode()

@@ -131,6 +131,8 @@ class Mailbox:
     on_recipient: str = "250 OK"
     on_content: str = "250 OK queued as 4711"
     drop_after_dot: bool = False
+    encoding: str = "ascii"
+    """Of what it answers to the content."""
 
     def __post_init__(self) -> None:
         self.greet.set()
@@ -159,7 +161,7 @@ class Mailbox:
             envelope.rcpt_tos.append(address)
         return self.on_recipient
 
-    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> bytes:
         content = envelope.content
         assert isinstance(content, bytes)
         if self.on_content.startswith("250"):
@@ -167,7 +169,7 @@ class Mailbox:
             self.recipients += envelope.rcpt_tos
         if self.drop_after_dot and server.transport is not None:
             server.transport.close()
-        return self.on_content
+        return self.on_content.encode(self.encoding)
 
     @contextmanager
     def listening(

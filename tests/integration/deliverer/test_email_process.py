@@ -87,6 +87,24 @@ def test_what_the_relay_refuses_for_good_fails(
     assert "550 never" in ledger.row(one)["reason"]
 
 
+def test_an_answer_that_is_no_utf8_is_recorded_like_any_other(
+    start: Start, ledger: Ledger, relay: Relay
+) -> None:
+    relay.mailbox.encoding = "latin-1"
+    relay.mailbox.on_content = "250 f\xfcr Sie als 4711"
+    taken, refused = (delivery(n, channel="email", recipient=DESK) for n in range(2))
+    ledger.add(taken)
+    deliverer = start("email", email_port=relay.port)
+    until(rests_in(ledger, State.SENT), "sent")
+    assert ledger.row(taken)["provider_id"] == "f?r Sie als 4711"
+    relay.mailbox.on_content = "550 nicht f\xfcr uns"
+    ledger.add(refused)
+    until(rests_in(ledger, State.SENT, State.FAILED), "refused")
+    assert ledger.row(refused)["reason"] == "the relay answered 550 nicht f?r uns"
+    assert relay.mailbox.taken() == Counter([taken.delivery_id])
+    assert deliverer.end() == 0
+
+
 def test_a_zombie_that_wakes_after_its_lease_sends_nothing(
     start: Start, ledger: Ledger, relay: Relay
 ) -> None:

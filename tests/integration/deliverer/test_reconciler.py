@@ -130,6 +130,15 @@ async def test_each_time_is_asked_once_whoever_asks(scene: Scene) -> None:
     assert findings == ["Unclear: not seen"] * 2
 
 
+async def test_an_answer_in_another_encoding_is_kept(scene: Scene) -> None:
+    await scene.begin()
+    scene.provider.says = Taken("p\udce9\x00", "caf\udce9\x00")
+    await scene.at(6)
+    assert await scene.turn() == 1
+    (answered,) = scene.ledger.rows("SELECT * FROM look_ups")
+    assert (answered["finding"], scene.state()) == ("Taken: caf?", State.SENT)
+
+
 async def test_times_that_were_missed_are_one_question(scene: Scene) -> None:
     await scene.begin()
     await scene.at(100)

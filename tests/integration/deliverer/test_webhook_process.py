@@ -293,6 +293,20 @@ def test_a_named_target_is_signed_and_its_address_is_told_nowhere(
     assert "c2VjcmV0" not in told
 
 
+def test_an_answer_that_is_no_utf8_is_recorded_like_any_other(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    """The stand-in writes headers as Latin-1: the byte 0xE9."""
+    receiver.script = lambda number, key: Answer(headers=(("X-Request-Id", "caf\xe9-1"),))
+    sent = [delivery(n, recipient=receiver.url) for n in range(3)]
+    ledger.add(*sent)
+    deliverer = start("webhook")
+    until(all_in(ledger, State.SENT), "all sent")
+    assert receiver.came() == Counter(each.delivery_id for each in sent)
+    assert {row["provider_id"] for row in ledger.rows()} == {"caf?-1"}
+    assert deliverer.end() == 0
+
+
 def test_a_kept_connection_that_the_receiver_closes_makes_no_repeat(
     start: Start, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:

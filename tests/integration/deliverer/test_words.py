@@ -98,3 +98,24 @@ def test_only_what_waits_can_be_moved(ledger: Ledger, command: Command) -> None:
     answer = command("arrived", one.delivery_id, "--why", "because")
     assert answer.returncode == 1
     assert ledger.rows("SELECT * FROM evidence") == []
+
+
+def test_the_longest_word_of_a_person_with_the_longest_name_is_told(
+    start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver, command: Command
+) -> None:
+    receiver.script = lambda number, key: DROP if number == 1 else OK
+    one = delivery(1, recipient=receiver.url)
+    ledger.add(one)
+    deliverer = start("webhook")
+    until(lambda: ledger.row(one)["state"] == State.HELD, "held")
+    long = ("--who", "n" * 100, "--why", "w" * 400)
+    assert command("absent", one.delivery_id, *long).returncode == 0
+    until(lambda: ledger.row(one)["state"] == State.SENT, "sent again")
+
+    def told(records: list[Outgoing]) -> bool:
+        events = [DeliveryEvent.decode(each.value) for each in records]
+        mine = [each for each in events if each.delivery_id == one.delivery_id]
+        return any(each.reason.startswith("resend by nnn") for each in mine)
+
+    bus.read(topics.DELIVERY_EVENTS, told)
+    assert deliverer.runs

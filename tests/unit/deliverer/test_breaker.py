@@ -75,3 +75,12 @@ def test_what_is_remembered_is_bounded() -> None:
     for number in range(DESTINATIONS_LIMIT + 10):
         breakers.note(str(number), Refused("busy", 5.0), 0.0, 5.0)
     assert len(breakers.open_destinations()) == DESTINATIONS_LIMIT
+
+
+@given(st.text(st.characters() | st.sampled_from("\x00\udce9"), max_size=700))
+def test_why_it_is_left_alone_can_be_kept_whatever_the_far_end_has_said(reason: str) -> None:
+    breakers = new_breakers()
+    breakers.note("x", Refused(reason), 0.0, 5.0)
+    (told,) = breakers.standing(0.0)
+    assert "\x00" not in told.reason
+    assert told.reason.encode().decode() == told.reason

@@ -12,7 +12,8 @@ from services.contracts.states import State, may_move
 from services.deliverer.decision import Policy, decide, decide_doubt
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
-reasons = st.text(max_size=700)
+# Clients decode what is no UTF-8 into surrogates, and leave a NUL as it is.
+reasons = st.text(st.characters() | st.sampled_from("\x00\udce9"), max_size=700)
 outcomes: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(Accepted, reasons),
     st.builds(Refused, reasons, st.none() | st.floats(0, 1e9), st.booleans()),
@@ -43,7 +44,10 @@ def test_every_path_is_in_the_table(
     assert allowed(State.CLAIMED, verdict.path)
     assert allowed(State.IN_DOUBT, verdict.late)
     assert State.IN_DOUBT not in verdict.late
-    assert len(verdict.reason) <= 512
+    for text in (verdict.reason, verdict.provider_id):
+        assert len(text) <= 512
+        assert "\x00" not in text
+        assert text.encode().decode() == text
     assert not verdict.marked_repeat
 
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Annotated, Final
 
 import aiohttp
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 from services.backbone.clock import Clock
 from services.backbone.settings import Seconds, Settings, read_settings
@@ -54,13 +54,35 @@ PROMISE: Final = Promise(
 )
 
 
+def signing_key(secret: str) -> bytes:
+    """Return the key of a secret: `whsec_` and base64, or any text.
+
+    Raises:
+        ValueError: it is neither; the message does not tell it.
+    """
+    encoded = secret.removeprefix("whsec_")
+    try:
+        return secret.encode() if encoded == secret else base64.b64decode(encoded, validate=True)
+    except ValueError:
+        raise ValueError("is neither `whsec_` and base64 nor a text in UTF-8") from None
+
+
+def _with_key(secret: SecretStr) -> SecretStr:
+    signing_key(secret.get_secret_value())
+    return secret
+
+
+SigningSecret = Annotated[SecretStr, AfterValidator(_with_key)]
+"""Has a key: a mistyped one is found at the start, and not by a send."""
+
+
 class WebhookTarget(BaseModel):
     """A named recipient: where, and signed with what."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     url: SecretStr
-    signing_secret: SecretStr | None = None
+    signing_secret: SigningSecret | None = None
 
 
 class WebhookSettings(Settings):
@@ -68,7 +90,7 @@ class WebhookSettings(Settings):
 
     webhook_targets: dict[str, WebhookTarget] = Field(default_factory=dict)
     """Addresses by the name that routes use, each maybe with a secret of its own to sign with."""
-    webhook_signing_secret: SecretStr | None = None
+    webhook_signing_secret: SigningSecret | None = None
     """For targets without one of their own: `whsec_` and base64, or any text."""
     webhook_dedupes: bool = False
     """Whether the receivers drop a second request with the same Idempotency-Key."""
@@ -158,9 +180,8 @@ def payload(message: Message) -> bytes:
 
 def signed(delivery_id: str, at_seconds: int, body: bytes, secret: str) -> dict[str, str]:
     """Return the headers of the Standard Webhooks specification, version v1 (HMAC-SHA256)."""
-    key = base64.b64decode(secret[6:]) if secret.startswith("whsec_") else secret.encode()
     content = f"{delivery_id}.{at_seconds}.".encode() + body
-    mac = base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()
+    mac = base64.b64encode(hmac.digest(signing_key(secret), content, hashlib.sha256)).decode()
     return {
         "webhook-id": delivery_id,
         "webhook-timestamp": str(at_seconds),

@@ -344,3 +344,13 @@ def test_what_was_refused_once_is_sent_again_however_busy_the_channel_is(
     until(all_in(ledger, State.SENT), "all sent")
     assert receiver.taken() == Counter(each.delivery_id for each in sent)
     assert receiver.came()[refused.delivery_id] == 2
+
+
+def test_a_mistyped_signing_secret_keeps_it_from_starting(start: Start) -> None:
+    targets = json.dumps({"desk": {"url": "https://desk.example", "signing_secret": "whsec_x"}})
+    deliverer = start("webhook", ready=False, webhook_targets=targets)
+    assert deliverer.process is not None
+    assert deliverer.process.wait(30) == 78
+    told = deliverer.log_file.read_text()
+    assert "ALDEBARAN_WEBHOOK_TARGETS.DESK.SIGNING_SECRET" in told
+    assert "whsec_x" not in told

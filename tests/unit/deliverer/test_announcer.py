@@ -17,7 +17,6 @@ from services.contracts.records import DeliveryEvent
 from services.contracts.states import State
 from services.deliverer.announcer import Announcer
 
-
 CHANNEL = "counted"
 
 

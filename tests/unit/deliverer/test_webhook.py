@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.deliverer.channels.webhook import answered, signed
+from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
+from services.deliverer.channels.webhook import WebhookSettings, answered, signed
 from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
 from services.deliverer.posting import retry_after_seconds
 
@@ -72,3 +73,33 @@ def test_a_signature_is_the_one_of_the_standard_webhooks_specification() -> None
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
     )
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+MISTYPED = [
+    "whsec_c2VjcmV0x",
+    "whsec_c2Vj cmV0",
+    "whsec_c2Vj\u00e9mV0",
+    "whsec_c2VjcmV0\n!",
+    "\udce9t",
+]
+
+
+@pytest.mark.parametrize("secret", MISTYPED)
+def test_a_mistyped_secret_ends_the_start_and_no_send_and_is_not_told(
+    secret: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    targets = {"the-desk": {"url": "https://desk.example", "signing_secret": secret}}
+    with pytest.raises(SystemExit) as stopped:
+        read_settings(WebhookSettings, webhook_targets=targets, webhook_signing_secret=secret)
+    assert stopped.value.code == EXIT_BAD_SETTINGS
+    told = capsys.readouterr().err
+    assert "ALDEBARAN_WEBHOOK_SIGNING_SECRET: " in told
+    assert "ALDEBARAN_WEBHOOK_TARGETS.THE-DESK.SIGNING_SECRET: " in told
+    assert "c2Vj" not in told
+
+
+@pytest.mark.parametrize("secret", ["whsec_c2VjcmV0", "any text", "wh\u00e9"])
+def test_a_secret_is_base64_or_any_text(secret: str) -> None:
+    settings = WebhookSettings.model_validate({"webhook_signing_secret": secret})
+    assert settings.webhook_signing_secret is not None
+    assert settings.webhook_signing_secret.get_secret_value() == secret

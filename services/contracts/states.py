@@ -20,7 +20,7 @@ class State(StrEnum):
 
 
 MOVES: Final[dict[State, frozenset[State]]] = {
-    State.PENDING: frozenset({State.CLAIMED, State.SUPPRESSED, State.HELD}),
+    State.PENDING: frozenset({State.CLAIMED, State.SENT, State.SUPPRESSED, State.HELD}),
     State.CLAIMED: frozenset({State.SENT, State.RETRY_WAIT, State.FAILED, State.IN_DOUBT}),
     State.SENT: frozenset({State.CONFIRMED, State.FAILED}),
     State.CONFIRMED: frozenset(),
@@ -33,8 +33,9 @@ MOVES: Final[dict[State, frozenset[State]]] = {
 }
 """Every allowed move; the ledger refuses any other.
 
-Only a claim leads to a send. From RETRY_WAIT, IN_DOUBT, HELD and SUPPRESSED, SENT is reached by
-evidence alone: the provider's own word, found afterwards, that it has the message.
+Only a claim leads to a send. From RETRY_WAIT, IN_DOUBT, HELD and SUPPRESSED, and from PENDING if it
+was tried before it was SUPPRESSED and released, SENT is reached by evidence alone: the provider's
+own word, found afterwards, that it has the message.
 """
 
 CLAIMABLE: Final = frozenset({State.PENDING, State.RETRY_WAIT})

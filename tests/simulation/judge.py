@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
+from services.backbone.ledger.evidence import EvidenceKind
 from services.contracts.states import State, may_move
 from services.deliverer.channel import Message
 from tests.simulation.keeper_judge import KeeperJudge
@@ -53,6 +54,7 @@ class Judge:
             before = after
         if path[0] is State.CLAIMED:
             self.keepers.claiming(row)
+            self._claiming(row)
         self.paths[row.delivery_id] += path
         self.steps.moved(row, path[-1])
         if self.kernel.traced:
@@ -94,6 +96,17 @@ class Judge:
         if marked > self.tables.rows[key].marked_repeat:
             raise Violation(f"I1: {_short(key)} was sent {marked} times with the mark")
         self.keepers.taken(message)
+
+    def _claiming(self, row: Row) -> None:
+        """Look at a row that is about to be claimed: nothing may prove that it was taken."""
+        known = {
+            key.kind
+            for key, piece in self.tables.pieces.items()
+            if key.delivery_id == row.delivery_id and piece.weighed
+        }
+        taken = EvidenceKind.TAKEN in known and EvidenceKind.UNDELIVERED not in known
+        if taken or EvidenceKind.CONFIRMED in known:
+            raise Violation(f"I1: {_short(row.delivery_id)} goes again, and is proven to be taken")
 
     def _was_taken(self, delivery_id: str) -> bool:
         return delivery_id in self.takes or delivery_id in self.marked_takes

@@ -29,6 +29,7 @@ from tests.simulation import deliverers
 from tests.simulation.healing_mutants import HEALING_MUTANTS
 from tests.simulation.keeper_mutants import KEEPER_MUTANTS
 from tests.simulation.ledger import LineClaims
+from tests.simulation.memory import evidence
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.memory.tables import Row
@@ -210,6 +211,11 @@ def _unclear_counts_as_absent() -> Planted:
     return patch.object(reconciler, "evidence_of", wrong)
 
 
+def _evidence_passes_over_repeats_that_wait() -> Planted:
+    weighed = [state for state in evidence.WEIGHED_IN if state is not State.RETRY_WAIT]
+    return patch.object(evidence, "WEIGHED_IN", weighed)
+
+
 def _trusts_postgres_to_lose_nothing() -> Planted:
     return patch.object(pipeline.Lookout, "secure", lambda self: None)
 
@@ -238,6 +244,7 @@ MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "the topic alone is trusted": _trusts_the_topic_alone,
     "told twice in one batch is claimed twice": _claims_for_each_time_it_is_told,
     "a look-up that cannot say counts as absent": _unclear_counts_as_absent,
+    "evidence passes over a repeat that waits": _evidence_passes_over_repeats_that_wait,
     "an alert counts as settled before it is": _forgets_left_overs_of_repeats,
     "an alert is committed before the disk has it": _trusts_postgres_to_lose_nothing,
     "an alert counts as settled after a crash has undone it": _remembers_what_is_lost,

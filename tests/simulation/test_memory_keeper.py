@@ -5,7 +5,8 @@ test moves; every answer and every row must be equal after each.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -19,6 +20,7 @@ from services.backbone.ledger.claims import Settlement
 from services.backbone.ledger.database import async_pool, open_pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Turn
+from services.backbone.ledger.evidence import Evidence, EvidenceKind
 from services.backbone.ledger.fallbacks import Lost, Next, Told
 from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.backbone.ledger.later import Numbers
@@ -47,7 +49,7 @@ WAYS: Final = ("due", "ended", "page", "groups", "next", "backlog")
 NAMES: Final = (
     *("accept", "accept", "silence", "end", "standing", "acknowledge", "wait", "wait"),
     *("judge", "judge", "judge", "judge", "groups", "escalate", "fall_back"),
-    *("claim", "settle", "settle", "publish"),
+    *("claim", "settle", "settle", "publish", "evidence", "evidence"),
 )
 PLAN: Final = {"route": "r", "fallback": [{"channel": "webhook", "recipient": "third"}]}
 
@@ -74,18 +76,50 @@ def test_every_statement_of_keepers_does_the_same_in_memory(
     asyncio.run(_history(migrated, commands))
 
 
-async def _history(url: str, commands: Sequence[tuple[str, int, int, int]]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "after"),
+    [
+        (EvidenceKind.TAKEN, State.SENT),
+        (EvidenceKind.CONFIRMED, State.CONFIRMED),
+        (EvidenceKind.UNDELIVERED, State.FAILED),
+        (EvidenceKind.ABSENT, State.PENDING),
+    ],
+)
+async def test_evidence_moves_in_both_what_was_tried_silenced_and_released(
+    migrated: str, kind: EvidenceKind, after: State
+) -> None:
+    async with _two_ledgers(migrated) as keepers:
+        both, key = keepers.both, IDS[0]
+        both.accept([_new(GROUPS[0], 0, 0)])
+        await both.by_id("a", [key])
+        again = (State.RETRY_WAIT, State.RETRY_WAIT)
+        await both.settle("a", [Settlement(key, both.claims[0].fence, *again, None)])
+        keepers.judge("next", "", _silence)
+        keepers.judge("due", "", _release)
+        row = both.tables.rows[key]
+        assert (row.state, row.attempt) == (State.PENDING, 1)
+        await both.give([Evidence(key, kind, "callback", "p", attempt=1)])
+        both.check()
+        assert row.state is after
+
+
+@asynccontextmanager
+async def _two_ledgers(url: str) -> AsyncIterator[BothKeepers]:
     one = LedgerSettings.model_validate({"postgres_url": url, "postgres_pool_size": 1})
     with open_pool(one) as pool:
         async with async_pool(one) as waiting_pool:
-            both = Both(url, pool, waiting_pool, "webhook")
-            keepers = BothKeepers(both)
-            await both.begin()
+            keepers = BothKeepers(Both(url, pool, waiting_pool, "webhook"))
+            await keepers.both.begin()
             keepers.begin()
-            for command in (("accept", 15, 0, 0), *commands):
-                await _give(keepers, *command)
-                both.check()
-                keepers.check()
+            yield keepers
+
+
+async def _history(url: str, commands: Sequence[tuple[str, int, int, int]]) -> None:
+    async with _two_ledgers(url) as keepers:
+        for command in (("accept", 15, 0, 0), *commands):
+            await _give(keepers, *command)
+            keepers.both.check()
+            keepers.check()
 
 
 async def _give(keepers: BothKeepers, name: str, some: int, other: int, third: int) -> None:
@@ -102,6 +136,8 @@ async def _give(keepers: BothKeepers, name: str, some: int, other: int, third: i
             await both.settle("a", _settlements(both, some, other))
         case "publish":
             both.publish(IDS[some % len(IDS) :])
+        case "evidence":
+            await both.give([_piece(some, other, third)])
         case "judge" | "groups":
             way = WAYS[some % len(WAYS)] if name == "judge" else name
             keepers.judge(way, IDS[third % len(IDS)] if third % 2 else "", _judge(other))
@@ -152,6 +188,15 @@ def _waits(now: datetime, some: int) -> Suppression | None:
             return Suppression(Kind.GROUP, "r", until, "grouped", key, 2 + some % 2)
 
 
+def _silence(now: datetime, rows: Sequence[Waiting]) -> list[Ruling]:
+    waits = Suppression(Kind.SILENCE, "s", now, "silenced")
+    return [Ruling(row, State.SUPPRESSED, "judge", waits.why, waits) for row in rows]
+
+
+def _release(now: datetime, rows: Sequence[Waiting]) -> list[Ruling]:
+    return [Ruling(row, State.PENDING, "judge", "released") for row in rows]
+
+
 def _judge(some: int) -> Judge:
     def judge(now: datetime, rows: Sequence[Waiting]) -> list[Ruling]:
         going = [row for row in rows if row.state is State.SUPPRESSED and row.attempt == 0]
@@ -191,6 +236,12 @@ def _settlements(both: Both, some: int, other: int) -> list[Settlement]:
         for claim in both.claims[-1 - some % 6 :][:3]
     }
     return list(told.values())
+
+
+def _piece(some: int, other: int, third: int) -> Evidence:
+    kind = tuple(EvidenceKind)[other % 4]
+    attempt = max(third % 3, int(kind is EvidenceKind.ABSENT))
+    return Evidence(IDS[some % len(IDS)], kind, "callback", ("", "p")[third % 2], "", attempt)
 
 
 def _message(record: str, recipient: str, number: int) -> NewDelivery:

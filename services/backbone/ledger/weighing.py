@@ -9,6 +9,9 @@ the last one, unless that is known by another provider id. Rules, first that fit
 3. TAKEN makes open ones SENT, whichever try it was, unless that try is known to have failed.
 4. ABSENT sends its try again, if that is the last one and in doubt.
 
+A PENDING row that was tried (and then silenced, and released) is an open one; one that never was
+tried is not.
+
 `OFFSET 0`, arrays of ids and `state || ''` leave Postgres one way only to find rows: by their ids.
 """
 
@@ -46,7 +49,7 @@ WITH given AS (
   FROM (SELECT * FROM kept UNION ALL SELECT * FROM waited) e JOIN found USING (delivery_id)
   WHERE found.state <> 'CLAIMED'
 ), told AS (
-  SELECT n.*, found.state, coalesce(a.outcome, '') AS outcome,
+  SELECT n.*, found.state, found.attempt > 0 AS was_tried, coalesce(a.outcome, '') AS outcome,
     n.try IS NOT DISTINCT FROM found.attempt AS is_last,
     EXISTS (SELECT FROM attempts o WHERE o.delivery_id = n.delivery_id
       AND o.attempt IS DISTINCT FROM n.try AND o.outcome IN ('SENT', 'CONFIRMED')
@@ -63,7 +66,8 @@ WITH given AS (
       WHEN kind = 'ABSENT' AND is_last AND state = 'IN_DOUBT' THEN 4
     END AS rule FROM told) AS ruled
   WHERE rule IS NOT NULL
-    AND state IN ('IN_DOUBT', 'HELD', 'RETRY_WAIT', 'SUPPRESSED', 'SENT')
+    AND (state IN ('IN_DOUBT', 'HELD', 'RETRY_WAIT', 'SUPPRESSED', 'SENT')
+      OR state = 'PENDING' AND was_tried)
   ORDER BY delivery_id, rule, provider_id DESC, source
 ), moves AS (
   SELECT v.*, CASE rule

@@ -19,6 +19,7 @@ POSSIBLE: Final = {
     State.IN_DOUBT: ("arrived", "absent", "resend"),
     State.HELD: ("arrived", "absent", "resend", "close"),
     State.FAILED: ("resend", "close"),
+    State.PENDING: ("arrived",),
     State.RETRY_WAIT: ("arrived",),
     State.SUPPRESSED: ("arrived",),
 }

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from services.backbone.ledger.claims import Claim, Claims, Settlement
@@ -99,7 +99,8 @@ class Model:
         others = [one.outcome for n, one in enumerate(self.tries, 1) if n != number]
         sent, is_last = self.state is State.SENT, number == len(self.tries)
         start = () if sent else (State.SENT,)
-        if not sent and self.state not in OPEN:
+        released = self.state is State.PENDING and bool(self.tries)
+        if not (sent or released or self.state in OPEN):
             return ()
         if each.kind is CONFIRMED:
             return (*start, State.CONFIRMED)
@@ -192,6 +193,7 @@ class World:
             State.HELD: (State.RETRY_WAIT, State.CLOSED),
             State.FAILED: (State.RETRY_WAIT, State.RETRY_WAIT),
             State.RETRY_WAIT: (State.SUPPRESSED, State.HELD),
+            State.SUPPRESSED: (State.PENDING, State.CLOSED),
         }
         if self.model.state not in moves:
             return
@@ -240,6 +242,15 @@ STEPS: Final[list[Step]] = [
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=st.lists(st.tuples(st.sampled_from(STEPS), pieces), min_size=4, max_size=20))
+@example(
+    steps=[
+        (World.begin, Evidence(KEY, ABSENT, "look-up", attempt=1)),
+        (World.end, Evidence(KEY, ABSENT, "look-up", attempt=1)),
+        (World.rule, Evidence(KEY, ABSENT, "look-up", attempt=1)),
+        (World.rule, Evidence(KEY, ABSENT, "look-up", attempt=1)),
+        (World.give, Evidence(KEY, TAKEN, "callback", attempt=1)),
+    ]
+)
 def test_any_sequence_of_evidence_obeys_the_rules(
     ledger: Ledger, steps: list[tuple[Step, Evidence]]
 ) -> None:

@@ -5,7 +5,8 @@ sends on another's claim (I4); nothing counts as sent that the provider has not 
 row is at rest or open to see (I2). Method: the real statements on a real Postgres whose clock the
 test moves; two owners; a provider that counts what it takes, and tells the truth about it at any
 time afterwards; after every step rows equal the model. What evidence moves is test_evidence's
-subject: here its moves are taken over, held against the table, and the promises must stand.
+subject: here its moves are taken over, held against the table, and the promises must stand. What is
+proven to be taken is not claimed again, nor where a keeper had held back and released its repeat.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from typing import Final, LiteralString
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from psycopg.rows import TupleRow
 
@@ -40,7 +41,12 @@ LEASE: Final = 30.0
 SEND_TIMEOUT: Final = 10.0
 DOUBT: Final = 60.0
 START: Final = 1_795_000_000.0
+_MOVE: Final = "UPDATE deliveries SET state = %s WHERE delivery_id = %s"
 _UNWEIGHED: Final = "SELECT delivery_id FROM evidence WHERE weighed_at IS NULL"
+_PROVEN: Final = """
+SELECT delivery_id FROM evidence WHERE weighed_at IS NOT NULL GROUP BY delivery_id
+HAVING bool_or(kind = 'CONFIRMED')
+  OR bool_or(kind = 'TAKEN') AND NOT bool_or(kind = 'UNDELIVERED')"""
 ROWS: Final = tuple(
     delivery(n, severity=severity)
     for n, severity in enumerate([Severity.CRITICAL, Severity.WARNING])
@@ -124,6 +130,7 @@ class World:
         }
         claimed = await self.claims(owner).by_id(wanted, 10)
         assert {each.delivery_id for each in claimed} == due
+        assert not due & {row[0] for row in await self._ask(_PROVEN)}, "taken, and sent again"
         for claim in claimed:
             row = self.rows[claim.delivery_id]
             row.move((State.CLAIMED,), self.now)
@@ -217,6 +224,15 @@ class World:
     async def weigh(self, _owner: str, _some: int) -> None:
         self._apply(await AsyncEvidenceBook(self.pool).weigh("webhook"))
 
+    async def silence(self, _: str, some: int) -> None:
+        """A keeper holds a repeat back, or releases it."""
+        moves = {State.RETRY_WAIT: State.SUPPRESSED, State.SUPPRESSED: State.PENDING}
+        key, row = list(self.rows.items())[some % len(self.rows)]
+        if after := moves.get(row.state):
+            async with self.pool.connection() as connection:
+                await connection.execute(_MOVE, (after.value, key))
+            row.move((after,), self.now)
+
     async def crash(self, owner: str, _: int) -> None:
         """The owner dies with all it knew; it comes back under a new name."""
         del self.hands[owner]
@@ -301,6 +317,7 @@ STEPS: Final[list[Step]] = [
     World.callback,
     World.look_up,
     World.weigh,
+    World.silence,
 ]
 
 
@@ -315,6 +332,20 @@ STEPS: Final[list[Step]] = [
         max_size=60,
     ),
     seed=st.integers(0, 2**32),
+)
+@example(
+    dedupes=True,
+    steps=[
+        (World.claim, 0, 0),
+        (World.send, 0, 1),
+        (World.settle, 0, 0),
+        (World.silence, 0, 0),
+        (World.silence, 0, 0),
+        (World.callback, 0, 0),
+        (World.wait, 0, 4),
+        (World.claim, 0, 0),
+    ],
+    seed=0,
 )
 def test_no_history_sends_twice_unmarked(
     ledger: Ledger, dedupes: bool, steps: list[tuple[Step, int, int]], seed: int

@@ -1,7 +1,8 @@
 """Every line of the table in docs/delivery.md on a real Postgres: one case each, no line more."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -11,8 +12,10 @@ import pytest
 
 from services.backbone.backoff import Backoff
 from services.backbone.ledger.claims import Claim, Claims, Settlement
-from services.backbone.ledger.database import AsyncPool, async_pool
+from services.backbone.ledger.database import AsyncPool, async_pool, open_pool
 from services.backbone.ledger.evidence import AsyncEvidenceBook, Evidence, EvidenceKind
+from services.backbone.ledger.suppressions import Ruling as Ruled
+from services.backbone.ledger.suppressions import Suppressions, Waiting
 from services.backbone.ledger.sweeps import Ruling, Sweeps
 from services.backbone.ledger.untold import UntoldMoves
 from services.backbone.ledger.words import Word, give
@@ -94,6 +97,12 @@ class Stage:
                 await self.sent_with(Unknown("silence"))
                 self.ledger.execute("UPDATE deliveries SET state = 'SUPPRESSED'")
 
+    def release(self) -> None:
+        """Do as a keeper does when nothing holds the delivery back any more."""
+        with open_pool(self.settings) as pool:
+            (moved,) = Suppressions(pool).judge_due(_released)
+        assert (moved.before, moved.after) == (State.SUPPRESSED, State.PENDING)
+
     def state(self) -> State:
         return State(self.ledger.states()[KEY])
 
@@ -112,6 +121,10 @@ def policy(**changes: Any) -> Policy:
 def settlement(claim: Claim, verdict: Verdict) -> Settlement:
     late = verdict.late[-1] if verdict.late else None
     return Settlement(KEY, claim.fence, verdict.path[0], verdict.path[-1], late)
+
+
+def _released(_: datetime, rows: Sequence[Waiting]) -> list[Ruled]:
+    return [Ruled(row, State.PENDING, "test", "released: silence:s is over") for row in rows]
 
 
 async def too_old(stage: Stage) -> None:
@@ -140,6 +153,15 @@ def found(kind: EvidenceKind) -> Act:
     return lambda stage: stage.evidence(kind)
 
 
+def released(kind: EvidenceKind) -> Act:
+    async def act(stage: Stage) -> None:
+        await stage.come_to(State.SUPPRESSED)
+        stage.release()
+        await stage.evidence(kind)
+
+    return act
+
+
 def said(action: str) -> Act:
     async def act(stage: Stage) -> None:
         stage.word(action)
@@ -156,6 +178,7 @@ def ruled(**changes: Any) -> Act:
 
 
 OPEN: Final = "IN_DOUBT, HELD, RETRY_WAIT, SUPPRESSED"
+RELEASED: Final = "tried, silenced and released; then evidence: "
 TRY_AGAIN: Final = "PENDING, RETRY_WAIT"
 # Lines that begin at CLAIMED, and all about one doubt, make their own way there.
 LINES: Final[dict[tuple[str, str, str], Act]] = {
@@ -185,6 +208,11 @@ LINES: Final[dict[tuple[str, str, str], Act]] = {
     (OPEN, "evidence: taken", "SENT"): found(EvidenceKind.TAKEN),
     (OPEN, "evidence: the recipient has it", "CONFIRMED"): found(EvidenceKind.CONFIRMED),
     (OPEN, "evidence: taken, and not delivered", "FAILED"): found(EvidenceKind.UNDELIVERED),
+    ("PENDING", RELEASED + "taken", "SENT"): released(EvidenceKind.TAKEN),
+    ("PENDING", RELEASED + "the recipient has it", "CONFIRMED"): released(EvidenceKind.CONFIRMED),
+    ("PENDING", RELEASED + "taken, and not delivered", "FAILED"): released(
+        EvidenceKind.UNDELIVERED
+    ),
     ("IN_DOUBT", "evidence: not taken, and never will be", "RETRY_WAIT"): found(
         EvidenceKind.ABSENT
     ),
@@ -245,6 +273,25 @@ async def test_only_a_doubt_that_may_have_been_taken_is_marked(stage: Stage) -> 
     assert stage.state() is State.SENT
     with pytest.raises(Exception, match="no delivery"):
         stage.word("arrived")
+
+
+async def test_a_repeat_that_was_silenced_and_released_is_not_sent_once_it_arrived(
+    stage: Stage,
+) -> None:
+    await stage.come_to(State.SUPPRESSED)
+    stage.release()
+    stage.word("arrived")
+    assert stage.state() is State.SENT
+    with pytest.raises(ValueError, match="not enough values"):
+        await stage.claim()
+
+
+async def test_what_was_never_tried_did_not_arrive(stage: Stage) -> None:
+    await AsyncEvidenceBook(stage.pool).give([Evidence(KEY, EvidenceKind.CONFIRMED, "test")])
+    assert stage.state() is State.PENDING
+    with pytest.raises(Exception, match="no delivery"):
+        stage.word("arrived")
+    await stage.claim()
 
 
 async def test_proof_of_absence_takes_the_mark_from_a_persons_resend(stage: Stage) -> None:

@@ -116,7 +116,7 @@ class MemoryEvidence:
 
     def _moved(self, row: Row, told: Iterable[_Told]) -> tuple[tuple[State, ...], str]:
         ruled = [(rule, each) for each in told if (rule := _rule(row, each)) is not None]
-        if not ruled or row.state not in WEIGHED_IN:
+        if not ruled or not _is_weighed(row):
             return (), ""
         ruled.sort(key=lambda each: each[1].key.source)
         ruled.sort(key=lambda each: each[1].key.provider_id, reverse=True)
@@ -156,6 +156,11 @@ _FIELDS: Final = (
     "reason",
     "provider_id",
 )
+
+
+def _is_weighed(row: Row) -> bool:
+    """Tell whether evidence may move a row; a PENDING one only where it was tried before."""
+    return row.state in WEIGHED_IN or (row.state is State.PENDING and row.attempt > 0)
 
 
 def _by_provider_id(tries: dict[int, AttemptRow], provider_id: str) -> int | None:

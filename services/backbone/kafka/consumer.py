@@ -65,24 +65,27 @@ class Consumer:
         self._times_assigned = 0
         self._given = 0
         self._config, self._topics = config, list(topics)
-        self._come_meanwhile: deque[Incoming] = deque()
+        # All that comes goes through here: what is given out has no gap behind it, so that a
+        # commit never covers a record that only we hold.
+        self._come: deque[Incoming] = deque()
         self._clock, self._sayings = SystemClock(), Sayings()
         self._client = self._open()
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
         """Return what is there, at most `limit`; wait only for the first.
 
+        Of each partition it is what comes after all that was given out since it was assigned.
+
         Raises:
             Transient, Refused: the broker's answer, sorted; a broker away is only logged.
             Ended: the client cannot go on, for example since another took its name.
         """
         self._commit_due()
-        first = self._come_meanwhile.popleft() if self._come_meanwhile else None
-        if first is None and (first := self._poll(timeout_seconds)) is None:
-            return []
-        batch = [first]
-        while len(batch) < limit and (following := self._poll(0)) is not None:
-            batch.append(following)
+        if not self._come:
+            self._look(timeout_seconds)
+        while 0 < len(self._come) < limit and self._look(0):
+            continue
+        batch = [self._come.popleft() for _ in range(min(limit, len(self._come)))]
         self._given += len(batch)
         return batch
 
@@ -100,11 +103,11 @@ class Consumer:
     def idle(self, timeout_seconds: float) -> None:
         """Stay a member of the group while the last batch is tried again: poll, take nothing.
 
-        What comes all the same, of a partition that was assigned just now, is kept for `batch`.
+        What comes all the same, of a partition that is assigned meanwhile, is kept for `batch`.
         """
-        self._commit_due()
         self._client.pause(self._client.assignment())
         try:
+            self._commit_due()
             self._look(timeout_seconds)
         finally:
             self._client.resume(self._client.assignment())
@@ -180,7 +183,7 @@ class Consumer:
         Where nothing was read yet, nothing has come since this member was given the partition.
         """
         places = self._client.position(self._client.assignment())
-        return all(
+        return not self._come and all(
             each.offset < 0 or each.offset >= ends.get((each.topic, each.partition), 0)
             for each in places
         )
@@ -209,9 +212,9 @@ class Consumer:
         for a coordinator, of which it will never hear, can keep its closing for ever.
         """
         log.error("brokers_forgotten", next="a new client joins the group")
-        threading.Thread(target=self._client.close, name="forgetful", daemon=True).start()
-        self._come_meanwhile.clear()
-        self._client = self._open()
+        forgetful, self._client = self._client, self._open()
+        self._come.clear()
+        threading.Thread(target=forgetful.close, name="forgetful", daemon=True).start()
 
     def _note_trouble(self, error: KafkaError) -> None:
         """Of a broker, a name, a connection; what cannot pass is said again by a poll."""
@@ -230,11 +233,20 @@ class Consumer:
         """Commit what is settled, so that the next reader begins after it; not for one replaced."""
         if client is self._client:
             self._commit(self._settled.last())
+            self._let_go(partitions)
 
     def _note_lost(self, client: Client, partitions: list[TopicPartition]) -> None:
         """Forget: others read these partitions now, and may have committed more."""
-        self._settled.distrust()
-        self._settled.last()
+        if client is self._client:
+            self._settled.distrust()
+            self._settled.last()
+            self._let_go(partitions)
+
+    def _let_go(self, partitions: list[TopicPartition]) -> None:
+        """Drop what is not given out yet: whoever is given the partition reads it from Kafka."""
+        gone = {(each.topic, each.partition) for each in partitions}
+        kept = [each for each in self._come if (each.topic, each.partition) not in gone]
+        self._come = deque(kept)
 
     def _commit_due(self) -> None:
         """Commit if it is time, and the client has heard of no trouble meanwhile.
@@ -246,10 +258,12 @@ class Consumer:
             self._look(0)
             self._commit(self._settled.due(now))
 
-    def _look(self, timeout_seconds: float) -> None:
-        """Hear what has happened; a record that comes is kept for `batch`."""
-        if (come := self._poll(timeout_seconds)) is not None:
-            self._come_meanwhile.append(come)
+    def _look(self, timeout_seconds: float) -> bool:
+        """Hear what has happened; tell whether a record has come, which is kept for `batch`."""
+        come = self._poll(timeout_seconds)
+        if come is not None:
+            self._come.append(come)
+        return come is not None
 
     def _commit(self, ends: Ends) -> None:
         if not ends:
@@ -268,9 +282,11 @@ class Consumer:
             log.warning("commit_failed", reason=str(error))
 
     def _poll(self, timeout_seconds: float) -> Incoming | None:
+        """Return a record, if one comes; what a client gave that was replaced comes again."""
         message = self._client.poll(timeout_seconds)
         if self._brokers.are_forgotten():
             self._begin_anew()
+            return None
         return None if message is None or not self._check(message) else incoming(message)
 
     def _check(self, message: ClientMessage) -> bool:

@@ -1,6 +1,8 @@
 """Producer, consumer, loop and topic admin on a real broker."""
 
+import itertools
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 
@@ -10,6 +12,7 @@ from services.backbone.errors import Ended, QueueFull, Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.backbone.kafka.settled import EVERY_SECONDS
 from services.backbone.loop import ConsumerLoop, Step
 from services.backbone.service import Life
 from services.contracts.records import Malformed, Rejected
@@ -135,9 +138,19 @@ def run_loop(
     step: Step[int],
     life: Life,
     secure: Callable[[], None] | None = None,
+    batch_limit: int = 500,
 ) -> None:
     consumer = Consumer(settings, "test", group=group, topics=[topic])
-    ConsumerLoop("test", consumer, producer, decode, step, life, secure=secure).run()
+    ConsumerLoop(
+        "test",
+        consumer,
+        producer,
+        decode,
+        step,
+        life,
+        batch_limit=batch_limit,
+        secure=secure,
+    ).run()
     consumer.close()
 
 
@@ -211,6 +224,30 @@ def left(settings: ProducerSettings, producer: Producer, topic: str, group: str)
 
     run_loop(settings, producer, topic, group, step, life)
     return taken[:-1]
+
+
+def test_what_comes_while_a_batch_is_tried_again_is_not_committed_before_it_is_taken(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    """More waits than is taken at once, and the program is told to stop soon after the retry."""
+    group, life, numbers = uuid.uuid4().hex, Life(), range(100, 400)
+    producer.write([Outgoing(topic, "k", str(n).encode()) for n in numbers])
+    taken: list[int] = []
+    calls = itertools.count(1)
+
+    def step(batch: Sequence[int]) -> None:
+        call = next(calls)
+        if call in (3, 4, 5):
+            time.sleep(1.5 * EVERY_SECONDS)  # meanwhile more comes, and it is time for a commit
+        if call in (3, 4):
+            raise Transient("the store is away")
+        taken.extend(batch)
+        if call == 6:
+            life.stop.set()
+
+    run_loop(settings, producer, topic, group, step, life, batch_limit=10)
+    assert taken == sorted(taken)
+    assert {*taken, *left(settings, producer, topic, group)} == {*numbers}
 
 
 def test_a_step_that_breaks_ends_the_loop_and_commits_nothing(

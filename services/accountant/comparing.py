@@ -25,6 +25,7 @@ class Comparison:
     behind_seconds: float
     _batch: Sequence[Incoming] = ()
     _due_ms: int = 0
+    _rejected: Sequence[Incoming] = ()
 
     def step(self, poll_seconds: float) -> int:
         """Compare one batch if it is old enough; return how many records were compared.
@@ -32,12 +33,8 @@ class Comparison:
         Raises:
             Transient: Postgres is away; the same batch is compared later.
         """
+        self._read(poll_seconds)
         self._set_aside()
-        if self._batch:
-            self.alerts.idle(poll_seconds)
-        else:
-            self._batch = self.alerts.batch(BATCH_LIMIT, poll_seconds)
-            self._due_ms = self._when_due()
         if not self._batch or self.clock.now_ms() < self._due_ms:
             return 0
         self.book.keep(self.findings(self._batch), ())
@@ -61,11 +58,24 @@ class Comparison:
         """Tell whether a record is old enough that it must be in the ledger by now."""
         return record.timestamp_ms + self.behind_seconds * 1000 <= self.clock.now_ms()
 
+    def _read(self, poll_seconds: float) -> None:
+        """Poll both readers, also while Postgres is away; what is in hand stays there."""
+        if self._rejected:
+            self.aside.idle(0.0)
+        else:
+            self._rejected = self.aside.batch(BATCH_LIMIT, 0.0)
+        if self._batch:
+            self.alerts.idle(poll_seconds)
+        else:
+            self._batch = self.alerts.batch(BATCH_LIMIT, poll_seconds)
+            self._due_ms = self._when_due()
+
     def _set_aside(self) -> None:
-        rejected = self.aside.batch(BATCH_LIMIT, 0.0)
-        if rejected:
-            self.book.keep_aside([(each.key or b"").decode(errors="replace") for each in rejected])
-            self.aside.commit(rejected)
+        if self._rejected:
+            keys = [(each.key or b"").decode(errors="replace") for each in self._rejected]
+            self.book.keep_aside(keys)
+            self.aside.commit(self._rejected)
+            self._rejected = ()
 
     def _when_due(self) -> int:
         """A record's own time counts if it is past; a wrong clock must not stop the comparison."""

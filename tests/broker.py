@@ -57,9 +57,21 @@ class OwnBroker:
         self.running.end(0)
 
 
-def forbid(bootstrap: str, topic: str, operation: AclOperation, who: str = "User:*") -> None:
+def bar_writers(bootstrap: str) -> None:
+    """Let nobody begin to write, so that each new producer ends; the broker must be GUARDED."""
+    forbid(bootstrap, "*", AclOperation.WRITE)
+    forbid(bootstrap, "kafka-cluster", AclOperation.IDEMPOTENT_WRITE, kind=ResourceType.BROKER)
+
+
+def forbid(
+    bootstrap: str,
+    name: str,
+    operation: AclOperation,
+    who: str = "User:*",
+    kind: ResourceType = ResourceType.TOPIC,
+) -> None:
     """Let somebody do everything with a topic but one thing; its broker must be GUARDED."""
-    place = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, who, "*")
+    place = (kind, name, ResourcePatternType.LITERAL, who, "*")
     rules = [
         AclBinding(*place, AclOperation.ALL, AclPermissionType.ALLOW),
         AclBinding(*place, operation, AclPermissionType.DENY),

@@ -1,9 +1,10 @@
 """Runs one deliverer, and takes it apart when told to stop."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
+from services.backbone.errors import Ended
 from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.memory import forget_loaded
@@ -21,6 +22,8 @@ log = logger(__name__)
 
 STUCK_SECONDS = 60.0
 """A loop that has not turned for so long is stuck; a restart may heal that."""
+LOOK_SECONDS = 1.0
+"""How often we look whether something outside can only be reached by a new process."""
 
 
 @dataclass
@@ -31,9 +34,15 @@ class Deliverer:
     life: Life
     parts: Parts
     reading: Reading
+    ended: str | None = None
+    """Why a new process must go on in our place, or None."""
 
     async def run(self, group: asyncio.TaskGroup) -> None:
-        """Work until the life's stop, then drain."""
+        """Work until the life's stop, then drain.
+
+        Raises:
+            Ended: the producer or the channel cannot be used any more; that began the stop.
+        """
         stop = asyncio.Event()
         self._report_health()
         # A counter that begins with its first failure would look to Prometheus as if none had come.
@@ -48,6 +57,7 @@ class Deliverer:
             group.create_task(self.parts.dispatcher.run()),
             group.create_task(self.parts.sweeper.run(stop)),
             group.create_task(_read(inbox, self.settings)),
+            group.create_task(self._end_when_unusable(stop)),
         ]
         if self.parts.reconciler is not None:
             background.append(group.create_task(self.parts.reconciler.run(stop)))
@@ -58,6 +68,8 @@ class Deliverer:
         _, late = await asyncio.wait(background, timeout=0.1 * self.settings.drain_timeout_seconds)
         for task in (*late, recording):
             task.cancel()
+        if self.ended is not None:
+            raise Ended(self.ended)
 
     async def close(self) -> None:
         """Let go of everything outside."""
@@ -65,6 +77,16 @@ class Deliverer:
         await self.parts.channel.close()
         await self.parts.pool.close(timeout=seconds)
         await asyncio.to_thread(self.parts.producer.close, seconds)
+
+    async def _end_when_unusable(self, stop: asyncio.Event) -> None:
+        """Begin the stop, so that what is under way is recorded before we end."""
+        while not stop.is_set() and self.ended is None:
+            self.ended = self.parts.producer.unusable() or self.parts.channel.unusable()
+            if self.ended is not None:
+                self.life.stop.set()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await stop.wait()
 
     async def _drain(self) -> None:
         seconds = self.settings.drain_timeout_seconds

@@ -61,6 +61,7 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
 
     Raises:
         Refused: the routes, or the ledger's version, cannot be used.
+        Ended: the producer or the consumer has ended for good.
     """
     read = routes_reading.Reading(settings.channels, settings.routes_variables)
     holder = RoutesHolder(RoutesSource(settings.routes_file), read, life.clock)
@@ -148,6 +149,7 @@ def _consume(
     def turn() -> None:
         progress.beat()
         reading.turn(consumer)
+        producer.ensure_usable()
 
     loop = ConsumerLoop[Arrival](
         PROGRAM,

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
-from tests.broker import OwnBroker
+from tests.broker import GUARDED, OwnBroker
 from tests.integration.s3 import S3Server
 from tests.postgres import OwnPostgres
 
@@ -41,6 +41,14 @@ def pool(ledger_url: str) -> Iterator[Pool]:
 def own_broker(aldebaran_tools: Path, tmp_path: Path) -> Iterator[OwnBroker]:
     """A broker that this test may kill."""
     own = OwnBroker(aldebaran_tools, tmp_path)
+    yield own
+    own.running.stop()
+
+
+@pytest.fixture
+def guarded_broker(aldebaran_tools: Path, tmp_path: Path) -> Iterator[OwnBroker]:
+    """A broker that can be told to forbid."""
+    own = OwnBroker(aldebaran_tools, tmp_path, more=GUARDED)
     yield own
     own.running.stop()
 

@@ -63,8 +63,22 @@ def member_config(
     }
 
 
+def is_fatal(error: KafkaError | KafkaException) -> bool:
+    """Tell whether a client has ended for good.
+
+    Only the first to hear of it is told the cause; to everybody else the client says `_FATAL`.
+    """
+    cause = _cause(error)
+    return bool(cause.fatal()) or cause.code() == KafkaError._FATAL  # noqa: SLF001 - public name
+
+
 def trouble(error: KafkaError | KafkaException) -> Refused | Transient:
     """Sort a client error: no use to repeat, or away for now."""
-    cause = error.args[0] if isinstance(error, KafkaException) else error
+    cause = _cause(error)
     kind = Refused if cause.code() in _REFUSED else Transient
     return kind(f"Kafka: {cause.str()}")
+
+
+def _cause(error: KafkaError | KafkaException) -> KafkaError:
+    cause: KafkaError = error.args[0] if isinstance(error, KafkaException) else error
+    return cause

@@ -12,7 +12,7 @@ from confluent_kafka import Message as ClientMessage
 
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Ended, Refused, Transient
-from services.backbone.kafka.client import member_config, trouble
+from services.backbone.kafka.client import is_fatal, member_config, trouble
 from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.kafka.settled import Ends, Settled
@@ -303,8 +303,7 @@ class Consumer:
 
 def _sorted(error: KafkaError) -> Exception:
     """Tell what ends the client from what passes: one that was fenced answers nothing any more."""
-    fatal = error.fatal() or error.code() == KafkaError._FATAL  # noqa: SLF001 - as above
-    return Ended(f"Kafka: {error.str()}") if fatal else trouble(error)
+    return Ended(f"Kafka: {error.str()}") if is_fatal(error) else trouble(error)
 
 
 def incoming(message: ClientMessage) -> Incoming:

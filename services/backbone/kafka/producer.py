@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
@@ -10,8 +11,8 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka import Producer as Client
 from pydantic import Field
 
-from services.backbone.errors import QueueFull, Refused, Transient, Trouble
-from services.backbone.kafka.client import common_config, trouble
+from services.backbone.errors import Ended, QueueFull, Refused, Transient, Trouble
+from services.backbone.kafka.client import common_config, is_fatal, trouble
 from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.kafka.security import Security
@@ -20,6 +21,8 @@ from services.backbone.settings import KafkaSettings, Seconds
 
 _HEARD_LIMIT: Final = 200
 _GIVE_UP_SECONDS: Final = 5.0
+_POLL_SECONDS: Final = 0.1
+"""So long its thread waits for reports, and after an error before it asks again."""
 
 log = logger(__name__)
 
@@ -61,8 +64,9 @@ class _Batch:
             self.outcomes[index] = outcome
             self.open -= 1
             last = self.open == 0
-        if last and not self.future.cancelled():
-            self.future.set_result(self.outcomes)
+        if last:
+            with suppress(InvalidStateError):  # whoever waited for it has given it up
+                self.future.set_result(self.outcomes)
 
 
 class Producer:
@@ -119,9 +123,21 @@ class Producer:
         """Return why the producer must be replaced (restart the program), or None."""
         return self._fatal
 
+    def ensure_usable(self) -> None:
+        """Do nothing, unless the producer must be replaced.
+
+        Raises:
+            Ended: it writes nothing any more.
+        """
+        if self._fatal is not None:
+            raise Ended(f"the producer must be replaced: {self._fatal}")
+
     def close(self, timeout_seconds: float = 5.0) -> None:
         """Wait for outstanding records, but not longer than this."""
-        self._client.flush(timeout_seconds)
+        try:
+            self._client.flush(timeout_seconds)
+        except Exception as error:  # as in `_serve`: whichever polls first hears of it
+            self._end(error)
         self._stop.set()
         self._thread.join(timeout=5)
 
@@ -141,11 +157,11 @@ class Producer:
         except BufferError:
             batch.settle(index, QueueFull("the queue to Kafka is full"))
         except KafkaException as error:
-            batch.settle(index, trouble(error))
+            batch.settle(index, self._sorted(error.args[0]))
 
     def _sorted(self, error: KafkaError) -> Refused | Transient:
-        if error.fatal():
-            self._fatal = error.str()
+        if is_fatal(error) and self._fatal is None:
+            self._end(KafkaException(error))
         found = trouble(error)
         if error.name() == "_MSG_TIMED_OUT" and self._heard:
             return type(found)(f"{found}; {self._heard}")
@@ -157,10 +173,27 @@ class Producer:
             self._heard = error.str()[:_HEARD_LIMIT]
 
     def _serve(self) -> None:
+        """Poll on whatever happens, so that whoever waits for a record hears what became of it."""
         while not self._stop.is_set():
-            self._client.poll(0.1)
-            if self._brokers.are_forgotten():
-                self._begin_anew()
+            try:
+                self._turn()
+            except Exception as error:  # the client's own end is raised by a poll, and so are bugs
+                self._end(error)
+                self._stop.wait(_POLL_SECONDS)
+
+    def _turn(self) -> None:
+        self._client.poll(_POLL_SECONDS)
+        if self._brokers.are_forgotten():
+            self._begin_anew()
+
+    def _end(self, error: Exception) -> None:
+        """Keep why; a record's report says only that there was a reason, a poll tells it."""
+        if isinstance(error, KafkaException):
+            self._fatal = error.args[0].str()
+        else:
+            log.error("bug", exc_info=error)
+            self._fatal = f"a bug: {error!r}"
+        log.error("producer_ended", reason=self._fatal, next="the program must be started anew")
 
     def _open(self) -> Client:
         self._brokers = KnownBrokers()

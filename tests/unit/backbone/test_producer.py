@@ -1,0 +1,108 @@
+"""A producer whose client ends for good: nobody waits for ever, and it says that it has ended."""
+
+import ctypes
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import confluent_kafka
+import pytest
+from confluent_kafka import KafkaError, cimpl
+
+from services.backbone.errors import Ended, Transient
+from services.backbone.kafka import producer
+from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.machine.waiting import wait_until
+
+SETTINGS: Final = ProducerSettings(kafka_bootstrap_servers="127.0.0.1:1")
+RECORDS: Final = [Outgoing("t", "k", b"v")] * 3
+WAIT_SECONDS: Final = 10
+LIBRARY: Final = ctypes.CDLL(cimpl.__file__)
+"""Through the client's own module, whose symbols are those of the librdkafka that it has loaded."""
+
+
+class Watched:
+    """A producer, and the client that it has made."""
+
+    def __init__(self, kind: Callable[[dict[str, Any]], Any]) -> None:
+        self._kind = kind
+        self.client: Any = None
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(producer, "Client", self._made)
+            self.producer = Producer(SETTINGS, "test")
+
+    def _made(self, config: dict[str, Any]) -> Any:
+        self.client = self._kind(config)
+        return self.client
+
+
+@pytest.fixture
+def watched() -> Iterator[Watched]:
+    made = Watched(confluent_kafka.Producer)
+    yield made
+    made.producer.close(0)
+
+
+def end_for_good(client: confluent_kafka.Producer) -> None:
+    """Let librdkafka raise a fatal error, by its hook for tests, which Python does not offer."""
+    pointer = ctypes.c_void_p.from_address(id(client) + object.__basicsize__)
+    LIBRARY.rd_kafka_name.restype = ctypes.c_char_p
+    assert LIBRARY.rd_kafka_name(pointer).startswith(b"test#producer-")
+    code = KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert LIBRARY.rd_kafka_test_fatal_error(pointer, code, b"a gap") == 0
+
+
+def test_what_is_under_way_when_the_client_ends_is_given_back(watched: Watched) -> None:
+    under_way = watched.producer.send(RECORDS)
+    assert watched.producer.unusable() is None
+    end_for_good(watched.client)
+    outcomes = under_way.result(WAIT_SECONDS)
+    assert all(isinstance(each, Transient) for each in outcomes)
+
+
+def test_a_producer_says_why_its_client_has_ended_and_takes_nothing_more(watched: Watched) -> None:
+    watched.producer.ensure_usable()
+    end_for_good(watched.client)
+    wait_until(lambda: "a gap" in (watched.producer.unusable() or ""), WAIT_SECONDS, "says nothing")
+    with pytest.raises(Ended, match="a gap"):
+        watched.producer.ensure_usable()
+    with pytest.raises(Transient):
+        watched.producer.write(RECORDS)
+
+
+def test_whoever_gives_up_waiting_harms_nobody(watched: Watched) -> None:
+    given_up = watched.producer.send(RECORDS)
+    waited_for = watched.producer.send(RECORDS)
+    assert given_up.cancel()
+    watched.client.purge()
+    assert len(waited_for.result(WAIT_SECONDS)) == len(RECORDS)
+    assert watched.producer.unusable() is None
+
+
+class Faulty:
+    """A client with a bug in what it calls back, once."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._waiting: list[Callable[[None, None], None]] = []
+        self._is_faulty = True
+
+    def produce(self, topic: str, on_delivery: Callable[[None, None], None], **_: object) -> None:
+        self._waiting.append(on_delivery)
+
+    def poll(self, timeout_seconds: float) -> None:
+        time.sleep(0.01)
+        if self._waiting and self._is_faulty:
+            self._is_faulty = False
+            raise ZeroDivisionError
+        while self._waiting:
+            self._waiting.pop()(None, None)
+
+    def flush(self, timeout_seconds: float) -> None:
+        self.poll(timeout_seconds)
+
+
+def test_a_bug_in_a_report_is_told_and_the_other_reports_come() -> None:
+    watched = Watched(Faulty)
+    assert watched.producer.send(RECORDS).result(WAIT_SECONDS) == [None] * len(RECORDS)
+    assert "ZeroDivisionError" in (watched.producer.unusable() or "")
+    watched.producer.close(0)

@@ -59,6 +59,14 @@ class OwnPostgres:
         self.running.end(5)
         wait_until(lambda: not any(map(lives, started)), 10, "something of Postgres is left")
 
+    def only_read(self) -> None:
+        """Refuse all writes, as a managed server does whose disk is full."""
+        self._set_read_only("on")
+
+    def write_again(self) -> None:
+        """Take writes again."""
+        self._set_read_only("off")
+
     def hold_back_the_log(self) -> None:
         """Freeze what brings the log to the disk in passing: now only who waits for it does."""
         with psycopg.connect(self.url) as connection:
@@ -74,3 +82,14 @@ class OwnPostgres:
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return f"{self.url.rpartition('/')[0]}/{name}"
+
+    def _set_read_only(self, value: str) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"ALTER SYSTEM SET default_transaction_read_only = {value}".encode())
+            connection.execute("SELECT pg_reload_conf()")
+        wait_until(lambda: self._read_only() == value, 10, "Postgres does not read its settings")
+
+    def _read_only(self) -> str:
+        with psycopg.connect(self.url) as connection:
+            row = connection.execute("SHOW default_transaction_read_only").fetchone()
+        return str(row and row[0])

@@ -18,6 +18,15 @@ _CONNECT_TIMEOUT_SECONDS: Final = 5
 _STATEMENT_TIMEOUT_MS: Final = 10_000
 
 _SURE_SECONDS: Final = 1.0
+_AWAY: Final = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.ReadOnlySqlTransaction,
+    PoolTimeout,
+)
+_ONLY_READS: Final = (b"default_transaction_read_only", b"in_hot_standby")
+"""What a server says of itself since Postgres 14; a change of it comes with its next answer."""
+_NOT_NOW: Final = "the server only reads for now"
 
 WHAT_TO_SET: Final = (
     "set ALDEBARAN_POSTGRES_URL to postgresql://<user>:<password>@<host>:<port>/<database> "
@@ -47,11 +56,13 @@ def connection_options() -> dict[str, Any]:
     """Return how every connection is made: bounded in time, known by name, TCP kept alive.
 
     Whatever the server's default, a commit waits for the disk unless its statement says otherwise:
-    a claim that does not wait guards nothing.
+    a claim that does not wait guards nothing. A server that only reads is as one that is away: a
+    standby behind an address that has not moved yet, or one that its operator keeps from filling.
     """
     return {
         "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
         "options": f"-c statement_timeout={_STATEMENT_TIMEOUT_MS} -c synchronous_commit=on",
+        "target_session_attrs": "read-write",
         "keepalives_idle": 5,
         "tcp_user_timeout": _STATEMENT_TIMEOUT_MS,
     }
@@ -78,6 +89,7 @@ class _Checks:
     """Asks a connection whether it lives before it is used.
 
     One that did just now is believed, unless the server has said something: a goodbye, mostly.
+    One whose server only reads is let go: behind its address there may be another by now.
     """
 
     def __init__(self) -> None:
@@ -87,10 +99,24 @@ class _Checks:
     def __call__(self, connection: Connection) -> None:
         now = self._clock.monotonic_seconds()
         lived_now = now - self._lived_at.get(connection, -_SURE_SECONDS) < _SURE_SECONDS
-        if lived_now and not has_news(connection.fileno()):
-            return
-        ConnectionPool.check_connection(connection)
-        self._lived_at[connection] = now
+        if not lived_now or has_news(connection.fileno()):
+            ConnectionPool.check_connection(connection)
+            self._lived_at[connection] = now
+        if _only_reads(connection):
+            connection.close()
+            raise psycopg.OperationalError(_NOT_NOW)
+
+
+async def _check_that_it_writes(connection: psycopg.AsyncConnection[TupleRow]) -> None:
+    """Let go a connection whose server only reads, as `_Checks` does."""
+    if _only_reads(connection):
+        await connection.close()
+        raise psycopg.OperationalError(_NOT_NOW)
+
+
+def _only_reads(connection: Connection | psycopg.AsyncConnection[TupleRow]) -> bool:
+    """Tell what the server has said of itself with its last answer."""
+    return any(connection.pgconn.parameter_status(name) == b"on" for name in _ONLY_READS)
 
 
 @contextmanager
@@ -152,15 +178,15 @@ def async_pool(settings: LedgerSettings) -> AsyncPool:
         "options": f"{options['kwargs']['options']} {planned}",
         "prepare_threshold": 0,
     }
-    return AsyncConnectionPool(url, open=False, **options)
+    return AsyncConnectionPool(url, open=False, check=_check_that_it_writes, **options)
 
 
 @contextmanager
 def sorted_troubles() -> Iterator[None]:
-    """Turn Postgres being away, busy or restarted into Transient; let bugs through."""
+    """Turn Postgres being away, busy, restarted or read-only into Transient; let bugs through."""
     try:
         yield
-    except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
+    except _AWAY as error:
         raise Transient(f"Postgres: {str(error).strip() or type(error).__name__}") from error
 
 

@@ -2,12 +2,27 @@
 
 import psycopg
 import pytest
+from psycopg.rows import tuple_row
 from pydantic import SecretStr
 
-from services.backbone.ledger.database import async_pool, open_pool, sorted_troubles
+from services.backbone.errors import Transient
+from services.backbone.ledger.database import (
+    AsyncPool,
+    Pool,
+    async_pool,
+    open_pool,
+    sorted_troubles,
+    transaction,
+)
+from services.backbone.ledger.schema import migrate
+from services.backbone.ledger.statements import fetch_all
 from services.backbone.settings import LedgerSettings
+from services.machine.waiting import wait_until
+from tests.postgres import OwnPostgres
 
 pytestmark = pytest.mark.postgres
+
+_NOTE = "INSERT INTO noted VALUES (now()) RETURNING at"
 
 
 def test_a_pool_survives_that_the_server_cuts_its_connections(
@@ -36,3 +51,69 @@ async def test_a_commit_waits_for_the_disk_whatever_is_the_servers_default(ledge
     async with async_pool(settings) as claims, claims.connection() as claiming:
         found = await claiming.execute("SHOW synchronous_commit")
         assert await found.fetchone() == ("on",)
+
+
+@pytest.fixture
+def only_reads_later(own_postgres: OwnPostgres) -> LedgerSettings:
+    """A migrated ledger on a Postgres of the test's own, with a table to write to."""
+    settings = LedgerSettings(postgres_url=SecretStr(own_postgres.url))
+    migrate(settings)
+    with psycopg.connect(own_postgres.url) as connection:
+        connection.execute("CREATE TABLE noted (at timestamptz)")
+    return settings
+
+
+def test_who_starts_while_the_server_only_reads_waits_until_it_writes(
+    only_reads_later: LedgerSettings, own_postgres: OwnPostgres
+) -> None:
+    own_postgres.only_read()
+    with pytest.raises(Transient, match="read-only"):
+        migrate(only_reads_later)
+    own_postgres.write_again()
+    assert migrate(only_reads_later) == []
+
+
+def test_what_threads_write_waits_for_a_server_that_only_reads(
+    only_reads_later: LedgerSettings, own_postgres: OwnPostgres
+) -> None:
+    with open_pool(only_reads_later) as pool:
+        used = note(pool)
+        own_postgres.only_read()
+        for _ in range(2):  # by the connection that was used before, then by a new one
+            with pytest.raises(Transient):
+                note(pool)
+        own_postgres.write_again()
+        wait_until(lambda: is_noted(pool), 30, "nothing is written again")
+        assert note(pool) != used, "a connection to who only reads is used again"
+
+
+def note(pool: Pool) -> int:
+    """Write a row; return by which of the server's processes."""
+    with transaction(pool) as connection:
+        connection.execute(_NOTE)
+        return connection.info.backend_pid
+
+
+def is_noted(pool: Pool) -> bool:
+    try:
+        note(pool)
+    except Transient:
+        return False
+    return True
+
+
+async def test_what_the_event_loop_writes_waits_for_a_server_that_only_reads(
+    only_reads_later: LedgerSettings, own_postgres: OwnPostgres
+) -> None:
+    async with async_pool(only_reads_later) as pool:
+        assert await noted(pool)
+        own_postgres.only_read()
+        for _ in range(2):
+            with pytest.raises(Transient):
+                await noted(pool)
+        own_postgres.write_again()
+        assert await noted(pool)
+
+
+async def noted(pool: AsyncPool) -> bool:
+    return bool(await fetch_all(pool, tuple_row, _NOTE, {}))

@@ -1,9 +1,12 @@
-"""Postgres stops for a while: nothing is sent twice, nothing is lost, and it goes on by itself."""
+"""Postgres stops for a while, or only reads: nothing is sent twice, nothing is lost.
+
+It goes on by itself.
+"""
 
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
@@ -18,6 +21,7 @@ from tests.postgres import OwnPostgres
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+Turn = Callable[[OwnPostgres], None]
 
 
 @pytest.fixture
@@ -26,8 +30,18 @@ def ledger(own_postgres: OwnPostgres) -> Iterator[Ledger]:
         yield made
 
 
+@pytest.mark.parametrize(
+    ("away", "back"),
+    [(OwnPostgres.stop, OwnPostgres.start), (OwnPostgres.only_read, OwnPostgres.write_again)],
+)
 def test_what_was_answered_while_the_ledger_was_away_is_recorded_when_it_is_back(
-    start: Start, bus: Bus, ledger: Ledger, own_postgres: OwnPostgres, receiver: WebhookReceiver
+    start: Start,
+    bus: Bus,
+    ledger: Ledger,
+    own_postgres: OwnPostgres,
+    receiver: WebhookReceiver,
+    away: Turn,
+    back: Turn,
 ) -> None:
     release = threading.Event()
     receiver.script = lambda number, key: Answer(after=release)
@@ -35,13 +49,13 @@ def test_what_was_answered_while_the_ledger_was_away_is_recorded_when_it_is_back
     ledger.add(*sent)
     deliverer = start("webhook", concurrency=4)
     until(lambda: len(receiver.requests) == 4, "four under way")
-    own_postgres.stop()
+    away(own_postgres)
     release.set()
     bus.tell(sent)
     until(lambda: deliverer.logged("outcomes_not_recorded_yet"), "recording waits")
     until(lambda: "Postgres" in deliverer.page("/healthz/ready")[1], "says that Postgres is away")
     assert deliverer.page("/healthz/live")[0] == 200
-    own_postgres.start()
+    back(own_postgres)
     until(lambda: set(ledger.states().values()) == {State.SENT}, "all sent")
     assert receiver.came() == Counter(each.delivery_id for each in sent)
 

@@ -43,3 +43,24 @@ def test_alerts_wait_for_postgres_and_none_is_lost(
         lambda: ledger_counts(stopped_postgres.url, alerts) == (400, 400, 0), "not all are recorded"
     )
     assert running.exit_code is None
+
+
+def test_alerts_wait_for_a_postgres_that_only_reads(
+    stopped_postgres: OwnPostgres, lookouts: Lookouts, producer: Producer, reader: Reader
+) -> None:
+    before, during = findings(200), findings(200)
+    stopped_postgres.start()
+    lookouts.start()
+    write_alerts(producer, before)
+    reader.wait_for(wanted(before))
+
+    stopped_postgres.only_read()
+    write_alerts(producer, during)
+    eventually(lambda: "try_again" in lookouts.log(), "is not tried again")
+    lookouts.start(ready=False)
+    eventually(lambda: "not_there_yet" in lookouts.log(), "a second one does not wait")
+    assert not wanted(during) & set(reader.keys()), "published what is not recorded"
+
+    stopped_postgres.write_again()
+    reader.wait_for(wanted(during))
+    assert [each.exit_code for each in lookouts.running] == [None, None]

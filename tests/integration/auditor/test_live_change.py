@@ -188,9 +188,10 @@ def test_watch_check_needs_the_folder_of_tools_and_no_other_setting(aldebaran_to
     typed = command.replace(".tools/", f"{aldebaran_tools}/")
     checked = as_typed(f"ALDEBARAN_TOOLS={aldebaran_tools} {typed}")
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    form, sql = checked.stdout.splitlines()
+    form, sql, room = checked.stdout.splitlines()
     assert form == "cpu-high: its form is right"
     assert sql.endswith("/docs/examples/servers/watches/cpu-high.yaml: can run")
+    assert room.endswith(" and fits: over-purchase 5, unusual-volume 5, cpu-high 5, of 16")
 
 
 def as_typed(command: str) -> "subprocess.CompletedProcess[str]":

@@ -191,7 +191,7 @@ def test_watch_check_needs_the_folder_of_tools_and_no_other_setting(aldebaran_to
     form, sql, room = checked.stdout.splitlines()
     assert form == "cpu-high: its form is right"
     assert sql.endswith("/docs/examples/servers/watches/cpu-high.yaml: can run")
-    assert room.endswith(" and fits: over-purchase 5, unusual-volume 5, cpu-high 5, of 16")
+    assert room.endswith(": needs 5 slots and fits: cpu-high 5, of 16")
 
 
 def as_typed(command: str) -> "subprocess.CompletedProcess[str]":

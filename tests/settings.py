@@ -35,6 +35,7 @@ from services.backbone.settings import (
     SameAs,
     Settings,
     StreamsSettings,
+    WatchesSettings,
 )
 from services.backbone.spelling import KNOWN
 from services.backbone.web.client import OperatorSettings
@@ -93,6 +94,7 @@ SHARED: Final = (
     Section("Ledger", (LedgerSettings,)),
     Section("Channels in use", (ChannelsSettings,)),
     Section("Streams", (StreamsSettings,)),
+    Section("Watches", (WatchesSettings,)),
     Section("Links in messages", (LinkSettings,)),
     Section("Operators' commands", (OperatorSettings,)),
     Section("S3", (StoreSettings,)),

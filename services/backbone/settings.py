@@ -21,6 +21,7 @@ from pydantic_settings import (
 
 from services.contracts.records import Name, describe
 from services.contracts.streams import SHIPPED_STREAMS
+from services.contracts.watches import SHIPPED_WATCHES
 
 PREFIX = "ALDEBARAN_"
 EXIT_BAD_SETTINGS = 78
@@ -69,6 +70,13 @@ class StreamsSettings(Settings):
 
     streams_dir: Path = SHIPPED_STREAMS
     """The folder of their declarations: one name for all programs."""
+
+
+class WatchesSettings(Settings):
+    """Settings of a program that must know the watches."""
+
+    watches_dir: Path = SHIPPED_WATCHES
+    """The folder of their files, which the auditors follow while they run: one name for all."""
 
 
 class KafkaSettings(Settings):

@@ -7,16 +7,22 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, model_validator
 
-from services.backbone.settings import KafkaSettings, LedgerSettings, StreamsSettings
+from services.backbone.settings import (
+    KafkaSettings,
+    LedgerSettings,
+    StreamsSettings,
+    WatchesSettings,
+)
 from services.console.oidc.settings import OidcSettings
 from services.contracts.records import Name
 
 PartUrl = Annotated[str, Field(max_length=200, pattern=r"^http://[^\s/?#]+$")]
-SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
 LOCAL_NAMES: Final = ("127.0.0.1", "localhost")
 
 
-class ConsoleSettings(LedgerSettings, KafkaSettings, StreamsSettings, OidcSettings):
+class ConsoleSettings(
+    LedgerSettings, KafkaSettings, StreamsSettings, WatchesSettings, OidcSettings
+):
     """Where others can reach it, it is reached by HTTPS and all log in."""
 
     console_readers: Literal["all", "users", ""] = ""
@@ -39,8 +45,6 @@ class ConsoleSettings(LedgerSettings, KafkaSettings, StreamsSettings, OidcSettin
     """Where the lookout's API is."""
     operator_key: SecretStr = SecretStr("")
     """The console's own key for the lookout: silences and tests go through it."""
-    watches_dir: Path = SHIPPED_WATCHES
-    """The folder that the auditors read; its SQL and rules are shown."""
     operator_keys_file: Path | None = None
     """Whose keys the JSON API takes: the same file as the lookout's."""
 

@@ -17,6 +17,9 @@ from services.contracts.durations import milliseconds, resolve
 from services.contracts.records import Name, Severity, describe
 from services.contracts.streams import FieldName, StreamDeclaration
 
+SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
+"""Folder of the watches that come with Aldebaran."""
+
 APPENDED_AT: Final = "appended_at"
 """Column of every stream's view: when the broker appended the event. A watch must return it."""
 

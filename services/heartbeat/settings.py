@@ -1,24 +1,18 @@
 """What the heartbeat can be told."""
 
-from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
 from services.backbone.kafka.producer import ProducerSettings
-from services.backbone.settings import Seconds, StreamsSettings
+from services.backbone.settings import Seconds, StreamsSettings, WatchesSettings
 from services.contracts.records import Name
 from services.heartbeat.beats import AUDITORS_LIMIT
 
-SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
-"""Folder of the watches that come with Aldebaran."""
 
-
-class HeartbeatSettings(ProducerSettings, StreamsSettings):
+class HeartbeatSettings(ProducerSettings, StreamsSettings, WatchesSettings):
     """Which watches to measure, how often, and from when on an answer counts as missed."""
 
-    watches_dir: Path = SHIPPED_WATCHES
-    """The folder of watches, which the auditors read too."""
     heartbeat_interval_seconds: Annotated[float, Field(ge=0.05, le=3600)] = 2.0
     """Between two beats of a watch."""
     heartbeat_in_time_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0

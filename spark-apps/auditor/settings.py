@@ -1,31 +1,25 @@
 """What the auditor can be told."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field, SecretStr
 
 from engine.options import kafka_client_options, master_url
 from engine.store import Address, StoreSettings
-from services.backbone.settings import Port, Seconds, StreamsSettings, same_as
+from services.backbone.settings import Port, Seconds, StreamsSettings, WatchesSettings, same_as
 from services.contracts.records import Name
-
-SHIPPED_WATCHES: Final = Path(__file__).parent / "watches"
-"""Folder of the watches that come with Aldebaran."""
 
 Count = Annotated[int, Field(ge=1, le=4096)]
 
 
-class AuditorSettings(StoreSettings, StreamsSettings):
+class AuditorSettings(StoreSettings, StreamsSettings, WatchesSettings):
     """Settings of one auditor; two auditors differ in id, port, phase and nothing else."""
 
     http_port: Port = 8082
     """For health and metrics."""
     auditor_id: Name = "a"
     """This auditor's name; no two have the same."""
-    watches_dir: Path = SHIPPED_WATCHES
-    """The folder of watches, under the name that all programs know; changed files are taken over
-    while it runs."""
     auditor_watches: Path = same_as("watches_dir")
     """Another folder of watches for this program alone."""
     auditor_streams: Path = same_as("streams_dir")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from services.heartbeat.settings import SHIPPED_WATCHES
+from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.waiting import wait_until
 from tests.chaos.cells import Fault
 from tests.integration.said import said

@@ -8,10 +8,9 @@ import pytest
 import yaml
 
 from auditor.guards import check_slots, slots_needed, with_another
-from auditor.settings import SHIPPED_WATCHES
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
 from services.contracts.topics import heartbeat
-from services.contracts.watches import load_watches
+from services.contracts.watches import SHIPPED_WATCHES, load_watches
 from tests.chart.rendering import CHART, ROOT, helm, needs_helm
 
 pytestmark = needs_helm

@@ -6,10 +6,9 @@ import pytest
 import yaml
 
 from auditor.guards import slots_needed, topics_of
-from auditor.settings import SHIPPED_WATCHES
 from services.contracts.streams import SHIPPED_STREAMS, StreamDeclaration, load_streams
 from services.contracts.topics import stream_topics
-from services.contracts.watches import load_watches
+from services.contracts.watches import SHIPPED_WATCHES, load_watches
 from tests.chart.rendering import helm, needs_helm, refusal, setting
 
 pytestmark = needs_helm

@@ -5,8 +5,7 @@ from typing import Final
 
 import yaml
 
-from auditor.settings import SHIPPED_WATCHES
-from services.contracts.watches import load_watches
+from services.contracts.watches import SHIPPED_WATCHES, load_watches
 from tests.chart.rendering import CHART
 
 PAGE: Final = CHART / "files" / "watches.yaml"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from services.heartbeat.settings import SHIPPED_WATCHES
+from services.contracts.watches import SHIPPED_WATCHES
 from services.lookout.settings import SHIPPED_ROUTES
 from services.machine.problems import MachineProblem
 from tests.chaos.facts import load, machine

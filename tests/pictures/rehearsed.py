@@ -5,9 +5,9 @@ from typing import Final
 import psycopg
 from psycopg.types.json import Jsonb
 
-from services.console.settings import SHIPPED_WATCHES
 from services.contracts.ids import alert_id
 from services.contracts.rehearsals import Answer, Course, Looked, Raised, Rehearsal
+from services.contracts.watches import SHIPPED_WATCHES
 
 ID: Final = "5" * 32
 _ADD: Final = """

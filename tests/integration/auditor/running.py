@@ -17,12 +17,12 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from auditor.settings import SHIPPED_WATCHES
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
 from services.contracts.records import Alert, Rejected
 from services.contracts.streams import SHIPPED_STREAMS, load_stream
 from services.contracts.topics import ALERTS, HEARTBEATS, Topic, rejected, stream_topics
+from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.ports import free_ports
 from tests.integration.said import said
 

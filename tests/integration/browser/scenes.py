@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from services.backbone.ledger.database import Pool, transaction
 from services.backbone.ledger.pauses import pause_on
 from services.backbone.ledger.rehearsals import Rehearsals, ask_on
-from services.console.settings import SHIPPED_WATCHES
 from services.contracts.rehearsals import Answer, Course, Looked, Raised, Rehearsal
 from services.contracts.states import State
+from services.contracts.watches import SHIPPED_WATCHES
 from tests.integration.console.ledger_rows import add_alert, add_attempt, add_delivery
 
 LIVE = (SHIPPED_WATCHES / "over-purchase.yaml").read_text()

@@ -27,9 +27,9 @@ from services.console.people.door import Door
 from services.console.people.roles import Role
 from services.console.people.sessions import Sessions
 from services.console.people.users import Users
-from services.console.settings import SHIPPED_WATCHES
 from services.console.watches import WatchShelf
 from services.console.watching import LedgerWatch, Watcher
+from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
 

@@ -17,9 +17,9 @@ from services.backbone.ledger.database import Pool
 from services.backbone.ledger.rehearsals import Rehearsals
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.console.people.roles import Role
-from services.console.settings import SHIPPED_WATCHES
 from services.contracts.records import Severity
 from services.contracts.rehearsals import Answer, Course, Looked, Raised
+from services.contracts.watches import SHIPPED_WATCHES
 from tests.integration.console.conftest import Console
 
 pytestmark = pytest.mark.postgres

@@ -20,10 +20,9 @@ from pyspark.sql.types import (
 
 from auditor.formatting import alert_messages
 from auditor.logic import findings, valid_events
-from auditor.settings import SHIPPED_WATCHES
 from services.contracts.records import Alert
 from services.contracts.streams import load_streams
-from services.contracts.watches import WatchDeclaration, load_watches
+from services.contracts.watches import SHIPPED_WATCHES, WatchDeclaration, load_watches
 
 STREAMS = load_streams()
 TRADES = STREAMS["trades"]

@@ -11,10 +11,10 @@ from auditor.catchup import SAMPLES, CatchUp, behind
 from auditor.change import Change, Face, Kind, changes
 from auditor.current import all_current, forget, keep, read_current
 from auditor.opening import opening
-from auditor.settings import SHIPPED_WATCHES
 from auditor.turn import Turn
 from services.backbone.errors import Refused
 from services.contracts.streams import SHIPPED_STREAMS
+from services.contracts.watches import SHIPPED_WATCHES
 
 FACES = st.dictionaries(
     st.sampled_from("abcd"), st.builds(Face, st.sampled_from("12"), st.sampled_from("xy"))

@@ -11,10 +11,10 @@ from pyspark.sql import functions as F
 from auditor.book import Declared, read_watch
 from auditor.plan import shuffles
 from auditor.rehearsal.memory import start_in_memory
-from auditor.settings import SHIPPED_WATCHES
 from auditor.trial import over_nothing
 from services.backbone.clock import SystemClock
 from services.contracts.streams import load_streams
+from services.contracts.watches import SHIPPED_WATCHES
 from tests.unit.auditor.batches import EXAMPLE
 
 pytestmark = pytest.mark.spark

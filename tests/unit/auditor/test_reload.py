@@ -14,13 +14,14 @@ from auditor.current import all_current
 from auditor.fleet import Fleet, Running
 from auditor.job import Scene as JobScene
 from auditor.reload import Reload
-from auditor.settings import SHIPPED_WATCHES, AuditorSettings
+from auditor.settings import AuditorSettings
 from auditor.stagger import Phase
 from auditor.turn import Turn
 from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS
+from services.contracts.watches import SHIPPED_WATCHES
 from tests.unit.auditor.fakes import Scene
 
 SLOTS_EACH = 5

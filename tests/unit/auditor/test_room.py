@@ -8,8 +8,9 @@ from pyspark.sql import SparkSession
 
 from auditor.book import Declared, read_watch
 from auditor.room import room
-from auditor.settings import SHIPPED_WATCHES, AuditorSettings
+from auditor.settings import AuditorSettings
 from services.contracts.streams import load_streams
+from services.contracts.watches import SHIPPED_WATCHES
 from tests.unit.auditor.batches import EXAMPLE
 
 pytestmark = pytest.mark.spark

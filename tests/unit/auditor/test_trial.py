@@ -6,11 +6,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from auditor.book import Declared, read_watch
-from auditor.settings import SHIPPED_WATCHES
 from auditor.trial import judgement, try_out
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
+from services.contracts.watches import SHIPPED_WATCHES
 from tests.unit.servers import SERVERS, STREAM_FILE
 
 SHIPPED = sorted(SHIPPED_WATCHES.glob("*.yaml"))

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.guards import check_sql
-from auditor.settings import SHIPPED_WATCHES
 from services.contracts.declarations import BadDeclaration
 from services.contracts.durations import milliseconds, resolve
 from services.contracts.streams import load_streams
-from services.contracts.watches import load_watch, load_watches
+from services.contracts.watches import SHIPPED_WATCHES, load_watch, load_watches
 
 GOOD: dict[str, Any] = {
     "watch": "hot",

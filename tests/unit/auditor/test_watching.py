@@ -8,11 +8,12 @@ from auditor import watching
 from auditor.book import Declared, read_book
 from auditor.fleet import Running
 from auditor.job import Scene as JobScene
-from auditor.settings import SHIPPED_WATCHES, AuditorSettings
+from auditor.settings import AuditorSettings
 from auditor.stagger import Phase
 from auditor.watching import Folders, Opening, open_fleet
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
+from services.contracts.watches import SHIPPED_WATCHES
 from tests.unit.auditor.fakes import Scene as Supervision
 from tests.unit.declarations import copied
 

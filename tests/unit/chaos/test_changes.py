@@ -3,8 +3,7 @@
 import pytest
 
 from services.contracts.declarations import parse_declaration
-from services.contracts.watches import WatchDeclaration
-from services.heartbeat.settings import SHIPPED_WATCHES
+from services.contracts.watches import SHIPPED_WATCHES, WatchDeclaration
 from tests.chaos.changes import CHANGES, Change
 
 

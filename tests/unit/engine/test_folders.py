@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from archivist.settings import ArchivistSettings
-from auditor.settings import SHIPPED_WATCHES, AuditorSettings
+from auditor.settings import AuditorSettings
 from services.backbone.settings import StreamsSettings, read_settings
 from services.console.settings import ConsoleSettings
 from services.contracts.streams import SHIPPED_STREAMS
+from services.contracts.watches import SHIPPED_WATCHES
 from services.gateway.amqp.settings import AmqpSettings
 from services.gateway.settings import GatewaySettings
 from services.heartbeat.settings import HeartbeatSettings

@@ -10,10 +10,9 @@ from services.contracts.fields import HEARTBEAT_PREFIX
 from services.contracts.ids import alert_id
 from services.contracts.records import Alert, Severity
 from services.contracts.streams import load_streams
-from services.contracts.watches import load_watches
+from services.contracts.watches import SHIPPED_WATCHES, load_watches
 from services.heartbeat.beat_ids import answered_beat, beat_id, run_name
 from services.heartbeat.pulse import beat_records
-from services.heartbeat.settings import SHIPPED_WATCHES
 
 WATCHES = load_watches(SHIPPED_WATCHES)
 STREAMS = load_streams()

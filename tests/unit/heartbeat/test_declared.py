@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
+from services.contracts.watches import SHIPPED_WATCHES
 from services.heartbeat.declared import Following
-from services.heartbeat.settings import SHIPPED_WATCHES, HeartbeatSettings
+from services.heartbeat.settings import HeartbeatSettings
 from services.heartbeat.watched import NEW_WATCH_SECONDS, Watched
 from tests.unit.declarations import copied
 

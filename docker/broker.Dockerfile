@@ -24,11 +24,9 @@ COPY spark-apps/java ./spark-apps/java
 RUN ALDEBARAN_TOOLS=tools PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine jars \
  && mkdir -p /opt/kafka \
  && mv tools/jars/broker /opt/kafka/libs \
- && echo '{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1}' > /opt/kafka/sbom.json \
- && PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory \
-      /opt/kafka/sbom.json /opt/kafka/libs
+ && echo '{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1}' > /opt/kafka/sbom.json
 
-FROM ${BASE}
+FROM ${BASE} AS system
 # Java installs pages of a manual, for which a slim base has no folder.
 RUN mkdir -p /usr/share/man/man1 \
  && apt-get update \
@@ -36,6 +34,14 @@ RUN mkdir -p /usr/share/man/man1 \
       openjdk-17-jre-headless \
  && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /usr/share/doc /usr/share/man \
  && useradd --uid 1000 --user-group --home-dir /opt/kafka --shell /usr/sbin/nologin appuser
-COPY --from=packages /opt/kafka /opt/kafka
+
+FROM packages AS listed
+COPY --from=system /var/lib/dpkg/status /system/var/lib/dpkg/status
+COPY --from=system /usr/lib/os-release /system/usr/lib/os-release
+RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory /opt/kafka/sbom.json \
+      --jars /opt/kafka/libs --system /system
+
+FROM system
+COPY --from=listed /opt/kafka /opt/kafka
 COPY docker/broker /opt/kafka/bin
 USER 1000:1000

@@ -19,13 +19,21 @@ RUN python3 -m venv /opt/aldebaran/venv \
  && /build/sbom/bin/cyclonedx-py environment --output-reproducible \
       -o /opt/aldebaran/sbom.json /opt/aldebaran/venv
 
-FROM ${BASE}
+FROM ${BASE} AS system
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
       python3 ca-certificates \
  && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /usr/share/doc /usr/share/man \
  && useradd --uid 10001 --user-group --home-dir /opt/aldebaran --shell /usr/sbin/nologin aldebaran
-COPY --from=packages /opt/aldebaran /opt/aldebaran
+
+FROM packages AS listed
+COPY --from=system /var/lib/dpkg/status /system/var/lib/dpkg/status
+COPY --from=system /usr/lib/os-release /system/usr/lib/os-release
+COPY services ./services
+RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory /opt/aldebaran/sbom.json --system /system
+
+FROM system
+COPY --from=listed /opt/aldebaran /opt/aldebaran
 COPY services /opt/aldebaran/services
 COPY spark-apps/auditor/watches /opt/aldebaran/spark-apps/auditor/watches
 ENV PYTHONPATH=/opt/aldebaran PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1

@@ -30,17 +30,24 @@ RUN spark=$(echo /opt/aldebaran/venv/lib/python3*/site-packages/pyspark) \
  && rm -rf "$spark/examples" "$spark/data" "$spark"/jars/spark-mllib* "$spark"/jars/breeze* \
  && /opt/aldebaran/venv/bin/pip uninstall --yes --quiet setuptools pip \
  && /build/sbom/bin/cyclonedx-py environment --output-reproducible \
-      -o /opt/aldebaran/sbom.json /opt/aldebaran/venv \
- && PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory /opt/aldebaran/sbom.json "$spark/jars"
+      -o /opt/aldebaran/sbom.json /opt/aldebaran/venv
 
-FROM ${BASE}
+FROM ${BASE} AS system
 # The name and home of the user are Hadoop's wish: without them no driver starts.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
       python3 ca-certificates openjdk-17-jre-headless \
  && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /usr/share/doc /usr/share/man \
  && useradd --uid 185 --gid 0 --home-dir /home/spark --create-home --shell /usr/sbin/nologin spark
-COPY --from=packages /opt/aldebaran /opt/aldebaran
+
+FROM packages AS listed
+COPY --from=system /var/lib/dpkg/status /system/var/lib/dpkg/status
+COPY --from=system /usr/lib/os-release /system/usr/lib/os-release
+RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory /opt/aldebaran/sbom.json \
+      --jars /opt/aldebaran/spark/jars --system /system
+
+FROM system
+COPY --from=listed /opt/aldebaran /opt/aldebaran
 COPY docker/spark/start /opt/aldebaran/start
 COPY services /opt/aldebaran/services
 COPY spark-apps /opt/aldebaran/spark-apps

@@ -1,21 +1,30 @@
-"""`python -m services.machine.inventory SBOM FOLDER`: adds a folder's jars to a list of packages.
+"""`python -m services.machine.inventory SBOM [--jars FOLDER] [--system ROOT]`: adds to a list.
 
-The list is CycloneDX in JSON, as cyclonedx-py writes it of Python's packages.
+A folder's jars and a Debian system's packages are added to a list of packages in CycloneDX's JSON,
+as cyclonedx-py writes it of Python's packages.
 """
 
+import argparse
 import json
 import re
-import sys
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+from services.machine.debian import installed
 from services.machine.jars import LOCK_FILE, Jar, parse_lock, sha256_of
 
 _PROPERTIES: Final = re.compile(r"META-INF/maven/([^/]+)/([^/]+)/pom\.properties")
 _FILE_NAME: Final = re.compile(r"(?P<name>.+?)-(?P<version>\d.*)\.jar")
+
+
+class Component(Protocol):
+    """What can stand in the list."""
+
+    def component(self) -> dict[str, Any]:
+        """Return it as CycloneDX 1.6 has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +62,31 @@ def _own_groups(path: Path, name: str) -> list[str]:
     return [each[1] for each in found if each and each[2] == name]
 
 
-def with_jars(listed: dict[str, Any], libraries: Iterable[Library]) -> dict[str, Any]:
-    """Return the list with these libraries behind what it has."""
-    added = [each.component() for each in libraries]
+def libraries(folder: Path) -> list[Library]:
+    """Return what the jars of a folder are, in their files' order."""
+    locked = [jar for jars in parse_lock(LOCK_FILE.read_text("utf-8")).values() for jar in jars]
+    return [library(path, locked) for path in sorted(folder.glob("*.jar"))]
+
+
+def listing(listed: dict[str, Any], found: Iterable[Component]) -> dict[str, Any]:
+    """Return the list with what was found behind what it has."""
+    added = [each.component() for each in found]
     return {**listed, "components": [*listed.get("components", ()), *added]}
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Add the jars of a folder to the list in a file."""
-    file, folder = map(Path, arguments)
-    locked = [jar for jars in parse_lock(LOCK_FILE.read_text("utf-8")).values() for jar in jars]
-    libraries = [library(path, locked) for path in sorted(folder.glob("*.jar"))]
-    listed = with_jars(json.loads(file.read_text("utf-8")), libraries)
-    file.write_text(json.dumps(listed, indent=2) + "\n", "utf-8")
+def main(arguments: list[str] | None = None) -> None:
+    """Add what the arguments name to the list in a file."""
+    parser = argparse.ArgumentParser(prog="python -m services.machine.inventory")
+    parser.add_argument("sbom", type=Path)
+    parser.add_argument("--jars", type=Path, metavar="FOLDER")
+    parser.add_argument("--system", type=Path, metavar="ROOT")
+    named = parser.parse_args(arguments)
+    found: list[Component] = []
+    found += libraries(named.jars) if named.jars else []
+    found += installed(named.system) if named.system else []
+    listed = listing(json.loads(named.sbom.read_text("utf-8")), found)
+    named.sbom.write_text(json.dumps(listed, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.inventory import Library, library, main, with_jars
+from services.machine.inventory import Library, library, listing, main
 from services.machine.jars import Jar, sha256_of
 
 
@@ -53,7 +53,7 @@ def test_a_library_is_named_as_maven_does() -> None:
 
 def test_what_is_listed_already_stays() -> None:
     listed = {"bomFormat": "CycloneDX", "components": [{"name": "pyspark"}]}
-    both = with_jars(listed, [Library("", "thing", "1.0", "ab")])
+    both = listing(listed, [Library("", "thing", "1.0", "ab")])
     assert both["bomFormat"] == "CycloneDX"
     assert [each["name"] for each in both["components"]] == ["pyspark", "thing"]
 
@@ -64,7 +64,7 @@ def test_sparks_own_jars_are_all_listed(tmp_path: Path) -> None:
     assert spec.origin is not None
     folder, file = Path(spec.origin).parent / "jars", tmp_path / "sbom.json"
     file.write_text("{}")
-    main([str(file), str(folder)])
+    main([str(file), "--jars", str(folder)])
     components = json.loads(file.read_text())["components"]
     references = [each["bom-ref"] for each in components]
     assert len(references) == len(set(references)) == len(list(folder.glob("*.jar")))

@@ -87,7 +87,13 @@ def empty_database(postgres_url: str) -> Iterator[str]:
 def spark(aldebaran_tools: Path) -> Iterator[SparkSession]:
     """Spark inside the test process, set up as the auditor sets it up."""
     jars = setup.jars_folder(aldebaran_tools, "spark")
-    settings = AuditorSettings(auditor_slots=12, auditor_heap="768m", auditor_jars=jars)
+    settings = AuditorSettings(
+        auditor_slots=12,
+        auditor_heap="768m",
+        auditor_jars=jars,
+        # A test's rows pass through a Python process for each part, else through one for each slot.
+        auditor_spark_options={"spark.default.parallelism": "2"},
+    )
     session = open_session(settings)
     yield session
     session.stop()

@@ -1,11 +1,10 @@
 """Real servers for tests: one Kafka broker and one Postgres per session, on free ports."""
 
 import os
-import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -17,6 +16,7 @@ from services.machine import broker, child, postgres, setup
 from services.machine.ports import free_ports
 from tests.integration.rabbitmq import RABBITMQ_SERVER, RabbitMq
 from tests.lacking import pytest_runtest_makereport
+from tests.postgres import database_like
 
 __all__ = ["pytest_runtest_makereport"]
 
@@ -68,27 +68,32 @@ def postgres_url(aldebaran_home: Path) -> Iterator[str]:
     binaries = postgres.find_binaries()
     postgres.prepare(server, binaries)
     log_file = aldebaran_home / "log" / "postgres.log"
-    running = child.start_and_wait(postgres.program(server, binaries), log_file, os.environ)
+    program = postgres.program(server, binaries)
+    # It outlives every test, so only a loss of power could tell; each drop of a database flushes.
+    unflushed = replace(program, command=(*program.command, "-c", "fsync=off"))
+    running = child.start_and_wait(unflushed, log_file, os.environ)
     yield server.url()
     running.stop()
 
 
 @pytest.fixture
-def ledger_url(postgres_url: str) -> Iterator[str]:
+def empty_database(postgres_url: str) -> Iterator[str]:
     """The address of an empty database of the test's own."""
-    name = f"test_{uuid.uuid4().hex}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    yield f"{postgres_url.rpartition('/')[0]}/{name}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    with database_like("template1", postgres_url) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
 def spark(aldebaran_tools: Path) -> Iterator[SparkSession]:
     """Spark inside the test process, set up as the auditor sets it up."""
     jars = setup.jars_folder(aldebaran_tools, "spark")
-    settings = AuditorSettings(auditor_slots=12, auditor_heap="768m", auditor_jars=jars)
+    settings = AuditorSettings(
+        auditor_slots=12,
+        auditor_heap="768m",
+        auditor_jars=jars,
+        # A test's rows pass through a Python process for each part, else through one for each slot.
+        auditor_spark_options={"spark.default.parallelism": "2"},
+    )
     session = open_session(settings)
     yield session
     session.stop()

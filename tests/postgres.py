@@ -1,8 +1,10 @@
-"""A Postgres that a test may stop, kill and start again."""
+"""A Postgres that a test may stop, kill and start again, and databases for as long as a test."""
 
 import os
 import signal
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -93,3 +95,14 @@ class OwnPostgres:
         with psycopg.connect(self.url) as connection:
             row = connection.execute("SHOW default_transaction_read_only").fetchone()
         return str(row and row[0])
+
+
+@contextmanager
+def database_like(template: str, postgres_url: str) -> Iterator[str]:
+    """Copy a database that nobody is connected to; give the copy's address until it is dropped."""
+    name = f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+    yield f"{postgres_url.rpartition('/')[0]}/{name}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())

@@ -55,9 +55,9 @@ PLAN: Final = {"route": "r", "fallback": [{"channel": "webhook", "recipient": "t
 
 
 @pytest.fixture
-def migrated(ledger_url: str) -> str:
-    migrate(LedgerSettings.model_validate({"postgres_url": ledger_url}))
-    return ledger_url
+def migrated(empty_database: str) -> str:
+    migrate(LedgerSettings.model_validate({"postgres_url": empty_database}))
+    return empty_database
 
 
 @settings(

@@ -56,9 +56,9 @@ EVIDENCE_NAMES: Final = ("give", "give", "give", "weigh", "look_up", "tell")
 
 
 @pytest.fixture
-def migrated(ledger_url: str) -> str:
-    migrate(LedgerSettings.model_validate({"postgres_url": ledger_url}))
-    return ledger_url
+def migrated(empty_database: str) -> str:
+    migrate(LedgerSettings.model_validate({"postgres_url": empty_database}))
+    return empty_database
 
 
 @settings(

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from services.backbone.kafka.admin import TopicAdmin
@@ -108,9 +107,7 @@ def world(
     own_bootstrap: str, producer: Producer, ledger_url: str, tmp_path: Path, beats: Beats
 ) -> Iterator[World]:
     """Servers, and programs to be started; all end with the test."""
-    ledger = Ledger(ledger_url).migrated()
-    with psycopg.connect(ledger_url) as connection:
-        connection.execute("SELECT 1")
+    ledger = Ledger(ledger_url)
     world = World(
         bootstrap=own_bootstrap,
         ledger=ledger,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -14,7 +13,7 @@ from services.backbone.ledger.accounting import AccountBook, Finding, Notice
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import digest
-from tests.integration.deliverer.ledgers import Ledger
+from tests.postgres import database_like
 
 pytestmark = pytest.mark.postgres
 
@@ -24,15 +23,12 @@ DESK = (Target("bus", "notifications"),)
 
 
 @pytest.fixture(scope="module")
-def pool(postgres_url: str) -> Iterator[Pool]:
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE forgiving")
-    url = f"{postgres_url.rpartition('/')[0]}/forgiving"
-    Ledger(url).migrated()
-    with open_pool(LedgerSettings.model_validate({"postgres_url": url})) as pool:
+def pool(postgres_url: str, empty_ledger: str) -> Iterator[Pool]:
+    with (
+        database_like(empty_ledger, postgres_url) as url,
+        open_pool(LedgerSettings.model_validate({"postgres_url": url})) as pool,
+    ):
         yield pool
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute("DROP DATABASE forgiving WITH (FORCE)")
 
 
 def turn(book: AccountBook, read: tuple[str, ...]) -> set[str]:
@@ -79,7 +75,6 @@ def test_nothing_is_raised_after_it_was_forgiven(pool: Pool, acts: list[tuple[st
 def test_the_command_forgives_names_the_unknown_and_keeps_who_and_why(
     ledger_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Ledger(ledger_url).migrated()
     monkeypatch.setenv("ALDEBARAN_POSTGRES_URL", ledger_url)
     with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
         book = AccountBook(pool)

@@ -26,7 +26,7 @@ DAY = 86_400.0
 @pytest.fixture
 def ledger(ledger_url: str) -> Iterator[Ledger]:
     with closing(Ledger(ledger_url)) as made:
-        yield made.migrated()
+        yield made
 
 
 @pytest.fixture

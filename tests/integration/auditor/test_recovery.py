@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from auditor.checkpoint import ASIDE, Checkpoint
 from auditor.spared import Place as RecordPlace
 from auditor.spared import read_spared
+from auditor.supervision import SUSPECT_AFTER
 from services.contracts.records import Rejected
 from tests.integration.auditor.inside import Inside, rewrite, settings_of
 from tests.integration.auditor.running import Findings, Place, Sender, rejected_of
@@ -163,7 +164,7 @@ def test_alerts_that_cannot_be_written_cost_no_checkpoint(
         sender.purchase("waits-p", "waits", 2)
         sender.flush()
         sick, before = inside["over-purchase"], failures("over-purchase")
-        inside.look_until("it fails", lambda: failures("over-purchase") >= before + 5)
+        inside.look_until("it fails", lambda: failures("over-purchase") >= before + SUSPECT_AFTER)
         checkpoint = inside.checkpoint("over-purchase")
     assert sick.stopped is None
     assert not (checkpoint.home / ASIDE).exists()

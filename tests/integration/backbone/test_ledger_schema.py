@@ -18,8 +18,8 @@ NEWEST = SHIPPED[-1]
 
 
 @pytest.fixture
-def settings(ledger_url: str) -> LedgerSettings:
-    return LedgerSettings(postgres_url=SecretStr(ledger_url))
+def settings(empty_database: str) -> LedgerSettings:
+    return LedgerSettings(postgres_url=SecretStr(empty_database))
 
 
 def test_several_programs_may_start_at_once(settings: LedgerSettings) -> None:
@@ -53,13 +53,13 @@ def test_a_newer_ledger_that_does_not_serve_this_program_is_refused(
 
 
 def test_a_ledger_of_before_what_a_migration_serves_was_noted(
-    settings: LedgerSettings, ledger_url: str
+    settings: LedgerSettings, empty_database: str
 ) -> None:
     migrate(settings)
-    with psycopg.connect(ledger_url) as connection:
+    with psycopg.connect(empty_database) as connection:
         connection.execute("ALTER TABLE migrations DROP COLUMN serves_since")
     assert migrate(settings) == []
-    with psycopg.connect(ledger_url) as connection:
+    with psycopg.connect(empty_database) as connection:
         connection.execute("INSERT INTO migrations VALUES ('9999_by_such_a_program')")
     with pytest.raises(Refused, match="9999_by_such_a_program"):
         migrate(settings)
@@ -72,9 +72,9 @@ def shipped_with(folder: Path, name: str, text: str) -> None:
     (folder / f"{name}.sql").write_text(text, "utf-8")
 
 
-def test_the_table_knows_exactly_the_states(settings: LedgerSettings, ledger_url: str) -> None:
+def test_the_table_knows_exactly_the_states(settings: LedgerSettings, empty_database: str) -> None:
     migrate(settings)
-    with psycopg.connect(ledger_url) as connection:
+    with psycopg.connect(empty_database) as connection:
         found = connection.execute(
             "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname LIKE '%state%'"
         ).fetchone()
@@ -82,9 +82,11 @@ def test_the_table_knows_exactly_the_states(settings: LedgerSettings, ledger_url
     assert {state for state in State if f"'{state}'" in found[0]} == set(State)
 
 
-def test_the_ledgers_clock_can_be_set_for_a_test(settings: LedgerSettings, ledger_url: str) -> None:
+def test_the_ledgers_clock_can_be_set_for_a_test(
+    settings: LedgerSettings, empty_database: str
+) -> None:
     migrate(settings)
-    with psycopg.connect(ledger_url) as connection:
+    with psycopg.connect(empty_database) as connection:
         connection.execute("SET aldebaran.now = '2030-01-01T00:00:00Z'")
         row = connection.execute("SELECT ledger_now() = '2030-01-01T00:00:00Z'").fetchone()
         connection.execute("RESET aldebaran.now")

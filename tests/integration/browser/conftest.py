@@ -21,7 +21,6 @@ from tests.integration.deliverer import conftest as deliverers
 from tests.integration.deliverer.ledgers import Ledger
 
 bus = deliverers.bus
-empty_ledger = deliverers.empty_ledger
 ledger = deliverers.ledger
 receiver = deliverers.receiver
 start = deliverers.start

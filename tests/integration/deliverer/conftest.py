@@ -2,12 +2,11 @@
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from services.backbone.kafka.admin import TopicAdmin
@@ -27,33 +26,11 @@ from tests.postgres import OwnPostgres
 Start = Callable[..., DelivererProcess]
 
 
-@pytest.fixture(scope="session")
-def empty_ledger(postgres_url: str) -> str:
-    """The name of a database with our schema and nothing in it, to be copied."""
-    name = f"empty_{uuid.uuid4().hex}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    Ledger(f"{postgres_url.rpartition('/')[0]}/{name}").migrated()
-    return name
-
-
 @pytest.fixture
-def ledger(postgres_url: str, empty_ledger: str) -> Iterator[Ledger]:
+def ledger(ledger_url: str) -> Iterator[Ledger]:
     """An empty ledger with its schema, of the test's own."""
-    with copy_of(empty_ledger, postgres_url) as made:
+    with closing(Ledger(ledger_url)) as made:
         yield made
-
-
-@contextmanager
-def copy_of(name: str, postgres_url: str) -> Iterator[Ledger]:
-    """Copy a ledger that nobody is connected to, until the end of the block."""
-    copy = f"test_{uuid.uuid4().hex}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {copy} TEMPLATE {name}")
-    with closing(Ledger(f"{postgres_url.rpartition('/')[0]}/{copy}")) as made:
-        yield made
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {copy} WITH (FORCE)")
 
 
 @dataclass

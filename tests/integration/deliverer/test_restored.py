@@ -1,15 +1,17 @@
 """A ledger of yesterday: what was sent since stands in it as not sent, or not at all."""
 
 from collections import Counter
+from contextlib import closing
 
 import pytest
 
 from services.contracts.records import Delivery
 from services.contracts.states import State
-from tests.integration.deliverer.conftest import Start, copy_of
+from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.receivers import WebhookReceiver
 from tests.integration.deliverer.waiting import until
+from tests.postgres import database_like
 from tests.unit.deliverer.builders import FOUND_AT_MS, delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
@@ -25,7 +27,7 @@ def test_with_an_age_limit_a_restored_ledger_sends_nothing_again(
     new = [delivery(n, recipient=receiver.url) for n in range(20, 30)]
     ledger.add(*waiting)
     ledger.close()
-    with copy_of(ledger.name, postgres_url) as backup:
+    with database_like(ledger.name, postgres_url) as copy, closing(Ledger(copy)) as backup:
         ledger.add(*since)
         before = start("webhook")
         until(lambda: set(ledger.states().values()) == {State.SENT}, "all sent")

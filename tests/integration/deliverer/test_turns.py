@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from services.backbone.clock import SystemClock
 from services.backbone.ledger.database import AsyncPool, async_pool
-from services.backbone.ledger.schema import migrate
 from services.backbone.ledger.turns import AHEAD_SECONDS, Rate, Turns
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
@@ -130,7 +129,6 @@ def test_the_rate_is_kept_and_used_in_postgres(
 async def _in_postgres(url: str, rate: float, burst: int, steps: list[Step]) -> None:
     given_settings = {"postgres_url": url, "postgres_pool_size": 1}
     ledger_settings = LedgerSettings.model_validate(given_settings)
-    migrate(ledger_settings)
     async with async_pool(ledger_settings) as pool:
 
         async def move(now: float) -> None:

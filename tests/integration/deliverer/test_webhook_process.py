@@ -323,18 +323,26 @@ def test_a_kept_connection_that_the_receiver_closes_makes_no_repeat(
 def test_what_was_refused_once_is_sent_again_however_busy_the_channel_is(
     start: Start, bus: Bus, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:
-    receiver.script = lambda number, key: Answer(status=429, taken=False) if number == 1 else OK
+    refused = delivery(0, recipient=receiver.url)
+    to_refuse = {refused.delivery_id}
+
+    def refuse_once(number: int, key: str) -> Answer:
+        if key not in to_refuse:
+            return OK
+        to_refuse.remove(key)
+        return Answer(status=429, taken=False)
+
+    receiver.script = refuse_once
     start("webhook", sweep_seconds=1)
     sent: list[Delivery] = []
 
-    def one_more() -> Delivery:
+    def one_more() -> None:
         one = delivery(len(sent), recipient=receiver.url)
         ledger.add(one)
         bus.tell([one])
         sent.append(one)
-        return one
 
-    refused = one_more()
+    one_more()
 
     def taken_meanwhile() -> bool:
         one_more()

@@ -13,8 +13,10 @@ def test_the_broker_serves(kafka_bootstrap: str) -> None:
 
 
 @pytest.mark.postgres
-def test_each_test_gets_an_empty_database_of_its_own(ledger_url: str, postgres_url: str) -> None:
-    assert ledger_url != postgres_url
-    with psycopg.connect(ledger_url) as connection:
+def test_each_test_gets_an_empty_database_of_its_own(
+    empty_database: str, postgres_url: str
+) -> None:
+    assert empty_database != postgres_url
+    with psycopg.connect(empty_database) as connection:
         row = connection.execute("SELECT count(*) FROM pg_stat_user_tables").fetchone()
     assert row == (0,)

@@ -4,6 +4,7 @@ import argparse
 import json
 import threading
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -79,17 +80,7 @@ def _show(told: dict[str, Any], out: TextIO) -> None:
         out.write(f"{answer['refused']}\n")
         return
     looked, new, live = answer["looked"], answer["new"], answer["live"]
-    for line in told["changed"]:
-        out.write(f"{line}\n")
-    if looked["events"] < looked["wanted"]:
-        out.write(f"of {looked['wanted']} events the newest {looked['events']} were read\n")
-    for name in ("new", "live"):
-        if answer[name] and answer[name]["cut"]:
-            out.write(f"the {name} version was {answer[name]['cut']}\n")
-    if new["unusable"]:
-        out.write(f"{new['unusable']} findings would be kept aside by the lookout\n")
-    if answer["live_refused"]:
-        out.write(f"the live version could not be run: {answer['live_refused']}\n")
+    out.writelines(f"{line}\n" for line in (*told["changed"], *_remarks(answer)))
     out.write(f"{looked['events']} events: it would have raised {new['alerts']} alerts")
     out.write(_beside(answer["counts"], live))
     for each in answer["raised"]:
@@ -97,6 +88,22 @@ def _show(told: dict[str, Any], out: TextIO) -> None:
         out.write(f"{mark}{each['severity']:8} {each['summary']} (found {each['times']}x)\n")
     if more := sum(answer["counts"].values()) - len(answer["raised"]):
         out.write(f"and {more} more\n")
+
+
+def _remarks(answer: dict[str, Any]) -> Iterator[str]:
+    """Yield what a person should know of the watch, and of how it was tried."""
+    looked, new = answer["looked"], answer["new"]
+    if answer["room"]:
+        yield answer["room"]
+    if looked["events"] < looked["wanted"]:
+        yield f"of {looked['wanted']} events the newest {looked['events']} were read"
+    for name in ("new", "live"):
+        if answer[name] and answer[name]["cut"]:
+            yield f"the {name} version was {answer[name]['cut']}"
+    if new["unusable"]:
+        yield f"{new['unusable']} findings would be kept aside by the lookout"
+    if answer["live_refused"]:
+        yield f"the live version could not be run: {answer['live_refused']}"
 
 
 def _beside(counts: dict[str, int], live: dict[str, Any] | None) -> str:

@@ -82,6 +82,8 @@ class Answer(Part):
 
     watch: Name | None = None
     refused: Text = ""
+    room: str = ""
+    """How many slots the new version needs, and whether the auditors have them."""
     looked: Looked | None = None
     new: Course | None = None
     live: Course | None = None

@@ -71,6 +71,7 @@ class Fleet:
         Raises:
             Transient: all watches that could run fail again and again: a new process may help,
                 and nothing that works is lost by ending this one.
+            Ended: what is done for one watch cannot be brought to an end.
         """
         for one in self._running.values():
             one.supervised.look()
@@ -80,7 +81,9 @@ class Fleet:
             raise Transient(f"every watch failed too often, last: {failing[-1]}")
 
     def stop(self) -> None:
-        """End every query."""
+        """End every query; what is done for watches in trouble ends at once for all of them."""
+        for each in self._all():
+            each.comes_to_rest()
         for each in self._all():
             each.stop()
 

@@ -99,6 +99,18 @@ _GAUGES = (
 )
 
 
+def idle(watch: str) -> None:
+    """Show that no query of the watch runs now; what it has kept is still there."""
+    for gauge in (ROW_RATE, FINDING_RATE, PROCESSORS):
+        gauge.labels(watch).set(0)
+
+
+def change_is_over(watch: str) -> None:
+    """Show no more how far a changed rule is, since it has taken over or was given up."""
+    with suppress(KeyError):
+        BEHIND.remove(watch)
+
+
 def forget(watch: str) -> None:
     """Show no more values of a watch that has ended; counters stay, as they only ever grow."""
     for gauge in _GAUGES:

@@ -52,16 +52,22 @@ class Verdict:
         return Place(self.guilty.topic, self.guilty.partition, self.guilty.first)
 
 
-def search(ranges: Sequence[Range], fails: Fails) -> Verdict:
+def search(
+    ranges: Sequence[Range], fails: Fails, has_time: Callable[[], bool] = lambda: True
+) -> Verdict:
     """Look for the record that the query fails on alone, at first where the ranges begin.
 
-    That takes at most `STEPS_MAX` steps, or one in each range if these are more.
+    That takes at most `STEPS_MAX` steps, or one in each range if these are more; the first one is
+    taken also where there is no time.
     """
-    looked = list(islice(interleaved(ranges), max(STEPS_MAX, len(ranges))))
-    guilty = next((step for step in looked if fails(step)), None)
-    if guilty is None:
-        return Verdict(None, _unseen(ranges, looked))
-    return Verdict(_narrow(guilty, fails))
+    looked: list[Range] = []
+    for step in islice(interleaved(ranges), max(STEPS_MAX, len(ranges))):
+        if looked and not has_time():
+            break
+        looked.append(step)
+        if fails(step):
+            return Verdict(_narrow(step, fails))
+    return Verdict(None, _unseen(ranges, looked))
 
 
 def interleaved(ranges: Iterable[Range]) -> Iterator[Range]:
@@ -81,10 +87,14 @@ def good(ranges: Iterable[Range], unseen: Iterable[Range]) -> tuple[Range, ...]:
 
 
 def behind(ranges: Iterable[Range], found_good: Iterable[Range]) -> list[Range]:
-    """Return what of the ranges lies behind what was found good; what lies before that counts."""
+    """Return what of the ranges lies behind what was found good; what lies before that counts.
+
+    What was looked at least comes first, so that a search without much time comes to all of them.
+    """
     known = {one.lies_in: one for one in found_good}
-    left = (_after(one, known.get(one.lies_in)) for one in ranges)
-    return [one for one in left if len(one)]
+    left = [(one, _after(one, known.get(one.lies_in))) for one in ranges]
+    left.sort(key=lambda each: each[1].first - each[0].first)
+    return [rest for _, rest in left if len(rest)]
 
 
 def _after(whole: Range, found_good: Range | None) -> Range:

@@ -98,6 +98,7 @@ class Pulse:
         self._watch = watch
         self._limit_seconds = limit_seconds
         self._last_seconds = now_seconds
+        self._committed_seconds = now_seconds
         self._last_batch = -1
         self._active = False
 
@@ -113,16 +114,16 @@ class Pulse:
         fresh = [batch for batch in batches if batch.batch > self._last_batch]
         if fresh:
             self._last_batch = fresh[-1].batch
-            self._last_seconds = now_seconds
+            self._last_seconds = self._committed_seconds = now_seconds
         return fresh
 
     def age_seconds(self, now_seconds: float) -> float:
-        """Return the time since the last batch, or since the start before the first."""
-        return now_seconds - self._last_seconds
+        """Return the time since the last batch, however often the query was started since then."""
+        return now_seconds - self._committed_seconds
 
     def dead(self, now_seconds: float) -> str | None:
         """Say what is wrong if batches do not progress."""
-        age = self.age_seconds(now_seconds)
+        age = now_seconds - self._last_seconds
         if age <= self._limit_seconds:
             return None
         return f"watch {self._watch}: no batch for {age:.0f} s, limit {self._limit_seconds:.0f} s"

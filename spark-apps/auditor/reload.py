@@ -117,12 +117,22 @@ class Reload:
         step = self._next_step(book)
         if step is None:
             self._turn.give_back()
-        elif step.kind in (Kind.CONTINUE, Kind.REPLACE) and not self._turn.take():
+        elif not self._may_go(step):
             return
         elif step.kind is Kind.STOP:
             self._end(step.watch)
         else:
             self._try(step, book.watches[step.watch])
+
+    def _may_go(self, step: Change) -> bool:
+        """Whether this auditor has the turn if it takes one, and nothing is done for the watch."""
+        if step.kind in (Kind.CONTINUE, Kind.REPLACE) and not self._turn.take():
+            return False
+        return step.kind not in (Kind.STOP, Kind.CONTINUE) or self._rests(step.watch)
+
+    def _rests(self, watch: str) -> bool:
+        """Whether nothing is done for a watch that may be in trouble; it is broken off before."""
+        return self._fleet.running[watch].supervised.comes_to_rest()
 
     def _next_step(self, book: Book) -> Change | None:
         declared = {name: self._face(one) for name, one in book.wanted().items()}
@@ -226,19 +236,21 @@ class Reload:
         declared = candidate.running.declared
         wanted = book.wanted().get(declared.name)
         if wanted != declared:
-            self._drop(candidate)
+            if candidate.running.supervised.comes_to_rest():
+                self._drop(candidate)
             return
         candidate.look()
         if (why := candidate.running.supervised.stopped) is not None:
             self._drop(candidate)
             self._reject(declared.name, why)
-        elif candidate.caught_up:
+        elif candidate.caught_up and self._rests(declared.name):
             self._promote(candidate.running)
 
     def _drop(self, candidate: Candidate) -> None:
         self._candidate = None
         candidate.running.supervised.stop()
         metrics.forget(candidate.running.supervised.watched.name)
+        metrics.change_is_over(candidate.running.declared.name)
 
     def _promote(self, running: Running) -> None:
         name, shown = running.declared.name, running.supervised.watched.name
@@ -248,4 +260,5 @@ class Reload:
         old.supervised.stop()
         self._candidate = None
         metrics.forget(shown)
+        metrics.change_is_over(name)
         self._try_all_again()

@@ -1,59 +1,69 @@
 """What is done for a watch in trouble, on real brokers and a real checkpoint."""
 
-import json
 import math
+import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
 from auditor.checkpoint import TRIED_BYTES
+from auditor.executors import lost_since
 from auditor.guards import topics_of
 from auditor.offsets import Offsets, committed, lost, unread
 from auditor.poison import Range, Verdict, behind, good, search
-from auditor.query import Recipe, messages_of, prefixed, without
+from auditor.query import Recipe
+from auditor.sieve import Sieve
 from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
 from auditor.trial import try_out
-from auditor.trouble import OUT_OF_RANGE, Trouble, judge, not_begun, outside
+from auditor.trouble import is_gap, not_begun, outside
 from engine.brokers import kept_offsets
 from engine.folders import write_in
-from engine.restarts import first_line, whole_text
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
-from services.contracts.records import Rejected
-from services.contracts.topics import heartbeat, rejected
 
 REBUILDS_MAX: Final = 3
 """Checkpoints of one watch that may break within `REBUILDS_WINDOW_SECONDS`."""
 REBUILDS_WINDOW_SECONDS: Final = 3600.0
+SEARCH_SECONDS_MAX: Final = 240.0
+"""After this a search begins no further step, and goes on from there after the next failure."""
 _TOLD_RANGES: Final = 8
 
 log = logger(__name__)
 
 
 class RealRemedies:
-    """The remedies of one watch; also starts its query, as a start may follow from a remedy."""
+    """The remedies of one watch; also starts its query, as a start may follow from a remedy.
+
+    A remedy and a start are never at work at once; `break_off` may be called at any time.
+    """
 
     def __init__(self, recipe: Recipe, clock: Clock) -> None:
         self._recipe = recipe
         self._clock = clock
         self._lossy = False
+        self._started_at_ms = 0
         self._rebuilt_at_seconds: deque[float] = deque(maxlen=REBUILDS_MAX)
         self._doubted_at_seconds = -math.inf
         self._found_good: tuple[Range, ...] = ()
+        self._broken_off = threading.Event()
+        self._sieve = Sieve(recipe, self._broken_off)
 
     def start(self, batch_seconds: float) -> StreamingQuery:
         """Start the query; once behind what was lost, if that was accepted."""
+        self._broken_off.clear()
         lossy, self._lossy = self._lossy, False
-        self._recipe.checkpoint.claim(self._clock.now_ms())
+        self._started_at_ms = self._clock.now_ms()
+        self._recipe.checkpoint.claim(self._started_at_ms)
         return self._recipe.start(batch_seconds, lossy)
+
+    def break_off(self) -> None:
+        """End a search or a trial that is under way; to be called again until it has ended."""
+        self._broken_off.set()
+        self._sieve.cancel()
 
     def spare(self, reason: str) -> None:
         """Find the record that the SQL fails on, keep it aside and read past it from now on."""
@@ -71,19 +81,28 @@ class RealRemedies:
         verdict = self._search()
         if self._spared(verdict, reason):
             return
-        if verdict.guilty is None and (cause := outside(text)) is not None:
+        if verdict.guilty is None and (cause := outside(text) or self._lost()) is not None:
             raise Transient(f"{cause}: {reason}")
         if verdict.guilty is not None or verdict.unseen:
             raise self._not_found(verdict, reason)
         recipe = self._recipe
-        try_out(recipe.spark, recipe.declared, self._clock)
+        try_out(recipe.spark, recipe.declared, self._clock, self._broken_off)
         recipe.checkpoint.try_to_write()
         self.rebuild(f"the query runs without it: {reason}")
+
+    def _lost(self) -> str | None:
+        """Say which executor went since the last start: what is left over names another failure."""
+        return lost_since(self._recipe.spark, self._started_at_ms)
 
     def _search(self) -> Verdict:
         """Search on behind what an earlier search found good: each start reads that again."""
         ranges = self._unread()
-        verdict = search(behind(ranges, self._found_good), self._fails)
+        end_seconds = self._clock.monotonic_seconds() + SEARCH_SECONDS_MAX
+        verdict = search(
+            behind(ranges, self._found_good),
+            self._sieve.fails,
+            lambda: self._clock.monotonic_seconds() < end_seconds,
+        )
         if verdict.guilty is None:
             self._found_good = good(ranges, verdict.unseen)
         return verdict
@@ -109,7 +128,7 @@ class RealRemedies:
             raise self._hopeless(
                 f"{SPARED_MAX} records are set aside already", [where] if where else [], reason
             )
-        self._keep_aside(found, reason)
+        self._sieve.keep_aside(found, reason, self._clock.now_ms())
         self._note([*spared, found])
         metrics.SPARED.labels(self._watch).inc()
         log.error(
@@ -122,9 +141,10 @@ class RealRemedies:
         )
         return True
 
-    def accept_loss(self, reason: str) -> None:
+    def accept_loss(self, reason: str, text: str) -> None:
         """Count the records that are gone, and go on behind them at the next start.
 
+        `text` is all that Spark says: of a task's end, `reason` often lacks what it ended for.
         A checkpoint cannot be told to read on behind a gap, so where Spark meets one while it
         reads, the watch is built again from the oldest kept event. What is known of single records
         does not count then: a topic that was made anew has others there.
@@ -138,7 +158,7 @@ class RealRemedies:
             )
         metrics.LOST.labels(self._watch).inc(sum(len(one) for one in gone))
         log.error("records_lost", watch=self._watch, lost=told(gone), reason=reason)
-        if OUT_OF_RANGE in reason:
+        if is_gap(text):
             self._found_good = ()
             self._begin_anew(f"it ends before records that are gone ({told(gone)}): {reason}")
         self._lossy = True
@@ -212,63 +232,6 @@ class RealRemedies:
     def _unread(self) -> list[Range]:
         oldest, newest = self._kept()
         return unread(self._committed(), oldest, newest)
-
-    def _fails(self, part: Range) -> bool:
-        """Run the watch's SQL over these records only, once, without any state."""
-        recipe = self._recipe
-        spared = read_spared(recipe.checkpoint.folder)
-
-        def records(stream: str) -> DataFrame:
-            mine = part.topic in (stream, heartbeat(stream))
-            read = self._batch(part)
-            return without(read if mine else read.where(F.lit(False)), spared)
-
-        try:
-            messages = messages_of(recipe.spark, recipe.declared, records, "search")
-            messages.write.format("noop").mode("overwrite").save()
-        except (PySparkException, Py4JJavaError) as error:
-            if judge(whole_text(error)) is Trouble.RECORD:
-                return True
-            raise Transient(f"the search for the record failed: {first_line(error)}") from None
-        return False
-
-    def _batch(self, part: Range) -> DataFrame:
-        """Read exactly these records, as a batch."""
-        recipe, number = self._recipe, str(part.partition)
-        reader = recipe.spark.read.format("kafka").options(**prefixed(recipe.settings))
-        return (
-            reader.option("assign", json.dumps({part.topic: [part.partition]}))
-            .option("startingOffsets", json.dumps({part.topic: {number: part.first}}))
-            .option("endingOffsets", json.dumps({part.topic: {number: part.end}}))
-            .load()
-        )
-
-    def _keep_aside(self, place: Place, reason: str) -> None:
-        """Copy the record to the stream's rejected topic, whole and with the reason."""
-        recipe = self._recipe
-        streams = {
-            topic: name
-            for name in recipe.declared.watch.streams
-            for topic in (name, heartbeat(name))
-        }
-        stream = streams[place.topic]
-        where = Range(place.topic, place.partition, place.offset, place.offset + 1)
-        try:
-            row = self._batch(where).select("key", "value").first()
-            aside = Rejected.of(
-                topic=place.topic,
-                source=f"watch {self._watch}",
-                reason="watch-failed",
-                detail=f"{place.topic}/{place.partition}@{place.offset}: {reason}",
-                original=bytes(row["value"] or b"") if row else b"",
-                at_ms=self._clock.now_ms(),
-            )
-            rows = [(row["key"] if row else None, aside.encode())]
-            frame = recipe.spark.createDataFrame(rows, "key binary, value binary")
-            writer = frame.write.format("kafka").options(**prefixed(recipe.settings))
-            writer.option("topic", rejected(stream)).save()
-        except (PySparkException, Py4JJavaError) as error:
-            raise Transient(f"the record cannot be kept aside: {first_line(error)}") from None
 
 
 def told(ranges: Iterable[Range]) -> str:

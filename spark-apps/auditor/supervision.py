@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Protocol
 
 from py4j.protocol import Py4JJavaError
@@ -15,19 +16,32 @@ from auditor.guards import refusal
 from auditor.progress import Progress, Pulse, count, read
 from auditor.stagger import Phase
 from auditor.trouble import Trouble, judge
+from auditor.underway import UnderWay
 from engine.restarts import Failures, first_line, whole_text
 from services.backbone.clock import Clock
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.log import logger
 
 SUSPECT_AFTER: Final = 3
 """Unknown failures in a row, without a batch between them, after which the cause is looked for."""
+REMEDY_SECONDS_MAX: Final = 600.0
+"""A remedy that takes longer is broken off, and tried again after the next failure."""
+LEFT_SECONDS_MAX: Final = 300.0
+"""A remedy that goes on for so long after that ends the program: nothing else would end it."""
+STOP_SECONDS_MAX: Final = 5.0
+"""How long a watch that is stopped waits for its remedy, which ends with the process at last."""
 
 log = logger(__name__)
 
 
 class Remedies(Protocol):
-    """What helps one watch besides waiting; each may raise Transient, and is then tried again."""
+    """What helps one watch besides waiting; each may raise Transient, and is then tried again.
+
+    Each is called on a thread of its own, one at a time, and `break_off` meanwhile.
+    """
+
+    def break_off(self) -> None:
+        """Let what is done now end soon, with Transient; called again until it has ended."""
 
     def spare(self, reason: str) -> None:
         """Find the record that the SQL fails on, keep it aside and read past it from now on.
@@ -45,8 +59,10 @@ class Remedies(Protocol):
             Refused: only a person can help.
         """
 
-    def accept_loss(self, reason: str) -> None:
+    def accept_loss(self, reason: str, text: str) -> None:
         """Count the records that are gone, and go on behind them at the next start.
+
+        `text` is all that Spark says.
 
         Raises:
             Refused: the settings say that a person decides.
@@ -74,7 +90,8 @@ class Supervised:
     """One watch's query under supervision; `look` is called again and again by one thread.
 
     Trouble never leaves `look`: the watch waits and is tried again, or it stops with a reason that
-    `stopped` tells, and only a person can help.
+    `stopped` tells, and only a person can help. A remedy may take minutes, so it has a thread of
+    its own: `look` never waits for it.
     """
 
     def __init__(
@@ -97,6 +114,8 @@ class Supervised:
         self._failures = failures
         self._clock = clock
         self._query: StreamingQuery | None = None
+        self._remedy: UnderWay | None = None
+        self._reason = ""
         self._start_at_seconds = 0.0
         self._without_batch = 0
 
@@ -106,25 +125,49 @@ class Supervised:
         self.boundaries.move(name, phase)
 
     def look(self) -> None:
-        """Start the query if it is due, note its progress, or see to its failure."""
-        if self.stopped is not None:
-            return
-        if self._query is None:
+        """Start the query if it is due, note its progress, or see to its failure.
+
+        Raises:
+            Ended: a remedy cannot be brought to an end; a new process can go on in its place.
+        """
+        if self._query is not None:
+            self._look_at(self._query)
+        elif self._remedy is not None:
+            self._follow(self._remedy)
+        elif self.stopped is None:
             self._start_if_due()
-            return
-        self._note_progress(self._query)
-        if not self._query.isActive:
-            error = self._query.exception()
-            self._query = None
-            self._see_to(error)
-        elif silence := self.pulse.dead(self._clock.monotonic_seconds()):
-            self._break_off(self._query, silence)
+        name, now = self.watched.name, self._clock.monotonic_seconds()
+        metrics.PROGRESS_AGE.labels(name).set(self.pulse.age_seconds(now))
+        if self._query is None:
+            metrics.idle(name)
+
+    def comes_to_rest(self) -> bool:
+        """Break off what is done for this watch; return whether nothing is, so `stop` is quick."""
+        if self._remedy is None or self._remedy.is_over():
+            return True
+        self.watched.remedies.break_off()
+        return False
 
     def stop(self) -> None:
         """End the query; what it has read and not committed is read again at the next start."""
+        if not self.comes_to_rest() and not self.settles(STOP_SECONDS_MAX):
+            log.warning("remedy_left_behind", watch=self.watched.name)
         if self._query is not None:
             self._query.stop()
             self._query = None
+
+    def settles(self, wait_seconds: float) -> bool:
+        """Return whether no remedy is under way, now or within so many seconds."""
+        return self._remedy is None or self._remedy.is_over(wait_seconds)
+
+    def _look_at(self, query: StreamingQuery) -> None:
+        self._note_progress(query)
+        if not query.isActive:
+            error = query.exception()
+            self._query = None
+            self._see_to(error)
+        elif silence := self.pulse.dead(self._clock.monotonic_seconds()):
+            self._break_off(query, silence)
 
     def _start_if_due(self) -> None:
         if self._clock.monotonic_seconds() < self._start_at_seconds:
@@ -156,7 +199,6 @@ class Supervised:
         self.boundaries.note(fresh)
         if working:
             self.boundaries.steer(query)
-        metrics.PROGRESS_AGE.labels(name).set(self.pulse.age_seconds(now))
         if (processors := self._cost.processors(bool(fresh), now)) is not None:
             metrics.PROCESSORS.labels(name).set(processors)
 
@@ -168,34 +210,51 @@ class Supervised:
 
     def _see_to(self, error: Exception | None) -> None:
         self._without_batch += 1
-        trouble = judge(whole_text(error))
-        log.warning(
-            "watch_failed", watch=self.watched.name, trouble=trouble.value, reason=first_line(error)
-        )
+        text, reason = whole_text(error), first_line(error)
+        trouble = judge(text)
+        log.warning("watch_failed", watch=self.watched.name, trouble=trouble.value, reason=reason)
+        if trouble is Trouble.REFUSED:
+            self._stop(str(refusal(self.watched.name, error or Exception(reason))))
+        elif (remedy := self._remedy_for(trouble, reason, text)) is None:
+            self._wait(reason)
+        else:
+            now, name = self._clock.monotonic_seconds(), f"remedy {self.watched.name}"
+            self._remedy, self._reason = UnderWay(name, remedy, now), reason
+
+    def _remedy_for(self, trouble: Trouble, reason: str, text: str) -> Callable[[], None] | None:
+        remedies = self.watched.remedies
+        match trouble:
+            case Trouble.RECORD:
+                return partial(remedies.spare, reason)
+            case Trouble.LOST_RECORDS:
+                return partial(remedies.accept_loss, reason, text)
+            case Trouble.CHECKPOINT:
+                return partial(remedies.rebuild, reason)
+            case Trouble.OUTSIDE if self._without_batch >= SUSPECT_AFTER:
+                return partial(remedies.suspect, reason, text)
+            case _:
+                return None
+
+    def _follow(self, remedy: UnderWay) -> None:
+        if not remedy.is_over():
+            self._hold_to_its_time(remedy)
+            return
+        self._remedy = None
         try:
-            self._help(trouble, error)
+            remedy.outcome()
         except Refused as refused:
             self._stop(str(refused))
         except Transient as transient:
             self._wait(str(transient))
         else:
-            self._wait(first_line(error))
+            self._wait(self._reason)
 
-    def _help(self, trouble: Trouble, error: Exception | None) -> None:
-        remedies, reason = self.watched.remedies, first_line(error)
-        match trouble:
-            case Trouble.REFUSED:
-                raise refusal(self.watched.name, error or Exception(reason))
-            case Trouble.RECORD:
-                remedies.spare(reason)
-            case Trouble.LOST_RECORDS:
-                remedies.accept_loss(reason)
-            case Trouble.CHECKPOINT:
-                remedies.rebuild(reason)
-            case Trouble.OUTSIDE if self._without_batch >= SUSPECT_AFTER:
-                remedies.suspect(reason, whole_text(error))
-            case Trouble.OUTSIDE:
-                pass
+    def _hold_to_its_time(self, remedy: UnderWay) -> None:
+        seconds = self._clock.monotonic_seconds() - remedy.since_seconds
+        if seconds > REMEDY_SECONDS_MAX + LEFT_SECONDS_MAX:
+            raise Ended(f"watch {self.watched.name}: a remedy goes on after it was broken off")
+        if seconds > REMEDY_SECONDS_MAX:
+            self.watched.remedies.break_off()
 
     def _wait(self, reason: str) -> None:
         metrics.FAILURES.labels(self.watched.name).inc()

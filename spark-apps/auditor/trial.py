@@ -24,12 +24,18 @@ _NOBODY: Final = "127.0.0.1:1"
 """A sink needs an address; without rows nothing is ever sent there."""
 
 
-def try_out(spark: SparkSession, declared: Declared, clock: Clock) -> None:
+def try_out(
+    spark: SparkSession,
+    declared: Declared,
+    clock: Clock,
+    broken_off: threading.Event | None = None,
+) -> None:
     """Run the watch over empty streams in memory until its first batch has ended.
 
     Raises:
         Refused: Spark does not take it; the message says what to do.
-        Transient: Spark did not answer in time, or what it needs for a trial is not there.
+        Transient: Spark did not answer in time, what it needs for a trial is not there, or
+            `broken_off` was set.
     """
     name, apart = declared.name, spark.newSession()
     apart.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "100")
@@ -43,7 +49,7 @@ def try_out(spark: SparkSession, declared: Declared, clock: Clock) -> None:
         except (PySparkException, Py4JJavaError) as error:
             raise judgement(name, error) from None
         try:
-            _wait(query, name, clock)
+            _wait(query, name, clock, broken_off or threading.Event())
         finally:
             query.stop()
 
@@ -68,13 +74,14 @@ def _started(messages: DataFrame, folder: str) -> StreamingQuery:
     return query
 
 
-def _wait(query: StreamingQuery, name: str, clock: Clock) -> None:
-    never = threading.Event()
+def _wait(query: StreamingQuery, name: str, clock: Clock, broken_off: threading.Event) -> None:
     end = clock.monotonic_seconds() + DEADLINE_SECONDS
     while query.isActive and not query.recentProgress:
         if clock.monotonic_seconds() > end:
             raise Transient(f"watch {name}: Spark took too long to try it")
-        clock.wait(never, _LOOK_EVERY_SECONDS)
+        if broken_off.is_set():
+            raise Transient(f"watch {name}: its trial was broken off")
+        clock.wait(broken_off, _LOOK_EVERY_SECONDS)
     if (error := query.exception()) is not None:
         raise judgement(name, error)
 

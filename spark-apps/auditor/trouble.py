@@ -54,18 +54,22 @@ _ELSEWHERE: Final = (
         ),
     ),
     ("an executor was lost", re.compile("ExecutorLostFailure")),
+    (
+        "tasks do not reach each other",
+        re.compile(r"\[STREAMING_SHUFFLE_WRITER_CONNECTION_TIMEOUT\]"),
+    ),
 )
 _OUTSIDE: Final = (*_NOT_BEGUN, *_AROUND_STATE, *_ELSEWHERE)
 
 _UNKNOWN: Final = ("FAILED_TO_GET_CHANGELOG_WRITER", "INVALID_CHANGE_LOG_WRITER_VERSION")
 """Parts of CANNOT_LOAD_STATE_STORE about what is written next, not about what was kept."""
-OUT_OF_RANGE: Final = "OffsetOutOfRangeException"
+_OUT_OF_RANGE: Final = "OffsetOutOfRangeException"
 """Real-time Mode never looks for lost records itself: its reader ends with Kafka's own word."""
 _LOST: Final = (
     "KAFKA_DATA_LOSS",
     "ata may have been lost",
     "ata may have been missed",
-    OUT_OF_RANGE,
+    _OUT_OF_RANGE,
 )
 _CHECKPOINT: Final = (
     "[CANNOT_LOAD_STATE_STORE",
@@ -85,20 +89,40 @@ _SIGNS: Final = (
 )
 _DATA_STATE: Final = re.compile(r"SQLSTATE: (?:22|21|P0)[0-9A-Z]{3}")
 """SQL's classes for what is wrong with a value: 22 data, 21 cardinality, P0 raised by the SQL."""
+_CONDITION: Final = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)?)\]")
+_WRAPPING: Final = "STREAM_FAILED"
+"""The condition that each query ends with, before what it ended for."""
+_OF_NO_VALUE: Final = re.compile("KAFKA_|STREAMING_|STATE_STORE_|CANNOT_(?:LOAD|WRITE)_STATE_STORE")
+"""Conditions that may be of those classes, or quote others, and tell nothing of a value."""
 
 
 def judge(text: str) -> Trouble:
     """Return what kind of failure Spark's message tells of; what it hides comes from outside.
 
     A record can hide itself: when one task fails on it, Spark may report another task, which lost
-    its connection to the first.
+    its connection to the first. What a value says stands in the message, and counts for nothing.
     """
+    if _is_of_a_value(text):
+        return Trouble.RECORD
     if _named(text, _AROUND_STATE):
         return Trouble.OUTSIDE
     for trouble, signs in _SIGNS:
         if any(sign in text for sign in signs):
             return trouble
     return Trouble.RECORD if _DATA_STATE.search(text) else Trouble.OUTSIDE
+
+
+def _is_of_a_value(text: str) -> bool:
+    """Tell whether what Spark names first is wrong with a value, which its message then quotes."""
+    named = (found[1] for found in _CONDITION.finditer(text))
+    first = next((each for each in named if each != _WRAPPING), None)
+    is_known = first is not None and _OF_NO_VALUE.match(first) is None
+    return is_known and _DATA_STATE.search(text) is not None
+
+
+def is_gap(text: str) -> bool:
+    """Tell whether the reader met records that are gone, in what judges as LOST_RECORDS."""
+    return _OUT_OF_RANGE in text
 
 
 def not_begun(text: str) -> str | None:

@@ -201,6 +201,15 @@ def _claims_for_each_time_it_is_told() -> Planted:
     return patch.object(MemoryClaims, "by_id", by_id)
 
 
+def _does_not_wait_for_its_time() -> Planted:
+    real = MemoryClaims._is_due  # noqa: SLF001 - the mutant changes one value inside
+
+    def is_due(self: MemoryClaims, row: Row, now: float) -> bool:
+        return real(self, replace(row, next_attempt_at=now), now)
+
+    return patch.object(MemoryClaims, "_is_due", is_due)
+
+
 def _unclear_counts_as_absent() -> Planted:
     real = reconciler.evidence_of
 
@@ -243,6 +252,7 @@ MUTANTS: Final[dict[str, Callable[[], Planted]]] = {
     "the fence stands still": _fence_stands_still,
     "the topic alone is trusted": _trusts_the_topic_alone,
     "told twice in one batch is claimed twice": _claims_for_each_time_it_is_told,
+    "a retry does not wait for its time": _does_not_wait_for_its_time,
     "a look-up that cannot say counts as absent": _unclear_counts_as_absent,
     "evidence passes over a repeat that waits": _evidence_passes_over_repeats_that_wait,
     "an alert counts as settled before it is": _forgets_left_overs_of_repeats,

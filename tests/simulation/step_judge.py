@@ -9,7 +9,8 @@ I2 after a step: each delivery that was recorded has its row, in the state to wh
 have led it, with the age that it has had from the first. If it is open, its row also says who or
 what moves it on, within the time in which everything must come to rest: CLAIMED its owner, its try
 and the end of its lease; IN_DOUBT its try; what waits the time of the next look; and SUPPRESSED
-the rule that holds it back.
+the rule that holds it back. And what has to wait for its next try is not tried before, however
+often it is held back and released meanwhile.
 
 I3 after a step: if every program died now and Postgres crashed, nothing would be lost. Each alert
 that was announced is on the ledger's disk, with a row for every recipient, or a copy of it lies in
@@ -48,6 +49,8 @@ class Known:
     state: State
     created_at: float
     alert_id: str
+    not_before: float = 0.0
+    """Until when its next try has to wait, on the ledger's clock."""
 
 
 @dataclass
@@ -76,8 +79,11 @@ class StepJudge:
                 _tell_change(known, row)
             if state in WAITING:
                 _has_its_time(row, latest)
+                if state is State.RETRY_WAIT:
+                    known.not_before = row.next_attempt_at
             elif state in TRIED:
                 _has_its_try(row, tables, latest)
+                _has_waited(row, tables, known)
         if len(self._rows) != len(tables.rows):
             self._forget_undone(tables)
         if (sizes := _sizes(tables)) != self._sizes:
@@ -143,6 +149,11 @@ def _has_its_try(row: Row, tables: Tables, latest: float) -> None:
         raise Violation(f"I2: {row.delivery_id[:6]} is {row.state}, and no try says by whom")
     if row.state is State.CLAIMED and (row.lease_until is None or row.lease_until > latest):
         raise Violation(f"I2: {row.delivery_id[:6]} is CLAIMED, and its lease does not end")
+
+
+def _has_waited(row: Row, tables: Tables, known: Known) -> None:
+    if tables.attempts[row.delivery_id, row.attempt].claimed_at < known.not_before:
+        raise Violation(f"I2: {row.delivery_id[:6]} is tried before its wait is over")
 
 
 def _has_its_time(row: Row, latest: float) -> None:

@@ -103,6 +103,28 @@ async def test_evidence_moves_in_both_what_was_tried_silenced_and_released(
         assert row.state is after
 
 
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_what_waits_for_its_retry_waits_on_however_often_it_is_silenced_and_released(
+    migrated: str, times: int
+) -> None:
+    async with _two_ledgers(migrated) as keepers:
+        both, key = keepers.both, IDS[0]
+        both.accept([_new(GROUPS[0], 0, 0)])
+        await both.by_id("a", [key])
+        again = (State.RETRY_WAIT, State.RETRY_WAIT)
+        await both.settle("a", [Settlement(key, both.claims[0].fence, *again, None, 60.0)])
+        for _ in range(times):
+            keepers.judge("backlog", "", _silence)
+            keepers.judge("due", "", _release)
+        await both.pass_time(59.0)
+        await both.by_id("b", [key])
+        assert len(both.claims) == 1
+        await both.pass_time(2.0)
+        await both.by_id("b", [key])
+        both.check()
+        assert [claim.attempt for claim in both.claims] == [1, 2]
+
+
 @asynccontextmanager
 async def _two_ledgers(url: str) -> AsyncIterator[BothKeepers]:
     one = LedgerSettings.model_validate({"postgres_url": url, "postgres_pool_size": 1})

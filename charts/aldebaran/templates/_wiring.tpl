@@ -25,6 +25,11 @@ scheme is put before an empty address, as no host can be found in that. */}}
 {{- end -}}
 {{- else if eq .name "heartbeat" -}}
 {{- if $root.Values.auditor.enabled }}{{ $_ := set $wired "heartbeat_auditors" $root.Values.auditor.ids }}{{ end -}}
+{{- else if eq .name "rehearsal" -}}
+{{- if $root.Values.auditor.enabled -}}
+{{- $_ := set $wired "auditor_slots" (include "aldebaran.slots" $root | int) -}}
+{{- $_ := set $wired "auditor_shuffle_partitions" $root.Values.auditor.shufflePartitions -}}
+{{- end -}}
 {{- else if eq .name "lookout" -}}
 {{- with $root.Values.publicUrls.console }}{{ $_ := set $wired "console_public_url" . }}{{ end -}}
 {{- if $root.Values.routes }}{{ $_ := set $wired "routes_file" "/etc/aldebaran/routes/routes.yaml" }}{{ end -}}

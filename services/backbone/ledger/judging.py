@@ -92,7 +92,7 @@ WITH told AS (
       ELSE d.record || jsonb_build_object('subject', t.subject, 'text', t.text) END,
     next_attempt_at = CASE t.after WHEN 'SUPPRESSED' THEN t.until
       ELSE greatest(ledger_now(), d.not_before) END,
-    not_before = CASE WHEN t.after = 'SUPPRESSED' AND t.before = 'RETRY_WAIT'
+    not_before = CASE WHEN t.after = 'SUPPRESSED' AND t.before <> 'SUPPRESSED'
       THEN d.next_attempt_at WHEN t.after = 'SUPPRESSED' THEN d.not_before END,
     published_at = CASE t.after WHEN 'PENDING' THEN NULL ELSE d.published_at END
   FROM told t WHERE d.delivery_id = t.delivery_id AND d.state = t.before AND d.fence = t.fence

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
+from pyspark.sql import SparkSession
 
+from auditor.book import Declared
 from auditor.rehearsal.course import Bounds
 from auditor.rehearsal.rehearsing import Limits, rehearse
 from auditor.rehearsal.versions import read_versions
+from auditor.room import room
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from engine.session import quieten
@@ -55,7 +58,7 @@ def carry_out(settings: AuditorSettings, errand: Errand) -> int:
         sys.stderr.write(f"{errand.question.name}: {said}\n")
         return EXIT_BAD_SETTINGS
     try:
-        answer = _tried(alone(settings), rehearsal, errand)
+        answer = _tried(settings, rehearsal, errand)
     except (Refused, Transient) as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_BAD_SETTINGS if isinstance(error, Refused) else EXIT_AWAY
@@ -84,6 +87,13 @@ def alone(settings: AuditorSettings) -> AuditorSettings:
     return settings.model_copy(update={"auditor_master": "", "auditor_slots": SLOTS})
 
 
+def with_room(
+    answer: Answer, spark: SparkSession, settings: AuditorSettings, declared: Declared
+) -> Answer:
+    """Return the answer with what a check of the file says of the auditors' slots."""
+    return answer.model_copy(update={"room": room(spark, settings, declared)})
+
+
 def _tried(settings: AuditorSettings, rehearsal: Rehearsal, errand: Errand) -> Answer:
     """Try it; what is wrong with the text is told before Spark is started."""
     with tempfile.TemporaryDirectory(prefix="aldebaran-rehearsal-") as folder:
@@ -92,10 +102,12 @@ def _tried(settings: AuditorSettings, rehearsal: Rehearsal, errand: Errand) -> A
         except (BadDeclaration, Refused) as error:
             return Answer(refused=str(error))
     limits = Limits(errand.records, Bounds(ROWS_MAX, errand.seconds))
-    spark = open_session(settings)
+    here = alone(settings)
+    spark = open_session(here)
     try:
         clock, span_seconds = SystemClock(), rehearsal.span_seconds
-        return rehearse(spark, settings, clock, versions, span_seconds, limits)
+        answer = rehearse(spark, here, clock, versions, span_seconds, limits)
+        return answer if answer.refused else with_room(answer, spark, settings, versions.new)
     finally:
         quieten(spark)
         spark.stop()

@@ -4,10 +4,12 @@ Spark's `local-cluster` starts executors as processes of their own, as Kubernete
 """
 
 import json
+import subprocess
+import sys
 
 import pytest
 
-from tests.integration.auditor.running import SLOTS, Findings, Place, Sender, wait_for
+from tests.integration.auditor.running import ROOT, SLOTS, Findings, Place, Sender, wait_for
 from tests.integration.auditor.test_over_purchase_live import sockets_between_tasks
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -45,3 +47,14 @@ def test_a_task_in_another_process_is_named_and_not_waited_for(place: Place) -> 
     place.declare("over-purchase")
     with place.auditor(**executors(started=2, declared=1)) as auditor:
         wait_for("it is said", lambda: "runs in another process" in auditor.log())
+
+
+def test_an_executor_that_was_killed_is_known_whatever_the_failure_says(place: Place) -> None:
+    program = [sys.executable, "-m", "tests.integration.auditor.losing"]
+    environment = place.environment() | {"SPARK_LOCAL_IP": "127.0.0.1"}
+    ended = subprocess.run(
+        program, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    )
+    before, after, later = ended.stdout.splitlines()
+    assert (before, later) == ("None", "None")
+    assert after.startswith("executor 0 was lost (")

@@ -72,6 +72,7 @@ def test_it_finds_what_a_live_auditor_has_found_and_tells_nobody(
         assert answer.looked.events == answer.looked.wanted == 24
         assert answer.new is not None
         assert (answer.new.cut, answer.new.malformed) == ("", 1)
+        assert answer.room.startswith("needs ")
     assert not list(alerts.fresh())
 
 

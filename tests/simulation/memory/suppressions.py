@@ -143,7 +143,7 @@ class MemorySuppressions:
             row.next_attempt_at = max(now, row.not_before or now)
             row.not_before = row.suppressed_by = row.group_key = row.group_limit = None
         elif waits is not None:
-            if before is State.RETRY_WAIT:
+            if before is not State.SUPPRESSED:
                 row.not_before = row.next_attempt_at
             row.next_attempt_at, row.suppressed_by = waits.until.timestamp(), waits.by
             row.group_key, row.group_limit = waits.group_key, waits.group_limit

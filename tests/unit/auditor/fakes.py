@@ -1,6 +1,7 @@
 """Queries and remedies that do as they are told, to try supervision without Spark."""
 
 import random
+import threading
 from typing import Any, ClassVar
 
 from auditor.boundaries import Boundaries
@@ -11,6 +12,7 @@ from auditor.supervision import Supervised, Watched
 from engine.restarts import Failures, RestartLimit
 from services.backbone.backoff import Backoff
 from services.backbone.clock import ManualClock
+from services.backbone.errors import Transient
 
 
 def failures(most: int) -> Failures:
@@ -50,24 +52,39 @@ class FakeJobs:
         return [each for each in self.jobs if each.number > after]
 
 
+PATIENCE_SECONDS = 20.0
+"""How long a test waits for another thread before it takes it for lost."""
+
+
 class FakeRemedies:
     """Notes what was asked for, and raises what it is told to."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.may_end = threading.Event()
+        """A remedy takes until this is set, as it is at first."""
+        self.may_end.set()
+        self.ends_when_broken_off = True
         self.text = ""
         """All that was said of the last failure that was suspected to hide something."""
         self.error: Exception | None = None
 
     def _note(self, what: str) -> None:
         self.asked.append(what)
+        assert self.may_end.wait(PATIENCE_SECONDS)
         if self.error:
             raise self.error
+
+    def break_off(self) -> None:
+        if self.ends_when_broken_off:
+            self.error = Transient("broken off")
+            self.may_end.set()
 
     def spare(self, reason: str) -> None:
         self._note("spare")
 
-    def accept_loss(self, reason: str) -> None:
+    def accept_loss(self, reason: str, text: str) -> None:
+        self.text = text
         self._note("accept loss")
 
     def rebuild(self, reason: str) -> None:
@@ -103,7 +120,15 @@ class Scene:
         self.told.append(seconds)
 
     def look(self, seconds: float = 0) -> None:
+        """Look after the watch, and once more when what is done for it is over, if it may end."""
         self.clock.move(seconds)
+        self.supervised.look()
+        if self.remedies.may_end.is_set():
+            self.settle()
+
+    def settle(self) -> None:
+        """Wait for what is done for the watch, and look at what came of it."""
+        assert self.supervised.settles(PATIENCE_SECONDS)
         self.supervised.look()
 
     def fail(self, text: str) -> None:

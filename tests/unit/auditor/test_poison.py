@@ -153,3 +153,16 @@ def test_note_that_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "spared.json").write_text(text)
     with pytest.raises(Refused, match="move it away"):
         read_spared(tmp_path)
+
+
+def test_a_search_without_time_takes_one_step_and_goes_on_with_what_was_looked_at_least() -> None:
+    ranges = [Range("t", number, 5, 5 + 2 * STEP_RECORDS) for number in range(3)]
+    bad = Place("t", 2, 5 + STEP_RECORDS)
+    query = Query({bad})
+    found_good: tuple[Range, ...] = ()
+    for _ in range(5):
+        verdict = search(behind(ranges, found_good), query.fails, lambda: False)
+        assert verdict.guilty is None
+        found_good = good(ranges, verdict.unseen)
+    assert query.runs == 5
+    assert search(behind(ranges, found_good), query.fails, lambda: False).place == bad

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
+from auditor import metrics
 from auditor import reload as reloading
 from auditor.book import Book, Declared, read_book
 from auditor.checkpoint import Checkpoint, fingerprint
@@ -22,7 +23,7 @@ from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import SHIPPED_WATCHES
-from tests.unit.auditor.fakes import Scene
+from tests.unit.auditor.fakes import PATIENCE_SECONDS, Scene
 
 SLOTS_EACH = 5
 WATCH, OTHER = "over-purchase", "unusual-volume"
@@ -84,7 +85,14 @@ class World:
         for _ in range(count):
             self.fleet.look()
             self.reload.look()
+            self.settle()
             self.clock.move(1)
+
+    def settle(self) -> None:
+        """Wait for what is done for watches in trouble, as far as it may end."""
+        for _, scene in self.made:
+            if scene.remedies.may_end.is_set():
+                assert scene.supervised.settles(PATIENCE_SECONDS)
 
     def edit(self, before: str, after: str, watch: str = WATCH) -> None:
         path = self.watches / f"{watch}.yaml"
@@ -213,6 +221,23 @@ def test_removed_and_paused_watches_end_and_come_back(world: World) -> None:
     assert world.queries(OTHER) == [False, True]
 
 
+@pytest.mark.parametrize("end", ["takes over", "is taken back", "fails"])
+def test_how_far_a_change_is_behind_is_shown_only_until_it_is_over(world: World, end: str) -> None:
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    metrics.BEHIND.labels(WATCH).set(7)
+    match end:
+        case "takes over":
+            world.catch_up()
+        case "is taken back":
+            world.edit("limit: 25 hours", "limit: 24 hours")
+        case _:
+            world.made[-1][1].remedies.error = Refused("its SQL fails")
+            world.made[-1][1].queries[-1].fail("SQLSTATE: 22003")
+            world.turns()
+    assert world.partner.take()
+    assert value("change_behind_records") is None
+
+
 NOT_NOW = [Transient("brokers away"), MissingTopic("topic t does not exist: declare it")]
 
 
@@ -319,6 +344,30 @@ def test_a_mended_watch_no_longer_counts_as_stopped(world: World) -> None:
     assert value("stopped") == 1
     world.edit("severity: critical", "severity: warning")
     assert value("stopped") == 0
+
+
+@pytest.mark.parametrize("after", ["paused: true", "severity: info"])
+def test_a_change_lets_what_is_done_for_its_watch_end_and_keeps_no_other_waiting(
+    world: World, after: str
+) -> None:
+    _, sick = next(made for made in world.made if made[0].name == WATCH)
+    _, well = next(made for made in world.made if made[0].name == OTHER)
+    sick.remedies.may_end.clear()
+    sick.remedies.ends_when_broken_off = False
+    sick.queries[-1].fail("SQLSTATE: 22003")
+    world.turns()
+    world.edit(*(("version: 1", f"version: 1\n{after}") if "paused" in after else EDITED))
+    assert WATCH in world.fleet.running
+    assert len(world.queries()) == 1
+    well.queries[-1].fail("gone")
+    world.turns()
+    assert well.queries[-1].isActive
+    sick.remedies.may_end.set()
+    world.turns()
+    assert world.queries() == ([False] if "paused" in after else [False, True])
+
+
+EDITED = ("severity: critical", "severity: info")
 
 
 def value(metric: str, watch: str = WATCH) -> float | None:

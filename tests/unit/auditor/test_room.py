@@ -7,8 +7,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from auditor.book import Declared, read_watch
+from auditor.rehearsal.line import with_room
 from auditor.room import room
 from auditor.settings import AuditorSettings
+from services.contracts.rehearsals import Answer
 from services.contracts.streams import load_streams
 from services.contracts.watches import SHIPPED_WATCHES
 from tests.unit.auditor.batches import EXAMPLE
@@ -35,6 +37,12 @@ def test_the_example_of_the_docs_fits_beside_the_shipped_watches(spark: SparkSes
     example = read_watch(EXAMPLE, load_streams())
     said = room(spark, settings(), example)
     assert said == f"needs 5 slots and fits: {SHIPPED}, client-limit 5, of {DEFAULT}"
+
+
+def test_a_rehearsal_tells_the_same(spark: SparkSession) -> None:
+    example = read_watch(EXAMPLE, load_streams())
+    told = with_room(Answer(), spark, settings(slots=14), example).room
+    assert told == room(spark, settings(slots=14), example)
 
 
 def test_too_few_are_told_with_how_many_it_takes(spark: SparkSession) -> None:

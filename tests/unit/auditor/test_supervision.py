@@ -3,6 +3,7 @@
 import pytest
 from prometheus_client import REGISTRY
 
+from auditor import metrics
 from auditor.fleet import Fleet, Running
 from auditor.progress import Progress, Pulse
 from auditor.stagger import Phase
@@ -67,6 +68,32 @@ def test_restart_counts_batches_again_and_gives_new_time() -> None:
     pulse.started(100)
     assert pulse.dead(150) is None
     assert pulse.take([batch(7)], True, 150) == [batch(7)]
+
+
+def test_age_goes_on_over_starts_that_come_to_no_batch() -> None:
+    scene = Scene("young", most=0)
+    for _ in range(20):
+        scene.look(61)
+        scene.fail("gone")
+    assert value("progress_age_seconds", "young") == 20 * 61
+
+
+def test_a_watch_without_a_query_reads_and_finds_nothing_now() -> None:
+    scene = Scene("idle")
+    scene.look()
+    for gauge in (metrics.ROW_RATE, metrics.FINDING_RATE, metrics.PROCESSORS):
+        gauge.labels("idle").set(7)
+    scene.look()
+    assert value("rows_per_second", "idle") == 7
+    scene.remedies.error = Refused("no way")
+    scene.fail("SQLSTATE: 22012")
+    scene.look(100)
+    shown = ("rows_per_second", "findings_per_second", "processors", "progress_age_seconds")
+    assert [value(name, "idle") for name in shown] == [0, 0, 0, 100]
+
+
+def value(metric: str, watch: str) -> float | None:
+    return REGISTRY.get_sample_value(f"aldebaran_auditor_{metric}", {"watch": watch})
 
 
 REMEDY = [
@@ -182,6 +209,7 @@ def test_trouble_of_one_watch_leaves_the_others_running() -> None:
     fleet.look()
     sick.queries[-1].fail("SQLSTATE: 22003")
     fleet.look()
+    sick.settle()
     assert well.queries[0].isActive
     assert fleet.notes() == "watch sick: bad SQL"
     assert "watch sick: bad SQL" in str(fleet.not_ready())
@@ -199,7 +227,7 @@ def test_a_watch_counts_as_stopped_until_it_is_looked_after_anew() -> None:
 
 
 def counted_as_stopped(watch: str) -> float | None:
-    return REGISTRY.get_sample_value("aldebaran_auditor_stopped", {"watch": watch})
+    return value("stopped", watch)
 
 
 def test_a_missing_watch_is_told_with_its_reason_until_it_runs_or_need_not() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from auditor.checkpoint import ASIDE, Checkpoint, fingerprint
-from auditor.poison import STEP_RECORDS, STEPS_MAX, Fails, Range, Verdict
+from auditor.poison import STEP_RECORDS, STEPS_MAX, Range, Verdict
 from auditor.poison import search as real_search
 from auditor.remedies import RealRemedies
 from auditor.spared import Place, note_spared, read_spared
@@ -19,6 +19,10 @@ from tests.unit.auditor.batches import STREAMS, WATCHES
 WATCH = WATCHES["over-purchase"]
 SAID = "Job aborted due to stage failure"
 PLACES = (Place("trades", 0, 7), Place("trades", 1, 9))
+GAP = (
+    "org.apache.kafka.clients.consumer.OffsetOutOfRangeException: Fetch position FetchPosition"
+    "{offset=3, offsetEpoch=Optional[0]} is out of range for partition trades-0"
+)
 FEW, MANY = 10, 2 * STEPS_MAX * STEP_RECORDS
 
 
@@ -30,6 +34,7 @@ class Suspected:
         self.guilty: Range | None = None
         self.searched: list[list[Range]] = []
         self.trial: Exception | None = None
+        self.lost: str | None = None
         checkpoint = Checkpoint("w", home, fingerprint(WATCH, STREAMS, 2))
         recipe: Any = SimpleNamespace(
             checkpoint=checkpoint,
@@ -44,11 +49,12 @@ class Suspected:
         monkeypatch.setattr("auditor.remedies.committed", lambda *_: {})
         monkeypatch.setattr("auditor.remedies.search", self._search)
         monkeypatch.setattr("auditor.remedies.try_out", self._try_out)
+        monkeypatch.setattr("auditor.remedies.lost_since", lambda *_: self.lost)
 
     def _kept(self, *_: object) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
         return {"trades": {0: 0}}, {"trades": {0: self.newest}}
 
-    def _search(self, ranges: Sequence[Range], _: Fails) -> Verdict:
+    def _search(self, ranges: Sequence[Range], *_: object) -> Verdict:
         self.searched.append(list(ranges))
         if self.guilty is not None:
             return Verdict(self.guilty)
@@ -97,6 +103,15 @@ def test_a_record_behind_a_lost_executor_is_still_looked_for(suspected: Suspecte
         suspected.suspect(OUTSIDE[-1])
 
 
+def test_a_lost_executor_that_the_failure_does_not_name_sets_nothing_aside(
+    suspected: Suspected,
+) -> None:
+    suspected.lost = "executor 1 was lost"
+    with pytest.raises(Transient, match="executor 1 was lost: Job aborted"):
+        suspected.suspect("Connection to streaming shuffle writer 38 closed before termination")
+    assert suspected.set_aside() == 0
+
+
 def test_a_trial_that_cannot_be_made_sets_nothing_aside(suspected: Suspected) -> None:
     suspected.trial = Transient("no room")
     with pytest.raises(Transient, match="no room"):
@@ -135,6 +150,6 @@ def test_a_rebuilt_watch_still_reads_past_the_records_it_knows(suspected: Suspec
 
 def test_a_topic_that_may_be_another_one_is_read_whole(suspected: Suspected) -> None:
     note_spared(suspected.checkpoint.folder, PLACES)
-    suspected.remedies.accept_loss("OffsetOutOfRangeException")
+    suspected.remedies.accept_loss(SAID, f"{SAID}: Lost task 0.0 in stage 5.0\n{GAP}")
     assert suspected.set_aside() == 1
     assert read_spared(suspected.checkpoint.folder) == ()

@@ -53,6 +53,34 @@ def test_full_disk_is_no_broken_checkpoint() -> None:
     assert judge(text) is Trouble.OUTSIDE
 
 
+SIGNS = [
+    "org.apache.kafka.clients.consumer.OffsetOutOfRangeException",
+    "[KAFKA_DATA_LOSS.ADDED_PARTITION_DOES_NOT_START_FROM_OFFSET_ZERO]",
+    "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED]",
+    "java.io.IOException: No space left on device",
+    "[STREAMING_REAL_TIME_MODE.SINK_NOT_SUPPORTED]",
+]
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "[CAST_INVALID_INPUT] The value '{}' SQLSTATE: 22018",
+        "[USER_RAISED_EXCEPTION] {} SQLSTATE: P0001",
+    ],
+)
+def test_what_a_record_says_is_no_sign_of_anything_else(raised: str, sign: str) -> None:
+    text = f"[STREAM_FAILED] Query [id = 1] ended: {raised.format(sign)}"
+    assert judge(text) is Trouble.RECORD
+    assert judge(sign) is not Trouble.RECORD
+
+
+def test_records_that_are_gone_are_of_a_class_for_data_and_still_known() -> None:
+    text = "[KAFKA_DATA_LOSS.START_OFFSET_RESET] Starting offset was changed. SQLSTATE: 22000"
+    assert judge(text) is Trouble.LOST_RECORDS
+
+
 UNLOADED = "CANNOT_LOAD_STATE_STORE"
 NOT_THE_CHECKPOINT = {
     "FAILED_TO_GET_CHANGELOG_WRITER",
@@ -116,6 +144,7 @@ BLAMED = [
         "exited caused by one of the running tasks) Reason: exit code 137(SIGKILL)",
         "executor was lost",
     ),
+    ("[STREAMING_SHUFFLE_WRITER_CONNECTION_TIMEOUT] Streaming shuffle", "reach each other"),
     ("[CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT] Cannot run the pipelined", "executor is missing"),
     ("Multiple streaming queries are concurrently using commits", "another program"),
 ]

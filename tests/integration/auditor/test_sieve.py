@@ -1,0 +1,57 @@
+"""Running a watch's SQL over a few records touches no query beside it, and ends when it is told."""
+
+import threading
+
+import pytest
+from pyspark.sql import SparkSession
+
+from auditor.offsets import unread
+from auditor.poison import Range
+from auditor.query import Recipe
+from auditor.sieve import Sieve
+from auditor.underway import UnderWay
+from engine.brokers import kept_offsets
+from services.backbone.errors import Transient
+from tests.integration.auditor.inside import Inside, rewrite, settings_of
+from tests.integration.auditor.running import Place, Sender, wait_for
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+WITHOUT_END = (
+    "SELECT <columns>, sum(x * y) AS n, <rest> FROM trades LATERAL VIEW "
+    "explode(sequence(1, 100000)) AS x LATERAL VIEW explode(sequence(1, 100000)) AS y "
+    "GROUP BY order_id"
+)
+
+
+def test_queries_that_start_meanwhile_do_not_see_its_records(
+    spark: SparkSession, place: Place
+) -> None:
+    place.declare("over-purchase")
+    recipe, (part,) = one_record(spark, place)
+    assert not Sieve(recipe, threading.Event()).fails(part)
+    assert spark.table(f"`{place.stream}`").isStreaming
+
+
+def test_a_run_ends_when_it_is_cancelled(spark: SparkSession, place: Place) -> None:
+    place.declare("over-purchase")
+    rewrite(place, WITHOUT_END)
+    recipe, (part,) = one_record(spark, place)
+    sieve = Sieve(recipe, threading.Event())
+    search = UnderWay("search", lambda: sieve.fails(part), 0.0)
+    tracker = spark.sparkContext.statusTracker()
+    wait_for("it runs", lambda: bool(tracker.getActiveStageIds()))
+    sieve.cancel()
+    assert search.is_over(60)
+    with pytest.raises(Transient, match="cancel"):
+        search.outcome()
+
+
+def one_record(spark: SparkSession, place: Place) -> tuple[Recipe, list[Range]]:
+    """Send one record; return what the watch is started from, and where that lies."""
+    sender, settings = Sender(place), settings_of(place)
+    sender.request("one", 1)
+    sender.flush()
+    recipe = Inside(spark, settings).fleet.running["over-purchase"].recipe
+    oldest, newest = kept_offsets(spark, settings.kafka_client_options(), [place.stream])
+    return recipe, unread({}, oldest, newest)

@@ -141,7 +141,7 @@ cluster-images: ## Build the images for cluster-test; LOAD="kind load docker-ima
 	$(if $(LOAD),for image in $(CLUSTER_IMAGES); do $(LOAD) aldebaran/$$image; done)
 
 .PHONY: cluster-addons
-cluster-addons: $(VENV_STAMP) ## Build others' programs from source, install them where kubectl points: ADDONS="metrics-server keda"
+cluster-addons: $(VENV_STAMP) ## Build others' programs from source, install them where kubectl points: ADDONS="metrics-server keda spark-operator"
 	@$(PYTHON) -m tests.cluster.addons build $(ADDONS)
 	@$(PYTHON) -m tests.cluster.addons install $(ADDONS)
 

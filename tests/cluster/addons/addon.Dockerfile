@@ -2,6 +2,7 @@
 # `make cluster-addons` builds it, in a folder whose files lie as they shall in the image.
 ARG BASE=debian:bookworm-slim
 FROM ${BASE}
+USER 0
 ARG PACKAGES=""
 RUN if [ -n "${PACKAGES}" ]; then apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${PACKAGES} \

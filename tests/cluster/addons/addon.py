@@ -26,6 +26,8 @@ class Addon:
     """Applies them, the images replaced by ours, and waits until all is ready; takes their path."""
     linked: Mapping[str, str] = field(default_factory=dict)
     """Variables of the program that the linker sets, as its version."""
+    base: str = ""
+    """Image that its own is built on, where it starts what is in it; empty: Debian."""
     packages: tuple[str, ...] = ()
     """Debian packages whose programs it starts."""
     user: int = 65532

@@ -131,6 +131,7 @@ def go_commands(workshop: Workshop, addon: Addon) -> list[list[str]]:
 def image_command(workshop: Workshop, addon: Addon) -> list[str]:
     """Return the command that makes its image."""
     told = {
+        **({"BASE": addon.base} if addon.base else {}),
         "ENTRY": next(iter(addon.programs)),
         "PACKAGES": " ".join(addon.packages),
         "RUN_AS": str(addon.user),

@@ -72,7 +72,7 @@ def wait_established(*definitions: str) -> None:
 
 def helm(name: str, inside: str, chart: Path, values: Mapping[str, object]) -> None:
     """Install or upgrade a chart with values, and wait until all of it is ready."""
-    where = ("-n", inside, "--create-namespace")
+    where = ("--install", "-n", inside, "--create-namespace")
     waited = ("--wait", "--timeout", READY_TIMEOUT)
-    command = ("helm", *where, "upgrade", "--install", name, str(chart), *waited, "-f", "-")
+    command = ("helm", "upgrade", *where, name, str(chart), *waited, "-f", "-")
     run(command, json.dumps(values))

@@ -7,12 +7,14 @@ from services.machine.problems import MachineProblem
 from tests.cluster.addons.addon import Addon
 from tests.cluster.addons.keda import KEDA
 from tests.cluster.addons.metrics_server import METRICS_SERVER
+from tests.cluster.addons.spark_operator import SPARK_OPERATOR
 
 ADDONS: Final = {
     addon.name: addon
     for addon in (
         METRICS_SERVER,
         KEDA,
+        SPARK_OPERATOR,
     )
 }
 

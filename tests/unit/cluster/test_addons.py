@@ -1,6 +1,7 @@
 """Add-ons of a test cluster: what is fetched, built and applied, without Go or a cluster."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.cluster.addons.addon import Addon
 from tests.cluster.addons.building import Workshop, checked, go_commands, image_command, unpack
 from tests.cluster.addons.installing import documents, with_image
 from tests.cluster.addons.keda import started
+from tests.cluster.addons.spark_operator import values
 from tests.cluster.addons.table import ADDONS, named
 
 ADDON = Addon(
@@ -77,6 +79,12 @@ def test_the_image_starts_the_first_program() -> None:
     assert told == ["ENTRY=/lamp", "PACKAGES=iptables ipset", "RUN_AS=0"]
     assert command[-5:-3] == ["-t", "aldebaran-test/lamp:v2.1.0"]
     assert command[-1] == "/tools/addons/lamp-v2.1.0/image"
+
+
+def test_the_image_is_built_on_the_one_whose_programs_it_starts() -> None:
+    on_spark = replace(ADDON, base="aldebaran/spark:dev")
+    assert "BASE=aldebaran/spark:dev" in image_command(SHOP, on_spark)
+    assert not [each for each in image_command(SHOP, ADDON) if each.startswith("BASE=")]
 
 
 def test_workshop_is_where_the_tools_are(tmp_path: Path) -> None:
@@ -146,6 +154,13 @@ spec: {template: {spec: {containers: [{image: z}]}}}
     assert pod["initContainers"] == [{"name": "a", **given}]
     assert pod["containers"] == [{"name": "b", **given}]
     assert definition["spec"]["template"]["spec"]["containers"] == [{"image": "z"}]
+
+
+def test_the_spark_operator_is_told_our_image_and_to_work_everywhere() -> None:
+    told = values("aldebaran-test/spark-operator:v2.3.0")
+    image = {"registry": "aldebaran-test", "repository": "spark-operator", "tag": "v2.3.0"}
+    assert told["image"] == image
+    assert told["spark"]["jobNamespaces"] == [""]
 
 
 def test_keda_programs_are_told_apart_in_one_image() -> None:

@@ -140,6 +140,11 @@ cluster-images: ## Build the images for cluster-test; LOAD="kind load docker-ima
 	docker tag aldebaran/spark:dev aldebaran/spark:next
 	$(if $(LOAD),for image in $(CLUSTER_IMAGES); do $(LOAD) aldebaran/$$image; done)
 
+.PHONY: cluster-addons
+cluster-addons: $(VENV_STAMP) ## Build others' programs from source, install them where kubectl points: ADDONS="metrics-server keda spark-operator"
+	@$(PYTHON) -m tests.cluster.addons build $(ADDONS)
+	@$(PYTHON) -m tests.cluster.addons install $(ADDONS)
+
 .PHONY: cluster-test
 cluster-test: $(VENV_STAMP) ## Install the chart where kubectl points, kill, upgrade, roll back; writes docs/reports/cluster.md
 	CLUSTER_REPORT=docs/reports/cluster.md $(VENV)/bin/pytest -m cluster tests/cluster $(CLUSTER)

@@ -29,7 +29,7 @@ RUNS = (
     + (", checkpoints in a store" if IN_STORE else "")
 )
 """How the auditors run, as the report tells it."""
-NAMESPACE = "aldebaran-test"
+NAMESPACE = os.environ.get("CLUSTER_NAMESPACE", "aldebaran-test")
 SLOTS = 5
 """What each of the shipped watches needs at once."""
 
@@ -122,7 +122,7 @@ def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) ->
     """The chart installed and ready, with a far end beside it."""
     folder = tmp_path_factory.mktemp("cluster")
     kubectl = Kubectl(NAMESPACE)
-    run(("kubectl", "apply", "-f", "-"), _namespace())
+    kubectl.make_namespace()
     kubectl.say("apply", "-f", str(HERE / "inbox.yaml"))
     values = [HERE / "values.yaml", declared(folder)]
     values += [in_store(store, folder / "store.yaml")] if store else []
@@ -130,17 +130,7 @@ def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) ->
     release.install()
     yield release
     if not KEEP:
-        # The second auditor would wait minutes for the first; the next run needs the name.
-        kubectl.say("delete", "statefulsets,deployments", "--all")
-        kubectl.say("delete", "pods", "--all", "--force", "--grace-period=0")
-        run(("kubectl", "delete", "namespace", NAMESPACE, "--timeout=120s"))
-
-
-def _namespace() -> str:
-    """Every pod must keep the strictest of Kubernetes' standards for pods."""
-    label = {"pod-security.kubernetes.io/enforce": "restricted"}
-    metadata = {"name": NAMESPACE, "labels": label}
-    return json.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+        release.remove()
 
 
 @pytest.fixture(scope="session")

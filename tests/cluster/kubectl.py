@@ -33,6 +33,12 @@ def run(command: Sequence[str], given: str | None = None) -> str:
     return made.stdout
 
 
+def kinds() -> set[tuple[str, str]]:
+    """Return the API version and name of every kind of object that the API server knows."""
+    told = run(("kubectl", "api-resources", "--no-headers")).splitlines()
+    return {(words[-3], words[-1]) for words in map(str.split, told)}
+
+
 @dataclass(frozen=True)
 class Kubectl:
     """One namespace of the cluster that kubectl points at."""
@@ -42,6 +48,13 @@ class Kubectl:
     def say(self, *arguments: str, given: str | None = None) -> str:
         """Run kubectl; return what it says."""
         return run(("kubectl", "-n", self.namespace, *arguments), given)
+
+    def make_namespace(self) -> None:
+        """Make the namespace; its pods must keep the strictest of Kubernetes' standards."""
+        label = {"pod-security.kubernetes.io/enforce": "restricted"}
+        metadata = {"name": self.namespace, "labels": label}
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+        run(("kubectl", "apply", "-f", "-"), json.dumps(namespace))
 
     def get(self, kind: str, *selectors: str) -> list[Object]:
         """Return objects of a kind; each selector is a label with its value."""

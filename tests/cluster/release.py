@@ -18,6 +18,7 @@ import psycopg
 from services.machine.ports import free_ports
 from services.machine.problems import MachineProblem
 from tests.acceptance.system import CHANNELS, ROOT, Simulation
+from tests.cluster.drivers import KIND, not_driven
 from tests.cluster.kubectl import Kubectl, Object, ready, run, until
 from tests.integration.samples import total
 
@@ -73,6 +74,20 @@ class Release:
             )
         )
         self.wait_ready()
+
+    def remove(self) -> None:
+        """Remove all of it, with its namespace, and let nothing drain.
+
+        The second auditor would wait minutes for the first; the next run needs the name.
+        """
+        makers = ["statefulsets", "deployments", *([KIND] if self._by_operator else [])]
+        self.kubectl.say("delete", ",".join(makers), "--all")
+        self.kubectl.say("delete", "pods", "--all", "--force", "--grace-period=0")
+        run(("kubectl", "delete", "namespace", self.kubectl.namespace, "--timeout=120s"))
+
+    @property
+    def _by_operator(self) -> bool:
+        return "auditor.runner=kubeflow" in self.set
 
     def upgrade(self, tag: str) -> None:
         """Upgrade to images of another tag, and wait until every part is ready."""
@@ -134,10 +149,11 @@ class Release:
         )
 
     def unready(self) -> list[str]:
-        """Return the sets whose pods are not all there, new and ready."""
+        """Return the sets whose pods are not all there, new and ready, and such drivers."""
         mine = f"app.kubernetes.io/instance={NAME}"
         sets = [*self.kubectl.get("statefulsets", mine), *self.kubectl.get("deployments", mine)]
-        return [each["metadata"]["name"] for each in sets if not whole(each)]
+        driven = not_driven(self.kubectl, mine) if self._by_operator else []
+        return [each["metadata"]["name"] for each in sets if not whole(each)] + driven
 
     def address(self, service: str) -> str:
         """Return where a Service of this namespace listens, by number."""

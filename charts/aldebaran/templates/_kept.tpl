@@ -23,7 +23,13 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- fail (printf "%s.size is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. To make it larger, where the class allows it: kubectl -n %s patch pvc %s -p '{\"spec\":{\"resources\":{\"requests\":{\"storage\":\"%s\"}}}}' (and those of further pods), then kubectl -n %s delete statefulset %s --cascade=orphan (its pods run on), then this again." $value $storage.size $name $size $namespace $pod $storage.size $namespace $name) -}}
 {{- end -}}
 {{- if ne (toJson .spec.accessModes) (toJson $modes) -}}
-{{- fail (printf "%s.accessModes is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. An auditor may lose its checkpoints, and builds them again: kubectl -n %s delete statefulset %s, then pvc %s, then this again; one auditor after the other." $value (toJson $modes) $name (toJson .spec.accessModes) $namespace $name $pod) -}}
+{{- $sets := list -}}
+{{- $claims := list -}}
+{{- range $id := $root.Values.auditor.ids -}}
+{{- $sets = append $sets (include "aldebaran.part" (list $root (printf "auditor-%s" $id))) -}}
+{{- $claims = append $claims (include "aldebaran.checkpointClaim" (list $root $id)) -}}
+{{- end -}}
+{{- fail (printf "%s.accessModes is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s --cascade=orphan (their pods run on), then kubectl -n %s delete pvc %s --wait=false (each goes with its pod), then this again, which replaces the pods one after the other; kubectl -n %s delete pod those that it leaves." $value (toJson $modes) $name (toJson .spec.accessModes) $namespace (join " " $sets) $namespace (join " " $claims) $namespace) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -91,6 +91,16 @@ labelSelector:
 {{- $options | toJson -}}
 {{- end -}}
 
+{{/* What Spark asks for beside the heap so that an operator's driver has `resources.limits.memory`:
+the auditor's values -> MiB, or nothing where there is no limit. Python and Java's own share it. */}}
+{{- define "aldebaran.driverOverhead" -}}
+{{- with dig "limits" "memory" "" .resources -}}
+{{- $limit := include "aldebaran.bytes" . -}}
+{{- $heap := include "aldebaran.bytes" (printf "%si" (upper $.heap)) -}}
+{{- if and $limit $heap }}{{ max 384 (divf (subf $limit $heap) 1048576 | int) }}m{{ end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The claim of one auditor's checkpoints, as a StatefulSet names it: [root, id]. */}}
 {{- define "aldebaran.checkpointClaim" -}}
 {{- printf "checkpoints-%s-0" (include "aldebaran.part" (list (index . 0) (printf "auditor-%s" (index . 1)))) -}}

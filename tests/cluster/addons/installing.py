@@ -1,0 +1,78 @@
+"""What add-ons are installed by: their own manifests, with our images, by kubectl and Helm."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from tests.cluster.kubectl import Object, run
+
+READY_TIMEOUT: Final = "180s"
+FIELD_MANAGER: Final = "aldebaran-test"
+
+
+def kustomized(folder: Path) -> list[Object]:
+    """Return what a kustomization makes."""
+    return documents(run(("kubectl", "kustomize", str(folder))))
+
+
+def documents(text: str) -> list[Object]:
+    """Return the objects of a YAML file, empty documents left out."""
+    return [each for each in yaml.safe_load_all(text) if each]
+
+
+def with_image(made: Iterable[Object], image: str) -> list[Object]:
+    """Return the same objects, every container of their pods with an image that is on the nodes."""
+    return [_with_image(each, image) for each in made]
+
+
+def _with_image(made: Object, image: str) -> Object:
+    pod = made.get("spec", {}).get("template", {}).get("spec")
+    if not pod or made["kind"] not in {"Deployment", "DaemonSet", "StatefulSet", "Job"}:
+        return made
+    kinds = [kind for kind in ("initContainers", "containers") if kind in pod]
+    given = {"image": image, "imagePullPolicy": "IfNotPresent"}
+    changed = pod | {kind: [each | given for each in pod[kind]] for kind in kinds}
+    template = made["spec"]["template"] | {"spec": changed}
+    return made | {"spec": made["spec"] | {"template": template}}
+
+
+def apply(made: Iterable[Object]) -> None:
+    """Apply objects on the server, as some definitions are too large for a client's annotation."""
+    listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(made)})
+    by = ("--server-side", "--force-conflicts", f"--field-manager={FIELD_MANAGER}")
+    run(("kubectl", "apply", *by, "-f", "-"), listed)
+
+
+def namespace(name: str, standard: str = "privileged") -> Object:
+    """Return a namespace, with the standard that its pods must keep."""
+    labels = {"pod-security.kubernetes.io/enforce": standard}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+def wait_rolled_out(inside: str, *sets: str) -> None:
+    """Wait until sets (`deployment/name`) have all their pods, new and ready."""
+    for each in sets:
+        run(("kubectl", "-n", inside, "rollout", "status", each, f"--timeout={READY_TIMEOUT}"))
+
+
+def wait_served(api: str) -> None:
+    """Wait until Kubernetes' API server serves an API of an add-on (`v1beta1.metrics.k8s.io`)."""
+    asked = ("wait", "--for=condition=Available", f"--timeout={READY_TIMEOUT}")
+    run(("kubectl", *asked, f"apiservice/{api}"))
+
+
+def wait_established(*definitions: str) -> None:
+    """Wait until Kubernetes' API server knows kinds of an add-on."""
+    asked = ("wait", "--for=condition=Established", f"--timeout={READY_TIMEOUT}")
+    run(("kubectl", *asked, *(f"crd/{each}" for each in definitions)))
+
+
+def helm(name: str, inside: str, chart: Path, values: Mapping[str, object]) -> None:
+    """Install or upgrade a chart with values, and wait until all of it is ready."""
+    where = ("--install", "-n", inside, "--create-namespace")
+    waited = ("--wait", "--timeout", READY_TIMEOUT)
+    command = ("helm", "upgrade", *where, name, str(chart), *waited, "-f", "-")
+    run(command, json.dumps(values))

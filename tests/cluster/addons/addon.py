@@ -28,6 +28,8 @@ class Addon:
     """Variables of the program that the linker sets, as its version."""
     packages: tuple[str, ...] = ()
     """Debian packages whose programs it starts."""
+    remove: Callable[["Addon", Path], None] | None = field(default=None, repr=False, compare=False)
+    """Takes all of it away again, where it may not stay in a cluster that others use too."""
     user: int = 65532
     """Whom it runs as, where its manifests say nothing."""
 

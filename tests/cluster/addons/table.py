@@ -5,7 +5,9 @@ from typing import Final
 
 from services.machine.problems import MachineProblem
 from tests.cluster.addons.addon import Addon
+from tests.cluster.addons.cloudnative_pg import CLOUDNATIVE_PG
 from tests.cluster.addons.keda import KEDA
+from tests.cluster.addons.kube_router import KUBE_ROUTER
 from tests.cluster.addons.metrics_server import METRICS_SERVER
 
 ADDONS: Final = {
@@ -13,6 +15,8 @@ ADDONS: Final = {
     for addon in (
         METRICS_SERVER,
         KEDA,
+        KUBE_ROUTER,
+        CLOUDNATIVE_PG,
     )
 }
 

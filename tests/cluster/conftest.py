@@ -14,8 +14,8 @@ from services.contracts.watches import SHIPPED_WATCHES
 from services.lookout.settings import SHIPPED_ROUTES
 from services.machine.problems import MachineProblem
 from tests.chaos.facts import load, machine
-from tests.cluster.kubectl import Kubectl, run
-from tests.cluster.release import HERE, Release
+from tests.cluster.kubectl import Kubectl, Object, run
+from tests.cluster.release import HERE, NAME, PAGES_PORT, Release
 from tests.cluster.report import ClusterReport
 from tests.integration.s3 import BUCKET, S3Server
 
@@ -121,9 +121,7 @@ def in_store(store: S3Server, written: Path) -> Path:
 def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) -> Iterator[Release]:
     """The chart installed and ready, with a far end beside it."""
     folder = tmp_path_factory.mktemp("cluster")
-    kubectl = Kubectl(NAMESPACE)
-    kubectl.make_namespace()
-    kubectl.say("apply", "-f", str(HERE / "inbox.yaml"))
+    kubectl = settled_in(NAMESPACE)
     values = [HERE / "values.yaml", declared(folder)]
     values += [in_store(store, folder / "store.yaml")] if store else []
     release = Release(kubectl, folder, values, auditors(), os.environ.get("CLUSTER_TAG", ""))
@@ -131,6 +129,27 @@ def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) ->
     yield release
     if not KEEP:
         release.remove()
+
+
+def settled_in(namespace: str) -> Kubectl:
+    """Make a namespace for a release, with a far end beside it."""
+    kubectl = Kubectl(namespace)
+    kubectl.make_namespace()
+    kubectl.say("apply", "-f", str(HERE / "inbox.yaml"))
+    kubectl.say("apply", "-f", "-", given=json.dumps(_counting(address_for_pods())))
+    return kubectl
+
+
+def _counting(machine: str) -> Object:
+    """Where policies bite, this machine may ask the ledger and the pages all the same."""
+    ports = [{"port": 5432}, {"port": PAGES_PORT}]
+    spec = {
+        "podSelector": {"matchLabels": {"app.kubernetes.io/instance": NAME}},
+        "policyTypes": ["Ingress"],
+        "ingress": [{"from": [{"ipBlock": {"cidr": f"{machine}/32"}}], "ports": ports}],
+    }
+    kind = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy"}
+    return {**kind, "metadata": {"name": "tests-count"}, "spec": spec}
 
 
 @pytest.fixture(scope="session")

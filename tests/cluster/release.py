@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import httpx2
 import psycopg
@@ -49,6 +49,7 @@ class Release:
     set: list[str] = field(default_factory=list)
     tag: str = ""
     """Of both images, if not as the values say."""
+    ledger_secret: ClassVar[str] = "postgres"
 
     @property
     def system(self) -> "Release":
@@ -161,20 +162,20 @@ class Release:
         return str(found["spec"]["clusterIP"])
 
     @cached_property
-    def _password(self) -> str:
-        found = json.loads(self.kubectl.say("get", "secret", f"{NAME}-postgres", "-o", "json"))
-        return base64.b64decode(found["data"]["password"]).decode()
-
-    @cached_property
     def api_key(self) -> str:
         """The release's key for events."""
-        found = json.loads(self.kubectl.say("get", "secret", f"{NAME}-keys", "-o", "json"))
-        return base64.b64decode(found["data"]["aldebaran_simulator_api_key"]).decode()
+        return self.secret("keys", "aldebaran_simulator_api_key")
+
+    def secret(self, part: str, key: str) -> str:
+        """Return what a Secret of a part of the release has under a key."""
+        found = json.loads(self.kubectl.say("get", "secret", f"{NAME}-{part}", "-o", "json"))
+        return base64.b64decode(found["data"][key]).decode()
 
     def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a question to the ledger."""
         (pod,) = self.pods("postgres")
-        url = f"postgresql://aldebaran:{self._password}@{address(pod)}:5432/aldebaran"
+        login = f"aldebaran:{self.secret(self.ledger_secret, 'password')}"
+        url = f"postgresql://{login}@{address(pod)}:5432/aldebaran"
         with psycopg.connect(url, connect_timeout=10) as connection:
             return connection.execute(sql, values).fetchall()
 

@@ -3,9 +3,15 @@
 {matchLabels: {app.kubernetes.io/name: {{ include "aldebaran.name" . }}, app.kubernetes.io/instance: {{ .Release.Name }}}}
 {{- end -}}
 
+{{- define "aldebaran.ports" -}}
+{{- $listed := list -}}
+{{- range . }}{{ $listed = append $listed (dict "port" . "protocol" "TCP") }}{{ end -}}
+{{- toJson $listed -}}
+{{- end -}}
+
 {{/* One part's policy: a dict of root, name, ports (from this release), egressTo, and where they
-apply metrics (a port), guests (peers from elsewhere, and a port), public (a port for everybody),
-anyPort (all ports from this release). */}}
+apply among (ports between the part's own pods), metrics (a port), guests (peers from elsewhere, and
+a port), public (a port for everybody), anyPort (all ports from this release). */}}
 {{- define "aldebaran.policy" -}}
 {{- $root := .root -}}
 {{- $part := . -}}
@@ -24,11 +30,12 @@ spec:
     {{- if or .ports .anyPort }}
     - from: [{podSelector: {{ include "aldebaran.releasePods" $root }}}]
       {{- if not .anyPort }}
-      ports:
-        {{- range .ports }}
-        - {port: {{ . }}, protocol: TCP}
-        {{- end }}
+      ports: {{ include "aldebaran.ports" .ports }}
       {{- end }}
+    {{- end }}
+    {{- with .among }}
+    - from: [{podSelector: {matchLabels: {{ include "aldebaran.selector" (list $root $part.name) | fromYaml | toJson }}}}]
+      ports: {{ include "aldebaran.ports" . }}
     {{- end }}
     {{- with .metrics }}
     - from: {{ toYaml $root.Values.networkPolicy.metricsFrom | nindent 8 }}
@@ -44,15 +51,16 @@ spec:
   egress:
     # Wherever it answers: a node's own cache of names has an address that no selector matches.
     - ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]
+    {{- with .among }}
+    - to: [{podSelector: {matchLabels: {{ include "aldebaran.selector" (list $root $part.name) | fromYaml | toJson }}}}]
+      ports: {{ include "aldebaran.ports" . }}
+    {{- end }}
     {{- if has "release" .egressTo }}
     - to: [{podSelector: {{ include "aldebaran.releasePods" $root }}}]
     {{- end }}
     {{- if has "outside" .egressTo }}
     - to: {{ toYaml $root.Values.networkPolicy.outside | nindent 8 }}
-      ports:
-        {{- range $root.Values.networkPolicy.outsidePorts }}
-        - {port: {{ . }}, protocol: TCP}
-        {{- end }}
+      ports: {{ include "aldebaran.ports" $root.Values.networkPolicy.outsidePorts }}
     {{- if $root.Values.components.inbox.enabled }}
     - to:
         - podSelector:
@@ -61,27 +69,18 @@ spec:
     {{- end }}
     {{- if has "api" .egressTo }}
     # Wherever it is: a policy sees its own address or the one behind its Service, as the network has it.
-    - ports:
-        {{- range $root.Values.networkPolicy.apiServerPorts }}
-        - {port: {{ . }}, protocol: TCP}
-        {{- end }}
+    - ports: {{ include "aldebaran.ports" $root.Values.networkPolicy.apiServerPorts }}
     {{- end }}
-    {{- range $store, $ports := dict "kafka" (list 9092 9093) "postgres" (list 5432) }}
+    {{- range $store, $port := dict "kafka" 9092 "postgres" 5432 }}
     {{- if has $store $part.egressTo }}
     {{- if eq (index $root.Values $store).mode "embedded" }}
     - to:
         - podSelector:
             matchLabels: {{ include "aldebaran.selector" (list $root $store) | nindent 14 }}
-      ports:
-        {{- range $ports }}
-        - {port: {{ . }}, protocol: TCP}
-        {{- end }}
+      ports: [{port: {{ $port }}, protocol: TCP}]
     {{- else }}
     - to: {{ toYaml $root.Values.networkPolicy.outside | nindent 8 }}
-      ports:
-        {{- range (index $root.Values $store).ports }}
-        - {port: {{ . }}, protocol: TCP}
-        {{- end }}
+      ports: {{ include "aldebaran.ports" (index $root.Values $store).ports }}
     {{- end }}
     {{- end }}
     {{- end }}

@@ -1,4 +1,4 @@
-"""`python -m tests.cluster.addons build|install NAME…`: `make cluster-addons` calls both."""
+"""`python -m tests.cluster.addons build|install|remove NAME…`: what `make cluster-addons` calls."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from tests.cluster.addons.building import Workshop, build, unpack
 from tests.cluster.addons.table import named
 
 ROOT: Final = Path(__file__).parents[3]
-DEEDS: Final = ("build", "install")
+DEEDS: Final = ("build", "install", "remove")
 
 
 def main(arguments: Sequence[str]) -> str | None:
@@ -24,8 +24,12 @@ def main(arguments: Sequence[str]) -> str | None:
         for addon in named(names):
             if deed == "build":
                 build(workshop, addon)
-            else:
+            elif deed == "install":
                 addon.install(addon, unpack(workshop, addon) / addon.manifests)
+            elif addon.remove:
+                addon.remove(addon, unpack(workshop, addon) / addon.manifests)
+            else:
+                raise MachineProblem(f"{addon.name} cannot be removed: take the cluster down")
             sys.stderr.write(f"cluster-addons: {deed} {addon.name} {addon.version}: done\n")
     except MachineProblem as problem:
         return f"cluster-addons: {problem}"

@@ -30,6 +30,8 @@ class Addon:
     """Image that its own is built on, where it starts what is in it; empty: Debian."""
     packages: tuple[str, ...] = ()
     """Debian packages whose programs it starts."""
+    remove: Callable[["Addon", Path], None] | None = field(default=None, repr=False, compare=False)
+    """Takes all of it away again, where it may not stay in a cluster that others use too."""
     user: int = 65532
     """Whom it runs as, where its manifests say nothing."""
 

@@ -5,7 +5,9 @@ from typing import Final
 
 from services.machine.problems import MachineProblem
 from tests.cluster.addons.addon import Addon
+from tests.cluster.addons.cloudnative_pg import CLOUDNATIVE_PG
 from tests.cluster.addons.keda import KEDA
+from tests.cluster.addons.kube_router import KUBE_ROUTER
 from tests.cluster.addons.metrics_server import METRICS_SERVER
 from tests.cluster.addons.spark_operator import SPARK_OPERATOR
 
@@ -15,6 +17,8 @@ ADDONS: Final = {
         METRICS_SERVER,
         KEDA,
         SPARK_OPERATOR,
+        KUBE_ROUTER,
+        CLOUDNATIVE_PG,
     )
 }
 

@@ -1,5 +1,6 @@
 """Add-ons of a test cluster: what is fetched, built and applied, without Go or a cluster."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from services.machine.problems import MachineProblem
 from tests.cluster.addons.addon import Addon
 from tests.cluster.addons.building import Workshop, checked, go_commands, image_command, unpack
-from tests.cluster.addons.installing import documents, with_image
+from tests.cluster.addons.installing import documents, trouble, with_image
 from tests.cluster.addons.keda import started
 from tests.cluster.addons.table import ADDONS, named
 
@@ -146,6 +147,17 @@ spec: {template: {spec: {containers: [{image: z}]}}}
     assert pod["initContainers"] == [{"name": "a", **given}]
     assert pod["containers"] == [{"name": "b", **given}]
     assert definition["spec"]["template"]["spec"]["containers"] == [{"image": "z"}]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("bad status from https://10.0.0.1: 403", "403: the API server needs --requestheader-"),
+        ("no endpoints", "no endpoints$"),
+    ],
+)
+def test_says_what_an_api_server_lacks_that_serves_no_api_of_others(said: str, told: str) -> None:
+    assert re.search(told, trouble({"status": {"conditions": [{"message": said}]}}))
 
 
 def test_keda_programs_are_told_apart_in_one_image() -> None:

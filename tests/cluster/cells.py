@@ -11,6 +11,7 @@ class Deed(StrEnum):
     NONE = "nothing"
     KILL = "pod killed"
     SCALE = "scaled"
+    GROW = "autoscaled"
     UPGRADE = "helm upgrade"
     ROLL_BACK = "helm rollback"
 

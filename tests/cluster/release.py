@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -108,14 +109,14 @@ class Release:
         self.set += [f"{part}.partitions={pods}" for part in readers]
         self.install()
 
-    def work(self) -> dict[str, dict[str, int]]:
-        """Return what each pod has done since it started, by component and pod."""
+    def work(self, parts: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return what each pod of these components has done since it started, by both names."""
         return {
             component: {
-                pod["metadata"]["name"]: int(total(self._page(pod, "/metrics"), metric))
+                pod["metadata"]["name"]: int(total(self._page(pod, "/metrics"), WORK[component]))
                 for pod in self.pods(component)
             }
-            for component, metric in WORK.items()
+            for component in parts
         }
 
     def _page(self, pod: Object, path: str) -> str:
@@ -171,12 +172,18 @@ class Release:
         found = json.loads(self.kubectl.say("get", "secret", f"{NAME}-{part}", "-o", "json"))
         return base64.b64decode(found["data"][key]).decode()
 
-    def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a question to the ledger."""
+    @contextmanager
+    def connection(self) -> Iterator[psycopg.Connection]:
+        """Open a connection to the ledger; what is done on it is committed at the end."""
         (pod,) = self.pods("postgres")
         login = f"aldebaran:{self.secret(self.ledger_secret, 'password')}"
         url = f"postgresql://{login}@{address(pod)}:5432/aldebaran"
         with psycopg.connect(url, connect_timeout=10) as connection:
+            yield connection
+
+    def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a question to the ledger."""
+        with self.connection() as connection:
             return connection.execute(sql, values).fetchall()
 
     def get(self, service: str, path: str) -> Any:

@@ -24,6 +24,9 @@ outside the release; the run fails otherwise.
 - **arrived**: messages at the three far ends, each delivery counted once.
 - **repeats**: `m` with the visible mark, `k` under the same key on the bus, whose readers drop
   them by it; `h` are held for a person, as nobody can know whether the far end has them.
+- **autoscaled**: the part's work is made to grow (many events for the gateway, a ledger that takes
+  no alerts for the lookout, a receiver that answers after 3 s for the webhooks) until an HPA on CPU
+  or KEDA has added a pod; then it is little again, until the pod is taken away.
 - **p50, p99, worst**: from the broker's stamp on the purchase that crossed to the webhook's
   receiver.
 - **whole**: from the deed until every pod was new and ready again.
@@ -108,6 +111,8 @@ def share_lines(cell: dict[str, Any]) -> Iterator[str]:
     yield f"\n{cell['title']}: events, alerts and deliveries of each pod until all had some:\n"
     for component, did in shares.items():
         yield f"- {component}: {', '.join(map(str, did))}"
+    if shrunk := cell.get("shrunk_seconds"):
+        yield f"- the pod that was added was gone {shrunk:g} s later, while events flowed"
 
 
 def speed_lines(title: str, speed: dict[str, Any]) -> Iterator[str]:

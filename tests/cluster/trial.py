@@ -7,11 +7,11 @@ from typing import Final
 
 from services.machine.waiting import now_seconds
 from services.simulator.report import Report
-from tests.acceptance.system import Simulation
 from tests.chaos.counting import Counts, count, rows, settled
 from tests.cluster.cells import Cell, Deed
+from tests.cluster.growth import GROWTHS, MINIMUM, ended
 from tests.cluster.kubectl import pause
-from tests.cluster.release import Release
+from tests.cluster.release import WORK, Release
 
 DIALS: Final = ("--rate", "20", "--over-share", "0.3", "--duplicates", "0.1", "--disorder", "0.1")
 BEFORE_SECONDS: Final = 5.0
@@ -25,7 +25,8 @@ class Outcome:
     """What a cell came to. Latencies run from the broker's stamp on the crossing purchase to the
     webhook's receiver, in milliseconds; `whole_seconds` is the time from the deed until every pod
     was new and ready; `images` are those that ran at the end; `shares` is what each pod of a scaled
-    component did since then."""
+    component did since then; `shrunk_seconds` is the time from then until an autoscaler had taken
+    the pod away that it had added."""
 
     title: str
     accepted: int
@@ -37,6 +38,7 @@ class Outcome:
     whole_seconds: float
     images: str
     shares: dict[str, list[int]]
+    shrunk_seconds: float | None = None
 
 
 class Trial:
@@ -46,6 +48,7 @@ class Trial:
         self._release = release
         self._cell = cell
         self._run = run
+        self._reports: list[Report] = []
 
     def play(self) -> Outcome:
         """Play the cell to its end; nothing is asserted here."""
@@ -57,17 +60,19 @@ class Trial:
             self._disturb()
             self._release.wait_ready()
             whole_seconds = now_seconds() - begun
-            shares = self._shares() if self._cell.deed is Deed.SCALE else {}
+            shares = self._shares() if self._cell.deed in {Deed.SCALE, Deed.GROW} else {}
+            shrunk_seconds = self._shrink() if self._cell.deed is Deed.GROW else None
             pause(AFTER_SECONDS)
         finally:
-            report = _ended(load)
-        return self._counted(report, whole_seconds, shares)
+            self._reports.append(ended(load))
+        return self._counted(whole_seconds, shares, shrunk_seconds)
 
     def _disturb(self) -> None:
         deeds: dict[Deed, Callable[[], None]] = {
             Deed.NONE: lambda: pause(BEFORE_SECONDS),
             Deed.KILL: self._kill,
             Deed.SCALE: lambda: self._release.scale(REPLICAS),
+            Deed.GROW: self._grow,
             Deed.UPGRADE: lambda: self._release.upgrade(UPGRADED_TAG),
             Deed.ROLL_BACK: self._release.roll_back,
         }
@@ -80,12 +85,33 @@ class Trial:
         )
         pause(2.0)  # until the sets know of it
 
+    def _grow(self) -> None:
+        """Burden the part until something has added a pod to it."""
+        with GROWTHS[self._cell.to].burden(self._release, self._run, self._reports):
+            self._release.wait_for(
+                lambda: len(self._release.pods(self._cell.to)) > MINIMUM,
+                f"nothing adds a pod to {self._cell.to}",
+            )
+
+    def _shrink(self) -> float:
+        """Wait until only as many pods are there as at first; return how long that took."""
+        begun = now_seconds()
+        self._release.wait_for(
+            lambda: len(self._release.pods(self._cell.to)) == MINIMUM,
+            f"nothing takes a pod from {self._cell.to}",
+        )
+        return round(now_seconds() - begun, 1)
+
     def _shares(self) -> dict[str, list[int]]:
-        """Wait until every pod has done some of the work; return how much each did."""
-        before, shares = self._release.work(), dict[str, list[int]]()
+        """Wait until every pod has done some of the work; return how much each did.
+
+        Of a part that grew by itself alone; of all that were scaled by hand.
+        """
+        parts = (self._cell.to,) if self._cell.deed is Deed.GROW else tuple(WORK)
+        before, shares = self._release.work(parts), dict[str, list[int]]()
 
         def all_work() -> bool:
-            for component, pods in self._release.work().items():
+            for component, pods in self._release.work(parts).items():
                 shares[component] = [
                     done - before[component].get(pod, 0) for pod, done in pods.items()
                 ]
@@ -95,10 +121,11 @@ class Trial:
         return shares
 
     def _counted(
-        self, report: Report, whole_seconds: float, shares: dict[str, list[int]]
+        self, whole_seconds: float, shares: dict[str, list[int]], shrunk_seconds: float | None
     ) -> Outcome:
-        expected, runs = set(report.expected_alert_ids), [f"%{self._run}-%"]
-        assert report.unknown == 0, report
+        reports, runs = self._reports, [f"%{self._run}-%"]
+        expected = {alert for report in reports for alert in report.expected_alert_ids}
+        assert all(report.unknown == 0 for report in reports), reports
         self._release.wait_for(
             lambda: settled(self._release, runs, expected),
             f"not all is alerted and at rest: {self._cell.title}",
@@ -107,8 +134,8 @@ class Trial:
         latencies = sorted(self._latencies_ms(runs))
         return Outcome(
             title=self._cell.title,
-            accepted=report.accepted,
-            sent_again=report.retried,
+            accepted=sum(report.accepted for report in reports),
+            sent_again=sum(report.retried for report in reports),
             counts=counts,
             latency_p50_ms=latencies[len(latencies) // 2],
             latency_p99_ms=latencies[int(len(latencies) * 0.99)],
@@ -116,6 +143,7 @@ class Trial:
             whole_seconds=round(whole_seconds, 1),
             images=self._release.images(),
             shares=shares,
+            shrunk_seconds=shrunk_seconds,
         )
 
     def _latencies_ms(self, runs: list[str]) -> list[int]:
@@ -132,11 +160,6 @@ class Trial:
             for row in rows(self._release, runs)
             if row.channel == "webhook" and row.delivery_id in arrived
         ]
-
-
-def _ended(load: Simulation) -> Report:
-    load.process.terminate()
-    return load.finish()
 
 
 def right(outcome: Outcome) -> bool:

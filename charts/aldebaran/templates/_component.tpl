@@ -45,7 +45,9 @@ spec:
 {{- if $root.Values.networkPolicy.enabled }}
 {{- $public := default $spec.port $spec.publicPort }}
 {{- $listens := not $spec.loopback }}
-{{ include "aldebaran.policy" (dict "root" $root "name" $name "ports" (ternary (concat (list $spec.port) (values (default dict $spec.ports) | sortAlpha)) list (and $listens (default false $spec.service))) "metrics" (ternary $spec.port "" $listens) "public" (ternary $public "" (and $listens (eq (default "" $spec.ingressFrom) "anywhere"))) "egressTo" (default list $spec.egressTo)) }}
+{{- $guests := dict }}
+{{- if and (eq $spec.autoscaling.type "keda") $spec.due }}{{ $guests = dict "from" $root.Values.networkPolicy.kedaFrom "port" $spec.port }}{{ end }}
+{{ include "aldebaran.policy" (dict "root" $root "name" $name "ports" (ternary (concat (list $spec.port) (values (default dict $spec.ports) | sortAlpha)) list (and $listens (default false $spec.service))) "metrics" (ternary $spec.port "" $listens) "guests" $guests "public" (ternary $public "" (and $listens (eq (default "" $spec.ingressFrom) "anywhere"))) "egressTo" (default list $spec.egressTo)) }}
 {{- end }}
 {{ include "aldebaran.componentMonitor" . }}
 {{- end -}}
@@ -206,6 +208,9 @@ spec:
   scaleTargetRef: {apiVersion: apps/v1, kind: {{ $spec.kind }}, name: {{ $full }}}
   minReplicas: {{ $scaling.minReplicas }}
   maxReplicas: {{ $scaling.maxReplicas }}
+  {{- with $scaling.behavior }}
+  behavior: {{ toYaml . | nindent 4 }}
+  {{- end }}
   metrics:
     - type: Resource
       resource:
@@ -223,17 +228,33 @@ spec:
   scaleTargetRef: {apiVersion: apps/v1, kind: {{ $spec.kind }}, name: {{ $full }}}
   minReplicaCount: {{ $scaling.minReplicas }}
   maxReplicaCount: {{ $scaling.maxReplicas }}
+  {{- with $scaling.behavior }}
+  advanced:
+    horizontalPodAutoscalerConfig:
+      behavior: {{ toYaml . | nindent 8 }}
+  {{- end }}
   triggers:
+    {{- if $spec.due }}
+    # A deliverer reads its topic as fast as it comes; what waits for a slow provider is in the ledger.
+    - type: metrics-api
+      metadata:
+        url: http://{{ $full }}.{{ $root.Release.Namespace }}.svc:{{ $spec.port }}/metrics
+        format: prometheus
+        valueLocation: {{ $spec.due | squote }}
+        targetValue: {{ $scaling.lagThreshold | toJson | trimAll "\"" | quote }}
+    {{- else }}
     - type: kafka
       metadata:
         bootstrapServers: {{ include "aldebaran.bootstrap" $root | quote }}
         consumerGroup: {{ $spec.group }}
         topic: {{ $spec.topic }}
         lagThreshold: {{ $scaling.lagThreshold | toJson | trimAll "\"" | quote }}
-        activationLagThreshold: {{ $scaling.activationLagThreshold | toJson | trimAll "\"" | quote }}
+        # As the lookout does: of a partition of which it has committed nothing yet, all is to be read.
+        offsetResetPolicy: earliest
       {{- with $scaling.authenticationRef }}
       authenticationRef: {name: {{ . }}}
       {{- end }}
+    {{- end }}
 {{- end }}
 {{ include "aldebaran.externalSecret" (list $root $name $spec) }}
 {{- end -}}

@@ -14,6 +14,7 @@ is the deliverer. `values` is where its values stand. */}}
 {{- $name := printf "deliverer-%s" $channel -}}
 {{- $_ := set $spec "group" $name -}}
 {{- $_ := set $spec "topic" (printf "deliveries.%s" $channel) -}}
+{{- $_ := set $spec "due" (printf "aldebaran_deliverer_due{channel=%q}" $channel) -}}
 {{- $specs = append $specs (dict "name" $name "channel" $channel "values" (printf "channels.%s" $channel) "spec" $spec) -}}
 {{- end -}}
 {{- end -}}

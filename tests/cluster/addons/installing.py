@@ -7,6 +7,7 @@ from typing import Final
 
 import yaml
 
+from services.machine.problems import MachineProblem
 from tests.cluster.kubectl import Object, run
 
 READY_TIMEOUT: Final = "180s"
@@ -59,9 +60,26 @@ def wait_rolled_out(inside: str, *sets: str) -> None:
 
 
 def wait_served(api: str) -> None:
-    """Wait until Kubernetes' API server serves an API of an add-on (`v1beta1.metrics.k8s.io`)."""
+    """Wait until Kubernetes' API server serves an API of an add-on (`v1beta1.metrics.k8s.io`).
+
+    Raises:
+        MachineProblem: it does not; the message is what it says of that.
+    """
     asked = ("wait", "--for=condition=Available", f"--timeout={READY_TIMEOUT}")
-    run(("kubectl", *asked, f"apiservice/{api}"))
+    try:
+        run(("kubectl", *asked, f"apiservice/{api}"))
+    except MachineProblem:
+        said = json.loads(run(("kubectl", "get", "apiservice", api, "-o", "json")))
+        raise MachineProblem(f"{api} is not served: {trouble(said)}") from None
+
+
+def trouble(api_service: Object) -> str:
+    """Return what keeps an API from being served, and what to do where that is known."""
+    told = [each["message"] for each in api_service["status"].get("conditions", ())]
+    why = "; ".join(told) or "nobody says why"
+    # It then calls what it serves as nobody, and is answered like nobody.
+    keys = "the API server needs --requestheader-client-ca-file and --proxy-client-cert-file"
+    return f"{why}: {keys}" if why.endswith("403") else why
 
 
 def wait_established(*definitions: str) -> None:
@@ -72,7 +90,13 @@ def wait_established(*definitions: str) -> None:
 
 def helm(name: str, inside: str, chart: Path, values: Mapping[str, object]) -> None:
     """Install or upgrade a chart with values, and wait until all of it is ready."""
-    where = ("--install", "-n", inside, "--create-namespace")
-    waited = ("--wait", "--timeout", READY_TIMEOUT)
-    command = ("helm", "upgrade", *where, name, str(chart), *waited, "-f", "-")
-    run(command, json.dumps(values))
+    options = (
+        "--install",
+        "-n",
+        inside,
+        "--create-namespace",
+        "--wait",
+        "--timeout",
+        READY_TIMEOUT,
+    )
+    run(("helm", "upgrade", name, str(chart), *options, "-f", "-"), json.dumps(values))

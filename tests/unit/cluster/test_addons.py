@@ -1,5 +1,6 @@
 """Add-ons of a test cluster: what is fetched, built and applied, without Go or a cluster."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from services.machine.problems import MachineProblem
 from tests.cluster.addons.addon import Addon
 from tests.cluster.addons.building import Workshop, checked, go_commands, image_command, unpack
-from tests.cluster.addons.installing import documents, with_image
+from tests.cluster.addons.installing import documents, trouble, with_image
 from tests.cluster.addons.keda import started
 from tests.cluster.addons.spark_operator import values
 from tests.cluster.addons.table import ADDONS, named
@@ -161,6 +162,17 @@ def test_the_spark_operator_is_told_our_image_and_to_work_everywhere() -> None:
     image = {"registry": "aldebaran-test", "repository": "spark-operator", "tag": "v2.3.0"}
     assert told["image"] == image
     assert told["spark"]["jobNamespaces"] == [""]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("bad status from https://10.0.0.1: 403", "403: the API server needs --requestheader-"),
+        ("no endpoints", "no endpoints$"),
+    ],
+)
+def test_says_what_an_api_server_lacks_that_serves_no_api_of_others(said: str, told: str) -> None:
+    assert re.search(told, trouble({"status": {"conditions": [{"message": said}]}}))
 
 
 def test_keda_programs_are_told_apart_in_one_image() -> None:

@@ -4,19 +4,24 @@ import os
 import sys
 import threading
 from functools import partial
+from pathlib import Path
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from archivist.account_run import check_account
 from archivist.declaration import AccountDeclaration, load_accounts
+from archivist.earlier import take_over
 from archivist.queries import archive_folder, checkpoint_folder
 from archivist.rounds import Rounds, Scene
 from archivist.session import open_session
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
-from archivist.shelf import check_columns, check_history
+from archivist.shelf import check_columns
+from archivist.shelving import check_history
 from engine.brokers import partition_counts
+from engine.restarts import first_line
 from engine.session import quieten
-from engine.store import check_reach
+from engine.store import check_reach, refusal
 from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.progress import Progress
@@ -98,9 +103,17 @@ def _check(
     check_reach(spark, "archive", settings.archivist_archive)
     for stream in streams.values():
         checkpoint = checkpoint_folder(settings, "archive", stream)
-        check_history(spark, archive_folder(settings, stream), checkpoint)
+        _open_archive(spark, archive_folder(settings, stream), checkpoint)
     for account in accounts.values():
         check_account(spark, account, streams)
+
+
+def _open_archive(spark: SparkSession, folder: str, checkpoint: Path) -> None:
+    try:
+        check_history(spark, folder, checkpoint)
+        take_over(spark, folder)
+    except (PySparkException, OSError) as error:
+        raise refusal(f"archive {folder}", first_line(error)) from None
 
 
 def _scene(spark: SparkSession, settings: ArchivistSettings, life: Life) -> Scene:

@@ -7,7 +7,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from archivist import metrics
-from archivist.accounting import REASON, Span, found, messages, next_span, seen
+from archivist.accounting import REASON, Span, found, messages, next_span, seen, seen_days
 from archivist.bookmark import Bookmark
 from archivist.declaration import AccountDeclaration
 from archivist.queries import archive_folder
@@ -72,13 +72,14 @@ class AccountRun:
 
     def _rows(self, span: Span) -> DataFrame:
         events = {
-            name: seen(self._stored(stream), self._account, span)
+            name: seen(self._stored(stream, span), self._account, span)
             for name, stream in self._streams.items()
         }
         return messages(found(self._spark, self._account, events, span), self._account)
 
-    def _stored(self, stream: StreamDeclaration) -> DataFrame:
-        return stored(self._spark, archive_folder(self._settings, stream), stream)
+    def _stored(self, stream: StreamDeclaration, span: Span) -> DataFrame:
+        days = seen_days(self._account, span)
+        return stored(self._spark, archive_folder(self._settings, stream), stream, days)
 
     def _write(self, rows: DataFrame) -> None:
         writer = rows.write.format("kafka").options(**self._settings.spark_kafka_options())

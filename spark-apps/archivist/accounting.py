@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -40,12 +41,20 @@ def next_span(
     return Span(after_ms, min(ripe_ms, after_ms + account.look_back_ms()))
 
 
+def seen_days(account: AccountDeclaration, span: Span) -> list[date]:
+    """Return the days (UTC) on which what a run may look at was appended."""
+    first, last = (datetime.fromtimestamp(ms // 1000, UTC).date() for ms in _seen_ms(account, span))
+    return [first + timedelta(days=number) for number in range((last - first).days + 1)]
+
+
 def seen(stored: DataFrame, account: AccountDeclaration, span: Span) -> DataFrame:
-    """Return the archived events that a run may look at; whole days are left out by their name."""
-    first = F.timestamp_millis(F.lit(span.after_ms - account.look_back_ms()))
-    last = F.timestamp_millis(F.lit(span.until_ms + account.settle_ms()))
-    days = F.col(DATE).between(F.to_date(first), F.to_date(last))
-    return stored.where(days & F.col(APPENDED_AT).between(first, last)).drop(DATE)
+    """Return the archived events that a run may look at."""
+    first, last = (F.timestamp_millis(F.lit(ms)) for ms in _seen_ms(account, span))
+    return stored.where(F.col(APPENDED_AT).between(first, last)).drop(DATE)
+
+
+def _seen_ms(account: AccountDeclaration, span: Span) -> tuple[int, int]:
+    return span.after_ms - account.look_back_ms(), span.until_ms + account.settle_ms()
 
 
 def found(

@@ -7,7 +7,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from archivist.aside import rejections
 from archivist.settings import ArchivistSettings
-from archivist.shelf import DATE, shelved
+from archivist.shelf import shelved
+from archivist.shelving import Shelver
 from engine.events import VALID, counted
 from services.contracts.streams import StreamDeclaration
 from services.contracts.topics import REJECTED_LIMIT_BYTES
@@ -24,18 +25,13 @@ def checkpoint_folder(settings: ArchivistSettings, kind: str, stream: StreamDecl
 
 
 def start_archiving(
-    spark: SparkSession, settings: ArchivistSettings, stream: StreamDeclaration
+    spark: SparkSession, settings: ArchivistSettings, stream: StreamDeclaration, shelver: Shelver
 ) -> StreamingQuery:
-    """Start writing new events to Parquet; ends when it has caught up.
-
-    Exactly once per offset: a batch's files count from the moment the sink's own log names them.
-    """
+    """Start writing new events to Parquet; ends when it has caught up."""
     rows = _marked(spark, settings, stream).where(VALID).drop(VALID)
     return (
         rows.coalesce(settings.archivist_files_per_batch)
-        .writeStream.format("parquet")
-        .partitionBy(DATE)
-        .option("path", archive_folder(settings, stream))
+        .writeStream.foreachBatch(shelver)
         .option("checkpointLocation", str(checkpoint_folder(settings, "archive", stream)))
         .queryName(f"archive {stream.stream}")
         .trigger(availableNow=True)

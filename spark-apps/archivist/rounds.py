@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
@@ -12,8 +13,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from archivist import metrics
 from archivist.account_run import AccountRun
 from archivist.declaration import AccountDeclaration
-from archivist.queries import start_archiving, start_rejecting
+from archivist.queries import archive_folder, start_archiving, start_rejecting
 from archivist.settings import ArchivistSettings
+from archivist.shelving import Shelver
 from archivist.task import Task, Work, finish
 from engine.events import MALFORMED, ROWS
 from engine.restarts import Failures, RestartLimit
@@ -94,8 +96,12 @@ def _archiving(scene: Scene, stream: StreamDeclaration) -> Task:
     def count(rows: int, malformed: int) -> None:
         metrics.ARCHIVED.labels(stream.stream).inc(rows - malformed)
 
-    start = partial(start_archiving, scene.spark, scene.settings, stream)
-    return _streaming(scene, f"archive {stream.stream}", start, count)
+    def start() -> StreamingQuery:
+        shelver.failure = None
+        return start_archiving(scene.spark, scene.settings, stream, shelver)
+
+    shelver = Shelver(scene.spark, archive_folder(scene.settings, stream))
+    return _streaming(scene, f"archive {stream.stream}", start, count, lambda: shelver.failure)
 
 
 def _rejecting(scene: Scene, stream: StreamDeclaration) -> Task:
@@ -111,7 +117,10 @@ def _streaming(
     name: str,
     start: Callable[[], StreamingQuery],
     count: Callable[[int, int], None],
+    failure: Callable[[], Exception | None] = lambda: None,
 ) -> Task:
+    """`failure` tells why a query failed, where that is known better than Spark says it."""
+
     def on_batch(batch: StreamingQueryProgress) -> None:
         observed = [row.asDict() for row in batch.observedMetrics.values()]
         rows, malformed = (sum(row[part] or 0 for row in observed) for part in (ROWS, MALFORMED))
@@ -121,7 +130,13 @@ def _streaming(
             log.info("batch", job=name, batch=batch.batchId, rows=rows, malformed=malformed)
         scene.progress.beat()
 
-    return _task(scene, name, lambda: finish(start(), scene.life, on_batch))
+    def work() -> bool:
+        try:
+            return finish(start(), scene.life, on_batch)
+        except PySparkException as error:
+            raise (failure() or error) from None
+
+    return _task(scene, name, work)
 
 
 def _task(scene: Scene, name: str, work: Work) -> Task:

@@ -25,6 +25,9 @@ def open_session(settings: ArchivistSettings) -> SparkSession:
             "spark.sql.shuffle.partitions": str(settings.archivist_shuffle_partitions),
             "spark.sql.parquet.compression.codec": "zstd",
             "spark.hadoop.parquet.block.size": str(ROW_GROUP_BYTES),
+            # Nothing staged counts before all of it is there, so no file needs moving twice.
+            "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
+            "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
             **settings.store_config(),
         },
     )

@@ -1,23 +1,20 @@
-"""A stream's place in the archive: its columns, its files, and whether its log can be continued."""
+"""A stream's place in the archive: its columns, and what was filed there on which day."""
 
 from collections.abc import Iterable
-from pathlib import Path
+from datetime import date
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from engine.events import marked_events
-from engine.folders import names_in
+from engine.folders import is_there
 from services.backbone.errors import Refused
 from services.contracts.streams import StreamDeclaration
 from services.contracts.watches import APPENDED_AT
 
 DATE: Final = "date"
 """Day (UTC) of the append time; each has a folder of its own."""
-
-LOG: Final = "_spark_metadata"
-"""Folder in which the file sink lists the files of each committed batch."""
 
 KEPT: Final = {
     "topic": "STRING",
@@ -54,34 +51,23 @@ def archive_ddl(stream: StreamDeclaration) -> str:
     return f"{stream.spark_ddl()}, {APPENDED_AT} TIMESTAMP, {kept}, {DATE} DATE"
 
 
-def stored(spark: SparkSession, folder: str, stream: StreamDeclaration) -> DataFrame:
-    """Return what was archived of a stream, each offset once; empty before the first batch.
+def stored(
+    spark: SparkSession, folder: str, stream: StreamDeclaration, days: Iterable[date]
+) -> DataFrame:
+    """Return what was archived of a stream on some days, each offset once.
 
-    Spark reads the files that the sink's log names: what a killed batch left is not among them.
-    """
-    if not _batches(names_in(spark, f"{folder}/{LOG}")):
-        return spark.createDataFrame([], archive_ddl(stream))
-    return spark.read.schema(archive_ddl(stream)).parquet(folder)
-
-
-def check_history(spark: SparkSession, folder: str, checkpoint: Path) -> None:
-    """Refuse an archive that knows more batches than its checkpoint has planned.
-
-    The sink takes such batches for written already and would drop their events in silence.
+    Only these days' folders are looked at, so that the archive's age costs nothing.
 
     Raises:
-        Refused: with what to move away.
+        OSError: the store does not answer, or does not let us in.
     """
-    written = max(_batches(names_in(spark, f"{folder}/{LOG}")), default=-1)
-    planned = max(_batches(names_in(spark, str(checkpoint / "offsets"))), default=-1)
-    if written > planned:
-        raise Refused(
-            f"the archive {folder} holds batches up to {written}, its checkpoint {checkpoint} "
-            f"only up to {planned}: bring back the checkpoint, or move the archive's folder away "
-            "(what Kafka still has is then archived again)"
-        )
+    named = (day_folder(folder, day) for day in days)
+    there = [place for place in named if is_there(spark, place)]
+    if not there:
+        return spark.createDataFrame([], archive_ddl(stream))
+    return spark.read.schema(archive_ddl(stream)).option("basePath", folder).parquet(*there)
 
 
-def _batches(names: Iterable[str]) -> list[int]:
-    numbers = [name.removesuffix(".compact") for name in names]
-    return [int(number) for number in numbers if number.isdigit()]
+def day_folder(folder: str, day: date) -> str:
+    """Return the folder of a day within a stream's."""
+    return f"{folder}/{DATE}={day.isoformat()}"

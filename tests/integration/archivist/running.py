@@ -14,7 +14,8 @@ from confluent_kafka import Consumer
 from pyspark.sql import Row, SparkSession
 
 from archivist.settings import SHIPPED_ACCOUNTS
-from archivist.shelf import stored
+from archivist.shelf import DATE, archive_ddl, shelved
+from engine.events import VALID
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
 from services.contracts.records import Record
@@ -89,10 +90,41 @@ class ArchivePlace(Place):
         finally:
             kill_all(running)
 
-    def archived(self, spark: SparkSession) -> list[Row]:
-        """Return every row of the stream's archive."""
+    def archive_as_before(self, spark: SparkSession, records_per_batch: int) -> None:
+        """Archive all that is on the topic as versions before did: by Spark's file sink."""
+        records = (
+            spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap)
+            .option("subscribe", self.stream)
+            .option("startingOffsets", "earliest")
+            .option("maxOffsetsPerTrigger", records_per_batch)
+            .load()
+        )
         stream = load_stream(self.folder / "streams" / "trades.yaml")
-        return stored(spark, f"{self.archive}/{self.stream}", stream).collect()
+        query = (
+            shelved(records, stream)
+            .where(VALID)
+            .drop(VALID)
+            .coalesce(1)
+            .writeStream.format("parquet")
+            .partitionBy(DATE)
+            .option("path", f"{self.archive}/{self.stream}")
+            .option("checkpointLocation", str(self.checkpoint))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where it says how far the stream was archived."""
+        return self.folder / "state" / "archive" / self.stream
+
+    def archived(self, spark: SparkSession) -> list[Row]:
+        """Return every row of the stream's archive, as any reader of Parquet finds them."""
+        stream = load_stream(self.folder / "streams" / "trades.yaml")
+        rows = spark.read.schema(archive_ddl(stream)).parquet(f"{self.archive}/{self.stream}")
+        return rows.collect()
 
 
 @dataclass

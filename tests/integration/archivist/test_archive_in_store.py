@@ -29,17 +29,14 @@ def failures(running: Running) -> float:
     return metric(running, "aldebaran_archivist_failures_total")
 
 
-def listed(place: StorePlace) -> list[str]:
-    """Return the files that the sink's log names, as they lie on the store's own disk."""
-    bucket = place.store.folder / "data" / BUCKET
-    log = bucket / place.name / place.stream / "_spark_metadata"
-    lines = [line for batch in log.glob("[0-9]*") for line in batch.read_text().splitlines()[1:]]
-    addresses = {json.loads(line)["path"] for line in lines}
-    return [address.replace(f"s3a://{BUCKET}", str(bucket)) for address in addresses]
+def files(place: StorePlace) -> list[str]:
+    """Return the files in the days' folders, as they lie on the store's own disk."""
+    stream = place.store.folder / "data" / BUCKET / place.name / place.stream
+    return [str(file) for file in stream.glob("date=*/*.parquet")]
 
 
 def rows(place: StorePlace, spark: SparkSession) -> list[Row]:
-    return spark.read.parquet(*listed(place)).collect() if listed(place) else []
+    return spark.read.parquet(*there).collect() if (there := files(place)) else []
 
 
 def test_nothing_is_lost_or_doubled_by_kills(store_place: StorePlace, spark: SparkSession) -> None:

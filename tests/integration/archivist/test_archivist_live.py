@@ -2,7 +2,10 @@
 
 import json
 import os
+import shutil
 import time
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -11,6 +14,7 @@ from services.contracts.records import Accounted, Rejected
 from services.contracts.topics import ACCOUNTS, rejected
 from tests.integration.archivist.running import ArchivePlace, Reader, kill_all, metric
 from tests.integration.auditor.running import Running, Sender, wait_for
+from tests.integration.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -60,6 +64,56 @@ def test_nothing_is_lost_or_doubled_by_a_kill(place: ArchivePlace, spark: SparkS
     again = kept_aside.read(Rejected)
     assert {record.original for record in again} == broken
     assert len({record.source for record in again}) == len(broken)
+
+
+def test_what_a_version_before_archived_is_continued(
+    place: ArchivePlace, spark: SparkSession
+) -> None:
+    sender = Sender(place)
+    for number in range(120):
+        sender.request(f"r{number}", 1)
+    sender.flush()
+    place.archive_as_before(spark, records_per_batch=10)
+    folder = Path(place.archive) / place.stream
+    assert any((folder / "_spark_metadata").glob("*.compact"))
+    # As if it had been killed after its last batch, and once before: told of none, and left.
+    last = max(int(path.name) for path in (place.checkpoint / "commits").glob("[0-9]*"))
+    (place.checkpoint / "commits" / str(last)).unlink()
+    file = next(folder.glob("date=*/part-*.parquet"))
+    shutil.copy(file, file.with_name("part-of-a-killed-batch.parquet"))
+    for number in range(120, 150):
+        sender.request(f"r{number}", 1)
+    sender.flush()
+    with place.archivist() as running:
+        wait_for("the rest is archived", lambda: batches(running) >= 1)
+        assert running.terminate() == 0, running.log()[-3000:]
+    found = Counter(row["order_id"] for row in place.archived(spark))
+    assert found == Counter(f"r{number}" for number in range(150))
+
+
+def test_why_a_batch_cannot_be_filed_is_told(place: ArchivePlace) -> None:
+    sender, folder = Sender(place), Path(place.archive) / place.stream
+    folder.mkdir(parents=True)
+    (folder / "_batches").write_text("in the way")
+    send(sender, 0, 5)
+    with place.archivist() as running:
+        wait_for("it is told", lambda: '"job_failed"' in running.log())
+        reasons = [line["reason"] for line in said(running.log()) if line["event"] == "job_failed"]
+        assert "_batches" in reasons[0]
+        (folder / "_batches").unlink()
+        wait_for("it goes on", lambda: batches(running) >= 1)
+        assert running.terminate() == 0, running.log()[-3000:]
+
+
+def test_an_archive_that_is_not_where_it_was_is_told(place: ArchivePlace) -> None:
+    sender = Sender(place)
+    send(sender, 0, 5)
+    with place.archivist() as running:
+        wait_for("a batch is committed", lambda: batches(running) >= 1)
+        assert running.terminate() == 0, running.log()[-3000:]
+    with place.archivist(ARCHIVIST_ARCHIVE=place.folder / "mistyped") as running:
+        assert running.wait() == 78, running.log()[-3000:]
+        assert "correct the address or bring back the archive" in running.log()
 
 
 def test_what_no_watch_judged_is_told_with_its_reason(place: ArchivePlace) -> None:

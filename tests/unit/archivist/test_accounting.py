@@ -1,17 +1,19 @@
 """What is judged when: every append time once, none before it is ripe, no run without bound."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from archivist.account_run import check_account
-from archivist.accounting import Span, next_span
+from archivist.accounting import Span, next_span, seen_days
 from archivist.bookmark import Bookmark
 from archivist.declaration import OTHER
 from services.backbone.errors import Refused
 from tests.unit.archivist.histories import UNMATCHED, judged
-from tests.unit.auditor.batches import TRADES, purchase
+from tests.unit.auditor.batches import HOUR_MS, TRADES, purchase
 
 NOW_MS = 1_700_000_000_000
 STEPS_MS = st.lists(st.integers(0, 3 * UNMATCHED.look_back_ms()), min_size=1, max_size=30)
@@ -38,6 +40,19 @@ def test_too_little_waits() -> None:
     assert next_span(UNMATCHED, ripe_ms - every_ms + 1, NOW_MS) is None
     assert next_span(UNMATCHED, ripe_ms - every_ms, NOW_MS) == Span(ripe_ms - every_ms, ripe_ms)
     assert next_span(UNMATCHED, ripe_ms + every_ms, NOW_MS) is None
+
+
+@given(st.integers(0, 2 * UNMATCHED.look_back_ms()), st.integers(0, 48), st.data())
+def test_the_days_of_a_run_hold_all_that_it_may_look_at(
+    begun_ms: int, hours: int, data: st.DataObject
+) -> None:
+    span = Span(NOW_MS + begun_ms, NOW_MS + begun_ms + hours * HOUR_MS)
+    first_ms = span.after_ms - UNMATCHED.look_back_ms()
+    last_ms = span.until_ms + UNMATCHED.settle_ms()
+    days = seen_days(UNMATCHED, span)
+    seen_ms = data.draw(st.integers(first_ms, last_ms))
+    assert datetime.fromtimestamp(seen_ms / 1000, UTC).date() in days
+    assert len(days) == len(set(days)) <= (last_ms - first_ms) // (24 * HOUR_MS) + 2
 
 
 @pytest.mark.spark

@@ -1,33 +1,18 @@
-"""The archive refuses what would lose events in silence."""
+"""The archive's own columns are no fields, and only the days that are asked for are looked at."""
 
+from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from archivist.shelf import check_columns, check_history, stored
+from archivist.shelf import check_columns, stored
+from archivist.shelving import shelve
 from services.backbone.errors import Refused
-from tests.unit.auditor.batches import TRADES
-
-
-def log(folder: Path, *batches: str) -> None:
-    folder.mkdir(parents=True)
-    for name in batches:
-        (folder / name).touch()
-
-
-@pytest.mark.spark
-def test_an_archive_without_its_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    log(tmp_path / "archive" / "_spark_metadata", "8", "9.compact", ".10.crc")
-    with pytest.raises(Refused, match=r"holds batches up to 9, .* only up to -1"):
-        check_history(spark, str(tmp_path / "archive"), tmp_path / "checkpoint")
-    log(tmp_path / "checkpoint" / "offsets", "8", "9", ".9.crc")
-    check_history(spark, str(tmp_path / "archive"), tmp_path / "checkpoint")
-
-
-@pytest.mark.spark
-def test_a_new_place_is_taken(spark: SparkSession, tmp_path: Path) -> None:
-    check_history(spark, str(tmp_path / "archive"), tmp_path / "checkpoint")
+from tests.unit.archivist.filed import once, over_days
+from tests.unit.archivist.histories import archived
+from tests.unit.auditor.batches import EPOCH, TRADES
 
 
 @pytest.mark.parametrize("name", ["date", "appended_at"])
@@ -38,7 +23,15 @@ def test_the_archives_own_columns_are_no_fields(name: str) -> None:
 
 
 @pytest.mark.spark
+def test_only_the_days_that_are_asked_for_are_read(spark: SparkSession, tmp_path: Path) -> None:
+    shelve(spark, str(tmp_path), archived(spark, over_days(range(6), days=6)), 0)
+    (tmp_path / "date=2026-01-05" / "part-broken.parquet").write_bytes(b"not Parquet")
+    days = [EPOCH.date() + timedelta(days=number) for number in (1, 2, 9)]
+    rows = stored(spark, str(tmp_path), TRADES, days).collect()
+    assert Counter(row["order_id"] for row in rows) == once(1, 2)
+    assert {row["date"] for row in rows} == set(days[:2])
+
+
+@pytest.mark.spark
 def test_nothing_is_read_before_the_first_batch(spark: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / "date=2026-11-21").mkdir()
-    (tmp_path / "date=2026-11-21" / "part-left-by-a-killed-batch.parquet").write_bytes(b"half")
-    assert stored(spark, str(tmp_path), TRADES).count() == 0
+    assert stored(spark, str(tmp_path), TRADES, [EPOCH.date()]).count() == 0

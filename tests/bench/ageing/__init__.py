@@ -1,0 +1,1 @@
+"""What an archive's age costs whoever reads its last days."""

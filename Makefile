@@ -129,7 +129,7 @@ chart-check: $(VENV_STAMP) ## Lint and render the chart, hold what it makes agai
 	@$(VENV)/bin/pytest -q tests/chart
 
 # What cluster-test puts on the nodes: the second version's ledger is changed, its auditors are not.
-CLUSTER_IMAGES := service:dev spark:dev broker:dev postgres:dev postgres:18 service:next spark:next
+CLUSTER_IMAGES := service:dev spark:dev broker:dev postgres:dev postgres:15 service:next spark:next
 
 .PHONY: cluster-images
 cluster-images: ## Build the images for cluster-test; LOAD="kind load docker-image" brings each to the nodes
@@ -137,7 +137,7 @@ cluster-images: ## Build the images for cluster-test; LOAD="kind load docker-ima
 	  docker build $(DOCKER_BUILD) -t aldebaran/$$image:dev -f docker/$$image.Dockerfile .; \
 	done
 	docker build $(DOCKER_BUILD) -t aldebaran/service:next -f tests/cluster/next.Dockerfile tests/cluster
-	docker build $(DOCKER_BUILD) -t aldebaran/postgres:18 -f tests/cluster/operated.Dockerfile tests/cluster
+	docker build $(DOCKER_BUILD) -t aldebaran/postgres:15 -f tests/cluster/operated.Dockerfile tests/cluster
 	docker tag aldebaran/spark:dev aldebaran/spark:next
 	$(if $(LOAD),for image in $(CLUSTER_IMAGES); do $(LOAD) aldebaran/$$image; done)
 

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 NAMESPACE: Final = "aldebaran-operated"
 OPERATOR: Final[dict[str, Any]] = {
     "instances": 2,
-    "image": "aldebaran/postgres:18",
+    "image": "aldebaran/postgres:15",
     "storage": {"size": "1Gi"},
     "resources": {"requests": {"cpu": "60m", "memory": "128Mi"}, "limits": {"memory": "768Mi"}},
 }

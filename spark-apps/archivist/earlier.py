@@ -22,6 +22,7 @@ from services.backbone.log import logger
 
 _COMPACT: Final = ".compact"
 _NAMED: Final = rf'/{DATE}=([^/"]+)/([^/"]+)"'
+_PARTS: Final = ((1, "day"), (2, "name"))
 """A file's day and name, in a line of the log."""
 
 log = logger(__name__)
@@ -34,7 +35,7 @@ def take_over(spark: SparkSession, folder: str) -> None:
     in memory are the names of about one day at a time.
 
     Raises:
-        Refused: the log is not whole.
+        Refused: the log is not whole, or not as Spark writes it.
         OSError: the disk or the store does not answer, or does not take it.
         PySparkException: the log cannot be read.
     """
@@ -93,8 +94,12 @@ def _named(spark: SparkSession, files: list[str], days: set[str]) -> Iterator[tu
     """Give each day with the names of its files; in parts, each of about one day."""
     if not files:
         return
-    day, name = (F.regexp_extract("value", _NAMED, group) for group in (1, 2))
-    lines = spark.read.text(files).select(day.alias("day"), name.alias("name")).where("day != ''")
+    day, name = (F.regexp_extract("value", _NAMED, group).alias(to) for group, to in _PARTS)
+    lines = spark.read.text(files).where(F.col("value").startswith("{")).select("value", day, name)
+    for line in lines.where("day = ''").take(1):
+        raise Refused(
+            f"a line of the archive's log names no file of a day, so nothing is moved: {line[0]}"
+        )
     parted = lines.repartition(len(days) + 1, "day")
     for row in parted.groupBy("day").agg(F.collect_set("name").alias("names")).toLocalIterator():
         yield f"{DATE}={row['day']}", set(row["names"])

@@ -61,7 +61,7 @@ def _links(original: Path, folder: Path, days: int) -> Iterator[Path]:
 def _line(file: Path, size: int) -> str:
     """Return a line as Spark's file sink writes it."""
     status = {
-        "path": file.as_uri(),
+        "path": f"file://{file.absolute()}",
         "size": size,
         "isDir": False,
         "modificationTime": 1_790_000_000_000,

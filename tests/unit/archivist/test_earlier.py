@@ -96,6 +96,15 @@ def test_a_log_with_a_gap_is_refused(spark: SparkSession, folder: Path, missing:
     assert (folder / "date=2027-01-01" / "part-alone.parquet").exists()
 
 
+def test_a_log_that_is_not_understood_moves_nothing(spark: SparkSession, folder: Path) -> None:
+    last = folder / "_spark_metadata" / "11"
+    last.write_text(last.read_text().replace("date=", "date%3D"))
+    (folder / "_spark_metadata" / ".11.crc").unlink()
+    with pytest.raises(Refused, match="names no file of a day, so nothing is moved"):
+        take_over(spark, str(folder))
+    assert not list((folder / "_earlier").rglob("part-*"))
+
+
 def test_before_the_first_batch_nothing_counts(spark: SparkSession, folder: Path) -> None:
     for file in (folder / "_spark_metadata").glob("[0-9]*"):
         file.unlink()

@@ -17,11 +17,11 @@ from tests.integration.auditor.running import Place, Sender, wait_for
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
-WITHOUT_END = (
-    "SELECT <columns>, sum(x * y) AS n, <rest> FROM trades LATERAL VIEW "
-    "explode(sequence(1, 100000)) AS x LATERAL VIEW explode(sequence(1, 100000)) AS y "
-    "GROUP BY order_id"
+FOR_LONG = (
+    "SELECT <columns>, count(*) AS n, <rest> FROM trades WHERE exists(sequence(1, 30000), "
+    "x -> exists(sequence(1, 30000), y -> x * y = -length(order_id))) GROUP BY order_id"
 )
+"""A loop within one expression: rows that are made without an end fill the heap instead."""
 
 
 def test_queries_that_start_meanwhile_do_not_see_its_records(
@@ -35,7 +35,7 @@ def test_queries_that_start_meanwhile_do_not_see_its_records(
 
 def test_a_run_ends_when_it_is_cancelled(spark: SparkSession, place: Place) -> None:
     place.declare("over-purchase")
-    rewrite(place, WITHOUT_END)
+    rewrite(place, FOR_LONG)
     recipe, (part,) = one_record(spark, place)
     sieve = Sieve(recipe, threading.Event())
     search = UnderWay("search", lambda: sieve.fails(part), 0.0)

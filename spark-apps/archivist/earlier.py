@@ -22,8 +22,8 @@ from services.backbone.log import logger
 
 _COMPACT: Final = ".compact"
 _NAMED: Final = rf'/{DATE}=([^/"]+)/([^/"]+)"'
-_PARTS: Final = ((1, "day"), (2, "name"))
 """A file's day and name, in a line of the log."""
+_PARTS: Final = ((1, "day"), (2, "name"))
 
 log = logger(__name__)
 

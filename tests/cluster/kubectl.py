@@ -33,6 +33,15 @@ def run(command: Sequence[str], given: str | None = None) -> str:
     return made.stdout
 
 
+def knows(*definitions: str) -> bool:
+    """Tell whether the API server has all these definitions of others (`kafkas.strimzi.io`)."""
+    try:
+        run(("kubectl", "get", *(f"crd/{each}" for each in definitions), "-o", "name"))
+    except MachineProblem:
+        return False
+    return True
+
+
 def kinds() -> set[tuple[str, str]]:
     """Return the API version and name of every kind of object that the API server knows."""
     told = run(("kubectl", "api-resources", "--no-headers")).splitlines()

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from services.machine.problems import MachineProblem
-from tests.cluster.kubectl import Object, ready, run
+from tests.cluster.kubectl import Object, knows, ready, run
 from tests.cluster.release import HERE, Release
 
 CLUSTER: Final = "events"
@@ -65,9 +64,7 @@ def settled(each: Object) -> bool:
 
 def missing() -> str | None:
     """Say why the cluster that kubectl points at cannot run Kafka by Strimzi, or None."""
-    try:
-        run(("kubectl", "get", *(f"crd/{each}.kafka.strimzi.io" for each in DEFINITIONS)))
-    except MachineProblem:
+    if not knows(*(f"{each}.kafka.strimzi.io" for each in DEFINITIONS)):
         return "there are no definitions of Strimzi (kafkas.kafka.strimzi.io)"
     label = "strimzi.io/kind=cluster-operator"
     listed = run(("kubectl", "get", "pods", "--all-namespaces", "-l", label, "-o", "json"))

@@ -11,10 +11,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from services.machine.problems import MachineProblem
 from tests.cluster.cells import Cell, Deed
 from tests.cluster.conftest import KEEP, RUNS, auditors, declared, reachable, settled_in
-from tests.cluster.kubectl import run
+from tests.cluster.kubectl import knows
 from tests.cluster.operated import CLUSTER, OperatedRelease
 from tests.cluster.release import HERE
 from tests.cluster.report import ClusterReport
@@ -52,11 +51,9 @@ def operated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OperatedRelea
 
 def unserved() -> str | None:
     """Say that nobody makes Postgres' servers here, or None."""
-    try:
-        run(("kubectl", "get", "crd/clusters.postgresql.cnpg.io", "-o", "name"))
-    except MachineProblem:
-        return "no CloudNativePG: make cluster-addons ADDONS=cloudnative-pg"
-    return None
+    if knows("clusters.postgresql.cnpg.io"):
+        return None
+    return "no CloudNativePG: make cluster-addons ADDONS=cloudnative-pg"
 
 
 def test_a_trade_is_told(operated: OperatedRelease) -> None:

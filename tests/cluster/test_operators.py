@@ -10,7 +10,7 @@ import pytest
 from tests.cluster.cells import Cell, Deed
 from tests.cluster.conftest import RUNNER, RUNS, reachable
 from tests.cluster.drivers import KIND
-from tests.cluster.kubectl import kinds
+from tests.cluster.kubectl import knows
 from tests.cluster.release import Release
 from tests.cluster.report import ClusterReport
 from tests.cluster.trial import Trial, right
@@ -32,7 +32,7 @@ def operator() -> None:
         pytest.skip(f"the auditors run by {RUNNER}; {WHY}")
     if why := reachable():
         pytest.skip(f"{why}; docs/kubernetes.md tells what is needed")
-    if not any(kind == "SparkApplication" for _, kind in kinds()):
+    if not knows(KIND):
         pytest.skip(f"the cluster knows no {KIND}; {WHY}")
 
 

@@ -90,10 +90,7 @@ async def test_evidence_moves_in_both_what_was_tried_silenced_and_released(
 ) -> None:
     async with _two_ledgers(migrated) as keepers:
         both, key = keepers.both, IDS[0]
-        both.accept([_new(GROUPS[0], 0, 0)])
-        await both.by_id("a", [key])
-        again = (State.RETRY_WAIT, State.RETRY_WAIT)
-        await both.settle("a", [Settlement(key, both.claims[0].fence, *again, None)])
+        await _try_first(both, retry_in_seconds=0.0)
         keepers.judge("next", "", _silence)
         keepers.judge("due", "", _release)
         row = both.tables.rows[key]
@@ -109,10 +106,7 @@ async def test_what_waits_for_its_retry_waits_on_however_often_it_is_silenced_an
 ) -> None:
     async with _two_ledgers(migrated) as keepers:
         both, key = keepers.both, IDS[0]
-        both.accept([_new(GROUPS[0], 0, 0)])
-        await both.by_id("a", [key])
-        again = (State.RETRY_WAIT, State.RETRY_WAIT)
-        await both.settle("a", [Settlement(key, both.claims[0].fence, *again, None, 60.0)])
+        await _try_first(both, retry_in_seconds=60.0)
         for _ in range(times):
             keepers.judge("backlog", "", _silence)
             keepers.judge("due", "", _release)
@@ -123,6 +117,16 @@ async def test_what_waits_for_its_retry_waits_on_however_often_it_is_silenced_an
         await both.by_id("b", [key])
         both.check()
         assert [claim.attempt for claim in both.claims] == [1, 2]
+
+
+async def _try_first(both: Both, retry_in_seconds: float) -> None:
+    """Let the first delivery be there, be tried and have to be tried again."""
+    key = IDS[0]
+    both.accept([_new(GROUPS[0], 0, 0)])
+    await both.by_id("a", [key])
+    again = (State.RETRY_WAIT, State.RETRY_WAIT)
+    tried = Settlement(key, both.claims[0].fence, *again, None, retry_in_seconds)
+    await both.settle("a", [tried])
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """Takes changes of the declared watches while all watches run: checked first, then step by step."""
 
 import random
+import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -14,6 +15,7 @@ from auditor.job import Scene, own_phase, prepare
 from auditor.postponed import Postponed
 from auditor.stagger import Phase
 from auditor.trial import try_out
+from auditor.tried import Trial, Tried
 from auditor.turn import Turn
 from engine.brokers import MissingTopic
 from services.backbone.errors import Refused, Transient
@@ -44,6 +46,7 @@ class Reload:
         self._rejected: Mapping[str, str] = {}
         self._postponed = Postponed(random.Random())  # noqa: S311 - jitter, not secrecy
         self._held_up: str | None = None
+        self._tried: Tried | None = None
         self._candidate: Candidate | None = None
         self._settling: Running | None = None
         self._not_before_seconds = 0.0
@@ -82,14 +85,18 @@ class Reload:
             self._held_up = None
 
     def stop(self) -> None:
-        """End the query that has not caught up yet, and give back the turn."""
+        """End the trial and the query that has not caught up yet, and give back the turn."""
+        if self._tried is not None:
+            self._tried.trial.break_off()
         if self._candidate is not None:
             self._candidate.running.supervised.stop()
         self._turn.give_back()
 
     def _step(self, book: Book) -> None:
         self._note_what_runs()
-        if self._candidate is not None:
+        if self._tried is not None:
+            self._follow(self._tried, book)
+        elif self._candidate is not None:
             self._go_on(self._candidate, book)
         elif self._settling is not None:
             self._settle(self._settling)
@@ -148,15 +155,37 @@ class Reload:
         return declared.face(self._scene.settings.auditor_shuffle_partitions)
 
     def _try(self, step: Change, declared: Declared) -> None:
-        try:
-            prepared = prepare(self._scene, declared, self._phase(step.watch))
-            self._check(step.kind, prepared)
-        except (Transient, MissingTopic) as error:
-            self._postpone(step.watch, str(error))
-        except Refused as error:
-            self._reject(step.watch, str(error))
-        else:
+        prepared = self._judged(step.watch, lambda: self._prepare(step, declared))
+        if prepared is None:
+            return
+        if step.kind is Kind.CONTINUE:
             self._do(step, prepared)
+        else:
+            now = self._scene.clock.monotonic_seconds()
+            trial = Trial(step.watch, lambda broken: self._ask(declared, broken), now)
+            self._tried = Tried(step, prepared, trial)
+
+    def _follow(self, tried: Tried, book: Book) -> None:
+        """Begin the step once Spark has taken it, unless something else is declared by now."""
+        declared = tried.prepared.declared
+        wanted = book.wanted().get(declared.name) == declared
+        if not wanted:
+            tried.trial.break_off()
+        if not tried.trial.is_over(self._scene.clock.monotonic_seconds()):
+            return
+        self._tried = None
+        if wanted and (taken := self._judged(declared.name, tried.taken)) is not None:
+            self._do(tried.step, taken)
+
+    def _judged(self, watch: str, work: Callable[[], Running]) -> Running | None:
+        """Return what the work returns; None where its change has to wait or is rejected."""
+        try:
+            return work()
+        except (Transient, MissingTopic) as error:
+            self._postpone(watch, str(error))
+        except Refused as error:
+            self._reject(watch, str(error))
+        return None
 
     def _do(self, step: Change, prepared: Running) -> None:
         log.info("change_begins", watch=step.watch, kind=step.kind.value)
@@ -175,15 +204,17 @@ class Reload:
             return running[watch].phase
         return own_phase(self._scene, len(running), len(running) + 1)
 
-    def _check(self, kind: Kind, prepared: Running) -> None:
-        """Hold the change against slots and Spark before anything stops."""
-        if kind is Kind.CONTINUE:
-            return
-        declared = prepared.declared
-        needed = {name: one.slots for name, one in self._fleet.running.items()}
-        together = guards.with_another(needed, declared.name, prepared.slots)
-        guards.check_slots(together, self._scene.settings.auditor_slots)
-        try_out(self._scene.spark, declared, self._scene.clock)
+    def _prepare(self, step: Change, declared: Declared) -> Running:
+        """Hold the change against streams, brokers and slots before anything stops."""
+        prepared = prepare(self._scene, declared, self._phase(step.watch))
+        if step.kind is not Kind.CONTINUE:
+            needed = {name: one.slots for name, one in self._fleet.running.items()}
+            together = guards.with_another(needed, declared.name, prepared.slots)
+            guards.check_slots(together, self._scene.settings.auditor_slots)
+        return prepared
+
+    def _ask(self, declared: Declared, broken_off: threading.Event) -> None:
+        try_out(self._scene.spark, declared, self._scene.clock, broken_off)
 
     def _postpone(self, watch: str, reason: str) -> None:
         now = self._scene.clock.monotonic_seconds()

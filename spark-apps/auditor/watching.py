@@ -24,7 +24,7 @@ READY: Final = "watches"
 """Name of the check that says which watches do not run."""
 LOOK_EVERY_SECONDS: Final = 0.5
 STUCK_AFTER_SECONDS: Final = 300.0
-"""Longer than any change takes to be tried; a restart of the program is what helps then."""
+"""Longer than a look at everything takes; a restart of the program is what helps then."""
 
 log = logger(__name__)
 

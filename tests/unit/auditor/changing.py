@@ -1,0 +1,132 @@
+"""One auditor whose declarations change, on queries that do as they are told: no Spark."""
+
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from auditor import reload as reloading
+from auditor.book import Book, Declared, read_book
+from auditor.checkpoint import Checkpoint, fingerprint
+from auditor.fleet import Fleet, Running
+from auditor.job import Scene as JobScene
+from auditor.reload import Reload
+from auditor.settings import AuditorSettings
+from auditor.stagger import Phase
+from auditor.turn import Turn
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Transient
+from services.contracts.streams import SHIPPED_STREAMS
+from services.contracts.watches import SHIPPED_WATCHES
+from tests.unit.auditor.fakes import PATIENCE_SECONDS, Scene
+
+SLOTS_EACH = 5
+WATCH, OTHER = "over-purchase", "unusual-volume"
+
+
+class FakeCandidate:
+    """Catches up when it is told."""
+
+    caught_up = False
+
+    def __init__(self, _: object, running: Running) -> None:
+        self.running = running
+
+    def look(self) -> None:
+        self.running.supervised.look()
+
+
+class World:
+    """One auditor without Spark: its files, its queries, and its partner's turn."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.clock = folder, ManualClock()
+        self.watches = folder / "watches"
+        self.watches.mkdir()
+        for path in SHIPPED_WATCHES.glob("*.yaml"):
+            (self.watches / path.name).write_text(path.read_text())
+        self.made: list[tuple[Declared, Scene]] = []
+        self.slots: dict[str, int] = {}
+        self.judgement: Exception | None = None
+        self.may_judge = threading.Event()
+        """A trial takes until this is set, as it is at first, or until it is broken off."""
+        self.may_judge.set()
+        self.settings = AuditorSettings(auditor_checkpoints=folder / "kept", auditor_slots=15)
+        scene = JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark here
+        monkeypatch.setattr(reloading, "prepare", self._prepare)
+        monkeypatch.setattr(reloading, "try_out", self._try_out)
+        monkeypatch.setattr(reloading, "Candidate", FakeCandidate)
+        self.partner = Turn(self.settings.auditor_checkpoints)
+        self.fleet = Fleet()
+        self.reload = Reload(scene, self.fleet, Turn(self.settings.auditor_checkpoints))
+        self.turns(self.read())
+
+    def _prepare(self, _: object, declared: Declared, phase: Phase) -> Running:
+        scene = Scene(declared.name, clock=self.clock)
+        self.made.append((declared, scene))
+        wanted = fingerprint(declared.watch, declared.streams, 2)
+        home = self.settings.checkpoints_here() / declared.name
+        recipe: Any = SimpleNamespace(checkpoint=Checkpoint(declared.name, home, wanted))
+        slots = self.slots.get(declared.name, SLOTS_EACH)
+        return Running(declared, recipe, scene.supervised, slots, phase)
+
+    def _try_out(self, *told: Any) -> None:
+        *_, broken_off = told
+        while not self.may_judge.wait(0.01):
+            if broken_off.is_set():
+                raise Transient("broken off")
+        if self.judgement:
+            raise self.judgement
+
+    def read(self) -> Book:
+        return read_book(SHIPPED_STREAMS, self.watches)
+
+    def turns(self, book: Book | None = None, count: int = 6) -> None:
+        if book:
+            self.reload.take(book)
+        for _ in range(count):
+            self.turn()
+        while self.may_judge.is_set() and self.tried():
+            self.turn()
+
+    def turn(self) -> None:
+        self.fleet.look()
+        self.reload.look()
+        self.settle()
+        self.clock.move(1)
+
+    def tried(self) -> Any:
+        return self.reload._tried  # noqa: SLF001 - only the test waits for it
+
+    def settle(self) -> None:
+        """Wait for trials and for what is done for watches in trouble, as far as they may end."""
+        if self.may_judge.is_set() and (tried := self.tried()):
+            assert tried.trial.is_over(0, PATIENCE_SECONDS)
+        for _, scene in self.made:
+            if scene.remedies.may_end.is_set():
+                assert scene.supervised.settles(PATIENCE_SECONDS)
+
+    def edit(self, before: str, after: str, watch: str = WATCH) -> None:
+        path = self.watches / f"{watch}.yaml"
+        text = path.read_text()
+        assert before in text
+        path.write_text(text.replace(before, after))
+        self.turns(self.read())
+
+    def copy(self, name: str) -> None:
+        """Declare one more watch, like the other one."""
+        text = (self.watches / f"{OTHER}.yaml").read_text()
+        path = self.watches / f"{name}.yaml"
+        path.write_text(text.replace(f"watch: {OTHER}", f"watch: {name}"))
+        self.turns(self.read())
+
+    def queries(self, watch: str = WATCH) -> list[bool]:
+        """Return for each query ever made for the watch whether it runs."""
+        return [scene.runs for declared, scene in self.made if declared.name == watch]
+
+    def catch_up(self) -> None:
+        candidate: Any = self.reload._candidate  # noqa: SLF001 - the test plays the brokers
+        candidate.caught_up = True
+        self.turns()

@@ -1,0 +1,42 @@
+"""Spark takes up to minutes to judge a change: all that runs is looked after meanwhile."""
+
+import pytest
+
+from services.backbone.errors import Ended
+from tests.unit.auditor.changing import World
+from tests.unit.auditor.fakes import PATIENCE_SECONDS
+
+
+def test_all_that_runs_is_looked_after_while_spark_is_asked_about_a_change(world: World) -> None:
+    world.may_judge.clear()
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    world.made[1][1].queries[-1].fail("the broker went away")
+    world.turns(count=20)
+    assert [each.runs for _, each in world.made] == [True, True, False]
+    assert len(world.made[1][1].queries) > 1
+    world.may_judge.set()
+    world.turns()
+    assert world.queries() == [True, True]
+
+
+def test_a_change_that_is_taken_back_while_spark_is_asked_breaks_the_trial_off(
+    world: World,
+) -> None:
+    world.may_judge.clear()
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    world.edit("limit: 25 hours", "limit: 24 hours")
+    assert (tried := world.tried()) is None or tried.trial.is_over(0, PATIENCE_SECONDS)
+    world.may_judge.set()
+    world.turns()
+    assert world.queries() == [True, False]
+    assert world.reload.notes() is None
+    assert world.partner.take()
+
+
+def test_a_trial_that_goes_on_after_its_time_ends_the_program(world: World) -> None:
+    world.may_judge.clear()
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    world.clock.move(301)
+    with pytest.raises(Ended, match="over-purchase: its trial goes on after its time"):
+        world.turns()
+    world.may_judge.set()

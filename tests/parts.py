@@ -1,7 +1,8 @@
 """`python -m tests.parts`: all tests, in parts that run side by side; what `make test` runs.
 
 A part is one pytest of its own, with servers of its own, so parts share nothing but the machine.
-Most of the time tests wait for something, so two parts take little more time than the longer one.
+Most of the time tests wait for something, so two parts take little more time than the longer one,
+and those that need the least of the processors run one after the other beside the two.
 Each part's output is shown whole when it has ended; after all of them, what failed.
 """
 
@@ -45,11 +46,14 @@ SECONDS: Final[Mapping[str, int]] = {
 }
 """What a part took beside another one, on two cores; what is not named takes a few seconds. What
 takes longest begins first, so that nothing long is left over at the end."""
+PATIENT: Final = ("integration/lookout", "integration/backbone")
+"""Parts that have the processors for half of their time or less; without Spark they are small."""
 MEMORY_MEBIBYTES: Final = 4000
 """What a part may need: Kafka, Postgres, Spark, and a system of programs."""
-SHORT_LIVED: Final = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
-"""Java's second compiler takes a third of the processor time of a Spark that lives for a test. The
-tests' brokers read this too."""
+SHORT_LIVED: Final = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"}
+"""Java's second compiler takes a third of the processor time of a Spark that lives for a test.
+Without it Java has room for 48 MiB of code, a fifth: Spark fills it, and compiles what was thrown
+out anew. The tests' brokers read this too."""
 NO_TESTS: Final = 5
 """pytest's exit code where all tests are deselected."""
 EXIT_INTERRUPTED: Final = 130
@@ -136,13 +140,19 @@ def of_this_machine() -> int:
 def run_all(names: Sequence[str], runner: Runner, side_by_side: int) -> list[Ended]:
     """Run parts, and show each as it ends; after an interruption no other begins."""
     ended: list[Ended] = []
-    pool = ThreadPoolExecutor(side_by_side)
+    busy = ThreadPoolExecutor(side_by_side)
+    patient = ThreadPoolExecutor(1) if side_by_side > 1 else busy
+    pools = [patient if name in PATIENT else busy for name in names]
     try:
-        for done in as_completed([pool.submit(runner.run, name) for name in names]):
+        runs = [pool.submit(runner.run, name) for pool, name in zip(pools, names, strict=True)]
+        for done in as_completed(runs):
             ended.append(done.result())
             show(ended[-1], len(names) - len(ended))
     finally:
-        pool.shutdown(cancel_futures=True)
+        for pool in (busy, patient):
+            pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (busy, patient):
+            pool.shutdown()
     return ended
 
 

@@ -9,9 +9,12 @@ runs on a bare Python before the environment exists, so it imports only the stan
 from __future__ import annotations
 
 import fcntl
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +22,8 @@ STAMP = ".requirements-dev.lock"
 """A copy of the list that is installed; written last."""
 UNFINISHED = ".unfinished"
 """There while an installation is under way; found without one, it was cut short."""
+BUILT = "pyspark"
+"""Comes as source: pip builds it for as long as all others take, so a pip of its own does that."""
 
 
 def ensure(
@@ -64,8 +69,25 @@ def pip_install(venv: Path, wanted: Path) -> None:
     """Install the pinned packages, each with its hash."""
     sys.stdout.write("Installing Python packages; the first time this takes some minutes.\n")
     sys.stdout.flush()
-    options = ["--quiet", "--disable-pip-version-check", "--require-hashes"]
-    subprocess.run([str(venv / "bin" / "pip"), "install", *options, "-r", str(wanted)], check=True)
+    rest, built = split(wanted.read_text("utf-8"))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+        parts = [(rest, Path(folder) / "rest", ()), (built, Path(folder) / "built", ("--no-deps",))]
+        runs = [pool.submit(_pip, venv, *each) for each in parts if each[0]]
+    for run in runs:
+        run.result()
+
+
+def _pip(venv: Path, packages: str, place: Path, options: Sequence[str]) -> None:
+    place.write_text(packages, "utf-8")
+    always = ("--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(place))
+    subprocess.run([str(venv / "bin" / "pip"), "install", *options, *always], check=True)
+
+
+def split(lock: str) -> tuple[str, str]:
+    """Return the list without what is built, and that alone; either may be empty."""
+    packages = re.split(r"^(?=\S)", lock, flags=re.MULTILINE)
+    built = [each for each in packages if each.startswith(f"{BUILT}==")]
+    return "".join(each for each in packages if each not in built), "".join(built)
 
 
 def main(arguments: list[str]) -> int:

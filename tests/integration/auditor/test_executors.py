@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from tests.integration.auditor.losing import ARCHIVED
 from tests.integration.auditor.running import ROOT, SLOTS, Findings, Place, Sender, wait_for
 from tests.integration.auditor.test_over_purchase_live import sockets_between_tasks
 
@@ -22,6 +23,7 @@ def executors(started: int, declared: int) -> dict[str, str]:
         "spark.executor.instances": str(declared),
         "spark.executor.cores": str(cores),
         "spark.executor.memory": "600m",
+        "spark.executor.extraJavaOptions": ARCHIVED,
     }
     return {
         "AUDITOR_MASTER": f"local-cluster[{started},{cores},1024]",
@@ -51,7 +53,8 @@ def test_a_task_in_another_process_is_named_and_not_waited_for(place: Place) -> 
 
 def test_an_executor_that_was_killed_is_known_whatever_the_failure_says(place: Place) -> None:
     program = [sys.executable, "-m", "tests.integration.auditor.losing"]
-    environment = place.environment() | {"SPARK_LOCAL_IP": "127.0.0.1"}
+    told = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_SUBMIT_OPTS": ARCHIVED}
+    environment = place.environment() | told
     ended = subprocess.run(
         program, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True
     )

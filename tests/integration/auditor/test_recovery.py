@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,7 @@ def test_broken_checkpoint_is_set_aside_and_built_again(spark: SparkSession, pla
         checkpoint = inside.checkpoint("over-purchase")
         inside.look_until("two batches", lambda: commits(checkpoint) >= 2)
     shutil.copytree(checkpoint.folder, place.folder / "whole")
-    for count, (damage, spoil) in enumerate(DAMAGES.items(), start=1):
+    for number, (damage, spoil) in enumerate(DAMAGES.items(), start=1):
         shutil.rmtree(checkpoint.folder)
         shutil.copytree(place.folder / "whole", checkpoint.folder)
         spoil(checkpoint)
@@ -126,7 +127,7 @@ def test_broken_checkpoint_is_set_aside_and_built_again(spark: SparkSession, pla
             sender.purchase(f"{key}-p", key, 2)
             sender.flush()
             inside.look_until(f"{damage}: found", lambda key=key: key in alerts.found())  # type: ignore[misc] # mypy cannot infer the default's type
-        assert len(list((checkpoint.home / ASIDE).iterdir())) == count, damage
+        assert len(list((checkpoint.home / ASIDE).iterdir())) == number, damage
 
 
 def test_deleted_records_are_counted_and_the_rest_is_judged(
@@ -160,16 +161,26 @@ def test_alerts_that_cannot_be_written_cost_no_checkpoint(
     sender, alerts = Sender(place), Findings(place)
     narrow = {"max.request.size": "100"}
     with Inside(spark, settings_of(place, auditor_kafka_options=narrow)) as inside:
-        sender.request("waits", 1)
-        sender.purchase("waits-p", "waits", 2)
-        sender.flush()
-        sick, before = inside["over-purchase"], failures("over-purchase")
-        inside.look_until("it fails", lambda: failures("over-purchase") >= before + SUSPECT_AFTER)
+        over(sender, "waits")
+        sick, before, numbers = inside["over-purchase"], failures("over-purchase"), count()
+
+        def fails() -> bool:
+            """A query learns of what was not written with its next row, else at its batch's end."""
+            over(sender, f"more-{next(numbers)}")
+            return failures("over-purchase") >= before + SUSPECT_AFTER
+
+        inside.look_until("it fails", fails)
         checkpoint = inside.checkpoint("over-purchase")
     assert sick.stopped is None
     assert not (checkpoint.home / ASIDE).exists()
     with Inside(spark, settings_of(place)) as inside:
         inside.look_until("found at last", lambda: "waits" in alerts.found())
+
+
+def over(sender: Sender, order_id: str) -> None:
+    sender.request(order_id, 1)
+    sender.purchase(f"{order_id}-p", order_id, 2)
+    sender.flush()
 
 
 def failures(watch: str) -> float:

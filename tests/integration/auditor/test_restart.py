@@ -1,4 +1,7 @@
-"""An auditor that dies goes on where it was: nothing is missed, nothing of it is left running."""
+"""An auditor that dies goes on where it was: nothing is missed, nothing of it is left running.
+
+Spark lets the length of a running query's batches be set, for books as for windows.
+"""
 
 import subprocess
 
@@ -8,6 +11,10 @@ from tests.integration.auditor.running import Findings, Place, Running, Sender, 
 from tests.integration.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
+
+SHIPPED = ("over-purchase", "unusual-volume")
+ENOUGH = 3
+"""Boundaries after which every length has been set at least once."""
 
 
 def over(sender: Sender, order_id: str) -> None:
@@ -22,8 +29,16 @@ def jvm_is_gone(auditor: Running) -> bool:
     return subprocess.run(group, capture_output=True, check=False).returncode != 0
 
 
-def test_killed_auditor_misses_nothing(place: Place) -> None:
-    place.declare("over-purchase", "unusual-volume")
+def told(auditor: Running, event: str) -> list[dict[str, object]]:
+    return [line for line in said(auditor.log()) if line["event"] == event]
+
+
+def boundaries(auditor: Running, watch: str) -> int:
+    return len([line for line in told(auditor, "boundary") if line["watch"] == watch])
+
+
+def test_killed_auditor_misses_nothing_and_each_watch_is_held_at_its_moments(place: Place) -> None:
+    place.declare(*SHIPPED)
     sender, alerts = Sender(place), Findings(place)
     with place.auditor() as first:
         first.wait_until_ready()
@@ -36,6 +51,7 @@ def test_killed_auditor_misses_nothing(place: Place) -> None:
         sender.flush()
         first.kill()
         wait_for("the JVM has ended too", lambda: jvm_is_gone(first), 20)
+        before = {watch: boundaries(first, watch) for watch in SHIPPED}
     over(sender, "while-away")
     sender.purchase("half-p", "half", 2)
     sender.purchase("open-p", "open", 2)
@@ -43,6 +59,9 @@ def test_killed_auditor_misses_nothing(place: Place) -> None:
         second.wait_until_ready()
         over(sender, "after")
         alerts.wait_for("before", "while-away", "half", "open", "after")
+        enough = {watch: begun + ENOUGH for watch, begun in before.items()}
+        wait_for("boundaries", lambda: all(boundaries(second, w) >= n for w, n in enough.items()))
+        assert told(second, "boundaries_not_held") == []
         assert second.terminate() == 0, second.log()[-3000:]
     assert {key for key in alerts.found() if "/" not in key} == {
         "before", "while-away", "half", "open", "after",

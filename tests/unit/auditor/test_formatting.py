@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -136,8 +136,9 @@ def alert_ids(numbers: Iterable[int], host: str = "h1") -> list[str]:
     return [ids.alert_id("over-purchase", [host, str(number)]) for number in numbers]
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(numbers=st.lists(st.integers(0, 5), max_size=30))
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example(numbers=[])
+@given(numbers=st.lists(st.integers(0, 5), min_size=15, max_size=90))
 def test_a_task_tells_of_each_alert_once(spark: SparkSession, numbers: list[int]) -> None:
     assert told(spark, numbers) == alert_ids(dict.fromkeys(numbers))
     assert told(spark, numbers) == alert_ids(dict.fromkeys(numbers)), "the next batch tells anew"

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.packages import STAMP, ensure
+from services.machine.packages import STAMP, ensure, split
+
+ROOT = Path(__file__).parents[3]
 
 
 class Installer:
@@ -70,3 +72,12 @@ def test_several_at_once_wait_for_each_other_and_only_one_installs(tmp_path: Pat
     for each in threads:
         each.join()
     assert (to.created, to.installed, to.most_inside) == (1, ["a==1"], 1)
+
+
+def test_a_list_is_split_into_whole_packages() -> None:
+    rest, built = split(ROOT.joinpath("requirements-dev.lock").read_text("utf-8"))
+    assert "\npyspark==" not in rest
+    assert built.startswith("pyspark==")
+    assert "--hash=sha256:" in built
+    assert built.count("==") == 1
+    assert split("a==1 \\\n    --hash=sha256:0\n") == ("a==1 \\\n    --hash=sha256:0\n", "")

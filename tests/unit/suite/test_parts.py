@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -11,12 +12,15 @@ from services.machine.waiting import wait_until
 from tests.parts import (
     EXIT_INTERRUPTED,
     NO_TESTS,
+    PATIENT,
     SECONDS,
     TESTS,
     Ended,
+    Runner,
     at_once,
     main,
     parts,
+    run_all,
     summary,
 )
 
@@ -52,6 +56,35 @@ def test_the_summary_names_what_failed() -> None:
     assert "tests/integration/killed ended with exit code -9" in told
     assert "2 of 4 parts failed" in told
     assert "all parts passed" in summary(ended[:2])
+
+
+class Meeting(Runner):
+    """Runs nothing; each part waits until as many as are expected run at once."""
+
+    def __init__(self, expected: int) -> None:
+        super().__init__(())
+        self._met = threading.Barrier(expected)
+        self._inside = 0
+        self.most = 0
+
+    def run(self, part: str) -> Ended:
+        self._inside += 1
+        self._met.wait(60)
+        self.most = max(self.most, self._inside)
+        threading.Event().wait(0.01)
+        self._inside -= 1
+        return Ended(part, 0, 1.0, "")
+
+
+@pytest.mark.parametrize(("side_by_side", "expected"), [(2, 3), (1, 1)])
+def test_parts_that_mostly_wait_run_one_by_one_beside_the_others(
+    side_by_side: int, expected: int
+) -> None:
+    assert set(PATIENT) <= set(parts())
+    names = ["one", PATIENT[0], "other", "third", PATIENT[1], "fourth"]
+    ended = run_all(names, meeting := Meeting(expected), side_by_side)
+    assert {each.part for each in ended} == set(names)
+    assert meeting.most == expected
 
 
 def test_parts_run_side_by_side_and_one_failure_fails_all(

@@ -1,7 +1,8 @@
 """Declares topics: creates what is missing, adds partitions where that is safe, else refuses."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
 from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException
@@ -60,6 +61,8 @@ class TopicAdmin:
     def declare(self, topics: Iterable[Topic]) -> list[str]:
         """Create topics that are missing, let small ones grow; return the names of both.
 
+        What another did since the brokers were asked is left as it is, and not named.
+
         Raises:
             Transient: the brokers cannot be reached.
             Refused: a topic has too few partitions and must not grow, or cannot be created.
@@ -77,12 +80,8 @@ class TopicAdmin:
         if not small:
             return []
         requests = [NewPartitions(topic.name, topic.partitions) for topic in small]
-        for answer in self._client.create_partitions(requests).values():
-            try:
-                answer.result(timeout=self._timeout_seconds)
-            except KafkaException as error:
-                raise trouble(error) from None
-        return [topic.name for topic in small]
+        # Brokers say this of a topic that has as many partitions or more.
+        return self._done(self._client.create_partitions(requests), KafkaError.INVALID_PARTITIONS)
 
     def _create(self, missing: list[Topic]) -> list[str]:
         if not missing:
@@ -96,13 +95,20 @@ class TopicAdmin:
             )
             for topic in missing
         ]
-        for answer in self._client.create_topics(requests).values():
+        return self._done(self._client.create_topics(requests), KafkaError.TOPIC_ALREADY_EXISTS)
+
+    def _done(self, answers: Mapping[str, Future[None]], done_before: int) -> list[str]:
+        """Return the topics for which this was done now, and not by another before."""
+        done = []
+        for name, answer in answers.items():
             try:
                 answer.result(timeout=self._timeout_seconds)
             except KafkaException as error:
-                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                if error.args[0].code() != done_before:
                     raise trouble(error) from None
-        return [topic.name for topic in missing]
+            else:
+                done.append(name)
+        return done
 
 
 def _is_small(topic: Topic, present: int | None) -> bool:

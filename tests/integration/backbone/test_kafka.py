@@ -17,6 +17,7 @@ from services.backbone.loop import ConsumerLoop, Step
 from services.backbone.service import Life
 from services.contracts.records import Malformed, Rejected
 from services.contracts.topics import Topic, rejected
+from services.machine.waiting import wait_until
 
 pytestmark = pytest.mark.kafka
 
@@ -102,7 +103,21 @@ def test_a_topic_that_may_grow_gets_partitions_and_loses_none(
     assert admin.declare(grown) == [topic]
     assert admin.declare(grown) == []
     assert admin.declare([Topic(topic, partitions=1, grows=True)]) == []
-    assert admin.partitions()[topic] == 3
+    wait_until(lambda: admin.partitions()[topic] == 3, 20, "no third partition is told of")
+
+
+@pytest.mark.parametrize("asked_before", [None, 1])
+def test_what_another_did_since_the_brokers_were_asked_is_left_as_it_is(
+    settings: ProducerSettings,
+    topic: str,
+    monkeypatch: pytest.MonkeyPatch,
+    asked_before: int | None,
+) -> None:
+    admin, grown = TopicAdmin(settings, "test"), [Topic(topic, partitions=3, grows=True)]
+    TopicAdmin(settings, "another").declare(grown)
+    known = {topic: asked_before} if asked_before else {}
+    monkeypatch.setattr(admin, "partitions", lambda: known)
+    assert admin.declare(grown) == []
 
 
 def decode(value: bytes) -> int:

@@ -87,7 +87,7 @@ class Reload:
     def stop(self) -> None:
         """End the trial and the query that has not caught up yet, and give back the turn."""
         if self._tried is not None:
-            self._tried.trial.break_off()
+            self._tried.trial.end()
         if self._candidate is not None:
             self._candidate.running.supervised.stop()
         self._turn.give_back()

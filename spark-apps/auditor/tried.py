@@ -14,6 +14,8 @@ from services.backbone.errors import Ended
 
 LEFT_SECONDS_MAX: Final = 180.0
 """A trial that goes on for so long after its deadline ends the program: nothing else would."""
+STOP_SECONDS_MAX: Final = 5.0
+"""How long the end of the program waits for a trial."""
 
 
 class Trial:
@@ -30,6 +32,11 @@ class Trial:
     def break_off(self) -> None:
         """Let it end soon: nobody wants its outcome any more."""
         self._broken_off.set()
+
+    def end(self) -> None:
+        """Break it off, and give it some seconds to tidy up: the program ends."""
+        self.break_off()
+        self._work.is_over(STOP_SECONDS_MAX)
 
     def is_over(self, now_seconds: float, wait_seconds: float = 0.0) -> bool:
         """Tell whether it has ended, now or within so many seconds.

@@ -40,3 +40,10 @@ def test_a_trial_that_goes_on_after_its_time_ends_the_program(world: World) -> N
     with pytest.raises(Ended, match="over-purchase: its trial goes on after its time"):
         world.turns()
     world.may_judge.set()
+
+
+def test_a_trial_ends_with_the_program(world: World) -> None:
+    world.may_judge.clear()
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    world.reload.stop()
+    assert world.tried().trial.is_over(0)

@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,9 +20,10 @@ def machine() -> dict[str, str]:
     }
 
 
-def machine_line() -> str:
-    """Return what the machine is, as a line of a report."""
-    return f"Machine: {', '.join(f'{name} {value}' for name, value in machine().items())}."
+def machine_line(facts: Mapping[str, str] | None = None) -> str:
+    """Return what a machine is, this one if no other is given, as a line of a report."""
+    told = machine() if facts is None else facts
+    return f"Machine: {', '.join(f'{name} {value}' for name, value in told.items())}."
 
 
 def now() -> dict[str, str]:

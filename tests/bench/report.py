@@ -64,8 +64,9 @@ class Report:
     machine: dict[str, str] = field(default_factory=facts.machine)
 
     def note(self, section: str, command: str, beside: str = "") -> None:
-        """Note that a section was measured now, by this command, and what else was going on."""
-        self.measured[section] = {"command": command, "beside": beside, **facts.now()}
+        """Note that a section was measured here and now, and what else was going on."""
+        here = {"machine": facts.machine_line(), **facts.now()}
+        self.measured[section] = {"command": command, "beside": beside, **here}
 
     def write(self, folder: Path) -> Path:
         """Write bench.json and bench.md; return the latter."""
@@ -115,6 +116,10 @@ class Report:
                 f"Measured by `{how['command']}`, ended {how['at']}, "
                 f"load average then {how['load_average']}. {how.get('beside', '')}"
             ).rstrip()
+            usual = facts.machine_line(self.machine)
+            if (machine := how.get("machine", usual)) != usual:
+                yield ""
+                yield f"On another machine than the rest. {machine}"
 
 
 def kept(folder: Path) -> Report:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.bench.drain import DrainRow
+from tests.bench.facts import machine_line
 from tests.bench.kills import Beside, Kills
 from tests.bench.latency import LatencyRow
 from tests.bench.percentiles import summary
@@ -50,6 +51,15 @@ def test_report_is_kept(tmp_path: Path) -> None:
     for said in ("single (0)", "**no: missed 1**", "single / pass-through", "flink-heap: no JDK"):
         assert said in text
     assert "Measured by `make bench`" in text
+
+
+def test_a_section_of_another_machine_says_so(tmp_path: Path) -> None:
+    report = Report(latency=[LATENCY], drain=[DRAIN], machine={"cores": "96"})
+    report.measured["latency"] = {"command": "make bench", "at": "then", "load_average": "0.1"}
+    report.note("drain", "make bench")
+    text = report.write(tmp_path).read_text()
+    assert text.count("On another machine than the rest.") == 1
+    assert text.index("Sustained rate") < text.index(machine_line()) < len(text)
 
 
 def test_unreadable_report_is_begun_anew(tmp_path: Path) -> None:

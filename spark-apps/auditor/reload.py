@@ -3,9 +3,11 @@
 import random
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from auditor import guards, metrics
+from auditor.asked import Asked
 from auditor.book import Book, Declared
 from auditor.candidate import Candidate
 from auditor.change import Change, Face, Kind, changes
@@ -15,7 +17,6 @@ from auditor.job import Scene, own_phase, prepare
 from auditor.postponed import Postponed
 from auditor.stagger import Phase
 from auditor.trial import try_out
-from auditor.tried import Trial, Tried
 from auditor.turn import Turn
 from engine.brokers import MissingTopic
 from services.backbone.errors import Refused, Transient
@@ -46,7 +47,7 @@ class Reload:
         self._rejected: Mapping[str, str] = {}
         self._postponed = Postponed(random.Random())  # noqa: S311 - jitter, not secrecy
         self._held_up: str | None = None
-        self._tried: Tried | None = None
+        self._asked: Asked | None = None
         self._candidate: Candidate | None = None
         self._settling: Running | None = None
         self._not_before_seconds = 0.0
@@ -86,16 +87,16 @@ class Reload:
 
     def stop(self) -> None:
         """End the trial and the query that has not caught up yet, and give back the turn."""
-        if self._tried is not None:
-            self._tried.trial.end()
+        if self._asked is not None:
+            self._asked.end()
         if self._candidate is not None:
             self._candidate.running.supervised.stop()
         self._turn.give_back()
 
     def _step(self, book: Book) -> None:
         self._note_what_runs()
-        if self._tried is not None:
-            self._follow(self._tried, book)
+        if self._asked is not None:
+            self._follow(self._asked, book)
         elif self._candidate is not None:
             self._go_on(self._candidate, book)
         elif self._settling is not None:
@@ -162,20 +163,19 @@ class Reload:
             self._do(step, prepared)
         else:
             now = self._scene.clock.monotonic_seconds()
-            trial = Trial(step.watch, lambda broken: self._ask(declared, broken), now)
-            self._tried = Tried(step, prepared, trial)
+            self._asked = Asked(step, prepared, partial(self._ask, declared), now)
 
-    def _follow(self, tried: Tried, book: Book) -> None:
+    def _follow(self, asked: Asked, book: Book) -> None:
         """Begin the step once Spark has taken it, unless something else is declared by now."""
-        declared = tried.prepared.declared
+        declared = asked.prepared.declared
         wanted = book.wanted().get(declared.name) == declared
         if not wanted:
-            tried.trial.break_off()
-        if not tried.trial.is_over(self._scene.clock.monotonic_seconds()):
+            asked.break_off()
+        if not asked.is_over(self._scene.clock.monotonic_seconds()):
             return
-        self._tried = None
-        if wanted and (taken := self._judged(declared.name, tried.taken)) is not None:
-            self._do(tried.step, taken)
+        self._asked = None
+        if wanted and (taken := self._judged(declared.name, asked.taken)) is not None:
+            self._do(asked.step, taken)
 
     def _judged(self, watch: str, work: Callable[[], Running]) -> Running | None:
         """Return what the work returns; None where its change has to wait or is rejected."""

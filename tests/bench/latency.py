@@ -133,7 +133,7 @@ def _measured(
         boundaries=len(inside),
         cores=cores,
         engine_memory_mebibytes=after["engine"].memory_mebibytes,
-        load=said,
+        load={name: float(value) for name, value in said.items()},
         load_average=average,
         slow_share=slow_share(found),
         kills=kills_of(found, kills, inside),

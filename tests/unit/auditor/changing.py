@@ -88,7 +88,7 @@ class World:
             self.reload.take(book)
         for _ in range(count):
             self.turn()
-        while self.may_judge.is_set() and self.tried():
+        while self.may_judge.is_set() and self.asked():
             self.turn()
 
     def turn(self) -> None:
@@ -97,13 +97,13 @@ class World:
         self.settle()
         self.clock.move(1)
 
-    def tried(self) -> Any:
-        return self.reload._tried  # noqa: SLF001 - only the test waits for it
+    def asked(self) -> Any:
+        return self.reload._asked  # noqa: SLF001 - only the test waits for it
 
     def settle(self) -> None:
         """Wait for trials and for what is done for watches in trouble, as far as they may end."""
-        if self.may_judge.is_set() and (tried := self.tried()):
-            assert tried.trial.is_over(0, PATIENCE_SECONDS)
+        if self.may_judge.is_set() and (asked := self.asked()):
+            assert asked.is_over(0, PATIENCE_SECONDS)
         for _, scene in self.made:
             if scene.remedies.may_end.is_set():
                 assert scene.supervised.settles(PATIENCE_SECONDS)

@@ -25,7 +25,7 @@ def test_a_change_that_is_taken_back_while_spark_is_asked_breaks_the_trial_off(
     world.may_judge.clear()
     world.edit("limit: 24 hours", "limit: 25 hours")
     world.edit("limit: 25 hours", "limit: 24 hours")
-    assert (tried := world.tried()) is None or tried.trial.is_over(0, PATIENCE_SECONDS)
+    assert (asked := world.asked()) is None or asked.is_over(0, PATIENCE_SECONDS)
     world.may_judge.set()
     world.turns()
     assert world.queries() == [True, False]
@@ -46,4 +46,4 @@ def test_a_trial_ends_with_the_program(world: World) -> None:
     world.may_judge.clear()
     world.edit("limit: 24 hours", "limit: 25 hours")
     world.reload.stop()
-    assert world.tried().trial.is_over(0)
+    assert world.asked().is_over(0)

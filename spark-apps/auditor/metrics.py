@@ -66,6 +66,14 @@ PROCESSORS = Gauge(
     WATCH,
 )
 STATE_UPDATES = Counter("aldebaran_auditor_state_updates_total", "State rows written.", WATCH)
+STATE_LOOKS = Counter(
+    "aldebaran_auditor_state_looks_total", "Looks for a key in the state store.", WATCH
+)
+STATE_LOOK_SECONDS = Counter(
+    "aldebaran_auditor_state_look_seconds_total",
+    "Time that looks for a key in the state store took, of all tasks.",
+    WATCH,
+)
 WATERMARK = Gauge(
     "aldebaran_auditor_watermark_timestamp_seconds", "Append time before which windows end.", WATCH
 )

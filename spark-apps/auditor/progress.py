@@ -12,6 +12,19 @@ from engine.events import MALFORMED
 
 _DISK = "rocksdbSstFileSize"
 """Size of the state's files, as Spark's store names it."""
+_LOOKS = "rocksdbGetCount"
+_LOOKING_MS = "rocksdbGetLatency"
+
+
+@dataclass(frozen=True, slots=True)
+class StateUse:
+    """What a batch had of the state store, summed over its parts."""
+
+    memory_bytes: int = 0
+    disk_bytes: int = 0
+    updates: int = 0
+    looks: int = 0
+    look_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,34 +37,44 @@ class Progress:
     full: int
     late: int
     findings: int
-    state_bytes: int
-    state_disk_bytes: int
-    state_updates: int
     watermark_seconds: float
     took_seconds: float
     ended_at_ms: int
     parts_ms: Mapping[str, int] = field(default_factory=dict)
     """How long the parts of the batch took, as Spark names them."""
+    state: StateUse = field(default_factory=StateUse)
 
 
 def read(progress: StreamingQueryProgress) -> Progress:
     """Pick what we use from Spark's report."""
-    states = progress.stateOperators
     observed = [row.asDict() for row in progress.observedMetrics.values()]
     return Progress(
         batch=progress.batchId,
         rows=progress.numInputRows,
         malformed=sum(row.get(MALFORMED) or 0 for row in observed),
         full=sum(row.get(FULL) or 0 for row in observed),
-        late=sum(state.numRowsDroppedByWatermark for state in states),
+        late=sum(state.numRowsDroppedByWatermark for state in progress.stateOperators),
         findings=max(0, progress.sink.numOutputRows),
-        state_bytes=sum(state.memoryUsedBytes for state in states),
-        state_disk_bytes=sum(int(state.customMetrics.get(_DISK, 0)) for state in states),
-        state_updates=sum(state.numRowsUpdated for state in states),
         watermark_seconds=_watermark(progress),
         took_seconds=progress.batchDuration / 1000,
         ended_at_ms=_started_at_ms(progress) + progress.batchDuration,
         parts_ms=_parts_ms(progress),
+        state=_state_use(progress),
+    )
+
+
+def _state_use(progress: StreamingQueryProgress) -> StateUse:
+    states = progress.stateOperators
+
+    def of_rocksdb(name: str) -> int:
+        return sum(int(state.customMetrics.get(name, 0)) for state in states)
+
+    return StateUse(
+        memory_bytes=sum(state.memoryUsedBytes for state in states),
+        disk_bytes=of_rocksdb(_DISK),
+        updates=sum(state.numRowsUpdated for state in states),
+        looks=of_rocksdb(_LOOKS),
+        look_seconds=of_rocksdb(_LOOKING_MS) / 1000,
     )
 
 
@@ -85,10 +108,16 @@ def count(watch: str, progress: Progress) -> None:
     metrics.FULL_BOOKS.labels(watch).inc(progress.full)
     metrics.LATE.labels(watch).inc(progress.late)
     metrics.FINDINGS.labels(watch).inc(progress.findings)
-    metrics.STATE_BYTES.labels(watch).set(progress.state_bytes)
-    metrics.STATE_DISK_BYTES.labels(watch).set(progress.state_disk_bytes)
-    metrics.STATE_UPDATES.labels(watch).inc(progress.state_updates)
+    _count_state(watch, progress.state)
     metrics.WATERMARK.labels(watch).set(progress.watermark_seconds)
+
+
+def _count_state(watch: str, state: StateUse) -> None:
+    metrics.STATE_BYTES.labels(watch).set(state.memory_bytes)
+    metrics.STATE_DISK_BYTES.labels(watch).set(state.disk_bytes)
+    metrics.STATE_UPDATES.labels(watch).inc(state.updates)
+    metrics.STATE_LOOKS.labels(watch).inc(state.looks)
+    metrics.STATE_LOOK_SECONDS.labels(watch).inc(state.look_seconds)
 
 
 class Pulse:

@@ -41,6 +41,7 @@ def test_exact_alerts_between_poison(place: Place) -> None:
         assert not sockets_between_tasks(auditor)
         wait_for("its cost is told", lambda: is_told_while_events_come(auditor, sender))
         assert cost(auditor, "state_bytes") > 0
+        assert cost(auditor, "state_looks_total") > 0
         batches = cost(auditor, "batches_total")
         assert auditor.terminate() == 0, auditor.log()[-3000:]
     assert alerts.found() == {"over", "early", "quoted\"'{}é"}

@@ -204,6 +204,17 @@ def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Pa
     assert steps.alerted() == set()
 
 
+def test_looks_into_state_are_told_of(spark: SparkSession, tmp_path: Path) -> None:
+    orders, steps = 3000, Stepwise(spark, WATCHES["over-purchase"], tmp_path)
+    try:
+        steps.take(*(request(f"order-{i}", 10) for i in range(orders)))
+        batches = [read(progress) for progress in steps.query.recentProgress]
+    finally:
+        steps.query.stop()
+    assert sum(batch.state.looks for batch in batches) >= orders
+    assert sum(batch.state.look_seconds for batch in batches) > 0
+
+
 @pytest.mark.parametrize(("orders", "text"), [(40_000, "''"), (300, "repeat(event_id, 10000)")])
 def test_more_than_a_task_has_in_memory_is_kept(
     spark: SparkSession, tmp_path: Path, orders: int, text: str

@@ -53,7 +53,7 @@ class Spark:
         self.clock.move(PAUSE_SECONDS)
         took = running + PAUSE_SECONDS
         ended_ms = self.clock.now_ms()
-        batch = Progress(self._number, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, took, ended_ms)
+        batch = Progress(self._number, 0, 0, 0, 0, 0, 0.0, took, ended_ms)
         self._number += 1
         self.boundaries.note([batch])
 

@@ -12,7 +12,7 @@ from tests.unit.auditor.fakes import Scene, failures
 
 
 def batch(number: int) -> Progress:
-    return Progress(number, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0)
+    return Progress(number, 0, 0, 0, 0, 0, 0.0, 0.0, 0)
 
 
 def test_waits_grow_and_then_it_gives_up() -> None:

@@ -27,6 +27,8 @@ pytestmark = needs_helm
 SHARED = {"kafka_bootstrap_servers", "channels", "streams_dir", "watches_dir", "secrets_dir"}
 """What every program is handed, whether it asks or not."""
 SPARK = {"auditor", "archivist"}
+STARTED_BY = {"services.rehearsal": "auditor"}
+"""A program that another starts, with the settings that the other was handed."""
 EVERYTHING = setting(
     *(f"components.{name}.enabled=true" for name in ("simulator", "inbox", "callbacks", "amqp")),
     *("archivist.enabled=true", "publicUrls.callbacks=https://door.example.com"),
@@ -39,6 +41,8 @@ def modules(program: str) -> Iterator[ModuleType]:
     if program in SPARK:
         yield importlib.import_module(f"{program}.settings")
         return
+    if program in STARTED_BY:
+        yield from modules(STARTED_BY[program])
     package = importlib.import_module(program)
     yield package
     for found in pkgutil.walk_packages(getattr(package, "__path__", []), f"{program}."):

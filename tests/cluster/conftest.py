@@ -23,12 +23,15 @@ RUNNER = os.environ.get("CLUSTER_RUNNER", "local")
 KEEP = bool(os.environ.get("CLUSTER_KEEP"))
 IN_STORE = bool(os.environ.get("CLUSTER_STORE"))
 EXECUTORS = os.environ.get("CLUSTER_EXECUTORS", "")
-RUNS = (
+BROKERS = int(os.environ.get("CLUSTER_BROKERS", "1"))
+AUDITORS_RUN = (
     RUNNER
     + (f", executors of each auditor {EXECUTORS}" if EXECUTORS else "")
     + (", checkpoints in a store" if IN_STORE else "")
 )
 """How the auditors run, as the report tells it."""
+RUNS = AUDITORS_RUN + (f", {BROKERS} brokers" if BROKERS > 1 else "")
+"""The same, with what else is not as in most runs."""
 NAMESPACE = os.environ.get("CLUSTER_NAMESPACE", "aldebaran-test")
 SLOTS = 5
 """What each of the shipped watches needs at once."""
@@ -124,7 +127,8 @@ def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) ->
     kubectl = settled_in(NAMESPACE)
     values = [HERE / "values.yaml", declared(folder)]
     values += [in_store(store, folder / "store.yaml")] if store else []
-    release = Release(kubectl, folder, values, auditors(), os.environ.get("CLUSTER_TAG", ""))
+    told = [*auditors(), f"kafka.embedded.replicas={BROKERS}"]
+    release = Release(kubectl, folder, values, told, os.environ.get("CLUSTER_TAG", ""))
     release.install()
     yield release
     if not KEEP:

@@ -2,7 +2,8 @@
 
 `make cluster-test` runs it and writes docs/reports/cluster.md. `CLUSTER_ONLY` picks cells whose
 title it matches as a regular expression; `CLUSTER_RUNNER` is auditor.runner, `CLUSTER_EXECUTORS`
-how many an auditor has (one for each watch), `CLUSTER_WATCHES` names the shipped watches that run;
+how many an auditor has (one for each watch), `CLUSTER_WATCHES` names the shipped watches that run,
+`CLUSTER_BROKERS` is how many brokers there are, 1 or 3;
 `CLUSTER_TAG` and `CLUSTER_NEXT_TAG` are the tags of our images before and after the upgrade;
 `CLUSTER_SET` is further values of the chart; `CLUSTER_STORE` keeps checkpoints in an S3 server on
 this machine; `CLUSTER_KEEP` leaves the release for the next run; `CLUSTER_NAMESPACE` is where.

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cluster.addons.installing import apply, namespace
 from tests.cluster.cells import Cell, Deed
-from tests.cluster.conftest import RUNS, auditors, declared, reachable
+from tests.cluster.conftest import AUDITORS_RUN, BROKERS, auditors, declared, reachable
 from tests.cluster.kubectl import Kubectl, run
 from tests.cluster.release import HERE
 from tests.cluster.report import ClusterReport
@@ -22,8 +22,7 @@ from tests.cluster.trial import Trial, right
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 
 NAMESPACE = "aldebaran-strimzi"
-BROKERS = int(os.environ.get("CLUSTER_BROKERS", "1"))
-TITLE = f"{RUNS}, {BROKERS} of Strimzi's brokers"
+TITLE = f"{AUDITORS_RUN}, {BROKERS} of Strimzi's brokers"
 MORE = {"alerts": 3, "deliveries.webhook": 2}
 """Partitions that the upgrade asks for."""
 

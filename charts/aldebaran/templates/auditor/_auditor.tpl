@@ -174,3 +174,30 @@ startupProbe: {httpGet: {path: /healthz/live, port: http}, periodSeconds: 3, fai
 livenessProbe: {httpGet: {path: /healthz/live, port: http}, periodSeconds: 15, failureThreshold: 4, timeoutSeconds: 5}
 readinessProbe: {httpGet: {path: /healthz/ready, port: http}, periodSeconds: 5, failureThreshold: 3, timeoutSeconds: 5}
 {{- end -}}
+
+{{/* Whether an auditor that is told to stop waits for its partner first: [root, id]. */}}
+{{- define "aldebaran.waitsForPartner" -}}
+{{- $auditor := (index . 0).Values.auditor -}}
+{{- if and (ne (index . 1) (first $auditor.ids)) (gt (int $auditor.partnerWaitSeconds) 0) }}yes{{ end -}}
+{{- end -}}
+
+{{/* How long an auditor may take to end: [root, id]. Beside the wait for the partner: stopping
+queries, and the JVM's end. */}}
+{{- define "aldebaran.auditorEndSeconds" -}}
+{{- ternary (add 90 (index . 0).Values.auditor.partnerWaitSeconds) 90 (include "aldebaran.waitsForPartner" . | empty | not) -}}
+{{- end -}}
+
+{{/* A change touches all auditors at the same moment; all but the first go when that is back: [root, id]. */}}
+{{- define "aldebaran.relief" -}}
+{{- $auditor := (index . 0).Values.auditor -}}
+{{- if include "aldebaran.waitsForPartner" . -}}
+lifecycle:
+  preStop:
+    exec:
+      command:
+        - /opt/aldebaran/start
+        - auditor.relief
+        - http://{{ include "aldebaran.part" (list (index . 0) (printf "auditor-%s" (first $auditor.ids))) }}:8080/healthz/ready
+        - --limit-seconds={{ $auditor.partnerWaitSeconds }}
+{{- end -}}
+{{- end -}}

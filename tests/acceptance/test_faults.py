@@ -11,7 +11,6 @@ import pytest
 
 from tests.acceptance.system import System
 from tests.chaos.cells import Cell, Fault
-from tests.chaos.results import right
 from tests.chaos.stage import Stage
 from tests.chaos.trial import Trial
 
@@ -37,4 +36,4 @@ def stage(system: System) -> Iterator[Stage]:
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.title)
 def test_every_accepted_over_purchase_alerts_once_whatever_dies(stage: Stage, cell: Cell) -> None:
     outcome = Trial(stage, cell, limit_ms=NORMAL_MS).play()
-    assert right(outcome), outcome
+    assert outcome.counts.right, outcome

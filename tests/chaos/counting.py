@@ -1,7 +1,7 @@
 """Exact counts of one cell: what had to alert, and what came to each recipient."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -49,6 +49,25 @@ class Counts:
     missing: int
     not_expected: int
     repeats_unmarked: int
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing is missing, nothing too much, nothing repeated without a mark."""
+        wrong = self.missing + self.not_expected + self.repeats_unmarked
+        return self.expected == self.alerted > 0 and wrong == 0
+
+
+def in_one_line(planned: int, wrong: int, accepted: int, counts: Sequence[Counts]) -> str:
+    """Return what many cells came to, of which `counts` are what those came to that ended."""
+    good = sum(each.right for each in counts)
+    return (
+        f"**{good} of {planned} cells came out right{f', {wrong} wrong' if wrong else ''}**: "
+        f"{accepted:,} events accepted, "
+        f"{sum(each.alerted for each in counts):,} of "
+        f"{sum(each.expected for each in counts):,} alerts, "
+        f"{sum(each.missing for each in counts):,} missing, "
+        f"{sum(each.repeats_unmarked for each in counts):,} repeated without a mark."
+    )
 
 
 @dataclass(frozen=True)

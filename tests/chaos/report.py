@@ -5,6 +5,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tests.chaos.cells import Cell
+from tests.chaos.counting import in_one_line
 from tests.chaos.probe import TIMES_BASELINE
 from tests.chaos.results import Outcome, Result, Results, Run
 from tests.chaos.trial import LASTING_SECONDS, SLOW_WRITES_PER_SECOND
@@ -36,7 +37,7 @@ run fails otherwise.
 A watch is changed in its file, and changed back once both auditors have taken the change over; all
 probes are of `over-purchase`.
 
-SIGSTOP outlasts a consumer's session (10 s), a broker's (9 s) and a deliverer's lease (15 s).
+SIGSTOP outlasts a consumer's session (6 s), a broker's (4 s) and a deliverer's lease (15 s).
 Network silent: what is sent gets lost and no connection ends; a broker is cut off from its peers
 too. Disk full: the store's own small disk is filled to the last byte, and emptied again. Disk
 slow: it takes {writes} writes a second, so that each one waits for a tenth of a second, and what is
@@ -77,15 +78,11 @@ def lines(results: Results, cells: Sequence[Cell]) -> Iterator[str]:
 def summed(played: Sequence[Result], planned: int) -> str:
     """Return the whole in one line."""
     outcomes = [result.outcome for result in played if result.outcome]
-    good = sum(result.good for result in played)
-    return (
-        f"**{good} of {planned} cells came out right"
-        f"{'' if good == len(played) else f', {len(played) - good} wrong'}**: "
-        f"{sum(each.accepted for each in outcomes):,} events accepted, "
-        f"{sum(each.counts.alerted for each in outcomes):,} of "
-        f"{sum(each.counts.expected for each in outcomes):,} alerts, "
-        f"{sum(each.counts.missing for each in outcomes):,} missing, "
-        f"{sum(each.counts.repeats_unmarked for each in outcomes):,} repeated without a mark."
+    return in_one_line(
+        planned,
+        sum(not result.good for result in played),
+        sum(each.accepted for each in outcomes),
+        [each.counts for each in outcomes],
     )
 
 

@@ -56,14 +56,7 @@ class Result:
     @property
     def good(self) -> bool:
         """Tell whether it was played to its end and came out right."""
-        return self.outcome is not None and right(self.outcome)
-
-
-def right(outcome: Outcome) -> bool:
-    """Tell whether nothing is missing, nothing too much, nothing repeated without a mark."""
-    counts = outcome.counts
-    wrong = counts.missing + counts.not_expected + counts.repeats_unmarked
-    return counts.expected == counts.alerted > 0 and wrong == 0
+        return self.outcome is not None and self.outcome.counts.right
 
 
 @dataclass

@@ -1,12 +1,12 @@
 """What the cells came to, as a file that people read; runs add to what earlier ones wrote."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from tests.chaos.counting import Counts
+from tests.chaos.counting import Counts, in_one_line
 from tests.cluster.trial import Outcome
 
 _HEAD: Final = """# In a real cluster: what was accepted, what alerted, what arrived
@@ -69,6 +69,7 @@ class ClusterReport:
 
     def _lines(self) -> Iterator[str]:
         yield _HEAD
+        yield self._sum() + "\n"
         yield from (f"- {name}: {fact}" for name, fact in self.facts.items())
         for runner, cells in self.cells.items():
             yield f"\n## auditor.runner: {runner}\n"
@@ -81,6 +82,12 @@ class ClusterReport:
             yield from speed_lines(title, speed)
         yield ""
         yield from (f"- {name}: {note}" for name, note in self.notes.items())
+
+    def _sum(self) -> str:
+        played = [cell for cells in self.cells.values() for cell in cells.values()]
+        counts = [Counts(**cell["counts"]) for cell in played]
+        wrong = sum(not each.right for each in counts)
+        return in_one_line(len(played), wrong, sum(cell["accepted"] for cell in played), counts)
 
 
 def shown(cell: dict[str, Any]) -> str:
@@ -128,6 +135,13 @@ def speed_lines(title: str, speed: dict[str, Any]) -> Iterator[str]:
     for row, values in speed["rows"].items():
         yield f"| {row} | " + " | ".join(f"{values[name]:g}" for name in names) + " |"
     yield ""
-    for pause in speed["pauses"]:
-        parts = ", ".join(f"{name} {took}" for name, took in sorted(pause["parts"].items()))
-        yield f"- boundary of {pause['auditor']}: {pause['ms']} ms ({parts})"
+    for auditor in sorted({pause["auditor"] for pause in speed["pauses"]}):
+        yield pauses_line(auditor, [each for each in speed["pauses"] if each["auditor"] == auditor])
+
+
+def pauses_line(auditor: str, pauses: Sequence[dict[str, Any]]) -> str:
+    """Return how long an auditor stood still at each boundary, and what the longest went into."""
+    all_ms = ", ".join(f"{pause['ms']}" for pause in pauses)
+    longest = max(pauses, key=lambda pause: int(pause["ms"]))
+    parts = ", ".join(f"{name} {took}" for name, took in sorted(longest["parts"].items()))
+    return f"- boundaries of {auditor}: {all_ms} ms; the longest: {parts}"

@@ -18,7 +18,7 @@ from tests.cluster.growth import ADDON, GROWTHS, Growth
 from tests.cluster.kubectl import run
 from tests.cluster.release import Release
 from tests.cluster.report import ClusterReport
-from tests.cluster.trial import Trial, right
+from tests.cluster.trial import Trial
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 
@@ -55,4 +55,4 @@ def test_an_autoscaler_adds_a_pod_and_takes_it_away_and_nothing_is_lost(
         pytest.skip(f'{addon} is not installed: `make cluster-addons ADDONS="{addon}"`')
     outcome = Trial(release, Cell(Deed.GROW, part), f"k{uuid.uuid4().hex[:8]}").play()
     cluster_report.add(RUNS, outcome)
-    assert right(outcome), outcome.counts
+    assert outcome.counts.right, outcome.counts

@@ -20,7 +20,7 @@ from tests.cluster.cells import plan
 from tests.cluster.conftest import RUNNER, RUNS
 from tests.cluster.release import Release
 from tests.cluster.report import ClusterReport
-from tests.cluster.trial import Trial, right
+from tests.cluster.trial import Trial
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(7200)]
 
@@ -43,5 +43,5 @@ def test_every_accepted_over_purchase_alerts_once_whatever_happens_to_the_releas
             wrong.append(f"{cell.title}: {problem!r}")
             continue
         cluster_report.add(RUNS, outcome)
-        wrong += [f"{cell.title}: {outcome.counts}"] * (not right(outcome))
+        wrong += [f"{cell.title}: {outcome.counts}"] * (not outcome.counts.right)
     assert not wrong, wrong

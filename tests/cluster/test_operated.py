@@ -17,7 +17,7 @@ from tests.cluster.kubectl import knows
 from tests.cluster.operated import CLUSTER, OperatedRelease
 from tests.cluster.release import HERE
 from tests.cluster.report import ClusterReport
-from tests.cluster.trial import Trial, right
+from tests.cluster.trial import Trial
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 
@@ -74,4 +74,4 @@ def test_a_new_primary_takes_over_and_every_over_purchase_alerts_once(
     outcome = Trial(operated, Cell(Deed.KILL, "postgres"), f"k{uuid.uuid4().hex[:8]}").play()
     assert operated.cluster()["status"]["currentPrimary"] != before
     cluster_report.add(f"{RUNS}, two Postgres by CloudNativePG", outcome)
-    assert right(outcome), outcome
+    assert outcome.counts.right, outcome

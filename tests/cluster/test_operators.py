@@ -13,7 +13,7 @@ from tests.cluster.drivers import KIND
 from tests.cluster.kubectl import knows
 from tests.cluster.release import Release
 from tests.cluster.report import ClusterReport
-from tests.cluster.trial import Trial, right
+from tests.cluster.trial import Trial
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 
@@ -49,7 +49,7 @@ def play(release: Release, report: ClusterReport, cell: Cell) -> None:
     """Play a cell, whose counts must be exact."""
     outcome = Trial(release, cell, f"k{uuid.uuid4().hex[:8]}").play()
     report.add(RUNS, outcome)
-    assert right(outcome), outcome
+    assert outcome.counts.right, outcome
 
 
 def test_a_trade_leads_to_its_alert(release: Release) -> None:

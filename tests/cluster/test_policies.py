@@ -21,7 +21,7 @@ from tests.cluster.conftest import RUNNER, RUNS
 from tests.cluster.kubectl import Kubectl, run, until
 from tests.cluster.release import HERE, PAGES_PORT, Release, address
 from tests.cluster.report import ClusterReport
-from tests.cluster.trial import Trial, right
+from tests.cluster.trial import Trial
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 
@@ -231,4 +231,4 @@ def test_every_accepted_over_purchase_alerts_once(
         pytest.skip("CLUSTER_RUNNER=cluster makes executors pods")
     outcome = Trial(walled, cell, f"k{uuid.uuid4().hex[:8]}").play()
     cluster_report.add(f"{RUNS}, NetworkPolicies enforced", outcome)
-    assert right(outcome), outcome
+    assert outcome.counts.right, outcome

@@ -17,7 +17,7 @@ from tests.cluster.kubectl import Kubectl, run
 from tests.cluster.release import HERE
 from tests.cluster.report import ClusterReport
 from tests.cluster.strimzi import StrimziRelease, missing, values
-from tests.cluster.trial import Trial, right
+from tests.cluster.trial import Trial
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 
@@ -51,7 +51,7 @@ def strimzi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StrimziRelease
 def play(release: StrimziRelease, report: ClusterReport, cell: Cell) -> None:
     outcome = Trial(release, cell, f"k{uuid.uuid4().hex[:8]}").play()
     report.add(TITLE, outcome)
-    assert right(outcome), outcome.counts
+    assert outcome.counts.right, outcome.counts
 
 
 def test_the_charts_own_test_passes(strimzi: StrimziRelease) -> None:

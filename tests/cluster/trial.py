@@ -160,10 +160,3 @@ class Trial:
             for row in rows(self._release, runs)
             if row.channel == "webhook" and row.delivery_id in arrived
         ]
-
-
-def right(outcome: Outcome) -> bool:
-    """Tell whether nothing is missing, nothing too much, nothing repeated without a mark."""
-    counts = outcome.counts
-    wrong = counts.missing + counts.not_expected + counts.repeats_unmarked
-    return counts.expected == counts.alerted > 0 and wrong == 0

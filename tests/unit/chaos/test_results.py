@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.chaos.cells import Cell, Fault, plan
 from tests.chaos.counting import Counts
 from tests.chaos.report import lines, shown
-from tests.chaos.results import Outcome, Result, Run, read_results, right
+from tests.chaos.results import Outcome, Result, Run, read_results
 
 GOOD = Counts(
     expected=10,
@@ -46,12 +46,12 @@ def test_a_line_says_who_was_meant_and_who_was_hit() -> None:
 
 
 def test_what_is_missing_too_much_or_repeated_without_a_mark_is_wrong() -> None:
-    assert right(OUTCOME)
+    assert GOOD.right
     for name in ("missing", "not_expected", "repeats_unmarked"):
         bad = replace(OUTCOME, counts=replace(GOOD, **{name: 1}))
-        assert not right(bad)
+        assert not bad.counts.right
         assert "**wrong:" in shown(played(CELL, FIRST, bad), 1)
-    assert not right(replace(OUTCOME, counts=replace(GOOD, alerted=9)))
+    assert not replace(GOOD, alerted=9).right
 
 
 def test_a_later_run_adds_to_an_earlier_one_and_takes_the_place_of_what_it_played_anew(

@@ -88,7 +88,7 @@ class KafkaSettings(Settings):
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
     kafka_group_instance_id: Annotated[str, Field(max_length=200)] = ""
     """A name that this process keeps over restarts and no other of its group has: after a
-    kill it gets its partitions back at once, not when its old session is over (10 s)."""
+    kill it gets its partitions back at once, not when its old session is over (6 s)."""
 
 
 class ChannelsSettings(Settings):

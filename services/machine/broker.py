@@ -83,7 +83,6 @@ class Stamp:
 def server_properties(node: BrokerNode) -> str:
     """Write the node's settings: quick answers, little disk and memory, no surprises."""
     copies = min(REPLICATION_LIMIT, len(node.quorum))
-    alone = len(node.quorum) == 1
     in_sync = max(1, copies - 1)
     properties: dict[str, object] = {
         "process.roles": "broker,controller",
@@ -121,9 +120,9 @@ def server_properties(node: BrokerNode) -> str:
         "log.index.size.max.bytes": MEBIBYTE,
         "log.cleaner.dedupe.buffer.size": 4 * MEBIBYTE,
         "controlled.shutdown.max.retries": 1,
-        # A killed node may come back only when its old session is over; alone it need not wait.
-        "broker.session.timeout.ms": 3000 if alone else 9000,
-        "broker.heartbeat.interval.ms": 500 if alone else 2000,
+        # So long nobody leads what a killed node led, and nobody may come back under its id.
+        "broker.session.timeout.ms": 4000,
+        "broker.heartbeat.interval.ms": 500,
     }
     return "".join(f"{name}={value}\n" for name, value in properties.items())
 

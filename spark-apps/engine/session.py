@@ -16,7 +16,8 @@ _TWICE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """PySpark's own loggers: a trace in a form of its own for what the refusal says in one line."""
 _LOG_CONFIG: Final = Path(__file__).with_name("log4j2.properties")
 _JAVA_OPTIONS: Final = Path(__file__).with_name("java-options")
-"""Read by Java itself; executors are told of the same file by the chart."""
+_SECURITY: Final = Path(__file__).with_name("java-security")
+"""Both are read by Java itself; executors are told of the same files by the chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ def _java_options(driver: Driver) -> str:
         [
             f'"@{_JAVA_OPTIONS}"',
             *spark_classes.options(os.environ),
+            f"-Djava.security.properties={_SECURITY.as_uri()}",
             f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
             f"-Daldebaran.log={driver.log_format}",
         ]

@@ -63,6 +63,14 @@ def test_files_of_ours_in_the_image_exist() -> None:
     assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
+def test_brokers_remember_addresses_no_longer_than_those_who_call_them() -> None:
+    ours = (ROOT / "spark-apps" / "engine" / "java-security").read_text("utf-8").splitlines()
+    brokers = (CHART / "templates" / "kafka" / "broker.yaml").read_text("utf-8")
+    told = [line for line in ours if not line.startswith("#")]
+    assert told
+    assert all(f"\n    {line}\n" in brokers for line in told)
+
+
 def test_every_component_is_a_module_of_ours() -> None:
     components = {**values()["components"], "channels": values()["channelDefault"]}
     missing = {

@@ -34,6 +34,20 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- end -}}
 {{- end -}}
 
+{{/* Fails where a set is one of before 26 November 2026, whose broken pods no upgrade replaces: root. */}}
+{{- define "aldebaran.policyKept" -}}
+{{- $root := . -}}
+{{- $old := list -}}
+{{- range $part := concat (list "postgres" "archivist") (.Values.auditor.ids | join " auditor-" | printf "auditor-%s" | splitList " ") -}}
+{{- $name := include "aldebaran.part" (list $root $part) -}}
+{{- $set := lookup "apps/v1" "StatefulSet" $root.Release.Namespace $name -}}
+{{- if eq "OrderedReady" (dig "spec" "podManagementPolicy" "" $set) }}{{ $old = append $old $name }}{{ end -}}
+{{- end -}}
+{{- with $old -}}
+{{- fail (printf "StatefulSet %s was made with podManagementPolicy OrderedReady, which Kubernetes does not change, and by which it never replaces a pod that does not start. Once: kubectl -n %s delete statefulset %s --cascade=orphan (the pods run on), then this again." (join ", " .) $root.Release.Namespace (join " " .)) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Fails where the number of embedded brokers is to change: root. */}}
 {{- define "aldebaran.brokersKept" -}}
 {{- $name := include "aldebaran.part" (list . "kafka") -}}

@@ -54,8 +54,10 @@ def member_config(
         "auto.offset.reset": "earliest" if from_beginning else "latest",
         "fetch.wait.max.ms": 100,
         "fetch.error.backoff.ms": 50,
-        "session.timeout.ms": 10_000,
-        "heartbeat.interval.ms": 2_000,
+        # As short as brokers let it be: so long nobody reads for a member that was killed.
+        "session.timeout.ms": 6_000,
+        # So long a member may not know that another has left, and what it is to read now.
+        "heartbeat.interval.ms": 500,
         # So long a client waits for the answer to its wish to join; a broker may lose it.
         "max.poll.interval.ms": 30_000,
         "queued.max.messages.kbytes": 16 * 1024,

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from logging import WARNING
+from typing import Final
 
 from confluent_kafka import Consumer as Client
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
@@ -21,6 +22,8 @@ from services.backbone.settings import KafkaSettings
 
 log = logger(__name__)
 
+_LEAVING_SECONDS: Final = 2.0
+"""How long the group may take to let a member go that ends; then its session has to run out."""
 _PASSING = frozenset(
     {
         KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 - the client's public name for it
@@ -189,9 +192,23 @@ class Consumer:
         )
 
     def close(self) -> None:
-        """Commit what is settled, and leave the group."""
+        """Commit what is settled, and leave the group, so that others read on at once.
+
+        A member with a name keeps its place where it is only closed: until it is back, or its
+        session is over, nobody would read its partitions.
+        """
         self._commit(self._settled.last())
+        self._leave()
         self._client.close()
+
+    def _leave(self) -> None:
+        try:
+            self._client.unsubscribe()
+        except KafkaException:
+            return  # whoever was fenced has no place to give up
+        until = self._clock.monotonic_seconds() + _LEAVING_SECONDS
+        while self.is_member() and self._clock.monotonic_seconds() < until:
+            self._client.poll(0.01)
 
     def _open(self) -> Client:
         self._brokers, self._settled = KnownBrokers(), Settled()

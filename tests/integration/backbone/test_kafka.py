@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from services.backbone.errors import Ended, QueueFull, Refused, Transient
+from services.backbone.errors import QueueFull, Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
@@ -282,32 +282,6 @@ def test_a_step_that_breaks_ends_the_loop_and_commits_nothing(
     step = Summing(life, enough=1, failures=0)
     run_loop(settings, producer, topic, group, step, life)
     assert step.taken == [7]
-
-
-def test_a_member_with_a_name_takes_its_place_back_and_the_older_one_ends(
-    settings: ProducerSettings, producer: Producer, topic: str
-) -> None:
-    named = settings.model_copy(update={"kafka_group_instance_id": "lookout-0"})
-    group = uuid.uuid4().hex
-    producer.write([Outgoing(topic, "k", b"1")])
-    older = Consumer(named, "test", group=group, topics=[topic])
-    until_read(older)
-    newer = Consumer(named, "test", group=group, topics=[topic])
-    until_read(newer)
-    with pytest.raises(Ended, match="fenced"):
-        read_for_ever(older)
-    newer.close()
-    older.close()
-
-
-def until_read(consumer: Consumer) -> None:
-    while not consumer.batch(1, 1.0):
-        continue
-
-
-def read_for_ever(consumer: Consumer) -> None:
-    while True:
-        consumer.batch(1, 1.0)
 
 
 def test_what_was_lost_during_a_pause_flows_when_it_comes_back(

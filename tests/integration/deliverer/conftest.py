@@ -122,7 +122,7 @@ def start(bus: Bus, ledger: Ledger, tmp_path: Path) -> Iterator[Start]:
 
 
 def _free_place(started: Sequence[DelivererProcess]) -> str:
-    """Name a member of the group that does not run; one that was killed is a member for 10 s."""
+    """Name a member of the group that does not run; one that was killed is a member for 6 s."""
     taken = {each.environment["ALDEBARAN_KAFKA_GROUP_INSTANCE_ID"] for each in started if each.runs}
     return next(name for n in count() if (name := f"test-{n}") not in taken)
 

@@ -65,7 +65,7 @@ labelSelector:
 
 {{/* What Java is told that our own programs do not start. */}}
 {{- define "aldebaran.javaOptions" -}}
-@/opt/aldebaran/spark-apps/engine/java-options -Dlog4j2.configurationFile=file:///opt/aldebaran/spark-apps/engine/log4j2.properties -Daldebaran.log=json
+@/opt/aldebaran/spark-apps/engine/java-options -Djava.security.properties=/opt/aldebaran/spark-apps/engine/java-security -Dlog4j2.configurationFile=file:///opt/aldebaran/spark-apps/engine/log4j2.properties -Daldebaran.log=json
 {{- end -}}
 
 {{/* What tells Spark where executors run and how large they are, whoever starts the driver. */}}

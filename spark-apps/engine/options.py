@@ -10,6 +10,8 @@ _SOON: Final[Mapping[str, str]] = {
     # 10 and 30 s nobody reads for half a minute from a broker that was back after nine seconds.
     "socket.connection.setup.timeout.ms": "2000",
     "socket.connection.setup.timeout.max.ms": "4000",
+    # Nor does a broker say that it is stopped or cut off; Java's own is 30 s.
+    "request.timeout.ms": "5000",
 }
 
 

@@ -38,7 +38,9 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- define "aldebaran.policyKept" -}}
 {{- $root := . -}}
 {{- $old := list -}}
-{{- range $part := concat (list "postgres" "archivist") (.Values.auditor.ids | join " auditor-" | printf "auditor-%s" | splitList " ") -}}
+{{- $parts := list "postgres" "archivist" -}}
+{{- range .Values.auditor.ids }}{{ $parts = append $parts (printf "auditor-%s" .) }}{{ end -}}
+{{- range $part := $parts -}}
 {{- $name := include "aldebaran.part" (list $root $part) -}}
 {{- $set := lookup "apps/v1" "StatefulSet" $root.Release.Namespace $name -}}
 {{- if eq "OrderedReady" (dig "spec" "podManagementPolicy" "" $set) }}{{ $old = append $old $name }}{{ end -}}

@@ -34,8 +34,10 @@ def common_config(settings: KafkaSettings, program: str) -> Config:
         "socket.nagle.disable": True,
         "reconnect.backoff.ms": 50,
         "reconnect.backoff.max.ms": 1000,
-        # A broker's pod that is gone does not refuse, it is silent; the default is 30 s.
-        "socket.connection.setup.timeout.ms": 5000,
+        # A broker that is gone may not refuse, but be silent: nothing tells a client that another
+        # leads by now. The defaults are 30 and 60 s.
+        "socket.connection.setup.timeout.ms": 3_000,
+        "socket.timeout.ms": 5_000,
         "topic.metadata.refresh.interval.ms": 30_000,
         "log_level": 3,
     }

@@ -52,6 +52,7 @@ class ScriptedClient:
         self._group = group
         self._polls = 0
         self._paused: set[int] = set()
+        self._is_member = True
         self.places: dict[int, int] = {}
         self.next_out: dict[int, int] = {}
         """What must be given out next of each assigned partition."""
@@ -85,7 +86,10 @@ class ScriptedClient:
         self._paused.difference_update(each.partition for each in partitions)
 
     def memberid(self) -> str:
-        return "a member"
+        return "a member" if self._is_member else ""
+
+    def unsubscribe(self) -> None:
+        self.news.append(self._leave)
 
     def commit(self, offsets: Sequence[TopicPartition], asynchronous: bool) -> None:
         for each in offsets:
@@ -93,8 +97,12 @@ class ScriptedClient:
             self._group.committed[each.partition] = each.offset
 
     def close(self) -> None:
+        assert not self._is_member, "the group waits for one that is closed"
+
+    def _leave(self) -> None:
         self._callbacks["on_revoke"](self, self.assignment())
         self.places.clear()
+        self._is_member = False
 
     def give(self, partition: int) -> None:
         """News: a partition is assigned."""

@@ -13,7 +13,8 @@ from engine.events import MALFORMED
 _DISK = "rocksdbSstFileSize"
 """Size of the state's files, as Spark's store names it."""
 _LOOKS = "rocksdbGetCount"
-_LOOKING_MS = "rocksdbGetLatency"
+LOOKING_MS = "rocksdbGetLatency"
+"""Whole milliseconds of each store's looks in a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def _state_use(progress: StreamingQueryProgress) -> StateUse:
         disk_bytes=of_rocksdb(_DISK),
         updates=sum(state.numRowsUpdated for state in states),
         looks=of_rocksdb(_LOOKS),
-        look_seconds=of_rocksdb(_LOOKING_MS) / 1000,
+        look_seconds=of_rocksdb(LOOKING_MS) / 1000,
     )
 
 

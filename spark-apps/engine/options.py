@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
-_SOON: Final[Mapping[str, str]] = {
+_TIMEOUTS: Final[Mapping[str, str]] = {
     # A broker's pod that is gone is silent, and the next one has another address: with Java's own
     # 10 and 30 s nobody reads for half a minute from a broker that was back after nine seconds.
     "socket.connection.setup.timeout.ms": "2000",
@@ -23,4 +23,4 @@ def master_url(configured: str, slots: int) -> str:
 def kafka_client_options(bootstrap_servers: str, more: Mapping[str, SecretStr]) -> dict[str, str]:
     """Return a Kafka client's options in clear, without any prefix; `more` has the last word."""
     shown = {name: value.get_secret_value() for name, value in more.items()}
-    return {"bootstrap.servers": bootstrap_servers, **_SOON, **shown}
+    return {"bootstrap.servers": bootstrap_servers, **_TIMEOUTS, **shown}

@@ -26,8 +26,8 @@ T = TypeVar("T")
 class Cut:
     """A network that does not carry: between these programs and everything else behind doors.
 
-    A `silent` cut loses what is sent and keeps connections, as a dead switch does; another one
-    resets connections, as a firewall does that refuses them.
+    A `silent` cut holds up what is sent until it ends and keeps connections, as TCP makes it of a
+    dead switch; another one resets connections, as a firewall does that refuses them.
     """
 
     programs: frozenset[str]

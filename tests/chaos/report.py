@@ -38,10 +38,10 @@ A watch is changed in its file, and changed back once both auditors have taken t
 probes are of `over-purchase`.
 
 SIGSTOP outlasts a consumer's session (6 s), a broker's (4 s) and a deliverer's lease (15 s).
-Network silent: what is sent gets lost and no connection ends; a broker is cut off from its peers
-too. Disk full: the store's own small disk is filled to the last byte, and emptied again. Disk
-slow: it takes {writes} writes a second, so that each one waits for a tenth of a second, and what is
-to be safely on it for several of them.
+Network silent: what is sent comes when it is over, and no connection ends; a broker is cut off
+from its peers too. Disk full: the store's own small disk is filled to the last byte, and emptied
+again. Disk slow: it takes {writes} writes a second, so that each one waits for a tenth of a second,
+and what is to be safely on it for several of them.
 """
 _COLUMNS = ("hit", "load", "phase")
 _FIGURES = (

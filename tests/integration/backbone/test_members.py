@@ -11,6 +11,7 @@ from services.backbone.errors import Ended
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
 from services.machine.waiting import wait_until
 
@@ -32,25 +33,14 @@ def write(bootstrap: str, topic: str, count: int) -> None:
     producer.close()
 
 
-def member(bootstrap: str, name: str) -> ProducerSettings:
-    """Return the settings of a member with a name."""
-    return ProducerSettings(kafka_bootstrap_servers=bootstrap, kafka_group_instance_id=name)
+def member(bootstrap: str, group: str, topic: str, name: str = "") -> Consumer:
+    """Return a new member of a group, with a name or without."""
+    settings = KafkaSettings(kafka_bootstrap_servers=bootstrap, kafka_group_instance_id=name)
+    return Consumer(settings, "test", group=group, topics=[topic])
 
 
-def test_of_a_partition_that_was_given_away_nothing_is_committed(
-    kafka_bootstrap: str, topic: str
-) -> None:
-    settings, group = member(kafka_bootstrap, ""), uuid.uuid4().hex
-    write(kafka_bootstrap, topic, 20)
-    first = Consumer(settings, "test", group=group, topics=[topic])
-    held: list[Incoming] = []
-
-    def all_read() -> bool:
-        held.extend(first.batch(20, 0.1))
-        return len(held) == 20
-
-    wait_until(all_read, 60, "not all is read")
-    second = Consumer(settings, "test", group=group, topics=[topic])
+def share(first: Consumer, second: Consumer) -> None:
+    """Let two members read until each has one of the topic's partitions."""
 
     def shared() -> bool:
         first.batch(20, 0.1)
@@ -58,6 +48,23 @@ def test_of_a_partition_that_was_given_away_nothing_is_committed(
         return first.assigned() == second.assigned() == 1
 
     wait_until(shared, 60, "the two do not share the topic")
+
+
+def test_of_a_partition_that_was_given_away_nothing_is_committed(
+    kafka_bootstrap: str, topic: str
+) -> None:
+    group = uuid.uuid4().hex
+    write(kafka_bootstrap, topic, 20)
+    first = member(kafka_bootstrap, group, topic)
+    held: list[Incoming] = []
+
+    def all_read() -> bool:
+        held.extend(first.batch(20, 0.1))
+        return len(held) == 20
+
+    wait_until(all_read, 60, "not all is read")
+    second = member(kafka_bootstrap, group, topic)
+    share(first, second)
     first.commit(held)
     first.close()
     assert committed(kafka_bootstrap, group, topic) == 1
@@ -75,11 +82,11 @@ def committed(bootstrap: str, group: str, topic: str) -> int:
 def test_a_member_with_a_name_takes_its_place_back_and_the_older_one_ends(
     kafka_bootstrap: str, topic: str
 ) -> None:
-    named, group = member(kafka_bootstrap, "lookout-0"), uuid.uuid4().hex
+    group = uuid.uuid4().hex
     write(kafka_bootstrap, topic, 1)
-    older = Consumer(named, "test", group=group, topics=[topic])
+    older = member(kafka_bootstrap, group, topic, "lookout-0")
     until_read(older)
-    newer = Consumer(named, "test", group=group, topics=[topic])
+    newer = member(kafka_bootstrap, group, topic, "lookout-0")
     until_read(newer)
     with pytest.raises(Ended, match="fenced"):
         read_for_ever(older)
@@ -91,18 +98,15 @@ def names_in(group: str, bootstrap: str) -> set[str]:
     """Return the names of a group's members, as the broker knows them now."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     told = admin.describe_consumer_groups([group])[group].result(30)
-    return {member.group_instance_id for member in told.members}
+    return {each.group_instance_id for each in told.members}
 
 
 def test_a_member_with_a_name_that_ends_leaves_what_it_read_to_the_others_at_once(
     kafka_bootstrap: str, topic: str
 ) -> None:
     group, names = uuid.uuid4().hex, ("lookout-0", "lookout-1")
-    settings = [member(kafka_bootstrap, name) for name in names]
-    first, second = (Consumer(each, "test", group=group, topics=[topic]) for each in settings)
-    while (first.assigned(), second.assigned()) != (1, 1):
-        first.batch(1, 0.05)
-        second.batch(1, 0.05)
+    first, second = (member(kafka_bootstrap, group, topic, name) for name in names)
+    share(first, second)
     assert names_in(group, kafka_bootstrap) == set(names)
     first.close()
     assert names_in(group, kafka_bootstrap) == {"lookout-1"}

@@ -193,7 +193,7 @@ def test_while_postgres_is_away_twilio_is_to_say_it_again(
     ledger.execute("UPDATE deliveries SET state = 'IN_DOUBT', attempt = 1")
     own_postgres.stop()
     with open_door(ledger, tmp_path, ready=False) as door:
-        until(lambda: door.page("/healthz/live")[0] == 200, "the door is open")
+        until(lambda: "does not answer" in door.page("/healthz/ready")[1], "open, ledger away")
         assert call(door, one, "sent") == 503
         assert door.page("/healthz/ready")[0] == 503
         own_postgres.start()

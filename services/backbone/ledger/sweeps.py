@@ -92,7 +92,6 @@ _LEASE_OVER: Final = _MOVE.format(
 _LOST: Final = """
 SELECT delivery_id, fence FROM deliveries
 WHERE channel = %(channel)s AND state = 'CLAIMED' AND owner = %(owner)s
-  AND lease_until >= ledger_now()
   AND (delivery_id, fence) NOT IN (SELECT * FROM unnest(%(ids)s::text[], %(fences)s::bigint[]))
 ORDER BY lease_until LIMIT %(limit)s"""
 _GIVE_BACK: Final = _MOVE.format(
@@ -167,7 +166,7 @@ class Sweeps:
 
     async def lost(self, known: Sequence[Fenced]) -> list[Fenced]:
         """Return own claims other than `known`: made by calls whose answers were lost, so provably
-        never sent. Must not run while a claim is being made.
+        never sent, even if their lease is over. Must not run while a claim is being made.
         """
         terms = self._terms | _columns(known)
         return await fetch_all(self._pool, tuple_row, _LOST, terms)

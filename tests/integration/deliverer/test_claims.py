@@ -183,6 +183,21 @@ async def test_own_claims_that_nobody_sends_are_given_back(ledger: Ledger, pool:
     ]
 
 
+async def test_own_claims_whose_answer_comes_after_their_lease_are_given_back_too(
+    ledger: Ledger, pool: AsyncPool
+) -> None:
+    lost, foreign = delivery(1), delivery(2)
+    ledger.add(lost, foreign)
+    await claims_of(pool).by_id([lost.delivery_id], 1)
+    await claims_of(pool, "two").by_id([foreign.delivery_id], 1)
+    ledger.end_leases()
+    sweeps = sweeps_of(pool)
+    await sweeps.give_back(await sweeps.lost([]))
+    await sweeps.lease_over()
+    assert ledger.row(lost)["state"] == State.RETRY_WAIT
+    assert ledger.row(foreign)["state"] == State.IN_DOUBT
+
+
 async def test_giving_back_late_touches_no_newer_claim(ledger: Ledger, pool: AsyncPool) -> None:
     one = delivery(1)
     ledger.add(one)

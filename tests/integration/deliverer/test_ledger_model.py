@@ -180,7 +180,7 @@ class World:
             (key, row.fence)
             for key, row in self.rows.items()
             if row.state is State.CLAIMED and row.owner == owner
-            if (key, row.fence) not in known and row.lease_until >= self.now
+            if (key, row.fence) not in known
         }
         found = await sweeps.lost(known)
         assert set(found) == lost

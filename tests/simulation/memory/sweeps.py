@@ -29,12 +29,12 @@ class MemorySweeps:
 
     def lost(self, known: Sequence[Fenced]) -> list[Fenced]:
         """Return own claims other than `known`."""
-        now, in_hand = self.tables.now(), set(known)
+        in_hand = set(known)
         mine = [
             (row.delivery_id, row.fence)
             for row in self.tables.rows.values()
             if row.state is State.CLAIMED and row.channel == self.channel
-            if row.owner == self.owner and _lease(row) >= now
+            if row.owner == self.owner
         ]
         return [each for each in mine if each not in in_hand][:SWEEP_LIMIT]
 

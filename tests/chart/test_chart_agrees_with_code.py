@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from services.machine.broker import OLD_AFTER_ONE_PAUSE
+
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts" / "aldebaran"
 METRIC = re.compile(r"\baldebaran_[a-z_]+")
@@ -69,6 +71,13 @@ def test_brokers_remember_addresses_no_longer_than_those_who_call_them() -> None
     told = [line for line in ours if not line.startswith("#")]
     assert told
     assert all(f"\n    {line}\n" in brokers for line in told)
+
+
+def test_brokers_of_the_chart_pause_as_shortly_as_those_of_one_machine() -> None:
+    option, value = OLD_AFTER_ONE_PAUSE.removeprefix("-XX:").split("=")
+    templates = CHART / "templates" / "kafka"
+    assert OLD_AFTER_ONE_PAUSE in (templates / "broker.yaml").read_text("utf-8")
+    assert f'{option}: "{value}"' in (templates / "strimzi.yaml").read_text("utf-8")
 
 
 def test_every_component_is_a_module_of_ours() -> None:

@@ -19,6 +19,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from services.backbone.options import SecretOptions
 from services.contracts.records import Name, describe
 from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import SHIPPED_WATCHES
@@ -84,7 +85,7 @@ class KafkaSettings(Settings):
 
     kafka_bootstrap_servers: str = "127.0.0.1:19092"
     """Brokers to begin with, `host:port`, with commas between."""
-    kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
+    kafka_options: SecretOptions = Field(default_factory=dict)
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
     kafka_group_instance_id: Annotated[str, Field(max_length=200)] = ""
     """A name that this process keeps over restarts and no other of its group has: after a

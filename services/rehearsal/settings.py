@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
+from services.backbone.options import SecretOptions
 from services.backbone.settings import KafkaSettings, LedgerSettings, Seconds
 
 
@@ -24,7 +25,7 @@ class RehearsalSettings(LedgerSettings, KafkaSettings):
     are all busy may never come to it."""
     rehearsal_look_seconds: Seconds = 1.0
     """Time between two looks at whether somebody asks."""
-    auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
+    auditor_kafka_options: SecretOptions = Field(default_factory=dict)
     """More options of Spark's Kafka client, as the auditors have them; values are masked."""
     streams_dir: Path | None = None
     """The folder of declared streams."""

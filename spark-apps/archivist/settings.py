@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from engine.options import kafka_client_options, master_url
 from engine.store import Place, StoreSettings
+from services.backbone.options import SecretOptions
 from services.backbone.settings import Port, Seconds, StreamsSettings, same_as
 
 SHIPPED_ACCOUNTS: Final = Path(__file__).parent / "accounts"
@@ -41,7 +42,7 @@ class ArchivistSettings(StoreSettings, StreamsSettings):
     """Into how many parts rows are shuffled."""
     archivist_niceness: Annotated[int, Field(ge=0, le=19)] = 10
     """How far it steps back behind everything else on its machine."""
-    archivist_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
+    archivist_kafka_options: SecretOptions = Field(default_factory=dict)
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
     archivist_fail_on_data_loss: bool = True
     """Whether it stops when records were deleted before it read them."""

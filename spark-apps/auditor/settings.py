@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from engine.options import kafka_client_options, master_url
 from engine.store import Address, StoreSettings
+from services.backbone.options import Options, SecretOptions
 from services.backbone.settings import Port, Seconds, StreamsSettings, WatchesSettings, same_as
 from services.contracts.records import Name
 
@@ -42,9 +43,9 @@ class AuditorSettings(StoreSettings, StreamsSettings, WatchesSettings):
     """Memory that RocksDB may take for all state of all watches."""
     auditor_shuffle_partitions: Count = 2
     """Into how many parts rows are shuffled; a changed number begins a watch's checkpoint anew."""
-    auditor_kafka_options: dict[str, SecretStr] = Field(default_factory=dict)
+    auditor_kafka_options: SecretOptions = Field(default_factory=dict)
     """More options of the Kafka client, for example `security.protocol`; values are masked."""
-    auditor_spark_options: dict[str, str] = Field(default_factory=dict)
+    auditor_spark_options: Options = Field(default_factory=dict)
     """More of Spark's configuration; what stands here wins over what the auditor sets itself."""
     auditor_fail_on_data_loss: bool = False
     """Whether a watch stops when records were deleted before it read them, instead of going on

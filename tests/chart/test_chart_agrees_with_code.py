@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from services.machine.broker import OLD_AFTER_ONE_PAUSE
+from services.machine.broker import OLD_AFTER_ONE_PAUSE, BrokerNode, Voter, server_properties
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts" / "aldebaran"
 METRIC = re.compile(r"\baldebaran_[a-z_]+")
 IN_THE_IMAGE = re.compile(r"/opt/aldebaran/((?:spark-apps|services)/[\w./-]+)")
+PROPERTY = re.compile(r"^    ([a-z]+(?:\.[a-z]+)+)=([\w,:/.-]+)$", re.MULTILINE)
+PLACES = {"log.dirs"}
 SUFFIXES = ("_bucket", "_count", "_sum")
 
 
@@ -78,6 +80,17 @@ def test_brokers_of_the_chart_pause_as_shortly_as_those_of_one_machine() -> None
     templates = CHART / "templates" / "kafka"
     assert OLD_AFTER_ONE_PAUSE in (templates / "broker.yaml").read_text("utf-8")
     assert f'{option}: "{value}"' in (templates / "strimzi.yaml").read_text("utf-8")
+
+
+def test_what_the_charts_brokers_are_told_is_what_those_of_one_machine_are() -> None:
+    three = tuple(Voter(number, f"host{number}", 9093) for number in (1, 2, 3))
+    ours = server_properties(BrokerNode(Path("/state"), 9092, 9093, voters=three))
+    told = dict(line.split("=", 1) for line in ours.splitlines())
+    brokers = (CHART / "templates" / "kafka" / "broker.yaml").read_text("utf-8")
+    found = dict(PROPERTY.findall(brokers))
+    same = {name: found[name] for name in found.keys() & told.keys() - PLACES}
+    assert "broker.session.timeout.ms" in same
+    assert same == {name: told[name] for name in same}
 
 
 def test_every_component_is_a_module_of_ours() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from services.backbone.settings import (
     EXIT_BAD_SETTINGS,
+    KafkaSettings,
     LedgerSettings,
     Settings,
     read_settings,
@@ -35,6 +36,29 @@ def test_a_secret_may_come_as_a_file_and_never_shows(
     settings = read_settings(LedgerSettings)
     assert settings.postgres_url.get_secret_value() == "postgresql://u:hunter2@h/db"
     assert "hunter2" not in repr(settings) + settings.model_dump_json()
+
+
+@pytest.mark.parametrize("written", ["30000", "true", "0.5", "SASL_SSL", "'30000'"])
+def test_an_option_is_what_a_person_wrote_whatever_yaml_makes_of_it(
+    written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(f"kafka_options: {{one: {written}}}\n")
+    monkeypatch.setenv("ALDEBARAN_SETTINGS_FILE", str(file))
+    options = read_settings(KafkaSettings).kafka_options
+    assert options["one"].get_secret_value() == written.strip("'")
+    monkeypatch.setenv("ALDEBARAN_KAFKA_OPTIONS", '{"one": 30000, "two": true}')
+    options = read_settings(KafkaSettings).kafka_options
+    assert [each.get_secret_value() for each in options.values()] == ["30000", "true"]
+
+
+def test_an_option_that_is_no_word_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_KAFKA_OPTIONS", '{"one": [1]}')
+    with pytest.raises(SystemExit):
+        read_settings(KafkaSettings)
+    assert "ALDEBARAN_KAFKA_OPTIONS" in capsys.readouterr().err
 
 
 def test_every_bad_setting_is_named_as_the_user_spells_it(

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, SecretStr
 
 def spelled(options: object) -> object:
     """Return a mapping's numbers and truth values, which is what YAML makes of `30000` and `true`,
-    as the texts that a person wrote; all else as it is."""
+    as texts, spelled as Kafka and Spark do; all else as it is."""
     if not isinstance(options, dict):
         return options
     return {name: _text(value) for name, value in options.items()}

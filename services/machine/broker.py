@@ -180,6 +180,7 @@ def new_cluster_id() -> str:
 
 def program(node: BrokerNode, java: Path, jars: Path) -> Program:
     """Return how to run a prepared node."""
+    # Java collects the whole heap before it lets it grow, so it has its size from the start.
     young_mebibytes = node.heap_mebibytes // 5
     heap = (
         f"-Xms{node.heap_mebibytes}m",

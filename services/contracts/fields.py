@@ -98,8 +98,11 @@ class FieldDeclaration(BaseModel):
             quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in self.enum)
             return [f"{column} IN ({quoted})"]
         if self.type == "string":
-            size = f"length({column}) BETWEEN 1 AND {self.max_length}"
-            return [size, f"NOT contains({column}, '\\u0000')"]
+            # Whoever has few bytes has few characters, and need not be gone through to count them.
+            short = " OR ".join(
+                f"{length}({column}) <= {self.max_length}" for length in ("octet_length", "length")
+            )
+            return [f"{column} <> ''", f"({short})", f"NOT contains({column}, '\\u0000')"]
         low, high = self.bounds
         rules = [f"{column} >= {low}"] if low is not None else []
         return rules + ([f"{column} <= {high}"] if high is not None else [])

@@ -48,6 +48,12 @@ def test_malformed_is_left_out(spark: SparkSession) -> None:
     assert kept(spark, records(spark, [request("good", 5)], *bad)) == ["good"]
 
 
+def test_texts_are_measured_in_characters(spark: SparkSession) -> None:
+    ids = ["é" * 128, "é" * 129, "x" * 128, "x" * 129, "𝄞" * 128, ""]
+    rows = [purchase(event_id, "r", 5).record() for event_id in ids]
+    assert kept(spark, records(spark, [], *rows)) == sorted([ids[0], ids[2], ids[4]])
+
+
 def named_kept(spark: SparkSession, values: dict[str, bytes | None]) -> set[str]:
     """Return the names of those values that reach a watch; append times tell them apart."""
     times = {name: EPOCH + timedelta(seconds=i) for i, name in enumerate(values)}

@@ -15,7 +15,13 @@ from engine.own_classes import own_classes
 from engine.queries import check_select
 from services.backbone.errors import Refused
 from services.contracts.streams import StreamDeclaration
-from services.contracts.watches import APPENDED_AT, BOOK, BOOK_FORGOTTEN, WatchDeclaration
+from services.contracts.watches import (
+    APPENDED_AT,
+    BOOK,
+    BOOK_FORGOTTEN,
+    BookDeclaration,
+    WatchDeclaration,
+)
 
 SOURCE = "_source"
 """Column of the partition that an event came from, as one number."""
@@ -24,7 +30,8 @@ FULL = "full"
 """Observation: events whose book was full, so that its oldest events had to go."""
 
 _AT_MS = "_at_ms"
-_KINDS = ("string", "bigint", "double", "boolean")
+_NUMBERS = ("bigint", "double")
+_KINDS = ("string", "boolean", *_NUMBERS)
 
 
 def check_book(watch: WatchDeclaration, stream: StreamDeclaration) -> None:
@@ -56,6 +63,7 @@ def book(spark: SparkSession, watch: WatchDeclaration, events: DataFrame, key: s
     at_ms = F.unix_millis(APPENDED_AT).alias(_AT_MS)
     each = events.select(key, SOURCE, at_ms, *kept)
     _check_kinds(watch, each)
+    _check_totals(watch.watch, watch.book, each)
     totals = [list(parts) for parts in watch.book.parts_of_totals()]
     java = own_classes(spark).books.Books
     kept_rows = _counted(DataFrame(java.kept(_java(each), watch.kept_ms()), spark))
@@ -78,4 +86,14 @@ def _check_kinds(watch: WatchDeclaration, each: DataFrame) -> None:
             raise Refused(
                 f"watch {watch.watch}: book: {field.name} is {found}; a book keeps "
                 f"{', '.join(_KINDS)}: use CAST({field.name} AS …), for times unix_millis(…)"
+            )
+
+
+def _check_totals(watch: str, declared: BookDeclaration, each: DataFrame) -> None:
+    kinds = {field.name: field.dataType.simpleString() for field in each.schema.fields}
+    for name, function, column in declared.parts_of_totals():
+        if function != "count" and kinds[column] not in _NUMBERS:
+            raise Refused(
+                f"watch {watch}: book: totals: {name} is {function} of {column}, which is "
+                f"{kinds[column]}; that is had of {' and '.join(_NUMBERS)}, and count of all"
             )

@@ -5,6 +5,7 @@ books end, with the state's own rows counted after each.
 """
 
 import random
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from auditor.books import book, check_book
-from auditor.logic import valid_events
+from auditor.formatting import told_once
+from auditor.logic import findings, valid_events
 from auditor.progress import LOOKING_MS, read
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration, parse_declaration
@@ -272,6 +274,27 @@ def test_a_type_that_no_book_has_is_refused(spark: SparkSession) -> None:
     events = valid_events(records(spark, []), TRADES, "1 minute")
     with pytest.raises(Refused, match=r"at is timestamp.*unix_millis"):
         book(spark, watch, events, "order_id")
+
+
+def test_a_total_of_a_text_is_refused(spark: SparkSession) -> None:
+    declared = BookDeclaration(kept="1 hour", events={"x": "stock"}, totals={"last": "max(x)"})
+    watch = WATCH.model_copy(update={"book": declared})
+    events = valid_events(records(spark, []), TRADES, "1 minute")
+    with pytest.raises(Refused, match=r"last is max of x, which is string; .*bigint and double"):
+        book(spark, watch, events, "order_id")
+
+
+def test_a_list_is_unpacked_only_where_the_totals_pass(spark: SparkSession) -> None:
+    """By the optimized plan: unpacking takes as long as all else that is done with an event."""
+    watch = WATCHES["over-purchase"]
+    found = valid_events(records(spark, []), TRADES, "1 minute")
+    messages = told_once(findings(spark, watch, {"trades": TRADES}, {"trades": found}), watch)
+    plan = messages._jdf.queryExecution().optimizedPlan().toString()  # noqa: SLF001 - PySpark has no way to read a plan
+    steps = plan.splitlines()
+    (unpacked,) = (n for n, step in enumerate(steps) if re.search(r"UDF\(_book#\d+\) AS", step))
+    (passed,) = (n for n, step in enumerate(steps) if re.search(r"Filter .*books\.Total@", step))
+    # A step stands above the one whose rows it takes.
+    assert unpacked < passed, plan
 
 
 @pytest.mark.parametrize(

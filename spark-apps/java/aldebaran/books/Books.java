@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
@@ -64,7 +65,8 @@ public final class Books {
 
     /**
      * Returns for each event its key, `events` (its book, as structs of what is kept and `at_ms`), the totals,
-     * `forgotten`, and `appended_at`. What a query does not name is not reckoned, nor anything of a row that it filters out.
+     * `forgotten`, and `appended_at`. What a query does not name is not reckoned. Events are taken out of a book after the
+     * totals were reckoned, in a step of its own: only so Spark filters by totals before it.
      *
      * @param kept what {@link #kept} returned
      * @param given the columns of the events that it was given
@@ -73,19 +75,29 @@ public final class Books {
     public static Dataset<Row> shown(Dataset<Row> kept, StructType given, List<List<String>> totals) {
         StructType columns = columns(given);
         Layout layout = new Layout(columns);
-        List<Column> shown = new ArrayList<>();
-        shown.add(col(given.fieldNames()[0]));
-        shown.add(called(unpacked(layout), DataTypes.createArrayType(columns.add("at_ms", DataTypes.LongType, false)), "events"));
+        List<Column> reckoned = new ArrayList<>();
         for (List<String> total : totals) {
-            shown.add(total(layout, columns, total));
+            reckoned.add(total(layout, columns, total));
         }
-        shown.add(col(FORGOTTEN));
-        shown.add(timestamp_millis(col(AT_MS)).as("appended_at"));
-        return kept.select(shown.toArray(Column[]::new));
+        reckoned.add(col(FORGOTTEN));
+        reckoned.add(timestamp_millis(col(AT_MS)).as("appended_at"));
+        Column key = col(given.fieldNames()[0]);
+        Dataset<Row> settled = kept.select(joined(List.of(key, col(BOOK)), reckoned));
+        Column[] names = Arrays.stream(settled.columns()).skip(2).map(name -> col(name)).toArray(Column[]::new);
+        return settled.select(joined(List.of(key, events(layout, columns)), List.of(names)));
+    }
+
+    private static Column[] joined(List<Column> first, List<Column> then) {
+        return Stream.concat(first.stream(), then.stream()).toArray(Column[]::new);
     }
 
     private static StructType columns(StructType given) {
         return new StructType(Arrays.copyOfRange(given.fields(), FIRST_KEPT, given.size()));
+    }
+
+    private static Column events(Layout layout, StructType columns) {
+        DataType type = DataTypes.createArrayType(columns.add("at_ms", DataTypes.LongType, false));
+        return udf(unpacked(layout), type).apply(col(BOOK)).as("events");
     }
 
     private static UDF1<byte[], Row[]> unpacked(Layout layout) {
@@ -102,11 +114,6 @@ public final class Books {
     private static Column total(Layout layout, StructType columns, List<String> told) {
         Total.Function function = Total.Function.valueOf(told.get(1).toUpperCase(Locale.ROOT));
         int column = columns.fieldIndex(told.get(2));
-        DataType type = function == Total.Function.COUNT ? DataTypes.LongType : columns.fields()[column].dataType();
-        return called(new Total(layout, function, column), type, told.get(0));
-    }
-
-    private static Column called(UDF1<byte[], ?> function, DataType type, String name) {
-        return udf(function, type).apply(col(BOOK)).as(name);
+        return new Total(layout, function, column).of(col(BOOK), columns.fields()[column].dataType()).as(told.get(0));
     }
 }

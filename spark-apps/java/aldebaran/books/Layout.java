@@ -111,18 +111,15 @@ public final class Layout implements Serializable {
         return RowFactory.create(values);
     }
 
-    /** Returns one column of the event that begins where the buffer stands; null where it is null. */
-    Object value(ByteBuffer book, int wanted) {
+    /** Moves the buffer from where an event begins to the value of one of its columns; false where that is null. */
+    boolean find(ByteBuffer book, int wanted) {
         int nulls = book.getInt();
-        if (isNull(nulls, wanted)) {
-            return null;
-        }
         for (int column = 0; column < wanted; column++) {
             if (!isNull(nulls, column)) {
                 skip(book, kinds[column]);
             }
         }
-        return read(book, kinds[wanted]);
+        return !isNull(nulls, wanted);
     }
 
     private static boolean isNull(int nulls, int column) {

@@ -48,6 +48,9 @@ records = st.one_of(
     st.binary(max_size=12),
 )
 
+PLAIN_ONES = [b'{"kind": "a", "shares": 1}'] * 15
+"""After a record that is not plain so many others are not looked at for that."""
+
 
 def is_utf8(record: bytes) -> bool:
     try:
@@ -76,11 +79,31 @@ def read(spark: SparkSession, given: Sequence[bytes | None], parsed: Column) -> 
 )
 @given(given_records=st.lists(records, min_size=150, max_size=300))
 def test_every_text_is_read_as_by_spark(spark: SparkSession, given_records: list[bytes]) -> None:
-    given = [each for each in given_records if is_utf8(each)]
+    given = [one for each in given_records if is_utf8(each) for one in (each, *PLAIN_ONES)]
     characters = F.from_json(F.col("value").cast("string"), COLUMNS)
     expected, found = (read(spark, given, each) for each in (characters, from_bytes(spark)))
     different = [each for each in zip(given, expected, found, strict=True) if each[1] != each[2]]
     assert not different[:3]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '"kind": "é", "shares": 9223372036854775807, "price": 1, "urgent": true, "at": null',
+        '"shares": 9223372036854775808, "kind": "a"',
+        '"price": 1e400, "shares": 1.0, "urgent": "true"',
+        '"kind": "a", "kind": "b"',
+        '"kind": "a", "kind": null',
+        '"kind": "a", "kind": 1',
+        '"kind": "\\ud800", "more": {"kind": [1]}, "shares": -0',
+        '"at": "2026-11-25T01:02:03Z", "kind": "a"',
+    ],
+)
+def test_what_is_nearly_plain_is_read_as_by_spark(spark: SparkSession, written: str) -> None:
+    given = [f"{{{written}}}".encode(), f"{{{written}".encode(), f"{{{written}}} }}".encode()]
+    spread = [one for each in given for one in (each, *PLAIN_ONES)]
+    characters = F.from_json(F.col("value").cast("string"), COLUMNS)
+    assert read(spark, spread, from_bytes(spark)) == read(spark, spread, characters)
 
 
 def test_what_is_not_utf8_is_malformed(spark: SparkSession) -> None:

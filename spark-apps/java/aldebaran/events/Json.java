@@ -21,7 +21,7 @@ import scala.collection.Iterator;
 import scala.collection.immutable.Map$;
 
 /**
- * JSON text as a struct, read by Spark's own parser from the bytes themselves.
+ * JSON text as a struct, read from the bytes themselves: what is plain directly, all else by Spark's own parser.
  *
  * <p>{@code from_json} makes a reader of characters for each text, with a buffer of 8 KiB. Results are the same but for
  * bytes that are not UTF-8, which it replaces and this takes for malformed.
@@ -30,8 +30,13 @@ public final class Json implements Serializable {
     private static final long serialVersionUID = 1;
     private static final String UNUSED = "_corrupt_record";
 
+    /** So many records after one that is not plain are not tried, as they may be like it. */
+    private static final int UNTRIED = 15;
+
     private final StructType schema;
     private transient FailureSafeParser<byte[]> parser;
+    private transient Plain plain;
+    private transient int untried;
 
     private Json(StructType schema) {
         this.schema = schema;
@@ -50,14 +55,21 @@ public final class Json implements Serializable {
     /** Called by the code that Spark makes. */
     public InternalRow read(byte[] json) {
         if (parser == null) {
-            parser = parser();
+            JSONOptions options = new JSONOptions(Map$.MODULE$.<String, String>empty(), "UTC", UNUSED);
+            parser = parser(options);
+            plain = new Plain(options.buildJsonFactory(), schema);
         }
+        InternalRow row = untried == 0 && mayBeUtf8(json) ? plain.read(json) : null;
+        return row == null ? readBySpark(json) : row;
+    }
+
+    private InternalRow readBySpark(byte[] json) {
+        untried = untried == 0 ? UNTRIED : untried - 1;
         Iterator<InternalRow> rows = parser.parse(json);
         return rows.hasNext() ? rows.next() : null;
     }
 
-    private FailureSafeParser<byte[]> parser() {
-        JSONOptions options = new JSONOptions(Map$.MODULE$.<String, String>empty(), "UTC", UNUSED);
+    private FailureSafeParser<byte[]> parser(JSONOptions options) {
         JacksonParser fields = new JacksonParser(schema, options, false, Call.listed());
         return new FailureSafeParser<>(
                 json -> fields.parse(json, Json::opened, UTF8String::fromBytes), PermissiveMode$.MODULE$, schema, UNUSED);

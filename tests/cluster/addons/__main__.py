@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from services.machine.problems import MachineProblem
-from tests.cluster.addons.building import Workshop, build, unpack
+from tests.cluster.addons.building import build, unpack
 from tests.cluster.addons.table import named
+from tests.cluster.addons.workshop import Workshop
 
 ROOT: Final = Path(__file__).parents[3]
 DEEDS: Final = ("build", "install", "remove")

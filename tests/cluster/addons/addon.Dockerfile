@@ -9,6 +9,8 @@ RUN if [ -n "${PACKAGES}" ]; then apt-get update \
  && rm -rf /var/lib/apt/lists/*; fi
 COPY . /
 ARG ENTRY
+ARG FOLDER=.
+WORKDIR ${FOLDER}
 RUN ln -s "${ENTRY}" /entrypoint
 ARG RUN_AS=65532
 USER ${RUN_AS}:${RUN_AS}

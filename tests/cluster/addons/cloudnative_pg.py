@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.cluster.addons.addon import Addon
+from tests.cluster.addons.go_module import GoModule
 from tests.cluster.addons.installing import (
     apply,
     documents,
@@ -44,14 +45,16 @@ def itself(made: Object, image: str) -> Object:
 
 CLOUDNATIVE_PG: Final = Addon(
     name="cloudnative-pg",
-    module="github.com/cloudnative-pg/cloudnative-pg",
-    version="v1.27.0",
-    h1="h1:mp0zlYO4vKAJmQdArWORWKr1lmB4Hj8JeBQGX5RBnpg=",
-    programs={
-        "/manager": "./cmd/manager",
-        # By this one it knows what runs in the pods of Postgres.
-        f"/operator/manager_{ARCHITECTURE}": "./cmd/manager",
-    },
+    origin=GoModule(
+        module="github.com/cloudnative-pg/cloudnative-pg",
+        version="v1.27.0",
+        h1="h1:mp0zlYO4vKAJmQdArWORWKr1lmB4Hj8JeBQGX5RBnpg=",
+        programs={
+            "/manager": "./cmd/manager",
+            # By this one it knows what runs in the pods of Postgres.
+            f"/operator/manager_{ARCHITECTURE}": "./cmd/manager",
+        },
+    ),
     manifests="releases/cnpg-1.27.0.yaml",
     install=install,
 )

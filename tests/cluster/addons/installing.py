@@ -88,6 +88,17 @@ def wait_established(*definitions: str) -> None:
     run(("kubectl", *asked, *(f"crd/{each}" for each in definitions)))
 
 
+def define(folder: Path) -> None:
+    """Apply a chart's definitions of kinds: Helm changes none that are there from before."""
+    made = [
+        each
+        for path in sorted(folder.glob("*.yaml"))
+        for each in documents(path.read_text("utf-8"))
+    ]
+    apply(made)
+    wait_established(*(each["metadata"]["name"] for each in made))
+
+
 def helm(name: str, inside: str, chart: Path, values: Mapping[str, object]) -> None:
     """Install or upgrade a chart with values, and wait until all of it is ready."""
     options = (

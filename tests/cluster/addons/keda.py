@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.cluster.addons.addon import Addon
+from tests.cluster.addons.go_module import GoModule
 from tests.cluster.addons.installing import (
     apply,
     kustomized,
@@ -43,15 +44,17 @@ def started(made: Object) -> Object:
 
 KEDA: Final = Addon(
     name="keda",
-    module="github.com/kedacore/keda/v2",
-    version="v2.17.2",
-    h1="h1:xlrcK5TKABJF9PebK79sgL07s/csGjL3H4m72OkZXxk=",
-    programs={
-        "/keda": "./cmd/operator",
-        "/keda-adapter": "./cmd/adapter",
-        "/keda-admission-webhooks": "./cmd/webhooks",
-    },
+    origin=GoModule(
+        module="github.com/kedacore/keda/v2",
+        version="v2.17.2",
+        h1="h1:xlrcK5TKABJF9PebK79sgL07s/csGjL3H4m72OkZXxk=",
+        programs={
+            "/keda": "./cmd/operator",
+            "/keda-adapter": "./cmd/adapter",
+            "/keda-admission-webhooks": "./cmd/webhooks",
+        },
+        linked={"github.com/kedacore/keda/v2/version.Version": "v2.17.2"},
+    ),
     manifests="config/default",
     install=install,
-    linked={"github.com/kedacore/keda/v2/version.Version": "v2.17.2"},
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.cluster.addons.addon import Addon
+from tests.cluster.addons.go_module import GoModule
 from tests.cluster.addons.installing import apply, documents, wait_rolled_out, with_image
 from tests.cluster.kubectl import Object, run
 
@@ -103,10 +104,12 @@ def _pod(made: Object) -> Object:
 
 KUBE_ROUTER: Final = Addon(
     name=NAME,
-    module="github.com/cloudnativelabs/kube-router/v2",
-    version="v2.1.0",
-    h1="h1:xWsptKtmZ44L+NjwFKoFAFlVdxCz8fka9A/eYJe95Ok=",
-    programs={"/kube-router": "./cmd/kube-router"},
+    origin=GoModule(
+        module="github.com/cloudnativelabs/kube-router/v2",
+        version="v2.1.0",
+        h1="h1:xWsptKtmZ44L+NjwFKoFAFlVdxCz8fka9A/eYJe95Ok=",
+        programs={"/kube-router": "./cmd/kube-router"},
+    ),
     manifests="daemonset/kubeadm-kuberouter.yaml",
     install=install,
     remove=remove,

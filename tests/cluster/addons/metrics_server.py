@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.cluster.addons.addon import Addon
+from tests.cluster.addons.go_module import GoModule
 from tests.cluster.addons.installing import helm, wait_served
 
 
@@ -21,10 +22,12 @@ def install(addon: Addon, chart: Path) -> None:
 
 METRICS_SERVER: Final = Addon(
     name="metrics-server",
-    module="sigs.k8s.io/metrics-server",
-    version="v0.8.0",
-    h1="h1:Zlsi3sBWEtFKCD3+xSysThvXyLQ363rUAlqpnsY5JwI=",
-    programs={"/metrics-server": "./cmd/metrics-server"},
+    origin=GoModule(
+        module="sigs.k8s.io/metrics-server",
+        version="v0.8.0",
+        h1="h1:Zlsi3sBWEtFKCD3+xSysThvXyLQ363rUAlqpnsY5JwI=",
+        programs={"/metrics-server": "./cmd/metrics-server"},
+    ),
     manifests="charts/metrics-server",
     install=install,
 )

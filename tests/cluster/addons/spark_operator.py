@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.cluster.addons.addon import Addon
-from tests.cluster.addons.installing import apply, documents, helm, wait_established
+from tests.cluster.addons.go_module import GoModule
+from tests.cluster.addons.installing import define, helm
 
 NAMESPACE: Final = "spark-operator"
 REQUESTS: Final = {"requests": {"cpu": "20m", "memory": "64Mi"}}
@@ -15,14 +16,8 @@ EVERYWHERE: Final = ("",)
 
 
 def install(addon: Addon, chart: Path) -> None:
-    """Install its own chart, its kinds first: Helm changes none that are there from before."""
-    made = [
-        each
-        for path in sorted((chart / "crds").glob("*.yaml"))
-        for each in documents(path.read_text("utf-8"))
-    ]
-    apply(made)
-    wait_established(*(each["metadata"]["name"] for each in made))
+    """Install its own chart, its kinds first."""
+    define(chart / "crds")
     helm(NAMESPACE, NAMESPACE, chart, values(addon.image))
 
 
@@ -44,10 +39,12 @@ def values(image: str) -> dict[str, Any]:
 
 SPARK_OPERATOR: Final = Addon(
     name="spark-operator",
-    module="github.com/kubeflow/spark-operator/v2",
-    version="v2.3.0",
-    h1="h1:cYN/331gwkdZ0S/ai72JQoUv7UK52O2OQOWFpl8XhPc=",
-    programs={"/usr/bin/spark-operator": "./cmd/operator"},
+    origin=GoModule(
+        module="github.com/kubeflow/spark-operator/v2",
+        version="v2.3.0",
+        h1="h1:cYN/331gwkdZ0S/ai72JQoUv7UK52O2OQOWFpl8XhPc=",
+        programs={"/usr/bin/spark-operator": "./cmd/operator"},
+    ),
     manifests="charts/spark-operator-chart",
     install=install,
     base="aldebaran/spark:dev",

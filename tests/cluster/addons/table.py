@@ -5,6 +5,7 @@ from typing import Final
 
 from services.machine.problems import MachineProblem
 from tests.cluster.addons.addon import Addon
+from tests.cluster.addons.apache_spark_operator import APACHE_SPARK_OPERATOR
 from tests.cluster.addons.cloudnative_pg import CLOUDNATIVE_PG
 from tests.cluster.addons.keda import KEDA
 from tests.cluster.addons.kube_router import KUBE_ROUTER
@@ -19,6 +20,7 @@ ADDONS: Final = {
         SPARK_OPERATOR,
         KUBE_ROUTER,
         CLOUDNATIVE_PG,
+        APACHE_SPARK_OPERATOR,
     )
 }
 

@@ -10,30 +10,37 @@ import pytest
 
 from services.machine.problems import MachineProblem
 from tests.cluster.addons.addon import Addon
-from tests.cluster.addons.building import Workshop, checked, go_commands, image_command, unpack
+from tests.cluster.addons.building import image_command, unpack
+from tests.cluster.addons.go_module import GoModule
 from tests.cluster.addons.installing import documents, trouble, with_image
 from tests.cluster.addons.keda import started
 from tests.cluster.addons.spark_operator import values
 from tests.cluster.addons.table import ADDONS, named
+from tests.cluster.addons.workshop import Workshop
 
-ADDON = Addon(
-    name="lamp",
+MODULE = GoModule(
     module="example.com/lamp/v2",
     version="v2.1.0",
     h1="h1:right=",
     programs={"/lamp": "./cmd/lamp", "/usr/bin/shade": "./cmd/shade"},
+    linked={"example.com/lamp/v2/version.Version": "v2.1.0"},
+)
+ADDON = Addon(
+    name="lamp",
+    origin=MODULE,
     manifests="config",
     install=lambda addon, folder: None,
-    linked={"example.com/lamp/v2/version.Version": "v2.1.0"},
     packages=("iptables", "ipset"),
     user=0,
 )
-SHOP = Workshop(Path("/tools/addons"), "/go/bin/go", ("--network", "host"))
+SHOP = Workshop(Path("/tools/addons"), "/go/bin/go", docker_build=("--network", "host"))
 
 
 def test_each_addon_is_named_and_pinned() -> None:
     assert [each.name for each in named(["keda", "metrics-server"])] == ["keda", "metrics-server"]
-    assert all(each.h1.startswith("h1:") and each.programs for each in ADDONS.values())
+    modules = [each.origin for each in ADDONS.values() if isinstance(each.origin, GoModule)]
+    assert len(modules) == len(ADDONS) - 1
+    assert all(each.h1.startswith("h1:") and each.programs for each in modules)
 
 
 @pytest.mark.parametrize("names", [[], ["kedda"]])
@@ -54,17 +61,17 @@ def test_takes_no_other_module_than_the_pinned(
     told: dict[str, str], complaint: str, match: str
 ) -> None:
     with pytest.raises(MachineProblem, match=match):
-        checked(ADDON, told, complaint)
+        MODULE.checked(told, complaint)
 
 
 def test_takes_the_pinned_module() -> None:
-    assert checked(ADDON, {"Sum": "h1:right=", "Dir": "/cache"}, "a warning") == Path("/cache")
+    assert MODULE.checked({"Sum": "h1:right=", "Dir": "/cache"}, "a warning") == Path("/cache")
 
 
 def test_builds_each_program_to_its_place_in_the_image() -> None:
     flags = "-s -w -X example.com/lamp/v2/version.Version=v2.1.0"
     whole = "/go/bin/go build -mod=readonly -trimpath -buildvcs=false -ldflags"
-    assert go_commands(SHOP, ADDON) == [
+    assert MODULE.commands(SHOP, Path("/tools/addons/lamp-v2.1.0/image")) == [
         [*whole.split(), flags, "-o", "/tools/addons/lamp-v2.1.0/image/lamp", "./cmd/lamp"],
         [
             *whole.split(),
@@ -91,14 +98,18 @@ def test_the_image_is_built_on_the_one_whose_programs_it_starts() -> None:
 def test_workshop_is_where_the_tools_are(tmp_path: Path) -> None:
     go = tmp_path / "tools" / "chart" / "bin" / "go"
     environment = {"ALDEBARAN_TOOLS": "tools", "PATH": "", "LOAD": "kind load docker-image"}
-    with pytest.raises(MachineProblem, match="make chart-tools"):
-        Workshop.of(environment, tmp_path)
+    assert Workshop.of(environment, tmp_path).go == ""
     go.parent.mkdir(parents=True)
     go.touch()
     shop = Workshop.of(environment, tmp_path)
     assert shop == Workshop(
-        tmp_path / "tools/addons", str(go), (), ("kind", "load", "docker-image")
+        tmp_path / "tools/addons", str(go), load=("kind", "load", "docker-image")
     )
+
+
+def test_without_go_says_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(MachineProblem, match="make chart-tools"):
+        unpack(Workshop(tmp_path), ADDON)
 
 
 @pytest.fixture

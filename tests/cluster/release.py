@@ -19,7 +19,7 @@ import psycopg
 from services.machine.ports import free_ports
 from services.machine.problems import MachineProblem
 from tests.acceptance.system import CHANNELS, ROOT, Simulation
-from tests.cluster.drivers import KIND, not_driven
+from tests.cluster.drivers import OPERATORS, Operator
 from tests.cluster.kubectl import Kubectl, Object, ready, run, until
 from tests.integration.samples import total
 
@@ -82,14 +82,15 @@ class Release:
 
         The second auditor would wait minutes for the first; the next run needs the name.
         """
-        makers = ["statefulsets", "deployments", *([KIND] if self._by_operator else [])]
+        makers = ["statefulsets", "deployments", *(each.kind for each in self._operators)]
         self.kubectl.say("delete", ",".join(makers), "--all")
         self.kubectl.say("delete", "pods", "--all", "--force", "--grace-period=0")
         run(("kubectl", "delete", "namespace", self.kubectl.namespace, "--timeout=120s"))
 
     @property
-    def _by_operator(self) -> bool:
-        return "auditor.runner=kubeflow" in self.set
+    def _operators(self) -> list[Operator]:
+        """The one that starts the drivers, if one does."""
+        return [each for name, each in OPERATORS.items() if f"auditor.runner={name}" in self.set]
 
     def upgrade(self, tag: str) -> None:
         """Upgrade to images of another tag, and wait until every part is ready."""
@@ -154,8 +155,8 @@ class Release:
         """Return the sets whose pods are not all there, new and ready, and such drivers."""
         mine = f"app.kubernetes.io/instance={NAME}"
         sets = [*self.kubectl.get("statefulsets", mine), *self.kubectl.get("deployments", mine)]
-        driven = not_driven(self.kubectl, mine) if self._by_operator else []
-        return [each["metadata"]["name"] for each in sets if not whole(each)] + driven
+        idle = [name for each in self._operators for name in each.not_driven(self.kubectl, mine)]
+        return [each["metadata"]["name"] for each in sets if not whole(each)] + idle
 
     def address(self, service: str) -> str:
         """Return where a Service of this namespace listens, by number."""

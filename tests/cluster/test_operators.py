@@ -1,6 +1,7 @@
-"""Auditors that Kubeflow's Spark operator starts: tried, killed, given another image; counts exact.
+"""Auditors that a Spark operator starts: tried, killed, given another image; counts exact.
 
-`CLUSTER_RUNNER=kubeflow` runs it, and the operator must be there: docs/kubernetes.md tells how.
+`CLUSTER_RUNNER=kubeflow` or `apache` runs it, and that operator must be there: docs/kubernetes.md
+tells how.
 """
 
 import uuid
@@ -9,7 +10,7 @@ import pytest
 
 from tests.cluster.cells import Cell, Deed
 from tests.cluster.conftest import RUNNER, RUNS, reachable
-from tests.cluster.drivers import KIND
+from tests.cluster.drivers import OPERATORS
 from tests.cluster.kubectl import knows
 from tests.cluster.release import Release
 from tests.cluster.report import ClusterReport
@@ -22,18 +23,18 @@ KILLED = (
     Cell(Deed.KILL, "auditor-b"),
     Cell(Deed.KILL, "executor", "aldebaran/auditor=a"),
 )
-WHY = "make cluster-addons ADDONS=spark-operator LOAD=…; then CLUSTER_RUNNER=kubeflow"
 
 
 @pytest.fixture(autouse=True, scope="session")
 def operator() -> None:
-    """Kubeflow's operator is there, and is what this run is about."""
-    if RUNNER != "kubeflow":
-        pytest.skip(f"the auditors run by {RUNNER}; {WHY}")
+    """The operator is there, and is what this run is about."""
+    if RUNNER not in OPERATORS:
+        pytest.skip(f"the auditors run by {RUNNER}; CLUSTER_RUNNER={' or '.join(OPERATORS)}")
     if why := reachable():
         pytest.skip(f"{why}; docs/kubernetes.md tells what is needed")
-    if not knows(KIND):
-        pytest.skip(f"the cluster knows no {KIND}; {WHY}")
+    if not knows(OPERATORS[RUNNER].kind):
+        why = f"make cluster-addons ADDONS={OPERATORS[RUNNER].addon} LOAD=…"
+        pytest.skip(f"the cluster knows no {OPERATORS[RUNNER].kind}; {why}")
 
 
 def drivers(release: Release) -> dict[str, str]:

@@ -16,10 +16,15 @@ from urllib.parse import quote
 ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 API: Final = "https://kubernetes.default.svc:443"
 TIMEOUT_SECONDS: Final = 10.0
+AT_ONCE: Final = {"gracePeriodSeconds": 0}
+DRAINED: Final[dict[str, int]] = {}
+"""Each pod has the time to end that it was given."""
 
 
-def request(api: str, account: Path, selector: str) -> urllib.request.Request:
-    """Return what asks the API server to end all pods of a selector at once.
+def request(
+    api: str, account: Path, selector: str, options: dict[str, int]
+) -> urllib.request.Request:
+    """Return what asks the API server to end all pods of a selector, as the options say.
 
     Raises:
         OSError: this is no pod with an account.
@@ -30,19 +35,19 @@ def request(api: str, account: Path, selector: str) -> urllib.request.Request:
         f"{api}/api/v1/namespaces/{namespace}/pods?labelSelector={quote(selector)}",
         method="DELETE",
         headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
-        data=json.dumps({"gracePeriodSeconds": 0}).encode(),
+        data=json.dumps(options).encode(),
     )
 
 
-def remove(api: str, account: Path, selector: str) -> int:
-    """Have the pods ended; return how many there were.
+def remove(api: str, account: Path, selector: str, options: dict[str, int] = AT_ONCE) -> int:
+    """Have the pods ended, at once or with the time that each has; return how many there were.
 
     Raises:
         OSError: the API server is away or refuses.
     """
     authority = account / "ca.crt"
     trust = ssl.create_default_context(cafile=authority) if authority.exists() else None
-    asked = request(api, account, selector)
+    asked = request(api, account, selector, options)
     with urllib.request.urlopen(asked, timeout=TIMEOUT_SECONDS, context=trust) as answer:  # noqa: S310 - the address is ours
         return len(json.load(answer).get("items") or [])
 

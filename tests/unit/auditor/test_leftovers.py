@@ -1,4 +1,4 @@
-"""Executors that a driver left behind are asked away by label, and nothing else is."""
+"""Pods are asked away by label, and nothing else is: executors left behind, drivers of before."""
 
 import json
 import threading
@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import pytest
 
-from engine import leftovers
+from engine import leftovers, outdated
+from services.backbone.clock import ManualClock
 
 SELECTOR = "spark-role=executor,aldebaran/auditor=a"
 
@@ -56,6 +57,25 @@ def test_pods_of_the_selector_end_at_once(api: str, tmp_path: Path) -> None:
     assert path == f"/api/v1/namespaces/here/pods?labelSelector={selected}"
     assert authorization == "Bearer secret"
     assert json.loads(body) == {"gracePeriodSeconds": 0}
+
+
+def test_drivers_are_given_their_time_to_end(api: str, tmp_path: Path) -> None:
+    assert leftovers.remove(api, account(tmp_path), SELECTOR, leftovers.DRAINED) == 2
+    assert json.loads(ApiServer.asked[-1][2]) == {}
+
+
+def test_drivers_of_before_are_ended_until_there_are_none() -> None:
+    there = {"a": [1, 1, 0, 0], "b": [1, 1, 1, 0]}
+    clock = ManualClock()
+    begun = clock.monotonic_seconds()
+    assert outdated.end(["a", "b"], lambda each: there[each].pop(0), clock) == 2
+    assert clock.monotonic_seconds() - begun == 3 * outdated.ASK_EVERY_SECONDS
+    assert there == {"a": [], "b": []}
+
+
+def test_fails_where_nothing_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert outdated.main([SELECTOR]) == 1
+    assert "not ended" in capsys.readouterr().err
 
 
 def test_a_start_goes_on_where_nothing_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:

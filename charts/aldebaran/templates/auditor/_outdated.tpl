@@ -1,0 +1,41 @@
+{{/* Ends drivers that run by what was asked for before, as Apache's operator starts the next by what is
+asked for now, but leaves one that runs as it is: [root, selectors]. */}}
+{{- define "aldebaran.outdatedDrivers" -}}
+{{- $root := index . 0 -}}
+{{- $template := include "aldebaran.outdatedPod" . -}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  # A Job cannot be changed: whatever stands in its pod stands in its name.
+  name: {{ include "aldebaran.part" (list $root "outdated") }}-{{ $template | sha256sum | trunc 8 }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{ include "aldebaran.labels" (list $root "outdated") | nindent 4 }}
+spec:
+  backoffLimit: 60
+  ttlSecondsAfterFinished: 86400
+  template: {{- $template | nindent 4 }}
+{{- end -}}
+
+{{/* Metadata and spec of its pod: [root, selectors]. */}}
+{{- define "aldebaran.outdatedPod" -}}
+{{- $root := index . 0 -}}
+metadata:
+  labels: {{ include "aldebaran.labels" (list $root "outdated") | nindent 4 }}
+spec:
+  restartPolicy: OnFailure
+  serviceAccountName: {{ include "aldebaran.part" (list $root "auditor") }}
+  enableServiceLinks: false
+  securityContext: {{ include "aldebaran.sparkSecurity" $root | nindent 4 }}
+  {{- include "aldebaran.pullSecrets" $root | nindent 2 }}
+  {{- include "aldebaran.placement" (list $root "outdated" (pick $root.Values.auditor "nodeSelector" "tolerations")) | nindent 2 }}
+  containers:
+    - name: outdated
+      image: {{ include "aldebaran.image" (list $root $root.Values.image.spark) }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args: {{ prepend (index . 1) "engine.outdated" | toYaml | nindent 8 }}
+      securityContext: {{ include "aldebaran.containerSecurity" $root | nindent 8 }}
+      resources:
+        requests: {cpu: 20m, memory: 32Mi}
+        limits: {memory: 128Mi}
+{{- end -}}

@@ -83,7 +83,8 @@ class Release:
         The second auditor would wait minutes for the first; the next run needs the name.
         """
         makers = ["statefulsets", "deployments", *(each.kind for each in self._operators)]
-        self.kubectl.say("delete", ",".join(makers), "--all")
+        # An operator's objects go when their drivers have, which are ended next.
+        self.kubectl.say("delete", ",".join(makers), "--all", "--wait=false")
         self.kubectl.say("delete", "pods", "--all", "--force", "--grace-period=0")
         run(("kubectl", "delete", "namespace", self.kubectl.namespace, "--timeout=120s"))
 

@@ -8,9 +8,10 @@ from typing import Final
 import yaml
 
 from services.machine.problems import MachineProblem
-from tests.cluster.kubectl import Object, run
+from tests.cluster.kubectl import Object, run, until
 
 READY_TIMEOUT: Final = "180s"
+KNOWN_SECONDS: Final = 60.0
 FIELD_MANAGER: Final = "aldebaran-test"
 
 
@@ -83,9 +84,23 @@ def trouble(api_service: Object) -> str:
 
 
 def wait_established(*definitions: str) -> None:
-    """Wait until Kubernetes' API server knows kinds of an add-on."""
-    asked = ("wait", "--for=condition=Established", f"--timeout={READY_TIMEOUT}")
-    run(("kubectl", *asked, *(f"crd/{each}" for each in definitions)))
+    """Wait until Kubernetes' API server knows kinds of an add-on.
+
+    `kubectl wait` gives up where a definition is so new that it has no conditions at all.
+    """
+    named = tuple(f"crd/{each}" for each in definitions)
+
+    def established() -> bool:
+        told = json.loads(run(("kubectl", "get", *named, "-o", "json")))
+        return all(is_established(each) for each in told.get("items", [told]))
+
+    until(established, KNOWN_SECONDS, lambda: f"not known in time: {' '.join(definitions)}")
+
+
+def is_established(definition: Object) -> bool:
+    """Tell whether a definition is one that the API server serves."""
+    said = definition.get("status", {}).get("conditions") or ()
+    return any(each["type"] == "Established" and each["status"] == "True" for each in said)
 
 
 def define(folder: Path) -> None:

@@ -12,7 +12,7 @@ from services.machine.problems import MachineProblem
 from tests.cluster.addons.addon import Addon
 from tests.cluster.addons.building import image_command, unpack
 from tests.cluster.addons.go_module import GoModule
-from tests.cluster.addons.installing import documents, trouble, with_image
+from tests.cluster.addons.installing import documents, is_established, trouble, with_image
 from tests.cluster.addons.keda import started
 from tests.cluster.addons.spark_operator import values
 from tests.cluster.addons.table import ADDONS, named
@@ -173,6 +173,20 @@ def test_the_spark_operator_is_told_our_image_and_to_work_everywhere() -> None:
     image = {"registry": "aldebaran-test", "repository": "spark-operator", "tag": "v2.3.0"}
     assert told["image"] == image
     assert told["spark"]["jobNamespaces"] == [""]
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({}, False),
+        ({"conditions": None}, False),
+        ({"conditions": [{"type": "NamesAccepted", "status": "True"}]}, False),
+        ({"conditions": [{"type": "Established", "status": "False"}]}, False),
+        ({"conditions": [{"type": "Established", "status": "True"}]}, True),
+    ],
+)
+def test_a_kind_is_known_once_it_is_served(status: dict[str, Any], expected: bool) -> None:
+    assert is_established({"status": status}) is expected
 
 
 @pytest.mark.parametrize(

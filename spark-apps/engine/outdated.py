@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from engine.leftovers import ACCOUNT, API, DRAINED, remove
+from engine.pods import ACCOUNT, API, DRAINED, remove
 from services.backbone.clock import Clock, SystemClock
 
 ASK_EVERY_SECONDS: Final = 5.0

@@ -10,6 +10,7 @@ from typing import ClassVar
 import pytest
 
 from engine import leftovers, outdated
+from engine.pods import AT_ONCE, DRAINED, remove
 from services.backbone.clock import ManualClock
 
 SELECTOR = "spark-role=executor,aldebaran/auditor=a"
@@ -51,7 +52,7 @@ def account(folder: Path) -> Path:
 
 
 def test_pods_of_the_selector_end_at_once(api: str, tmp_path: Path) -> None:
-    assert leftovers.remove(api, account(tmp_path), SELECTOR) == 2
+    assert remove(api, account(tmp_path), SELECTOR, AT_ONCE) == 2
     path, authorization, body = ApiServer.asked[-1]
     selected = "spark-role%3Dexecutor%2Caldebaran/auditor%3Da"
     assert path == f"/api/v1/namespaces/here/pods?labelSelector={selected}"
@@ -60,7 +61,7 @@ def test_pods_of_the_selector_end_at_once(api: str, tmp_path: Path) -> None:
 
 
 def test_drivers_are_given_their_time_to_end(api: str, tmp_path: Path) -> None:
-    assert leftovers.remove(api, account(tmp_path), SELECTOR, leftovers.DRAINED) == 2
+    assert remove(api, account(tmp_path), SELECTOR, DRAINED) == 2
     assert json.loads(ApiServer.asked[-1][2]) == {}
 
 

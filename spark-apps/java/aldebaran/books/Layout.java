@@ -1,15 +1,12 @@
 package aldebaran.books;
 
+import aldebaran.sql.Kind;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.types.BooleanType;
-import org.apache.spark.sql.types.DoubleType;
-import org.apache.spark.sql.types.LongType;
-import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -24,13 +21,6 @@ public final class Layout implements Serializable {
 
     private static final long serialVersionUID = 1;
 
-    private enum Kind {
-        TEXT,
-        LONG,
-        DOUBLE,
-        TRUTH
-    }
-
     private final Kind[] kinds;
 
     Layout(StructType columns) {
@@ -44,19 +34,11 @@ public final class Layout implements Serializable {
     }
 
     private static Kind kind(StructField field) {
-        if (field.dataType() instanceof StringType) {
-            return Kind.TEXT;
+        Kind kind = Kind.of(field.dataType());
+        if (kind == null) {
+            throw new IllegalArgumentException(field.name() + ": a book keeps no " + field.dataType().simpleString());
         }
-        if (field.dataType() instanceof LongType) {
-            return Kind.LONG;
-        }
-        if (field.dataType() instanceof DoubleType) {
-            return Kind.DOUBLE;
-        }
-        if (field.dataType() instanceof BooleanType) {
-            return Kind.TRUTH;
-        }
-        throw new IllegalArgumentException(field.name() + ": a book keeps no " + field.dataType().simpleString());
+        return kind;
     }
 
     /** Returns the bytes of an event that has these columns and no other; called by the code that Spark makes. */

@@ -1,5 +1,6 @@
 package aldebaran.events;
 
+import aldebaran.sql.Kind;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -8,11 +9,6 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.types.BooleanType;
-import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.DoubleType;
-import org.apache.spark.sql.types.LongType;
-import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -20,41 +16,21 @@ import org.apache.spark.unsafe.types.UTF8String;
 /**
  * Reads an object of which each value is null or just of its column's type, as Spark's parser would; of any other, nothing.
  *
- * <p>Spark's parser makes defaults and filters ready for each record, which takes longer than such a record itself.
+ * <p>Spark's parser makes defaults and filters ready for each record, and boxes its columns' places; a plain one needs none of that.
  */
 final class Plain {
-    private enum Kind {
-        TEXT,
-        LONG,
-        DOUBLE,
-        TRUTH,
-        OTHER
-    }
-
     private final JsonFactory factory;
     private final Map<String, Integer> columns = new HashMap<>();
+    /** Null for a column of a type that is left to Spark. */
     private final Kind[] kinds;
 
     Plain(JsonFactory factory, StructType schema) {
         this.factory = factory;
         kinds = new Kind[schema.size()];
         for (StructField field : schema.fields()) {
-            kinds[columns.size()] = kind(field.dataType());
+            kinds[columns.size()] = Kind.of(field.dataType());
             columns.put(field.name(), columns.size());
         }
-    }
-
-    private static Kind kind(DataType type) {
-        if (type instanceof StringType) {
-            return Kind.TEXT;
-        }
-        if (type instanceof LongType) {
-            return Kind.LONG;
-        }
-        if (type instanceof DoubleType) {
-            return Kind.DOUBLE;
-        }
-        return type instanceof BooleanType ? Kind.TRUTH : Kind.OTHER;
     }
 
     /** Returns null for what is not plain: malformed, or of other types. */
@@ -88,12 +64,14 @@ final class Plain {
     }
 
     private static Object value(Kind kind, JsonToken token, JsonParser parser) throws IOException {
+        if (kind == null) {
+            return null;
+        }
         return switch (kind) {
             case TEXT -> token == JsonToken.VALUE_STRING ? UTF8String.fromString(parser.getText()) : null;
             case LONG -> token == JsonToken.VALUE_NUMBER_INT ? parser.getLongValue() : null;
             case DOUBLE -> token.isNumeric() ? parser.getDoubleValue() : null;
             case TRUTH -> token.isBoolean() ? token == JsonToken.VALUE_TRUE : null;
-            case OTHER -> null;
         };
     }
 }

@@ -10,7 +10,9 @@ from engine.own_classes import MISSING
 from engine.session import Driver, open_with
 from services.backbone.errors import Refused
 
-_SHUFFLE: Final = "aldebaran.shuffle.LocalShuffleManager"
+_OURS: Final = "aldebaran."
+_SHUFFLE: Final = f"{_OURS}shuffle.LocalShuffleManager"
+_STATE_MEMORY: Final = f"{_OURS}state.StateMemory"
 
 _CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 _REAL_TIME = "spark.sql.streaming.realTimeMode"
@@ -39,6 +41,8 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         f"{_STATE}.providerClass": (
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
         ),
+        # Else RocksDB's memory is divided so that filters push each other out.
+        "spark.plugins": _STATE_MEMORY,
         f"{_ROCKSDB}.trackTotalNumberOfRows": "false",
         f"{_ROCKSDB}.boundedMemoryUsage": "true",
         # Else data pushes out what says where data is, and each look into much state reads it.
@@ -66,6 +70,6 @@ def open_session(settings: AuditorSettings) -> SparkSession:
     try:
         return open_with(driver, real_time_config(settings))
     except Py4JJavaError as error:
-        if f"ClassNotFoundException: {_SHUFFLE}" in str(error):
+        if f"ClassNotFoundException: {_OURS}" in str(error):
             raise Refused(MISSING) from error
         raise

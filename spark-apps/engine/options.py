@@ -12,6 +12,14 @@ _TIMEOUTS: Final[Mapping[str, str]] = {
     "socket.connection.setup.timeout.max.ms": "4000",
     # Nor does a broker say that it is stopped or cut off; Java's own is 30 s.
     "request.timeout.ms": "5000",
+    # An admin client, by which Spark asks for offsets at each boundary, sees that such a request is
+    # over only when something wakes it, else after a minute; this does (tests/integration/auditor).
+    "metadata.max.age.ms": "3000",
+    # Who leads now is asked before a lost leader is tried again: while a broker is being connected
+    # to, Java's clients put the question to that one, try after try.
+    "retry.backoff.max.ms": "200",
+    "reconnect.backoff.ms": "500",
+    "reconnect.backoff.max.ms": "500",
 }
 
 

@@ -9,8 +9,10 @@ from pydantic import SecretStr
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
+from services.machine.ports import free_ports
 from tests.broker import GUARDED, OwnBroker
 from tests.integration.s3 import S3Server
+from tests.passage import Passage
 from tests.postgres import OwnPostgres, database_like
 
 _DRAWN_BESIDE = (
@@ -64,6 +66,16 @@ def guarded_broker(aldebaran_tools: Path, tmp_path: Path) -> Iterator[OwnBroker]
     """A broker that can be told to forbid."""
     own = OwnBroker(aldebaran_tools, tmp_path, more=GUARDED)
     yield own
+    own.running.stop()
+
+
+@pytest.fixture
+def passage(aldebaran_tools: Path, tmp_path: Path) -> Iterator[Passage]:
+    """A way to a broker that tells its clients of no other."""
+    (told_port,) = free_ports(1)
+    own = OwnBroker(aldebaran_tools, tmp_path, told_port)
+    with Passage(own.node.port, told_port).listening() as passage:
+        yield passage
     own.running.stop()
 
 

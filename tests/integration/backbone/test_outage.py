@@ -2,8 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import pytest
 from structlog.testing import capture_logs
@@ -12,7 +11,6 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts.topics import Topic
-from services.machine.ports import free_ports
 from tests.broker import OwnBroker
 from tests.passage import Passage
 
@@ -20,16 +18,6 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(180)]
 TOPIC = "outage"
 STRATEGY = b"cooperative-sticky"
 """Stands in whoever's wish to join, and in the answer to it."""
-
-
-@pytest.fixture
-def passage(aldebaran_tools: Path, tmp_path: Path) -> Iterator[Passage]:
-    """A way to a broker that tells its clients of no other."""
-    (told_port,) = free_ports(1)
-    own = OwnBroker(aldebaran_tools, tmp_path, told_port)
-    with Passage(own.node.port, told_port).listening() as passage:
-        yield passage
-    own.running.stop()
 
 
 def reading(broker: OwnBroker, name: str) -> tuple[ProducerSettings, Consumer, list[Incoming]]:

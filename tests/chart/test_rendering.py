@@ -182,6 +182,19 @@ def test_an_auditor_and_its_executors_may_be_kept_off_the_partners_node() -> Non
             assert partner["values"] == [other]
 
 
+def test_executors_go_to_their_drivers_node_or_else_its_zone() -> None:
+    """An auditor stops with any of its pods, so the fewer nodes have them, the better."""
+    for own, pod in zip("ab", executor_templates(rendered(*APART)).values(), strict=True):
+        rules = pod["affinity"]["podAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+        rules.sort(key=lambda rule: -rule["weight"])
+        terms = [each["podAffinityTerm"] for each in rules]
+        nearest = ["kubernetes.io/hostname", "topology.kubernetes.io/zone"]
+        assert [each["topologyKey"] for each in terms] == nearest
+        for each in terms:
+            (named,) = each["labelSelector"]["matchExpressions"]
+            assert named["values"] == [own]
+
+
 def test_the_second_auditor_waits_for_the_first_before_it_stops() -> None:
     made = pods(rendered())
     first, second = made["t-aldebaran-auditor-a"], made["t-aldebaran-auditor-b"]

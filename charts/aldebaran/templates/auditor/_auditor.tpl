@@ -36,27 +36,40 @@ in how long they wait before they take a change. */}}
 {{- mergeOverwrite $settings $own (deepCopy $auditor.settings) | toJson -}}
 {{- end -}}
 
-{{/* Keeps an auditor's pods away from its partner's: [root, id]. One node's death must not take
-both; where there is one node only, `preferred` still lets both start. */}}
+{{/* Where an auditor's pods go: [root, id, whether near the driver]. Away from its partner's, as one
+node's death must not take both; where there is one node only, `preferred` still lets both start.
+Executors go to their driver's node, else its zone: an auditor stops with any of its pods. */}}
 {{- define "aldebaran.apart" -}}
 {{- $root := index . 0 -}}
+{{- $own := list (index . 1) -}}
+{{- $near := index . 2 -}}
 {{- $others := without $root.Values.auditor.ids (index . 1) -}}
-{{- if $others -}}
+{{- if or $near $others -}}
 affinity:
+  {{- if $near }}
+  podAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution: {{- include "aldebaran.preferred" (list $root $own) | trim | nindent 6 }}
+  {{- end }}
+  {{- if $others }}
   podAntiAffinity:
     {{- if eq $root.Values.auditor.apart "required" }}
     requiredDuringSchedulingIgnoredDuringExecution:
-      - {{- include "aldebaran.partners" (list $root $others "kubernetes.io/hostname") | nindent 8 }}
+      - {{- include "aldebaran.podsOf" (list $root $others "kubernetes.io/hostname") | nindent 8 }}
     {{- end }}
-    preferredDuringSchedulingIgnoredDuringExecution:
-      {{- range $key, $weight := dict "kubernetes.io/hostname" 100 "topology.kubernetes.io/zone" 50 }}
-      - weight: {{ $weight }}
-        podAffinityTerm: {{- include "aldebaran.partners" (list $root $others $key) | nindent 10 }}
-      {{- end }}
+    preferredDuringSchedulingIgnoredDuringExecution: {{- include "aldebaran.preferred" (list $root $others) | trim | nindent 6 }}
+  {{- end }}
 {{- end -}}
 {{- end -}}
 
-{{- define "aldebaran.partners" -}}
+{{/* Nodes, and less so zones, where pods of these auditors are: [root, ids]. */}}
+{{- define "aldebaran.preferred" -}}
+{{- range $key, $weight := dict "kubernetes.io/hostname" 100 "topology.kubernetes.io/zone" 50 }}
+- weight: {{ $weight }}
+  podAffinityTerm: {{- include "aldebaran.podsOf" (list (index $ 0) (index $ 1) $key) | nindent 4 }}
+{{- end }}
+{{- end -}}
+
+{{- define "aldebaran.podsOf" -}}
 topologyKey: {{ index . 2 }}
 labelSelector:
   matchLabels: {app.kubernetes.io/instance: {{ (index . 0).Release.Name }}}
@@ -142,19 +155,13 @@ spec:
   enableServiceLinks: false
   securityContext: {{ include "aldebaran.sparkSecurity" $root | nindent 4 }}
   {{- include "aldebaran.pullSecrets" $root | nindent 2 }}
-  {{- include "aldebaran.apart" (list $root (index . 1)) | nindent 2 }}
+  {{- include "aldebaran.apart" (list $root (index . 1) true) | nindent 2 }}
   {{- with $auditor.nodeSelector }}
   nodeSelector: {{ toYaml . | nindent 4 }}
   {{- end }}
   {{- with $auditor.tolerations }}
   tolerations: {{ toYaml . | nindent 4 }}
   {{- end }}
-  topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector:
-        matchLabels: {{ include "aldebaran.selector" (list $root "executor") | nindent 10 }}
   containers:
     - name: {{ index . 2 }}
       securityContext: {{ include "aldebaran.containerSecurity" $root | nindent 8 }}

@@ -14,6 +14,10 @@ class Deed(StrEnum):
     GROW = "autoscaled"
     UPGRADE = "helm upgrade"
     ROLL_BACK = "helm rollback"
+    NODE_RESTARTS = "power lost and back, node with"
+    NODE_LOST = "power lost for good, node with"
+    NODE_CUT_OFF = "network silent, node with"
+    NODE_DRAINED = "drained, node with"
 
 
 @dataclass(frozen=True)

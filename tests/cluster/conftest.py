@@ -15,6 +15,7 @@ from services.lookout.settings import SHIPPED_ROUTES
 from services.machine.problems import MachineProblem
 from tests.chaos.facts import load, machine
 from tests.cluster.kubectl import Kubectl, Object, run
+from tests.cluster.nodes import PROGRAM, first
 from tests.cluster.release import HERE, NAME, PAGES_PORT, Release
 from tests.cluster.report import ClusterReport
 from tests.integration.s3 import BUCKET, S3Server
@@ -99,8 +100,8 @@ def store(
 
 def address_for_pods() -> str:
     """Return this machine's address on the way to the cluster's first node."""
-    path = 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}'
-    node = run(("kubectl", "get", "nodes", "-o", path))
+    path = 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}'
+    node = run(("kubectl", "get", "node", first(), "-o", path))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         asked.connect((node, 9))  # no packet leaves: only the route is looked up
         return str(asked.getsockname()[0])
@@ -127,6 +128,7 @@ def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) ->
     kubectl = settled_in(NAMESPACE)
     values = [HERE / "values.yaml", declared(folder)]
     values += [in_store(store, folder / "store.yaml")] if store else []
+    values += [HERE / "nodes.yaml"] if PROGRAM else []
     told = [*auditors(), f"kafka.embedded.replicas={BROKERS}"]
     release = Release(kubectl, folder, values, told, os.environ.get("CLUSTER_TAG", ""))
     release.install()
@@ -139,9 +141,17 @@ def settled_in(namespace: str) -> Kubectl:
     """Make a namespace for a release, with a far end beside it."""
     kubectl = Kubectl(namespace)
     kubectl.make_namespace()
-    kubectl.say("apply", "-f", str(HERE / "inbox.yaml"))
+    kubectl.say("apply", "-f", "-", given=far_end((HERE / "inbox.yaml").read_text("utf-8")))
     kubectl.say("apply", "-f", "-", given=json.dumps(_counting(address_for_pods())))
     return kubectl
+
+
+def far_end(text: str) -> str:
+    """Return the far end's objects; where nodes are lost, on the one that is not."""
+    objects = list(yaml.safe_load_all(text))
+    if PROGRAM:
+        objects[-1]["spec"]["template"]["spec"]["nodeName"] = first()
+    return yaml.safe_dump_all(objects)
 
 
 def _counting(machine: str) -> Object:
@@ -161,7 +171,9 @@ def cluster_report() -> Iterator[ClusterReport]:
     """The cells of this run beside those of earlier ones; written after each."""
     named = os.environ.get("CLUSTER_REPORT")
     report = ClusterReport.open(Path(named) if named else None)
-    report.facts["machine"] = f"{machine()}; one node; all programs, stores and the load share it"
+    report.facts["machine"] = (
+        f"{machine()}; one node if it is not told; all programs, stores and the load share it"
+    )
     report.facts[f"load before the last run with auditor.runner {RUNS}"] = load()
     yield report
     report.write()

@@ -144,13 +144,17 @@ class Release:
         found = [pod["status"]["containerStatuses"][0]["imageID"] for pod in pods]
         return " ".join(each.rpartition(":")[2][:7] for each in found)
 
-    def wait_ready(self) -> None:
-        """Wait until every set has as many ready pods of its newest kind as it wants."""
-        until(
-            lambda: not self.unready(),
-            READY_TIMEOUT_SECONDS,
-            lambda: f"not ready: {self.unready()}",
-        )
+    def wait_ready(self, without: Iterable[str] = ()) -> None:
+        """Wait until every set has as many ready pods of its newest kind as it wants.
+
+        Those of the components `without` may lack some.
+        """
+        may_lack = {f"{NAME}-{component}" for component in without}
+
+        def unready() -> list[str]:
+            return [name for name in self.unready() if name not in may_lack]
+
+        until(lambda: not unready(), READY_TIMEOUT_SECONDS, lambda: f"not ready: {unready()}")
 
     def unready(self) -> list[str]:
         """Return the sets whose pods are not all there, new and ready, and such drivers."""

@@ -11,11 +11,11 @@ from tests.cluster.trial import Outcome
 
 _HEAD: Final = """# In a real cluster: what was accepted, what alerted, what arrived
 
-Made by `make cluster-test` on a real Kubernetes of one node. The chart is installed, `helm test`
-sends a trade and waits for its alert, and then, while a load runs through the gateway, one thing
-at a time happens to the release. Afterwards every accepted over-purchase must have alerted once,
-and its three deliveries (bus, webhook, e-mail) must have arrived once each, counted at a far end
-outside the release; the run fails otherwise.
+Made by `make cluster-test` on a real Kubernetes, of one node where it does not say more. The chart
+is installed, `helm test` sends a trade and waits for its alert, and then, while a load runs through
+the gateway, one thing at a time happens to the release. Afterwards every accepted over-purchase
+must have alerted once, and its three deliveries (bus, webhook, e-mail) must have arrived once each,
+counted at a far end outside the release; the run fails otherwise.
 
 - **pod killed**: deleted with a second to drain, so killed after two, and no hook ends before it.
 - **accepted**: events that the gateway answered with 2xx; **again**: requests that the publisher
@@ -27,9 +27,15 @@ outside the release; the run fails otherwise.
 - **autoscaled**: the part's work is made to grow (many events for the gateway, a ledger that takes
   no alerts for the lookout, a receiver that answers after 3 s for the webhooks) until an HPA on CPU
   or KEDA has added a pod; then it is little again, until the pod is taken away.
+- **power lost and back**: every process of the node ends at once; it starts again once Kubernetes
+  has seen that it is away. **For good**: the Node object is deleted then, as clouds do; all but the
+  third broker must be whole elsewhere; then another node of that name joins.
+- **network silent**: packets of the node are lost both ways until Kubernetes has seen it and for
+  20 s more, while its programs run on. **Drained**: `kubectl drain`, all but the third broker whole
+  elsewhere, `kubectl uncordon`.
 - **p50, p99, worst**: from the broker's stamp on the purchase that crossed to the webhook's
   receiver.
-- **whole**: from the deed until every pod was new and ready again.
+- **whole**: from the deed until every pod was new and ready again, a node that went being back.
 - **images**: the first letters of the ids of `aldebaran/service` and `aldebaran/spark`, at the end;
   cells without them were played before Nov 25.
 """

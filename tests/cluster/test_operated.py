@@ -1,7 +1,8 @@
 """Postgres by CloudNativePG's operator: programs find it, and a new primary forgets nothing.
 
 Skipped where the operator is not there: `make cluster-addons ADDONS=cloudnative-pg` brings it. The
-release is one of its own, in a namespace of its own, with two servers of Postgres.
+release is one of its own, in a namespace of its own, with two servers of Postgres; where whole
+nodes can be lost (nodes.py), with three.
 """
 
 import uuid
@@ -12,8 +13,17 @@ import pytest
 import yaml
 
 from tests.cluster.cells import Cell, Deed
-from tests.cluster.conftest import KEEP, RUNS, auditors, declared, reachable, settled_in
+from tests.cluster.conftest import (
+    BROKERS,
+    KEEP,
+    RUNS,
+    auditors,
+    declared,
+    reachable,
+    settled_in,
+)
 from tests.cluster.kubectl import knows
+from tests.cluster.nodes import LEDGER, PROGRAM, spared
 from tests.cluster.operated import CLUSTER, OperatedRelease
 from tests.cluster.release import HERE
 from tests.cluster.report import ClusterReport
@@ -22,8 +32,9 @@ from tests.cluster.trial import Trial
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 
 NAMESPACE: Final = "aldebaran-operated"
+SERVERS: Final = 3 if PROGRAM else 2
 OPERATOR: Final[dict[str, Any]] = {
-    "instances": 2,
+    "instances": SERVERS,
     "image": "aldebaran/postgres:15",
     "storage": {"size": "1Gi"},
     "resources": {"requests": {"cpu": "60m", "memory": "128Mi"}, "limits": {"memory": "768Mi"}},
@@ -41,7 +52,9 @@ def operated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OperatedRelea
     chosen = {"postgres": {"mode": "operator", "operator": OPERATOR}}
     values.write_text(yaml.safe_dump(chosen), "utf-8")
     files = [HERE / "values.yaml", declared(folder), values]
-    release = OperatedRelease(kubectl, folder, files, auditors())
+    files += [HERE / "nodes.yaml"] if PROGRAM else []
+    told = [*auditors(), f"kafka.embedded.replicas={BROKERS}"]
+    release = OperatedRelease(kubectl, folder, files, told)
     release.install()
     yield release
     if not KEEP:
@@ -60,8 +73,8 @@ def test_a_trade_is_told(operated: OperatedRelease) -> None:
     assert "told by" in operated.test()
 
 
-def test_two_servers_have_what_was_committed(operated: OperatedRelease) -> None:
-    """The ledger is migrated, by its owner, and its other server is waited for at each commit."""
+def test_another_server_has_what_was_committed(operated: OperatedRelease) -> None:
+    """The ledger is migrated, by its owner, and another server is waited for at each commit."""
     assert operated.ask("SELECT current_user, pg_is_in_recovery()") == [("aldebaran", False)]
     ((names,),) = operated.ask("SHOW synchronous_standby_names")
     assert names.startswith("ANY 1 ("), names
@@ -70,8 +83,21 @@ def test_two_servers_have_what_was_committed(operated: OperatedRelease) -> None:
 def test_a_new_primary_takes_over_and_every_over_purchase_alerts_once(
     operated: OperatedRelease, cluster_report: ClusterReport
 ) -> None:
-    before = operated.cluster()["status"]["currentPrimary"]
-    outcome = Trial(operated, Cell(Deed.KILL, "postgres"), f"k{uuid.uuid4().hex[:8]}").play()
-    assert operated.cluster()["status"]["currentPrimary"] != before
-    cluster_report.add(f"{RUNS}, two Postgres by CloudNativePG", outcome)
+    takes_over(operated, cluster_report, Cell(Deed.KILL, "postgres"))
+
+
+def test_it_takes_over_where_the_primarys_node_is_lost(
+    operated: OperatedRelease, cluster_report: ClusterReport
+) -> None:
+    if why := spared(BROKERS):
+        pytest.skip(why)
+    takes_over(operated, cluster_report, Cell(Deed.NODE_RESTARTS, LEDGER))
+
+
+def takes_over(release: OperatedRelease, report: ClusterReport, cell: Cell) -> None:
+    before = release.cluster()["status"]["currentPrimary"]
+    outcome = Trial(release, cell, f"k{uuid.uuid4().hex[:8]}").play()
+    assert release.cluster()["status"]["currentPrimary"] != before
+    how_many = {2: "two", 3: "three"}[SERVERS]
+    report.add(f"{RUNS}, {how_many} Postgres by CloudNativePG", outcome)
     assert outcome.counts.right, outcome

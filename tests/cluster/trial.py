@@ -11,6 +11,7 @@ from tests.chaos.counting import Counts, count, rows, settled
 from tests.cluster.cells import Cell, Deed
 from tests.cluster.growth import GROWTHS, MINIMUM, ended
 from tests.cluster.kubectl import pause
+from tests.cluster.nodes import NODE_DEEDS
 from tests.cluster.release import WORK, Release
 
 DIALS: Final = ("--rate", "20", "--over-share", "0.3", "--duplicates", "0.1", "--disorder", "0.1")
@@ -68,6 +69,9 @@ class Trial:
         return self._counted(whole_seconds, shares, shrunk_seconds)
 
     def _disturb(self) -> None:
+        if self._cell.deed in NODE_DEEDS:
+            NODE_DEEDS[self._cell.deed](self._release, self._cell.to)
+            return
         deeds: dict[Deed, Callable[[], None]] = {
             Deed.NONE: lambda: pause(BEFORE_SECONDS),
             Deed.KILL: self._kill,

@@ -70,6 +70,17 @@ def auditors() -> list[str]:
     return [f"auditor.runner={RUNNER}", *told, *os.environ.get("CLUSTER_SET", "").split()]
 
 
+def files(folder: Path) -> list[Path]:
+    """Return the values' files of a release with brokers of its own."""
+    several = [HERE / "nodes.yaml"] if PROGRAM else []
+    return [HERE / "values.yaml", declared(folder), *several]
+
+
+def told() -> list[str]:
+    """Return its single values."""
+    return [*auditors(), f"kafka.embedded.replicas={BROKERS}"]
+
+
 def reachable() -> str | None:
     """Say why there is no cluster to test on, or None."""
     for tool in ("kubectl", "helm"):
@@ -126,11 +137,9 @@ def release(tmp_path_factory: pytest.TempPathFactory, store: S3Server | None) ->
     """The chart installed and ready, with a far end beside it."""
     folder = tmp_path_factory.mktemp("cluster")
     kubectl = settled_in(NAMESPACE)
-    values = [HERE / "values.yaml", declared(folder)]
+    values = files(folder)
     values += [in_store(store, folder / "store.yaml")] if store else []
-    values += [HERE / "nodes.yaml"] if PROGRAM else []
-    told = [*auditors(), f"kafka.embedded.replicas={BROKERS}"]
-    release = Release(kubectl, folder, values, told, os.environ.get("CLUSTER_TAG", ""))
+    release = Release(kubectl, folder, values, told(), os.environ.get("CLUSTER_TAG", ""))
     release.install()
     yield release
     if not KEEP:

@@ -13,19 +13,10 @@ import pytest
 import yaml
 
 from tests.cluster.cells import Cell, Deed
-from tests.cluster.conftest import (
-    BROKERS,
-    KEEP,
-    RUNS,
-    auditors,
-    declared,
-    reachable,
-    settled_in,
-)
+from tests.cluster.conftest import BROKERS, KEEP, RUNS, files, reachable, settled_in, told
 from tests.cluster.kubectl import knows
 from tests.cluster.nodes import LEDGER, PROGRAM, spared
 from tests.cluster.operated import CLUSTER, OperatedRelease
-from tests.cluster.release import HERE
 from tests.cluster.report import ClusterReport
 from tests.cluster.trial import Trial
 
@@ -51,10 +42,7 @@ def operated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OperatedRelea
     values = folder / "postgres.yaml"
     chosen = {"postgres": {"mode": "operator", "operator": OPERATOR}}
     values.write_text(yaml.safe_dump(chosen), "utf-8")
-    files = [HERE / "values.yaml", declared(folder), values]
-    files += [HERE / "nodes.yaml"] if PROGRAM else []
-    told = [*auditors(), f"kafka.embedded.replicas={BROKERS}"]
-    release = OperatedRelease(kubectl, folder, files, told)
+    release = OperatedRelease(kubectl, folder, [*files(folder), values], told())
     release.install()
     yield release
     if not KEEP:

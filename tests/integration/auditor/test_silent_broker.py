@@ -9,6 +9,7 @@ from engine.options import kafka_client_options
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
+from tests.integration.auditor.running import wait_for
 from tests.passage import Passage
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(180)]
@@ -32,8 +33,7 @@ def test_a_question_to_a_silent_broker_is_asked_again(
     assert answered(jvm, asked(jvm, admin)) == 0
     passage.armed = TOPIC.encode()
     question = asked(jvm, admin)
-    while not passage.swallowed:
-        continue
+    wait_for("its answer is lost", lambda: bool(passage.swallowed))
     passage.armed = None
     assert answered(jvm, question) == 0
     admin.close(jvm.java.time.Duration.ofSeconds(1))

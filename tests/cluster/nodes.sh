@@ -18,15 +18,16 @@ set -euo pipefail
 home=${CLUSTER_HOME:?the folder of the cluster that is up, with bin and state in it}
 first=/run/aldebaran-cluster   # of node-1: the number of its first process, and the socket of its containerd
 export PATH=$home/bin:$PATH KUBECONFIG=$home/state/admin.conf
+
+say() { printf 'nodes: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 1; }
+[ -e "$KUBECONFIG" ] || fail "the cluster is not up: no $KUBECONFIG"
+
 control_plane=$(sed -n 's#.*https://\([0-9.]*\):.*#\1#p' "$KUBECONFIG")
 around=${control_plane%.*}.0/24
 pods=10.244.0.0/14             # of all nodes; node-1 has the first /16 of them
 services=10.96.0.0/16
-dns=10.96.0.10
 private=(/run/containerd /run/netns /var/lib/cni /var/lib/kubelet /var/log/containers /var/log/pods)
-
-say() { printf 'nodes: %s\n' "$*" >&2; }
-fail() { say "$*"; exit 1; }
 
 # Where the facts of NODE are. Its number counts its addresses: the cable's two ends, and its pods'.
 about() {
@@ -178,5 +179,5 @@ workers() {
 case ${1:-} in
   add | load | lose | back | cut | mend | inside) "$@" ;;
   remove) remove ;;
-  *) sed -n '2,17p' "${BASH_SOURCE[0]}" | command cut -c3- >&2; exit 2 ;;
+  *) sed -n '2,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
 esac

@@ -39,7 +39,7 @@ in how long they wait before they take a change. */}}
 {{/* Where an auditor's pods go: [root, id, whether near the driver]. Away from its partner's, as one
 node's death must not take both; where there is one node only, `preferred` still lets both start.
 Executors go to their driver's node, else its zone: an auditor stops with any of its pods. */}}
-{{- define "aldebaran.apart" -}}
+{{- define "aldebaran.auditorAffinity" -}}
 {{- $root := index . 0 -}}
 {{- $own := list (index . 1) -}}
 {{- $near := index . 2 -}}
@@ -155,7 +155,7 @@ spec:
   enableServiceLinks: false
   securityContext: {{ include "aldebaran.sparkSecurity" $root | nindent 4 }}
   {{- include "aldebaran.pullSecrets" $root | nindent 2 }}
-  {{- include "aldebaran.apart" (list $root (index . 1) true) | nindent 2 }}
+  {{- include "aldebaran.auditorAffinity" (list $root (index . 1) true) | nindent 2 }}
   {{- with $auditor.nodeSelector }}
   nodeSelector: {{ toYaml . | nindent 4 }}
   {{- end }}

@@ -1,7 +1,7 @@
 """How a watch's query is made: from records of its streams to alert messages."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 from auditor import guards
 from auditor.book import Declared
@@ -20,6 +20,7 @@ from auditor.logic import findings, valid_events
 from auditor.rules import table
 from auditor.settings import AuditorSettings
 from auditor.spared import Place, read_spared
+from engine.options import READING
 from services.contracts.topics import heartbeat
 from services.contracts.watches import RULES
 
@@ -94,14 +95,15 @@ class Recipe:
 def source(
     spark: SparkSession, settings: AuditorSettings, stream: str, lossy: bool = False
 ) -> DataFrame:
+    """Return a stream's records from the first one on, or from where the query left off."""
+    reader = reader_of(spark, settings, stream).option("startingOffsets", "earliest")
+    return reader.option("failOnDataLoss", str(not lossy).lower()).load()
+
+
+def reader_of(spark: SparkSession, settings: AuditorSettings, stream: str) -> DataStreamReader:
     """Real events and heartbeats come through one source, so that they take the same way."""
-    reader = (
-        spark.readStream.format("kafka")
-        .option("subscribe", f"{stream},{heartbeat(stream)}")
-        .option("startingOffsets", "earliest")
-        .option("failOnDataLoss", str(not lossy).lower())
-    )
-    return reader.options(**prefixed(settings)).load()
+    reader = spark.readStream.format("kafka").option("subscribe", f"{stream},{heartbeat(stream)}")
+    return reader.options(**_prefixed(READING)).options(**prefixed(settings))
 
 
 def sink(
@@ -121,7 +123,11 @@ def sink(
 
 def prefixed(settings: AuditorSettings) -> dict[str, str]:
     """Return the Kafka client's options as Spark's sources and sinks take them."""
-    return {f"kafka.{name}": value for name, value in settings.kafka_client_options().items()}
+    return _prefixed(settings.kafka_client_options())
+
+
+def _prefixed(options: Mapping[str, str]) -> dict[str, str]:
+    return {f"kafka.{name}": value for name, value in options.items()}
 
 
 def without(records: DataFrame, places: Iterable[Place]) -> DataFrame:

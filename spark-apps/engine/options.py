@@ -22,6 +22,14 @@ _TIMEOUTS: Final[Mapping[str, str]] = {
     "reconnect.backoff.max.ms": "500",
 }
 
+READING: Final[Mapping[str, str]] = {
+    # Spark's source works off what one poll gave before it asks again, and each costs as much as
+    # some events do; what may wait in the socket meanwhile is Linux's to choose, not Java's 64 KiB.
+    "max.poll.records": "5000",
+    "receive.buffer.bytes": "-1",
+}
+"""Options of clients that read, beside those of all; docs/reports/tuning.md has the figures."""
+
 
 def master_url(configured: str, slots: int) -> str:
     """Return where Spark runs: as configured, else in this process with `slots` threads."""

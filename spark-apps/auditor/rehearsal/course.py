@@ -15,7 +15,7 @@ from auditor.catchup import behind
 from auditor.offsets import committed, newest_commit
 from auditor.plan import shuffles
 from auditor.progress import read
-from auditor.query import messages_of, prefixed
+from auditor.query import messages_of, reader_of
 from auditor.rehearsal.memory import MemoryQuery, start_in_memory
 from auditor.rehearsal.span import Reading, of_topics
 from auditor.settings import AuditorSettings
@@ -90,14 +90,9 @@ def _texts(stage: Stage, spark: SparkSession, declared: Declared) -> DataFrame:
     patient = declared.watch.model_copy(update={"watermark": NEVER_LATE})
 
     def records(stream: str) -> DataFrame:
-        own = (stream, heartbeat(stream))
-        reader = (
-            spark.readStream.format("kafka")
-            .option("subscribe", ",".join(own))
-            .option("startingOffsets", json.dumps(of_topics(stage.reading, own)))
-            .option("failOnDataLoss", "false")
-        )
-        return reader.options(**prefixed(stage.settings)).load()
+        begins = of_topics(stage.reading, (stream, heartbeat(stream)))
+        reader = reader_of(spark, stage.settings, stream).option("failOnDataLoss", "false")
+        return reader.option("startingOffsets", json.dumps(begins)).load()
 
     messages = messages_of(spark, replace(declared, watch=patient), records, NOBODY)
     return messages.where(F.col("topic") == ALERTS).select(F.col("value").cast("string"))

@@ -56,6 +56,8 @@ public final class OverPurchase {
             .setTopics("trades")
             .setGroupId("bench-flink")
             .setStartingOffsets(OffsetsInitializer.earliest())
+            .setProperty("max.poll.records", "5000")
+            .setProperty("receive.buffer.bytes", "-1")
             .setDeserializer(new Reader())
             .build();
     }

@@ -65,8 +65,9 @@ def from_bytes(spark: SparkSession) -> Column:
 
 
 def read(spark: SparkSession, given: Sequence[bytes | None], parsed: Column) -> list[Any]:
-    """Return what is read of each, in their sequence."""
-    rows = spark.createDataFrame([(n, each) for n, each in enumerate(given)], "n INT, value BINARY")
+    """Return what one task reads of each, in their sequence."""
+    numbered = [(n, each) for n, each in enumerate(given)]
+    rows = spark.createDataFrame(numbered, "n INT, value BINARY").coalesce(1)
     return [row.event for row in rows.select("n", parsed.alias("event")).orderBy("n").collect()]
 
 
@@ -104,6 +105,33 @@ def test_what_is_nearly_plain_is_read_as_by_spark(spark: SparkSession, written: 
     spread = [one for each in given for one in (each, *PLAIN_ONES)]
     characters = F.from_json(F.col("value").cast("string"), COLUMNS)
     assert read(spark, spread, from_bytes(spark)) == read(spark, spread, characters)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"shares": 1, "kind": "a"}',
+        '{"kind" : "b" , "shares":2}',
+        '{ "k\\u0069nd": "c", "shares": 3}',
+        '{"kin": "d", "shares": 4}',
+        '{"kinds": "e", "shares": 5}',
+        '{"kind": "f"}',
+        '{"kind": "g", "shares": 6, "price": 7}',
+        '{"kind": "h", "unknown": [{"shares": 1}], "shares": 8}',
+        '{"kind": "i" "shares": 9}',
+        '{"kind" "j", "shares": 10}',
+        '{"kind: "k", "shares": 11}',
+        '{"kin',
+        "{}",
+        '{"unknown": 1, ' + ", ".join(f'"more-{n}": {n}' for n in range(80)) + ', "kind": "l"}',
+    ],
+)
+def test_a_field_may_stand_elsewhere_than_in_the_record_before(
+    spark: SparkSession, written: str
+) -> None:
+    given = [PLAIN_ONES[0], written.encode(), written.encode(), *PLAIN_ONES * 2, written.encode()]
+    characters = F.from_json(F.col("value").cast("string"), COLUMNS)
+    assert read(spark, given, from_bytes(spark)) == read(spark, given, characters)
 
 
 def test_what_is_not_utf8_is_malformed(spark: SparkSession) -> None:

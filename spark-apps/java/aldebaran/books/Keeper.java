@@ -1,9 +1,10 @@
 package aldebaran.books;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.ToIntFunction;
+import java.util.function.Function;
 import org.apache.spark.sql.Encoder;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -41,15 +42,24 @@ final class Keeper extends StatefulProcessor<String, Row, Row> {
 
     @Override
     public void init(OutputMode outputMode, TimeMode timeMode) {
-        books = writeBack("book", Encoders.BINARY(), book -> book.length);
-        WriteBack<String> due = writeBack("due", Encoders.STRING(), String::length);
+        books = writeBack("book", Encoders.BINARY(), book -> book, book -> book);
+        WriteBack<String> due = writeBack("due", Encoders.STRING(), Keeper::utf8, Keeper::text);
         wheel = new Wheel(due, getHandle().getValueState("hand", Encoders.LONG(), TTLConfig.NONE()), keptMs);
     }
 
-    private <V> WriteBack<V> writeBack(String name, Encoder<V> encoder, ToIntFunction<V> length) {
-        WriteBack<V> made = new WriteBack<>(getHandle().getValueState(name, encoder, TTLConfig.NONE()), length);
+    private <V> WriteBack<V> writeBack(
+            String name, Encoder<V> encoder, Function<V, byte[]> packed, Function<byte[], V> unpacked) {
+        WriteBack<V> made = new WriteBack<>(getHandle().getValueState(name, encoder, TTLConfig.NONE()), packed, unpacked);
         BatchEnd.before(getHandle(), made::flush);
         return made;
+    }
+
+    private static byte[] utf8(String keys) {
+        return keys.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String text(byte[] keys) {
+        return new String(keys, StandardCharsets.UTF_8);
     }
 
     @Override

@@ -1,9 +1,6 @@
 package aldebaran.books;
 
-import java.util.Iterator;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.function.ToIntFunction;
+import java.util.function.Function;
 import org.apache.spark.sql.streaming.ValueState;
 
 /**
@@ -14,59 +11,55 @@ import org.apache.spark.sql.streaming.ValueState;
  */
 final class WriteBack<V> {
     private static final int KEYS_MOST = 1 << 14;
-    private static final int BYTES_MOST = 8 << 20;
+    private static final int BYTES_MOST = 1 << 24;
 
     private final ValueState<V> state;
-    private final ToIntFunction<V> length;
-    /** In the sequence in which they came: to note each use would cost more than it spares. */
-    private final Map<String, V> unwritten = new LinkedHashMap<>();
-    private long bytes;
+    private final Function<V, byte[]> packed;
+    private final Function<byte[], V> unpacked;
+    private final Ring unwritten = new Ring(KEYS_MOST, BYTES_MOST);
 
-    WriteBack(ValueState<V> state, ToIntFunction<V> length) {
+    WriteBack(ValueState<V> state, Function<V, byte[]> packed, Function<byte[], V> unpacked) {
         this.state = state;
-        this.length = length;
+        this.packed = packed;
+        this.unpacked = unpacked;
     }
 
     /** Returns null where there is none. */
     V get(String key) {
-        V value = unwritten.get(key);
-        if (value == null) {
-            Keys.at(key);
-            value = state.get();
+        byte[] value = unwritten.get(key);
+        if (value != null) {
+            return unpacked.apply(value);
         }
-        return value;
+        Keys.at(key);
+        return state.get();
     }
 
     void put(String key, V value) {
-        V before = unwritten.put(key, value);
-        bytes += length.applyAsInt(value) - (before == null ? 0 : length.applyAsInt(before));
-        for (Iterator<Map.Entry<String, V>> oldest = unwritten.entrySet().iterator(); isFull(); ) {
-            Map.Entry<String, V> one = oldest.next();
-            write(one.getKey(), one.getValue());
-            oldest.remove();
+        byte[] bytes = packed.apply(value);
+        while (!unwritten.put(key, bytes)) {
+            Ring.Entry oldest = unwritten.takeOldest();
+            write(oldest == null ? new Ring.Entry(key, bytes) : oldest);
+            if (oldest == null) {
+                break;
+            }
         }
     }
 
-    private boolean isFull() {
-        return unwritten.size() > KEYS_MOST || bytes > BYTES_MOST;
-    }
-
-    private void write(String key, V value) {
-        Keys.at(key);
-        state.update(value);
-        bytes -= length.applyAsInt(value);
+    private void write(Ring.Entry one) {
+        Keys.at(one.key());
+        state.update(unpacked.apply(one.value()));
     }
 
     void clear(String key) {
-        V before = unwritten.remove(key);
-        bytes -= before == null ? 0 : length.applyAsInt(before);
+        unwritten.remove(key);
         Keys.at(key);
         state.clear();
     }
 
     /** Writes all that is left. */
     void flush() {
-        unwritten.forEach(this::write);
-        unwritten.clear();
+        for (Ring.Entry one = unwritten.takeOldest(); one != null; one = unwritten.takeOldest()) {
+            write(one);
+        }
     }
 }

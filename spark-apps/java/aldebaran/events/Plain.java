@@ -5,11 +5,9 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -20,17 +18,14 @@ import org.apache.spark.unsafe.types.UTF8String;
  */
 final class Plain {
     private final JsonFactory factory;
-    private final Map<String, Integer> columns = new HashMap<>();
+    private final Fields fields;
     /** Null for a column of a type that is left to Spark. */
     private final Kind[] kinds;
 
     Plain(JsonFactory factory, StructType schema) {
         this.factory = factory;
-        kinds = new Kind[schema.size()];
-        for (StructField field : schema.fields()) {
-            kinds[columns.size()] = Kind.of(field.dataType());
-            columns.put(field.name(), columns.size());
-        }
+        fields = new Fields(schema);
+        kinds = Arrays.stream(schema.fields()).map(field -> Kind.of(field.dataType())).toArray(Kind[]::new);
     }
 
     /** Returns null for what is not plain: malformed, or of other types. */
@@ -44,10 +39,10 @@ final class Plain {
 
     private InternalRow object(JsonParser parser) throws IOException {
         Object[] row = new Object[kinds.length];
-        for (String name = parser.nextFieldName(); name != null; name = parser.nextFieldName()) {
+        int place = 0;
+        for (int column = fields.next(parser, place); column != Fields.END; column = fields.next(parser, ++place)) {
             JsonToken token = parser.nextToken();
-            Integer column = columns.get(name);
-            if (column == null) {
+            if (column == Fields.UNKNOWN) {
                 parser.skipChildren();
             } else if (!put(row, column, token, parser)) {
                 return null;
@@ -68,10 +63,23 @@ final class Plain {
             return null;
         }
         return switch (kind) {
-            case TEXT -> token == JsonToken.VALUE_STRING ? UTF8String.fromString(parser.getText()) : null;
+            case TEXT -> token == JsonToken.VALUE_STRING ? text(parser) : null;
             case LONG -> token == JsonToken.VALUE_NUMBER_INT ? parser.getLongValue() : null;
             case DOUBLE -> token.isNumeric() ? parser.getDoubleValue() : null;
             case TRUTH -> token.isBoolean() ? token == JsonToken.VALUE_TRUE : null;
         };
+    }
+
+    /** Where all characters are of ASCII, they are the bytes. */
+    private static UTF8String text(JsonParser parser) throws IOException {
+        char[] characters = parser.getTextCharacters();
+        int begin = parser.getTextOffset();
+        byte[] bytes = new byte[parser.getTextLength()];
+        int bits = 0;
+        for (int place = 0; place < bytes.length; place++) {
+            bits |= characters[begin + place];
+            bytes[place] = (byte) characters[begin + place];
+        }
+        return bits < 0x80 ? UTF8String.fromBytes(bytes) : UTF8String.fromString(parser.getText());
     }
 }

@@ -25,6 +25,7 @@ public final class Ring {
     /** Of an entry that is gone it is NONE. */
     private static final int VALUE_BYTES = 3 * Integer.BYTES;
     private static final int ENTRY_BYTES = 4 * Integer.BYTES;
+    /** A whole number of longs, as entries begin where one could. */
     private static final int HEAD = 6 * Integer.BYTES;
 
     private final int entriesMost;

@@ -1,5 +1,6 @@
 """Breakers: a destination that does not work is left alone, with one probe from time to time."""
 
+import math
 import random
 from dataclasses import dataclass
 from typing import Final
@@ -18,6 +19,8 @@ DESTINATIONS_LIMIT: Final = 1000
 class _Circuit:
     failures: int = 0
     openings: int = 0
+    opened_at: float = -math.inf
+    """When it was opened, or left open, last."""
     open_until: float | None = None
     probing: bool = False
     reason: str = ""
@@ -27,7 +30,9 @@ class Breakers:
     """One breaker per destination; while one is open its deliveries wait in the ledger.
 
     Opens after `failures_limit` sends in a row that failed for the destination's sake or stayed
-    unknown: sending on would only put more messages in doubt. Times are monotonic seconds.
+    unknown: sending on would only put more messages in doubt. What was on its way by then says
+    nothing new when it fails too; only sends begun later make pauses longer. Times are monotonic
+    seconds.
     """
 
     def __init__(self, failures_limit: int, cooldown: Backoff, rng: random.Random) -> None:
@@ -69,32 +74,41 @@ class Breakers:
         if not self.closed(destination):
             self._circuits[destination].probing = True
 
-    def note(self, destination: str, outcome: Outcome, now: float, pause_seconds: float) -> None:
-        """Learn from an outcome; `pause_seconds` is how long the destination asked us to wait."""
+    def note(
+        self, destination: str, outcome: Outcome, begun: float, now: float, pause_seconds: float
+    ) -> None:
+        """Learn from a send's outcome; `pause_seconds` is how long the destination asked for."""
         circuit = self._circuits.pop(destination, None) or _Circuit()
-        was_probe, circuit.probing = circuit.probing, False
+        if begun >= circuit.opened_at:
+            circuit.probing = False
         match outcome:
             case Accepted() | Permanent():
                 circuit = _Circuit()
             case Unknown() | Refused(destination_down=True):
-                self._failed(circuit, was_probe, now)
+                self._failed(circuit, begun, now)
             case Refused():
                 circuit = _Circuit(openings=circuit.openings)
         reason = outcome.reason if isinstance(outcome, Refused | Unknown) else ""
         circuit.reason = storable(reason, REASON_LIMIT)
         if pause_seconds > 0:
-            circuit.open_until = max(circuit.open_until or 0.0, now + pause_seconds)
+            _leave_alone(circuit, now, pause_seconds)
         if circuit != _Circuit():
             self._circuits[destination] = circuit
             self._forget()
 
-    def _failed(self, circuit: _Circuit, was_probe: bool, now: float) -> None:
+    def _failed(self, circuit: _Circuit, begun: float, now: float) -> None:
         circuit.failures += 1
-        if was_probe or circuit.failures >= self._failures_limit:
+        is_open = circuit.open_until is not None
+        if begun >= circuit.opened_at and (is_open or circuit.failures >= self._failures_limit):
             circuit.openings += 1
-            wait = self._cooldown.seconds(circuit.openings, self._rng)
-            circuit.open_until = max(circuit.open_until or 0.0, now + wait)
+            _leave_alone(circuit, now, self._cooldown.seconds(circuit.openings, self._rng))
 
     def _forget(self) -> None:
         while len(self._circuits) > DESTINATIONS_LIMIT:
             del self._circuits[next(iter(self._circuits))]
+
+
+def _leave_alone(circuit: _Circuit, now: float, seconds: float) -> None:
+    circuit.opened_at = now
+    circuit.probing = False
+    circuit.open_until = max(circuit.open_until or 0.0, now + seconds)

@@ -47,7 +47,7 @@ class Sender:
         else:
             outcome = await self._attempt(message, window, wait_seconds)
             self._measure(message, window, begun)
-        self._learn(claim, outcome)
+        self._learn(claim, outcome, begun)
         await self._record(claim, outcome)
 
     async def _attempt(self, message: Message, window: SendWindow, wait_seconds: float) -> Outcome:
@@ -65,11 +65,12 @@ class Sender:
                 raise
             return _cut_off(window, "this program was told to stop before the answer came")
 
-    def _learn(self, claim: Claim, outcome: Outcome) -> None:
+    def _learn(self, claim: Claim, outcome: Outcome, begun: float) -> None:
         asked = outcome.retry_after_seconds if isinstance(outcome, Refused) else None
         pause = min(asked or 0.0, self.policy.retry_after_limit_seconds)
         destination = self.traits.destination(claim.recipient)
-        self.breakers.note(destination, outcome, self.clock.monotonic_seconds(), pause)
+        now = self.clock.monotonic_seconds()
+        self.breakers.note(destination, outcome, begun, now, pause)
         metrics.BREAKERS_OPEN.labels(claim.channel).set(len(self.breakers.open_destinations()))
         kind = type(outcome).__name__.lower()
         metrics.DELIVERIES.labels(claim.channel, kind).inc()

@@ -11,7 +11,10 @@ from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, U
 
 LIMIT = 3
 DOWN = Refused("connection refused", destination_down=True)
-OUTCOMES = st.sampled_from([Accepted(), Permanent(""), Refused(""), DOWN, Unknown("")])
+OUTCOMES: st.SearchStrategy[Outcome] = st.sampled_from(
+    [Accepted(), Permanent(""), Refused(""), DOWN, Unknown("")]
+)
+MOSTLY_DOWN: st.SearchStrategy[Outcome] = st.one_of(st.just(DOWN), OUTCOMES)
 COOLDOWN = Backoff(first_seconds=10.0, limit_seconds=40.0)
 
 
@@ -24,7 +27,7 @@ def test_it_opens_exactly_after_enough_failures_in_a_row(outcomes: list[Outcome]
     breakers = new_breakers()
     in_a_row = 0
     for outcome in outcomes:
-        breakers.note("x", outcome, 0.0, 0.0)
+        breakers.note("x", outcome, 0.0, 0.0, 0.0)
         failed = outcome == DOWN or isinstance(outcome, Unknown)
         in_a_row = in_a_row + 1 if failed else 0
         assert breakers.closed("x") == (in_a_row < LIMIT)
@@ -34,17 +37,50 @@ def test_it_opens_exactly_after_enough_failures_in_a_row(outcomes: list[Outcome]
 def test_one_probe_at_a_time_decides() -> None:
     breakers = new_breakers()
     for _ in range(LIMIT):
-        breakers.note("x", DOWN, 0.0, 0.0)
+        breakers.note("x", DOWN, 0.0, 0.0, 0.0)
     assert breakers.due_probes(0.0) == []
     assert breakers.due_probes(10.0) == ["x"]
     breakers.probe("x")
     assert breakers.due_probes(10.0) == []
-    breakers.note("x", DOWN, 10.0, 0.0)
+    breakers.note("x", DOWN, 10.0, 10.0, 0.0)
     assert breakers.due_probes(19.0) == []
     assert breakers.due_probes(30.0) == ["x"]
     breakers.probe("x")
-    breakers.note("x", Accepted(), 30.0, 0.0)
+    breakers.note("x", Accepted(), 30.0, 30.0, 0.0)
     assert breakers.closed("x")
+
+
+@given(st.integers(LIMIT, 500), st.floats(0, 5))
+def test_sends_under_way_when_it_opens_make_no_pause_longer(under_way: int, last: float) -> None:
+    breakers = new_breakers()
+    for number in range(under_way):
+        breakers.note("x", DOWN, 0.0, 1.0 + last * number / under_way, 0.0)
+    opened_at_most = 1.0 + last
+    assert breakers.due_probes(opened_at_most + COOLDOWN.first_seconds) == ["x"]
+
+
+@given(st.data(), st.lists(st.sampled_from(["begin", "end", "probe"]), max_size=30))
+def test_whatever_comes_late_an_open_one_is_probed_again(
+    data: st.DataObject, steps: list[str]
+) -> None:
+    breakers, begun, now = new_breakers(), [0.0] * LIMIT, 1.0
+    for _ in range(LIMIT):
+        breakers.note("x", DOWN, 0.0, now, 0.0)
+    for step in steps:
+        now += COOLDOWN.first_seconds
+        if step == "begin" and breakers.closed("x"):
+            begun.append(now)
+        elif step == "probe" and breakers.due_probes(now):
+            begun.append(now)
+            breakers.probe("x")
+        elif step == "end" and begun:
+            one = begun.pop(data.draw(st.integers(0, len(begun) - 1)))
+            asked = data.draw(st.sampled_from([0.0, 0.0, COOLDOWN.first_seconds]))
+            outcome = data.draw(MOSTLY_DOWN)
+            breakers.note("x", outcome, one, now, asked)
+    for one in begun:
+        breakers.note("x", DOWN, one, now, 0.0)
+    assert breakers.due_probes(now + COOLDOWN.limit_seconds) == breakers.open_destinations()
 
 
 @given(st.lists(st.tuples(OUTCOMES, st.booleans())))
@@ -54,7 +90,7 @@ def test_a_probe_of_what_works_again_meanwhile_changes_nothing(
     probed, plain = new_breakers(), new_breakers()
     for now, (outcome, late_probe) in enumerate(steps):
         for each in (probed, plain):
-            each.note("x", outcome, float(now), 0.0)
+            each.note("x", outcome, float(now), float(now), 0.0)
         if late_probe and probed.closed("x"):
             probed.probe("x")
         assert probed.open_destinations() == plain.open_destinations()
@@ -64,7 +100,7 @@ def test_a_probe_of_what_works_again_meanwhile_changes_nothing(
 @given(st.floats(0.001, 3600))
 def test_a_destination_that_asks_for_time_gets_it(pause: float) -> None:
     breakers = new_breakers()
-    breakers.note("x", Refused("busy", pause), 100.0, pause)
+    breakers.note("x", Refused("busy", pause), 100.0, 100.0, pause)
     assert not breakers.closed("x")
     assert breakers.due_probes(100.0 + pause * 0.9) == []
     assert breakers.due_probes(100.0 + pause) == ["x"]
@@ -73,14 +109,14 @@ def test_a_destination_that_asks_for_time_gets_it(pause: float) -> None:
 def test_what_is_remembered_is_bounded() -> None:
     breakers = new_breakers()
     for number in range(DESTINATIONS_LIMIT + 10):
-        breakers.note(str(number), Refused("busy", 5.0), 0.0, 5.0)
+        breakers.note(str(number), Refused("busy", 5.0), 0.0, 0.0, 5.0)
     assert len(breakers.open_destinations()) == DESTINATIONS_LIMIT
 
 
 @given(st.text(st.characters() | st.sampled_from("\x00\udce9"), max_size=700))
 def test_why_it_is_left_alone_can_be_kept_whatever_the_far_end_has_said(reason: str) -> None:
     breakers = new_breakers()
-    breakers.note("x", Refused(reason), 0.0, 5.0)
+    breakers.note("x", Refused(reason), 0.0, 0.0, 5.0)
     (told,) = breakers.standing(0.0)
     assert "\x00" not in told.reason
     assert told.reason.encode().decode() == told.reason

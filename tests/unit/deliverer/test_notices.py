@@ -58,7 +58,8 @@ async def test_what_has_changed_is_told_and_nothing_else() -> None:
     await notices.tell()
     assert (told.names, told.breakers) == ([["a", "b"]], [])
     down = Refused("is down", destination_down=True)
-    breakers.note("hook", down, clock.monotonic_seconds(), 0.0)
+    now = clock.monotonic_seconds()
+    breakers.note("hook", down, now, now, 0.0)
     await notices.tell()
     await notices.tell()
     assert told.breakers == [[("hook", "is down")]]
@@ -66,7 +67,8 @@ async def test_what_has_changed_is_told_and_nothing_else() -> None:
     await notices.tell()
     assert told.breakers == [[("hook", "is down")]] * 2
     assert AGAIN_SECONDS < LAPSES_SECONDS / 2
-    breakers.note("hook", Accepted(""), clock.monotonic_seconds(), 0.0)
+    now = clock.monotonic_seconds()
+    breakers.note("hook", Accepted(""), now, now, 0.0)
     await notices.tell()
     await notices.tell()
     assert told.breakers[2:] == [[]]

@@ -25,6 +25,12 @@ class _Circuit:
     probing: bool = False
     reason: str = ""
 
+    def leave_alone(self, now: float, seconds: float) -> None:
+        """Open, or stay open; that a probe which is still out fails says nothing any more."""
+        self.opened_at = now
+        self.probing = False
+        self.open_until = max(self.open_until or 0.0, now + seconds)
+
 
 class Breakers:
     """One breaker per destination; while one is open its deliveries wait in the ledger.
@@ -91,7 +97,7 @@ class Breakers:
         reason = outcome.reason if isinstance(outcome, Refused | Unknown) else ""
         circuit.reason = storable(reason, REASON_LIMIT)
         if pause_seconds > 0:
-            _leave_alone(circuit, now, pause_seconds)
+            circuit.leave_alone(now, pause_seconds)
         if circuit != _Circuit():
             self._circuits[destination] = circuit
             self._forget()
@@ -101,14 +107,8 @@ class Breakers:
         is_open = circuit.open_until is not None
         if begun >= circuit.opened_at and (is_open or circuit.failures >= self._failures_limit):
             circuit.openings += 1
-            _leave_alone(circuit, now, self._cooldown.seconds(circuit.openings, self._rng))
+            circuit.leave_alone(now, self._cooldown.seconds(circuit.openings, self._rng))
 
     def _forget(self) -> None:
         while len(self._circuits) > DESTINATIONS_LIMIT:
             del self._circuits[next(iter(self._circuits))]
-
-
-def _leave_alone(circuit: _Circuit, now: float, seconds: float) -> None:
-    circuit.opened_at = now
-    circuit.probing = False
-    circuit.open_until = max(circuit.open_until or 0.0, now + seconds)

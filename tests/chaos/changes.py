@@ -10,7 +10,7 @@ from typing import Final
 from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.waiting import wait_until
 from tests.chaos.cells import Fault
-from tests.integration.said import said
+from tests.said import said
 
 TAKEN_TIMEOUT_SECONDS: Final = 240.0
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from services.machine.problems import MachineProblem
 from services.machine.waiting import now_seconds
+from tests.said import said
 
 COMMAND_TIMEOUT_SECONDS: Final = 400.0
 Object = dict[str, Any]
@@ -86,9 +87,7 @@ class Kubectl:
 
     def logged(self, pod: str, event: str) -> list[Object]:
         """Return the lines of a pod's log that tell of an event."""
-        said = self.say("logs", pod).splitlines()
-        lines = [json.loads(line) for line in said if line.startswith("{")]
-        return [line for line in lines if line.get("event") == event]
+        return said(self.say("logs", pod), event)
 
 
 def ready(pod: Object) -> bool:

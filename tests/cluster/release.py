@@ -22,6 +22,7 @@ from tests.acceptance.system import CHANNELS, ROOT, Simulation
 from tests.cluster.drivers import OPERATORS, Operator
 from tests.cluster.kubectl import Kubectl, Object, ready, run, until
 from tests.integration.samples import total
+from tests.said import whole_lines
 
 CHART: Final = ROOT / "charts" / "aldebaran"
 HERE: Final = Path(__file__).parent
@@ -224,7 +225,7 @@ class Release:
         """Return when each delivery first came to the far end, by its id."""
         first: dict[str, int] = {}
         told = self.kubectl.say("exec", "deploy/far-end", "--", "cat", JOURNAL)
-        for line in told.splitlines():
+        for line in whole_lines(told):
             arrival = json.loads(line)
             first.setdefault(arrival["delivery_id"], arrival["at_ms"])
         return first

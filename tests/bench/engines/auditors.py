@@ -1,6 +1,5 @@
 """Our own engines: one auditor, a staggered pair of them, and the same query in micro-batches."""
 
-import json
 import os
 import shutil
 import signal
@@ -11,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -21,6 +19,7 @@ from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
 from tests.bench.engine import ROOT, Engine, Kill, Scene, Usage, usage_of
+from tests.said import said
 
 START_TIMEOUT_SECONDS = 120
 
@@ -73,19 +72,12 @@ class Auditor:
 
 def batches_ended_ms(log_file: Path) -> list[int]:
     """Return when batches ended, from the auditor's log."""
-    return [int(one["ended_at_ms"]) for one in _said(log_file, "batch")]
+    return [int(one["ended_at_ms"]) for one in said(log_file.read_text(), "batch")]
 
 
 def pauses_seconds(log_file: Path) -> list[float]:
     """Return how long the auditor read nothing between two batches, each time, from its log."""
-    return [float(one["pause_seconds"]) for one in _said(log_file, "boundary")]
-
-
-def _said(log_file: Path, event: str) -> list[dict[str, Any]]:
-    """Return the lines of one event; the log's last line may still be being written."""
-    whole, _, _ = log_file.read_text().rpartition("\n")
-    said = [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
-    return [one for one in said if one.get("event") == event]
+    return [float(one["pause_seconds"]) for one in said(log_file.read_text(), "boundary")]
 
 
 @dataclass(frozen=True)

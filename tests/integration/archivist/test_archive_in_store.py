@@ -10,7 +10,7 @@ from services.contracts.topics import ACCOUNTS
 from tests.integration.archivist.running import Reader, StorePlace, kill_all, metric
 from tests.integration.auditor.running import Running, Sender, wait_for
 from tests.integration.s3 import BUCKET, IMPATIENT
-from tests.integration.said import said
+from tests.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

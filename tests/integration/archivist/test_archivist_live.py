@@ -14,7 +14,7 @@ from services.contracts.records import Accounted, Rejected
 from services.contracts.topics import ACCOUNTS, rejected
 from tests.integration.archivist.running import ArchivePlace, Reader, kill_all, metric
 from tests.integration.auditor.running import Running, Sender, wait_for
-from tests.integration.said import said
+from tests.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -103,7 +103,7 @@ def test_why_a_batch_cannot_be_filed_is_told(place: ArchivePlace) -> None:
     send(sender, 0, 5)
     with place.archivist() as running:
         wait_for("it is told", lambda: '"job_failed"' in running.log())
-        reasons = [line["reason"] for line in said(running.log()) if line["event"] == "job_failed"]
+        reasons = [line["reason"] for line in said(running.log(), "job_failed")]
         assert "_batches" in reasons[0]
         (folder / "_batches").unlink()
         wait_for("it goes on", lambda: archived(running) >= 5)

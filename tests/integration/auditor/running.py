@@ -24,7 +24,7 @@ from services.contracts.streams import SHIPPED_STREAMS, load_stream
 from services.contracts.topics import ALERTS, HEARTBEATS, Topic, rejected, stream_topics
 from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.ports import free_ports
-from tests.integration.said import said
+from tests.said import said
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 150.0
@@ -102,8 +102,7 @@ class Place:
         """Run an auditor that should refuse to start; return what it says."""
         with self.auditor((), **settings) as running:
             assert running.wait() == 78, running.log()
-            lines = said(running.log())
-            return str(next(line["reason"] for line in lines if line["event"] == "refused"))
+            return str(said(running.log(), "refused")[0]["reason"])
 
 
 class Running:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
-from tests.integration.said import said
+from tests.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 

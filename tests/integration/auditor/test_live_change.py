@@ -12,7 +12,7 @@ import pytest
 
 from tests.integration.auditor.inside import rewrite
 from tests.integration.auditor.running import ROOT, Findings, Place, Running, Sender, wait_for
-from tests.integration.said import said
+from tests.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -49,9 +49,8 @@ class Live:
         """Return the log lines of an event that have these fields."""
         return [
             line
-            for line in said(self.auditor.log())
-            if line["event"] == event
-            and fields.items() <= {k: str(v) for k, v in line.items()}.items()
+            for line in said(self.auditor.log(), event)
+            if fields.items() <= {k: str(v) for k, v in line.items()}.items()
         ]
 
     def wait_told(self, event: str, **fields: str) -> None:

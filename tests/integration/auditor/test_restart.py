@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
-from tests.integration.said import said
+from tests.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -30,7 +30,7 @@ def jvm_is_gone(auditor: Running) -> bool:
 
 
 def told(auditor: Running, event: str) -> list[dict[str, object]]:
-    return [line for line in said(auditor.log()) if line["event"] == event]
+    return said(auditor.log(), event)
 
 
 def boundaries(auditor: Running, watch: str) -> int:

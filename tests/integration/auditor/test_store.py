@@ -7,7 +7,7 @@ import pytest
 from services.machine.setup import jars_folder
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
 from tests.integration.s3 import BUCKET, IMPATIENT, S3Server
-from tests.integration.said import said
+from tests.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

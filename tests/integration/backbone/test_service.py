@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from services.machine.ports import free_ports
-from tests.integration.said import said
+from tests.said import said
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
@@ -70,13 +70,13 @@ def test_each_kind_of_trouble_has_its_exit_code(body: str, code: int, event: str
     process = start(body)
     _, error = process.communicate(timeout=60)
     assert process.returncode == code
-    assert event in [line["event"] for line in said(error)]
+    assert said(error, event)
 
 
 def test_a_setting_that_no_program_has_is_told_without_its_value() -> None:
     process = start("life.stop.set()", ALDEBARAN_LOG_LEVLE="hunter2")
     _, error = process.communicate(timeout=60)
-    (told,) = [line for line in said(error) if line["event"] == "unknown_settings"]
+    (told,) = said(error, "unknown_settings")
     assert "ALDEBARAN_LOG_LEVLE (is it ALDEBARAN_LOG_LEVEL?)" in told["reason"]
     assert "hunter2" not in error
 

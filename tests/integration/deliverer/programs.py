@@ -1,6 +1,5 @@
 """Deliverers as real processes."""
 
-import json
 import os
 import signal
 import urllib.error
@@ -13,6 +12,7 @@ from pathlib import Path
 from services.machine.ports import free_ports
 from tests.integration.deliverer.waiting import until
 from tests.integration.nursery import Child, nursery
+from tests.said import said
 
 ROOT = Path(__file__).parents[3]
 
@@ -69,9 +69,7 @@ class DelivererProcess:
         return self.process.wait(30)
 
     def logged(self, event: str) -> list[dict[str, object]]:
-        lines = self.log_file.read_text().splitlines()
-        records = [json.loads(line) for line in lines if line.startswith("{")]
-        return [record for record in records if record["event"] == event]
+        return said(self.log_file.read_text(), event)
 
     @contextmanager
     def running(self) -> Iterator["DelivererProcess"]:

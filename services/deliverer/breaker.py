@@ -2,7 +2,7 @@
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.backbone.backoff import Backoff
@@ -15,6 +15,16 @@ DESTINATIONS_LIMIT: Final = 1000
 """Destinations whose failures are remembered; the one longest untouched is forgotten first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A send that ended; `pause_seconds` is how long the destination asked to be left alone."""
+
+    outcome: Outcome
+    begun: float
+    ended: float
+    pause_seconds: float = 0.0
+
+
 @dataclass(slots=True)
 class _Circuit:
     failures: int = 0
@@ -22,6 +32,8 @@ class _Circuit:
     opened_at: float = -math.inf
     """When it was opened, or left open, last."""
     open_until: float | None = None
+    asked_until: float = -math.inf
+    """When the time ends that the destination asked for."""
     probing: bool = False
     reason: str = ""
 
@@ -30,6 +42,20 @@ class _Circuit:
         self.opened_at = now
         self.probing = False
         self.open_until = max(self.open_until or 0.0, now + seconds)
+
+    def give_time(self, now: float, seconds: float) -> None:
+        """Leave alone, as asked."""
+        self.asked_until = max(self.asked_until, now + seconds)
+        self.leave_alone(now, seconds)
+
+    def closed(self, now: float, openings: int) -> "_Circuit":
+        """Return one that lets sends through, once the time that was asked for is over.
+
+        What is answered before that had been sent before it was asked.
+        """
+        if now < self.asked_until:
+            return replace(self, failures=0, openings=openings, open_until=self.asked_until)
+        return _Circuit(openings=openings)
 
 
 class Breakers:
@@ -80,34 +106,33 @@ class Breakers:
         if not self.closed(destination):
             self._circuits[destination].probing = True
 
-    def note(
-        self, destination: str, outcome: Outcome, begun: float, now: float, pause_seconds: float
-    ) -> None:
-        """Learn from a send's outcome; `pause_seconds` is how long the destination asked for."""
+    def note(self, destination: str, send: Ended) -> None:
+        """Learn from what came of a send."""
         circuit = self._circuits.pop(destination, None) or _Circuit()
-        if begun >= circuit.opened_at:
+        if send.begun >= circuit.opened_at:
             circuit.probing = False
-        match outcome:
+        match send.outcome:
             case Accepted() | Permanent():
-                circuit = _Circuit()
+                circuit = circuit.closed(send.ended, openings=0)
             case Unknown() | Refused(destination_down=True):
-                self._failed(circuit, begun, now)
+                self._failed(circuit, send)
             case Refused():
-                circuit = _Circuit(openings=circuit.openings)
-        reason = outcome.reason if isinstance(outcome, Refused | Unknown) else ""
-        circuit.reason = storable(reason, REASON_LIMIT)
-        if pause_seconds > 0:
-            circuit.leave_alone(now, pause_seconds)
+                circuit = circuit.closed(send.ended, circuit.openings)
+        if isinstance(send.outcome, Refused | Unknown):
+            circuit.reason = storable(send.outcome.reason, REASON_LIMIT)
+        if send.pause_seconds > 0:
+            circuit.give_time(send.ended, send.pause_seconds)
         if circuit != _Circuit():
             self._circuits[destination] = circuit
             self._forget()
 
-    def _failed(self, circuit: _Circuit, begun: float, now: float) -> None:
+    def _failed(self, circuit: _Circuit, send: Ended) -> None:
         circuit.failures += 1
         is_open = circuit.open_until is not None
-        if begun >= circuit.opened_at and (is_open or circuit.failures >= self._failures_limit):
+        opens = is_open or circuit.failures >= self._failures_limit
+        if opens and send.begun >= circuit.opened_at:
             circuit.openings += 1
-            circuit.leave_alone(now, self._cooldown.seconds(circuit.openings, self._rng))
+            circuit.leave_alone(send.ended, self._cooldown.seconds(circuit.openings, self._rng))
 
     def _forget(self) -> None:
         while len(self._circuits) > DESTINATIONS_LIMIT:

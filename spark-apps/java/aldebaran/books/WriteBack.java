@@ -38,10 +38,11 @@ final class WriteBack<V> {
         byte[] bytes = packed.apply(value);
         while (!unwritten.put(key, bytes)) {
             Ring.Entry oldest = unwritten.takeOldest();
-            write(oldest == null ? new Ring.Entry(key, bytes) : oldest);
-            if (oldest == null) {
-                break;
+            if (oldest == null) { // longer than all that may wait
+                write(new Ring.Entry(key, bytes));
+                return;
             }
+            write(oldest);
         }
     }
 

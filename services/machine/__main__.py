@@ -8,6 +8,7 @@ from pathlib import Path
 from services.backbone.settings import read_settings
 from services.backbone.spelling import sentence, unknown_settings
 from services.machine import api_key, cluster, home, postgres, rabbitmq, routes
+from services.machine.cores import cores_here
 from services.machine.environment import environment
 from services.machine.far_ends import Inbox, named_settings, taken_over_by
 from services.machine.interrupts import Interrupts
@@ -52,6 +53,7 @@ def declared(settings: MachineSettings) -> Machine:
         api_key=api_key.ApiKey(where),
         rabbitmq_server=rabbitmq_server(Inbox(settings), named),
         named=named,
+        cores=cores_here(),
     )
 
 

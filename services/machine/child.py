@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from services.machine.cores import ALL, Cores
 from services.machine.problems import MachineProblem
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
@@ -55,12 +56,16 @@ class Child:
 
 
 def leashed(
-    command: Sequence[str], death_signal: signal.Signals, ordinary_user: bool = False
+    command: Sequence[str],
+    death_signal: signal.Signals,
+    ordinary_user: bool = False,
+    cores: Cores = ALL,
 ) -> list[str]:
     """Return the command that runs `command` tied to this process."""
     user = ["--ordinary-user"] if ordinary_user else []
+    kept = ["--cores", ",".join(map(str, sorted(cores)))] if cores else []
     tie = [str(os.getpid()), str(int(death_signal))]
-    return [sys.executable, "-I", "-S", str(LEASH), *user, *tie, *command]
+    return [sys.executable, "-I", "-S", str(LEASH), *user, *kept, *tie, *command]
 
 
 def start(program: Program, log_file: Path, inherited: Mapping[str, str]) -> Child:
@@ -71,7 +76,7 @@ def start(program: Program, log_file: Path, inherited: Mapping[str, str]) -> Chi
     log_file.parent.mkdir(parents=True, exist_ok=True)
     with log_file.open("ab") as output:
         process = subprocess.Popen(
-            leashed(program.command, program.death_signal, program.ordinary_user),
+            leashed(program.command, program.death_signal, program.ordinary_user, program.cores),
             env={**inherited, **program.environment},
             stdin=subprocess.DEVNULL,
             stdout=None if program.on_terminal else output,

@@ -1,12 +1,12 @@
 """A wrapper that ties a program to its parent and then becomes that program.
 
-    python -I -S leash.py [--ordinary-user] <parent pid> <signal> program argument...
+    python -I -S leash.py [--ordinary-user] [--cores 0,1] <parent pid> <signal> program argument...
 
 When the parent ends in any way, kill -9 included, the kernel sends the program the signal. This is
 Linux's own; elsewhere the undertaker (undertaker.py) does it alone, a moment later. With
 --ordinary-user a program that refuses to run as root gets a user namespace in which root has an
-ordinary number; files keep their owner outside. Only the standard library is imported: this runs
-before each start.
+ordinary number; files keep their owner outside. With --cores the program, and all that it starts,
+keeps to these processors. Only the standard library is imported: this runs before each start.
 """
 
 import ctypes
@@ -47,13 +47,31 @@ def tie_to_parent(parent: int, death_signal: int) -> None:
         sys.exit(EXIT_CANNOT_START)
 
 
+def keep_to(cores: set[int]) -> None:
+    """Let the system run this process on no other processors; on all if none of these is left."""
+    try:
+        os.sched_setaffinity(0, cores)
+    except OSError as error:
+        told = ", ".join(map(str, sorted(cores)))
+        sys.stderr.write(f"runs on all processors: {told} cannot be had: {error.strerror}\n")
+
+
 def main(arguments: list[str]) -> None:
     """Run the program in place of this one; see the module's text for the arguments."""
-    if arguments[0] == "--ordinary-user":
-        become_ordinary_user()
-        arguments = arguments[1:]
-    parent, death_signal, *command = arguments
-    tie_to_parent(int(parent), signal.Signals(int(death_signal)))
+    match arguments:
+        case ["--ordinary-user", *rest]:
+            become_ordinary_user()
+            main(rest)
+        case ["--cores", cores, *rest]:
+            keep_to(set(map(int, cores.split(","))))
+            main(rest)
+        case [parent, death_signal, *command]:
+            tie_to_parent(int(parent), signal.Signals(int(death_signal)))
+            become(command)
+
+
+def become(command: list[str]) -> None:
+    """Go on as this program."""
     try:
         os.execvp(command[0], command)  # noqa: S606 - becoming the program is the purpose
     except OSError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from services.machine import cluster, postgres, rabbitmq
 from services.machine.api_key import ApiKey, operator_key
+from services.machine.cores import halves
 from services.machine.far_ends import Inbox, taken_over_by
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness, Liveness
@@ -34,6 +35,8 @@ class Machine:
     """RabbitMQ's program, where channel rabbitmq is in use and the user names no other server."""
     named: frozenset[str] = frozenset()
     """The settings that the user names."""
+    cores: tuple[int, ...] = ()
+    """The processors that programs can be told to keep to, neighbours beside each other."""
 
     @property
     def operator_key(self) -> ApiKey:
@@ -105,14 +108,17 @@ def service(
 def auditors(machine: Machine) -> tuple[Program, ...]:
     """Return one auditor, or two whose batches end half a batch apart.
 
-    The second starts when the first is ready: two at once would both be late on two cores.
+    The second starts when the first is ready, unless each has processors of its own: two at once
+    on the same would both be late.
     """
     at, (a, b) = machine.settings, AUDITORS
     first = auditor(machine, a, at.port_auditor, phase=0.0)
     if at.auditors == 1:
         return (first,)
     second = auditor(machine, b, at.port_auditor_b, phase=0.5)
-    return first, replace(second, after=(*second.after, first.name))
+    for_a, for_b = halves(machine.cores if at.auditors_apart else ())
+    after = second.after if for_b else (*second.after, first.name)
+    return replace(first, cores=for_a), replace(second, cores=for_b, after=after)
 
 
 def auditor(machine: Machine, ident: str, port: int, phase: float) -> Program:

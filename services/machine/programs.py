@@ -4,6 +4,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from services.machine.cores import ALL, Cores
 from services.machine.readiness import Liveness, Readiness
 
 
@@ -16,7 +17,8 @@ class Program:
     is not live is ended and started again. A program that runs `once` is ready when it has ended
     with exit code 0. `on_terminal` shows its standard output to the user; all else goes to its
     log. `stop_signal` asks it to end; `death_signal` is what it gets when the supervisor itself is
-    killed. `ordinary_user` is for programs that refuse to run as root.
+    killed. `ordinary_user` is for programs that refuse to run as root. `cores` are the processors
+    that it keeps to, with all that it starts.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Program:
     stop_signal: signal.Signals = signal.SIGTERM
     death_signal: signal.Signals = signal.SIGKILL
     ordinary_user: bool = False
+    cores: Cores = ALL
 
 
 def check_plan(programs: tuple[Program, ...]) -> None:

@@ -36,6 +36,8 @@ class MachineSettings(ChannelsSettings):
         default_factory=auditors_that_fit
     )
     """How many auditors watch side by side; two where the machine has memory for them."""
+    auditors_apart: bool = True
+    """Whether each of two auditors keeps to its own half of the processors; Linux only."""
     archivist: bool = True
     """Whether the archivist runs; without it about 500 MiB less are needed."""
     amqp: bool = False

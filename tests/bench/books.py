@@ -42,20 +42,21 @@ def measure_books(broker: Broker, books: int, partitions: int) -> BooksRow:
     write_books(broker.bootstrap, books, partitions)
     first = {probe_order(MARKED, each) for each in range(partitions)}
     last = {probe_order(MARKED, MARKER_ROW + each) for each in range(partitions)}
-    with Markers(broker.bootstrap, ALERTS) as markers:
-        settings = auditors.settings(scene, "a")
-        with auditors.running(scene, [settings]) as (auditor,):
-            begun = max(markers.wait(first, TIMEOUT_SECONDS).values())
-            ended = max(markers.wait(last, TIMEOUT_SECONDS).values())
-            pauses = _pauses(auditor.log_file, count=2)
-            return BooksRow(
-                books=books,
-                events_per_second=int(2 * books / ((ended - begun) / 1e9)),
-                resident_mebibytes=auditor.usage().memory_mebibytes,
-                state_mebibytes=round(_metric(auditor.http_port, STATE_BYTES) / 2**20),
-                disk_mebibytes=_folder_mebibytes(scene.home / "checkpoints"),
-                boundary_seconds=max(pauses),
-            )
+    with (
+        Markers(broker.bootstrap, ALERTS) as markers,
+        auditors.running(scene, auditors.alone(scene)) as (auditor,),
+    ):
+        begun = max(markers.wait(first, TIMEOUT_SECONDS).values())
+        ended = max(markers.wait(last, TIMEOUT_SECONDS).values())
+        pauses = _pauses(auditor.log_file, count=2)
+        return BooksRow(
+            books=books,
+            events_per_second=int(2 * books / ((ended - begun) / 1e9)),
+            resident_mebibytes=auditor.usage().memory_mebibytes,
+            state_mebibytes=round(_metric(auditor.http_port, STATE_BYTES) / 2**20),
+            disk_mebibytes=_folder_mebibytes(scene.home / "checkpoints"),
+            boundary_seconds=max(pauses),
+        )
 
 
 def write_books(bootstrap: str, books: int, partitions: int) -> None:

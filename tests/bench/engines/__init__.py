@@ -9,6 +9,7 @@ from tests.bench.engines import auditors, flink, killed, plain
 ENGINES: Final = MappingProxyType[str, Start](
     {
         "pair": auditors.pair,
+        "pair-together": auditors.pair_together,
         "pair-killed": killed.pair,
         "single": auditors.single,
         "micro-batch": auditors.micro_batch,

@@ -15,6 +15,7 @@ import psutil
 
 from services.machine import child, setup
 from services.machine.child import Child
+from services.machine.cores import ALL, Cores, cores_here, halves
 from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
@@ -22,6 +23,14 @@ from tests.bench.engine import ROOT, Engine, Kill, Scene, Usage, usage_of
 from tests.said import said
 
 START_TIMEOUT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Part:
+    """An auditor to start: its settings, and the processors that it keeps to."""
+
+    settings: Mapping[str, str]
+    cores: Cores = ALL
 
 
 @dataclass
@@ -105,31 +114,48 @@ class Together:
 @contextmanager
 def single(scene: Scene) -> Iterator[Engine]:
     """Run one auditor."""
-    with running(scene, [settings(scene, "a")]) as auditors:
+    with running(scene, alone(scene)) as auditors:
         yield Together(auditors)
 
 
 @contextmanager
 def pair(scene: Scene) -> Iterator[Engine]:
-    """Run two auditors whose batches end half a batch apart."""
-    with running(scene, settings_of_two(scene)) as auditors:
+    """Run two auditors whose batches end half a batch apart, each on its half of the processors."""
+    with running(scene, two_apart(scene)) as auditors:
+        yield Together(auditors)
+
+
+@contextmanager
+def pair_together(scene: Scene) -> Iterator[Engine]:
+    """Run two auditors whose batches end half a batch apart, both on all processors."""
+    with running(scene, two(scene, (ALL, ALL))) as auditors:
         yield Together(auditors)
 
 
 @contextmanager
 def micro_batch(scene: Scene) -> Iterator[Engine]:
     """Run the auditor's query with Spark's micro-batch trigger, one after the other."""
-    with running(scene, [settings(scene, "a")], "tests.bench.engines.micro_batch") as auditors:
+    with running(scene, alone(scene), "tests.bench.engines.micro_batch") as auditors:
         yield Together(auditors)
 
 
-def settings_of_two(scene: Scene) -> list[dict[str, str]]:
-    """Return the settings of two auditors whose batches end half a batch apart."""
+def alone(scene: Scene) -> list[Part]:
+    """Return one auditor."""
+    return [Part(_settings(scene, "a"))]
+
+
+def two_apart(scene: Scene) -> list[Part]:
+    """Return two auditors as `make run` has them: each on its half of the processors."""
+    return two(scene, halves(cores_here()))
+
+
+def two(scene: Scene, cores: tuple[Cores, Cores]) -> list[Part]:
+    """Return two auditors whose batches end half a batch apart."""
     half = {"ALDEBARAN_AUDITOR_PHASE": "0.5"}
-    return [settings(scene, "a"), settings(scene, "b") | half]
+    return [Part(_settings(scene, "a"), cores[0]), Part(_settings(scene, "b") | half, cores[1])]
 
 
-def settings(scene: Scene, auditor_id: str) -> dict[str, str]:
+def _settings(scene: Scene, auditor_id: str) -> dict[str, str]:
     """Return the settings of one auditor that runs the scene's watch alone."""
     return {
         "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": scene.bootstrap,
@@ -153,11 +179,11 @@ def _watches(scene: Scene) -> Path:
 
 @contextmanager
 def running(
-    scene: Scene, auditors: Sequence[Mapping[str, str]], module: str = "auditor"
+    scene: Scene, parts: Sequence[Part], module: str = "auditor"
 ) -> Iterator[list[Auditor]]:
-    """Run `python -m module` once per settings, from ready until the end of the block."""
+    """Run `python -m module` once per part, from ready until the end of the block."""
     with ExitStack() as closing:
-        started = [closing.enter_context(_started(scene, told, module)) for told in auditors]
+        started = [closing.enter_context(_started(scene, part, module)) for part in parts]
         for each in started:
             told = f"the auditor to be ready; see {each.log_file}"
             wait_until(each.is_ready, START_TIMEOUT_SECONDS, told)
@@ -165,7 +191,7 @@ def running(
 
 
 @contextmanager
-def _started(scene: Scene, told: Mapping[str, str], module: str) -> Iterator[Auditor]:
+def _started(scene: Scene, part: Part, module: str) -> Iterator[Auditor]:
     port = free_ports(1)[0]
     tools = ROOT / os.environ.get("ALDEBARAN_TOOLS", ".tools")
     environment = {
@@ -173,10 +199,11 @@ def _started(scene: Scene, told: Mapping[str, str], module: str) -> Iterator[Aud
         "JAVA_HOME": str(setup.required_java(os.environ).resolve().parents[1]),
         "ALDEBARAN_HTTP_PORT": str(port),
         "ALDEBARAN_AUDITOR_JARS": str(setup.jars_folder(tools, "spark")),
-        **told,
+        **part.settings,
     }
-    log_file = scene.home / "log" / f"auditor-{told['ALDEBARAN_AUDITOR_ID']}.log"
-    program = Program("auditor", (sys.executable, "-m", module), environment=environment)
+    log_file = scene.home / "log" / f"auditor-{part.settings['ALDEBARAN_AUDITOR_ID']}.log"
+    command = (sys.executable, "-m", module)
+    program = Program("auditor", command, environment=environment, cores=part.cores)
     auditor = Auditor(child.start(program, log_file, os.environ), port, log_file)
     try:
         yield auditor

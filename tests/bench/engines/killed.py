@@ -16,7 +16,7 @@ from tests.bench.engines.auditors import (
     Auditor,
     Together,
     running,
-    settings_of_two,
+    two_apart,
 )
 from tests.bench.kills import Planned, due_seconds, planned
 
@@ -49,8 +49,8 @@ class Mortal(Together):
 
 @contextmanager
 def pair(scene: Scene) -> Iterator[Engine]:
-    """Run two auditors whose batches end half a batch apart, and which can be killed."""
-    with ThreadPoolExecutor(1) as hand, running(scene, settings_of_two(scene)) as auditors:
+    """Run two auditors as the pair is, and which can be killed."""
+    with ThreadPoolExecutor(1) as hand, running(scene, two_apart(scene)) as auditors:
         yield Mortal(auditors, hand)
 
 

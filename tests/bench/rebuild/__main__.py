@@ -17,7 +17,7 @@ from services.machine.waiting import now_seconds, wait_until
 from tests.bench import facts
 from tests.bench.drain import Backlog, write_backlog, write_markers
 from tests.bench.engine import ROOT, Scene
-from tests.bench.engines.auditors import running, settings
+from tests.bench.engines.auditors import alone, running
 from tests.bench.load import client
 from tests.bench.markers import Markers
 from tests.bench.sections.course import bench_topics, say
@@ -102,7 +102,7 @@ def from_empty(scene: Scene, broker: Broker, backlog: Backlog) -> tuple[float, f
     """Return seconds until ready and until built, and the memory used; then kill the auditor."""
     with Markers(broker.bootstrap, ALERTS) as markers:
         begun = now_seconds()
-        with running(scene, [settings(scene, "a")]) as (auditor,):
+        with running(scene, alone(scene)) as (auditor,):
             ready = now_seconds() - begun
             markers.wait(backlog.markers(2), TIMEOUT_SECONDS)
             built = now_seconds() - begun
@@ -122,7 +122,7 @@ def from_checkpoint(scene: Scene, broker: Broker, backlog: Backlog) -> float:
     write_markers(client(broker.bootstrap), ROW_AFTER * PARTITIONS, PARTITIONS)
     with Markers(broker.bootstrap, ALERTS) as markers:
         begun = now_seconds()
-        with running(scene, [settings(scene, "a")]):
+        with running(scene, alone(scene)):
             markers.wait(backlog.markers(ROW_AFTER), TIMEOUT_SECONDS)
             return now_seconds() - begun
 

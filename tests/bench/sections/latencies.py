@@ -9,7 +9,7 @@ from tests.bench.sections.course import Course, attempt, bench_topics, say
 from tests.bench.stores import running_broker
 
 OURS = ("pair", "single")
-PEERS = ("flink-heap", "flink-rocksdb", "micro-batch", "consumer")
+PEERS = ("pair-together", "flink-heap", "flink-rocksdb", "micro-batch", "consumer")
 
 
 def measure_latency(report: Report, course: Course) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
 import yaml
 
 from services.backbone.web.keys import ApiKey, key_hash, load_keys
@@ -64,6 +65,25 @@ def test_two_auditors_share_nothing_but_the_folder_above_their_checkpoints(
     for programs, expected in ((two, '["a", "b"]'), (one, '["a"]')):
         (heartbeat,) = (each for each in programs if each.name == "heartbeat")
         assert heartbeat.environment["ALDEBARAN_HEARTBEAT_AUDITORS"] == expected
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({}, [{0, 4}, {1, 5}]),
+        ({"auditors_apart": False}, [set(), set()]),
+        ({"auditors": 1}, [set()]),
+    ],
+)
+def test_each_of_two_auditors_keeps_to_its_half_of_the_processors(
+    machine: Machine, told: dict[str, object], expected: list[set[int]]
+) -> None:
+    asked = machine.settings.model_copy(update={"auditors": 2, **told})
+    programs = plan(replace(machine, settings=asked, cores=(0, 4, 1, 5)))
+    auditors = [each for each in programs if each.name.startswith("auditor-")]
+    assert [each.cores for each in auditors] == expected
+    assert {each.name for each in programs if each.cores} <= {each.name for each in auditors}
+    assert ("auditor-a" in auditors[-1].after) == (len(auditors) == 2 and not auditors[-1].cores)
 
 
 def test_every_planned_module_is_there(machine: Machine) -> None:

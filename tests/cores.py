@@ -1,0 +1,9 @@
+"""Tests of programs that keep to some processors."""
+
+import pytest
+
+from services.machine.cores import cores_here
+
+needs_choice = pytest.mark.skipif(
+    not cores_here(), reason="here no program can choose its processors (Linux lets it)"
+)

@@ -1,11 +1,18 @@
 """What a program has written so far, read while it writes on.
 
 Linux shows a reader the first pages of a line before its last, so that the end of a file may be
-half a line, however the writer wrote it; half a line is not there yet.
+half a line or half a character, however the writer wrote it; half a line is not there yet.
 """
 
 import json
+from pathlib import Path
 from typing import Any
+
+
+def written_to(file: Path) -> str:
+    """Return what a file holds up to the end of its last whole line."""
+    whole, end, _ = file.read_bytes().rpartition(b"\n")
+    return (whole + end).decode()
 
 
 def whole_lines(written: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Final
 from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.waiting import wait_until
 from tests.chaos.cells import Fault
-from tests.said import said
+from tests.said import said, written_to
 
 TAKEN_TIMEOUT_SECONDS: Final = 240.0
 
@@ -61,7 +61,7 @@ class Declared:
         )
 
     def _told(self, auditor: str, change: Change) -> int:
-        lines = said((self._logs / f"{auditor}.log").read_text("utf-8"))
+        lines = said(written_to(self._logs / f"{auditor}.log"))
         return Counter((line["event"], line.get("watch")) for line in lines)[
             change.told, change.watch
         ]

@@ -18,7 +18,7 @@ from tests.integration.nagios import Nagios
 from tests.matrix.peer import Lack, Lacks, Peer, Refusal, Refusals, Surroundings, Taken, marks_of
 from tests.matrix.stance import Stance
 from tests.passage import Passage
-from tests.said import whole_lines
+from tests.said import whole_lines, written_to
 
 _KNOWN: Final = "aldebaran/over-purchase"
 _UNKNOWN: Final = "aldebaran/nobody-declared-this"
@@ -52,7 +52,7 @@ class LogFile:
 
     def taken(self, sent: list[Delivery]) -> Taken:
         """Count lines by delivery id."""
-        lines = whole_lines(self.file.read_text()) if self.file.is_file() else []
+        lines = whole_lines(written_to(self.file)) if self.file.is_file() else []
         bodies: dict[str, list[str]] = defaultdict(list)
         for line in lines:
             bodies[json.loads(line)["delivery_id"]].append(line)

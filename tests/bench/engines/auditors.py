@@ -20,7 +20,7 @@ from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.waiting import wait_until
 from tests.bench.engine import ROOT, Engine, Kill, Scene, Usage, usage_of
-from tests.said import said
+from tests.said import said, written_to
 
 START_TIMEOUT_SECONDS = 120
 
@@ -81,12 +81,12 @@ class Auditor:
 
 def batches_ended_ms(log_file: Path) -> list[int]:
     """Return when batches ended, from the auditor's log."""
-    return [int(one["ended_at_ms"]) for one in said(log_file.read_text(), "batch")]
+    return [int(one["ended_at_ms"]) for one in said(written_to(log_file), "batch")]
 
 
 def pauses_seconds(log_file: Path) -> list[float]:
     """Return how long the auditor read nothing between two batches, each time, from its log."""
-    return [float(one["pause_seconds"]) for one in said(log_file.read_text(), "boundary")]
+    return [float(one["pause_seconds"]) for one in said(written_to(log_file), "boundary")]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from services.machine.programs import Program
 from services.machine.waiting import wait_until
 from tests.bench.engine import ROOT, SHIPPED, Engine, Kill, Scene, Unavailable, Usage, usage_of
 from tests.bench.engines.java import compiled
-from tests.said import whole_lines
+from tests.said import whole_lines, written_to
 
 START_TIMEOUT_SECONDS = 120
 HEAP = "1g"
@@ -41,7 +41,7 @@ class Job:
     def boundaries_ns(self) -> list[int]:
         """Return when checkpoints were complete, from the job's output."""
         offset_ns = time.time_ns() - time.monotonic_ns()
-        lines = whole_lines(self.log_file.read_text())
+        lines = whole_lines(written_to(self.log_file))
         ended = [line.split()[1] for line in lines if line.startswith("checkpoint ")]
         return [int(at_ms) * 1_000_000 - offset_ns for at_ms in ended]
 

@@ -24,7 +24,7 @@ from services.contracts.streams import SHIPPED_STREAMS, load_stream
 from services.contracts.topics import ALERTS, HEARTBEATS, Topic, rejected, stream_topics
 from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.ports import free_ports
-from tests.said import said
+from tests.said import said, written_to
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 150.0
@@ -129,7 +129,7 @@ class Running:
             )
 
     def log(self) -> str:
-        return self._log_file.read_text()
+        return written_to(self._log_file)
 
     def ask(self, path: str) -> tuple[int, str]:
         """Return status and body of a page; status 0 while nobody answers."""

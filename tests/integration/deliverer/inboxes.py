@@ -13,7 +13,7 @@ from services.simulator.inbox.dials import turned, untouched
 from services.simulator.inbox.received import Arrival, Received
 from services.simulator.inbox.switchboard import Switchboard
 from services.simulator.inbox.web import WebServer
-from tests.said import whole_lines
+from tests.said import whole_lines, written_to
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Inbox:
 
     def arrivals(self, way: str) -> list[Arrival]:
         """Everything that came all the way in, refused or not."""
-        lines = whole_lines(self.journal.read_text("utf-8"))
+        lines = whole_lines(written_to(self.journal))
         found = [Arrival.model_validate_json(line) for line in lines]
         return [each for each in found if each.way == way]
 

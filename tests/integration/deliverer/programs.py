@@ -12,7 +12,7 @@ from pathlib import Path
 from services.machine.ports import free_ports
 from tests.integration.deliverer.waiting import until
 from tests.integration.nursery import Child, nursery
-from tests.said import said
+from tests.said import said, written_to
 
 ROOT = Path(__file__).parents[3]
 
@@ -69,7 +69,7 @@ class DelivererProcess:
         return self.process.wait(30)
 
     def logged(self, event: str) -> list[dict[str, object]]:
-        return said(self.log_file.read_text(), event)
+        return said(written_to(self.log_file), event)
 
     @contextmanager
     def running(self) -> Iterator["DelivererProcess"]:

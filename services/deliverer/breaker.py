@@ -48,7 +48,7 @@ class _Circuit:
         self.asked_until = max(self.asked_until, now + seconds)
         self.leave_alone(now, seconds)
 
-    def closed(self, now: float, openings: int) -> "_Circuit":
+    def reset(self, now: float, openings: int) -> "_Circuit":
         """Return one that lets sends through, once the time that was asked for is over.
 
         What is answered before that had been sent before it was asked.
@@ -113,11 +113,11 @@ class Breakers:
             circuit.probing = False
         match send.outcome:
             case Accepted() | Permanent():
-                circuit = circuit.closed(send.ended, openings=0)
+                circuit = circuit.reset(send.ended, openings=0)
             case Unknown() | Refused(destination_down=True):
                 self._failed(circuit, send)
             case Refused():
-                circuit = circuit.closed(send.ended, circuit.openings)
+                circuit = circuit.reset(send.ended, circuit.openings)
         if isinstance(send.outcome, Refused | Unknown):
             circuit.reason = storable(send.outcome.reason, REASON_LIMIT)
         if send.pause_seconds > 0:

@@ -68,6 +68,8 @@ def main(arguments: list[str]) -> None:
         case [parent, death_signal, *command]:
             tie_to_parent(int(parent), signal.Signals(int(death_signal)))
             become(command)
+        case _:
+            raise ValueError(f"neither parent, signal nor program: {arguments}")
 
 
 def become(command: list[str]) -> None:

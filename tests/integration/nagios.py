@@ -10,6 +10,7 @@ from pathlib import Path
 from services.deliverer.channels.nagios.status_file import Shown, Status, read_status
 from services.deliverer.channels.nagios.wording import Place
 from tests.integration.deliverer.waiting import until
+from tests.said import whole_lines, written_to
 
 NAGIOS = Path("/usr/sbin/nagios4")
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "nagios" / "aldebaran.cfg"
@@ -137,7 +138,7 @@ class Nagios:
 
     def logged(self, kind: str, word: str) -> list[str]:
         """Return log lines of a kind that hold a word."""
-        lines = self.log_file.read_text().splitlines()
+        lines = whole_lines(written_to(self.log_file))
         return [line for line in lines if f"] {kind}: " in line and word in line]
 
     def kill(self) -> None:

@@ -13,6 +13,7 @@ from services.machine import child
 from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
+from tests.said import written_to
 
 TARGETS: Final = [
     {"channel": "bus", "recipient": "notifications"},
@@ -73,7 +74,7 @@ class Accountants:
 
     def log(self) -> str:
         """Return what it has logged."""
-        return (self.folder / "accountant.log").read_text()
+        return written_to(self.folder / "accountant.log")
 
     def _metric(self, name: str) -> float:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as page:

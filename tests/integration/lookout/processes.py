@@ -19,6 +19,7 @@ from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
 from services.machine.waiting import wait_until
+from tests.said import written_to
 
 TIMEOUT_SECONDS = 60.0
 
@@ -68,7 +69,7 @@ class Lookouts:
 
     def log(self) -> str:
         """Return what all of them have logged."""
-        return (self.folder / "lookout.log").read_text()
+        return written_to(self.folder / "lookout.log")
 
 
 class Reader:

@@ -27,6 +27,7 @@ from services.backbone.settings import (
     KafkaSettings,
     LedgerSettings,
     Settings,
+    SparkKafkaSettings,
     StreamsSettings,
     WatchesSettings,
 )
@@ -86,6 +87,7 @@ SHARED: Final = (
     Section("Writing to Kafka", (ProducerSettings,)),
     Section("Ledger", (LedgerSettings,)),
     Section("Channels in use", (ChannelsSettings,)),
+    Section("Spark's Kafka clients", (SparkKafkaSettings,)),
     Section("Streams", (StreamsSettings,)),
     Section("Watches", (WatchesSettings,)),
     Section("Links in messages", (LinkSettings,)),

@@ -92,6 +92,14 @@ class KafkaSettings(Settings):
     kill it gets its partitions back at once, not when its old session is over (6 s)."""
 
 
+class SparkKafkaSettings(KafkaSettings):
+    """Settings of a program whose Spark talks to Kafka."""
+
+    auditor_kafka_options: SecretOptions = Field(default_factory=dict)
+    """More options of Spark's Kafka clients, which are Java's, for example `security.protocol`;
+    values are masked."""
+
+
 class ChannelsSettings(Settings):
     """Settings of a program that must know which channels are in use."""
 

@@ -5,11 +5,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from services.backbone.options import SecretOptions
-from services.backbone.settings import KafkaSettings, LedgerSettings, Seconds
+from services.backbone.settings import LedgerSettings, Seconds, SparkKafkaSettings
 
 
-class RehearsalSettings(LedgerSettings, KafkaSettings):
+class RehearsalSettings(LedgerSettings, SparkKafkaSettings):
     """How much one rehearsal may take; what is tried, and with which streams, as the auditors'."""
 
     rehearsal_records: Annotated[int, Field(ge=1, le=10_000_000)] = 200_000
@@ -25,8 +24,6 @@ class RehearsalSettings(LedgerSettings, KafkaSettings):
     are all busy may never come to it."""
     rehearsal_look_seconds: Seconds = 1.0
     """Time between two looks at whether somebody asks."""
-    auditor_kafka_options: SecretOptions = Field(default_factory=dict)
-    """More options of Spark's Kafka client, as the auditors have them; values are masked."""
     streams_dir: Path | None = None
     """The folder of declared streams."""
     watches_dir: Path | None = None

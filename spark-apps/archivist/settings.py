@@ -8,7 +8,13 @@ from pydantic import Field
 from engine.options import kafka_client_options, master_url
 from engine.store import Place, StoreSettings
 from services.backbone.options import SecretOptions
-from services.backbone.settings import Port, Seconds, StreamsSettings, same_as
+from services.backbone.settings import (
+    Port,
+    Seconds,
+    SparkKafkaSettings,
+    StreamsSettings,
+    same_as,
+)
 
 SHIPPED_ACCOUNTS: Final = Path(__file__).parent / "accounts"
 """Folder of the accounts that come with Aldebaran."""
@@ -16,7 +22,7 @@ SHIPPED_ACCOUNTS: Final = Path(__file__).parent / "accounts"
 Count = Annotated[int, Field(ge=1, le=4096)]
 
 
-class ArchivistSettings(StoreSettings, StreamsSettings):
+class ArchivistSettings(StoreSettings, SparkKafkaSettings, StreamsSettings):
     """Settings of the archivist; the defaults suit a small machine."""
 
     http_port: Port = 8091
@@ -42,8 +48,8 @@ class ArchivistSettings(StoreSettings, StreamsSettings):
     """Into how many parts rows are shuffled."""
     archivist_niceness: Annotated[int, Field(ge=0, le=19)] = 10
     """How far it steps back behind everything else on its machine."""
-    archivist_kafka_options: SecretOptions = Field(default_factory=dict)
-    """More options of the Kafka client, for example `security.protocol`; values are masked."""
+    archivist_kafka_options: SecretOptions = same_as("auditor_kafka_options")
+    """Other options of Kafka's clients for this program alone; values are masked."""
     archivist_fail_on_data_loss: bool = True
     """Whether it stops when records were deleted before it read them."""
 

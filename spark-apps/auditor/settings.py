@@ -7,14 +7,21 @@ from pydantic import Field
 
 from engine.options import kafka_client_options, master_url
 from engine.store import Address, StoreSettings
-from services.backbone.options import Options, SecretOptions
-from services.backbone.settings import Port, Seconds, StreamsSettings, WatchesSettings, same_as
+from services.backbone.options import Options
+from services.backbone.settings import (
+    Port,
+    Seconds,
+    SparkKafkaSettings,
+    StreamsSettings,
+    WatchesSettings,
+    same_as,
+)
 from services.contracts.records import Name
 
 Count = Annotated[int, Field(ge=1, le=4096)]
 
 
-class AuditorSettings(StoreSettings, StreamsSettings, WatchesSettings):
+class AuditorSettings(StoreSettings, SparkKafkaSettings, StreamsSettings, WatchesSettings):
     """Settings of one auditor; two auditors differ in id, port, phase and nothing else."""
 
     http_port: Port = 8082
@@ -43,8 +50,6 @@ class AuditorSettings(StoreSettings, StreamsSettings, WatchesSettings):
     """Memory that RocksDB may take for all state of all watches."""
     auditor_shuffle_partitions: Count = 2
     """Into how many parts rows are shuffled; a changed number begins a watch's checkpoint anew."""
-    auditor_kafka_options: SecretOptions = Field(default_factory=dict)
-    """More options of the Kafka client, for example `security.protocol`; values are masked."""
     auditor_spark_options: Options = Field(default_factory=dict)
     """More of Spark's configuration; what stands here wins over what the auditor sets itself."""
     auditor_fail_on_data_loss: bool = False

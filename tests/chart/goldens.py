@@ -11,7 +11,7 @@ MADE_AT_INSTALL: Final = "made-at-install"
 _SECRETS: Final = (
     (re.compile(r"(aldebaran_simulator_api_key|operator-key): aldebaran_\w+"), r"\1: {}"),
     (re.compile(r"sha256: [0-9a-f]{64}"), "sha256: {}"),
-    (re.compile(r"(password): \w{32}"), r"\1: {}"),
+    (re.compile(r'(password): "\w{24,32}"'), r"\1: {}"),
     (re.compile(r"(://aldebaran):\w{32}@"), r"\1:{}@"),
     (re.compile(r'(\{\\"first\\":)\\"\w{43}\\"'), r"\1\\\\\"{}\\\\\""),
 )

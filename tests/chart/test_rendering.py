@@ -215,6 +215,15 @@ def test_the_second_auditor_waits_for_the_first_before_it_stops() -> None:
         (["channels.pigeon.colour=grey"], "colour"),
         (["components.gateway.autoscaling.type=keda"], "hpa"),
         (["routes.other\\.yaml=x"], "routes.yaml"),
+        (["kafka.mode=external", "kafka.bootstrapServers=b:9095"], "kafka.ports has no 9095"),
+        (
+            [
+                "components.gateway.autoscaling.type=hpa",
+                "components.gateway.autoscaling.minReplicas=6",
+            ],
+            "Set maxReplicas to 6",
+        ),
+        ([f"fullnameOverride={'n' * 40}"], "Set fullnameOverride to 34 characters or less"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )

@@ -56,7 +56,9 @@ spec:
 {{- $root := .root -}}
 {{- $name := .name -}}
 {{- $spec := .spec -}}
-{{- $secrets := include "aldebaran.settingsSecrets" (list $root $name $spec) | fromJsonArray -}}
+{{- $secrets := list -}}
+{{- range $path, $key := $spec.drawn }}{{ $secrets = append $secrets (dict "name" (include "aldebaran.keysSecret" $root) "key" $key "path" $path "optional" true) }}{{ end -}}
+{{- $secrets = concat $secrets (include "aldebaran.settingsSecrets" (list $root $name $spec) | fromJsonArray) -}}
 {{- if has "postgres" (default list $spec.egressTo) }}{{ $secrets = append $secrets (include "aldebaran.postgresSecret" $root | fromJson) }}{{ end -}}
 {{- if and $spec.links $root.Values.components.callbacks.enabled }}{{ $secrets = append $secrets (include "aldebaran.linksSecret" $root) }}{{ end -}}
 {{- if eq (default "" $spec.keys) "simulator" }}{{ $secrets = append $secrets (include "aldebaran.keysSecret" $root) }}{{ end -}}

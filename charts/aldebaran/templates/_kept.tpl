@@ -22,6 +22,10 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- if ne (include "aldebaran.bytes" $size) (include "aldebaran.bytes" $storage.size) -}}
 {{- fail (printf "%s.size is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. To make it larger, where the class allows it: kubectl -n %s patch pvc %s -p '{\"spec\":{\"resources\":{\"requests\":{\"storage\":\"%s\"}}}}' (and those of further pods), then kubectl -n %s delete statefulset %s --cascade=orphan (its pods run on), then this again." $value $storage.size $name $size $namespace $pod $storage.size $namespace $name) -}}
 {{- end -}}
+{{- $class := default "" .spec.storageClassName -}}
+{{- if ne $class $storage.storageClass -}}
+{{- fail (printf "%s.storageClass is %q, and StatefulSet %s was made with %q, which Kubernetes does not change. Set it to %q, as it was." $value $storage.storageClass $name $class $class) -}}
+{{- end -}}
 {{- if ne (toJson .spec.accessModes) (toJson $modes) -}}
 {{- $sets := list -}}
 {{- $claims := list -}}
@@ -47,6 +51,29 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- end -}}
 {{- with $old -}}
 {{- fail (printf "StatefulSet %s was made with podManagementPolicy OrderedReady, which Kubernetes does not change, and by which it never replaces a pod that does not start. Once: kubectl -n %s delete statefulset %s --cascade=orphan (the pods run on), then this again." (join ", " .) $root.Release.Namespace (join " " .)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Fails where an auditor's checkpoints are to be on a volume, or not any more: [root, id]. */}}
+{{- define "aldebaran.checkpointsKept" -}}
+{{- $root := index . 0 -}}
+{{- $wanted := $root.Values.auditor.checkpoints.type -}}
+{{- $name := include "aldebaran.part" (list $root (printf "auditor-%s" (index . 1))) -}}
+{{- with lookup "apps/v1" "StatefulSet" $root.Release.Namespace $name -}}
+{{- $made := ternary "volume" "temporary" (not (empty .spec.volumeClaimTemplates)) -}}
+{{- if ne $made $wanted -}}
+{{- fail (printf "auditor.checkpoints.type is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s, then this again; one after the other, so that the other one works on." $wanted $name $made $root.Release.Namespace $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Fails where the embedded Postgres is to have another password: root. */}}
+{{- define "aldebaran.passwordKept" -}}
+{{- $name := include "aldebaran.part" (list . "postgres") -}}
+{{- $wanted := .Values.postgres.embedded.password -}}
+{{- $kept := dig "data" "password" "" (lookup "v1" "Secret" .Release.Namespace $name) | b64dec -}}
+{{- if and $wanted $kept (ne $wanted $kept) -}}
+{{- fail (printf "postgres.embedded.password is not the one that the database was made with, and it would go on asking for that. Leave it empty, or change it in the database first: kubectl -n %s exec %s-0 -- psql -U aldebaran -c \"ALTER USER aldebaran PASSWORD '…'\", then kubectl -n %s delete secret %s, then this again, and restart the programs." .Release.Namespace $name .Release.Namespace $name) -}}
 {{- end -}}
 {{- end -}}
 

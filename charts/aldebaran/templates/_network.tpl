@@ -9,6 +9,15 @@
 {{- toJson $listed -}}
 {{- end -}}
 
+{{/* The way out to what is not of this release: [root, ports]. An empty list, to Kubernetes, is everybody. */}}
+{{- define "aldebaran.outside" -}}
+{{- $peers := (index . 0).Values.networkPolicy.outside -}}
+{{- if and $peers (index . 1) -}}
+- to: {{ toYaml $peers | nindent 4 }}
+  ports: {{ include "aldebaran.ports" (index . 1) }}
+{{- end -}}
+{{- end -}}
+
 {{/* One part's policy: a dict of root, name, ports (from this release), egressTo, and where they
 apply among (ports between the part's own pods), metrics (a port), guests (peers from elsewhere, and
 a port), public (a port for everybody), anyPort (all ports from this release). */}}
@@ -38,12 +47,18 @@ spec:
       ports: {{ include "aldebaran.ports" . }}
     {{- end }}
     {{- with .metrics }}
-    - from: {{ toYaml $root.Values.networkPolicy.metricsFrom | nindent 8 }}
+    - from:
+        - podSelector: {matchLabels: {{ include "aldebaran.selector" (list $root "console") | fromYaml | toJson }}}
+        {{- with $root.Values.networkPolicy.metricsFrom }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       ports: [{port: {{ . }}, protocol: TCP}]
     {{- end }}
     {{- with .guests }}
+    {{- if .from }}
     - from: {{ toYaml .from | nindent 8 }}
       ports: [{port: {{ .port }}, protocol: TCP}]
+    {{- end }}
     {{- end }}
     {{- with .public }}
     - ports: [{port: {{ . }}, protocol: TCP}]
@@ -59,15 +74,14 @@ spec:
     - to: [{podSelector: {{ include "aldebaran.releasePods" $root }}}]
     {{- end }}
     {{- if has "outside" .egressTo }}
-    - to: {{ toYaml $root.Values.networkPolicy.outside | nindent 8 }}
-      ports: {{ include "aldebaran.ports" $root.Values.networkPolicy.outsidePorts }}
+    {{- include "aldebaran.outside" (list $root $root.Values.networkPolicy.outsidePorts) | nindent 4 }}
     {{- if $root.Values.components.inbox.enabled }}
     - to:
         - podSelector:
             matchLabels: {{ include "aldebaran.selector" (list $root "inbox") | nindent 14 }}
     {{- end }}
     {{- end }}
-    {{- if has "api" .egressTo }}
+    {{- if and (has "api" .egressTo) $root.Values.networkPolicy.apiServerPorts }}
     # Wherever it is: a policy sees its own address or the one behind its Service, as the network has it.
     - ports: {{ include "aldebaran.ports" $root.Values.networkPolicy.apiServerPorts }}
     {{- end }}
@@ -79,8 +93,7 @@ spec:
             matchLabels: {{ include "aldebaran.selector" (list $root $store) | nindent 14 }}
       ports: [{port: {{ $port }}, protocol: TCP}]
     {{- else }}
-    - to: {{ toYaml $root.Values.networkPolicy.outside | nindent 8 }}
-      ports: {{ include "aldebaran.ports" (index $root.Values $store).ports }}
+    {{- include "aldebaran.outside" (list $root (index $root.Values $store).ports) | nindent 4 }}
     {{- end }}
     {{- end }}
     {{- end }}

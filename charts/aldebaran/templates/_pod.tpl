@@ -59,7 +59,8 @@ Numbers too: as text, Go would write a million as 1e+06. */}}
 {{- mergeOverwrite $shared (deepCopy $root.Values.settings) | toJson -}}
 {{- end -}}
 
-{{/* Secrets whose keys are settings, as one folder: [name, or {name, key, path}...]. */}}
+{{/* Secrets whose keys are settings, as one folder: [name, or {name, key, path, optional}...]. A later
+one wins over an earlier one. */}}
 {{- define "aldebaran.secretsVolume" -}}
 {{- if . }}
 - name: secrets
@@ -70,7 +71,7 @@ Numbers too: as text, Go would write a million as 1e+06. */}}
       {{- if kindIs "string" . }}
       - secret: {name: {{ . }}}
       {{- else }}
-      - secret: {name: {{ .name }}, items: [{key: {{ .key }}, path: {{ .path }}}]}
+      - secret: {name: {{ .name }}, items: [{key: {{ .key }}, path: {{ .path }}}]{{ if .optional }}, optional: true{{ end }}}
       {{- end }}
       {{- end }}
 {{- end }}

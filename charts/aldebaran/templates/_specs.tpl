@@ -21,6 +21,24 @@ is the deliverer. `values` is where its values stand. */}}
 {{- toJson $specs -}}
 {{- end -}}
 
+{{/* Names of the StatefulSets of this release, as JSON. */}}
+{{- define "aldebaran.statefulSets" -}}
+{{- $parts := list -}}
+{{- range include "aldebaran.specs" . | fromJsonArray -}}
+{{- if eq .spec.kind "StatefulSet" }}{{ $parts = append $parts .name }}{{ end -}}
+{{- end -}}
+{{- range $store := list "kafka" "postgres" -}}
+{{- if eq (index $.Values $store).mode "embedded" }}{{ $parts = append $parts $store }}{{ end -}}
+{{- end -}}
+{{- if .Values.archivist.enabled }}{{ $parts = append $parts "archivist" }}{{ end -}}
+{{- if and .Values.auditor.enabled (not (include "aldebaran.byOperator" .)) -}}
+{{- range .Values.auditor.ids }}{{ $parts = append $parts (printf "auditor-%s" .) }}{{ end -}}
+{{- end -}}
+{{- $names := list -}}
+{{- range $parts }}{{ $names = append $names (include "aldebaran.part" (list $ .)) }}{{ end -}}
+{{- toJson $names -}}
+{{- end -}}
+
 {{/* Partitions of the topics whose readers share them, by topic: JSON. */}}
 {{- define "aldebaran.sharedPartitions" -}}
 {{- $shared := dict -}}

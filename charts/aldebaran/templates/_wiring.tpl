@@ -7,6 +7,24 @@ scheme is put before an empty address, as no host can be found in that. */}}
 {{- end -}}
 {{- end -}}
 
+{{/* Where the console finds health and metrics of the others, by name: JSON. */}}
+{{- define "aldebaran.consoleParts" -}}
+{{- $parts := dict -}}
+{{- range include "aldebaran.specs" . | fromJsonArray -}}
+{{- if not .spec.loopback -}}
+{{- $_ := set $parts .name (ternary 80 (int .spec.port) (default false .spec.service)) -}}
+{{- end -}}
+{{- end -}}
+{{- if .Values.auditor.enabled -}}
+{{- range .Values.auditor.ids }}{{ $_ := set $parts (printf "auditor-%s" .) 8080 }}{{ end -}}
+{{- end -}}
+{{- if .Values.archivist.enabled }}{{ $_ := set $parts "archivist" 8080 }}{{ end -}}
+{{- range $name, $port := omit $parts "console" -}}
+{{- $_ := set $parts $name (printf "http://%s:%d" (include "aldebaran.part" (list $ $name)) (int $port)) -}}
+{{- end -}}
+{{- omit $parts "console" | toJson -}}
+{{- end -}}
+
 {{/* Settings that tell one program of this release where another one is. */}}
 {{- define "aldebaran.wired" -}}
 {{- $root := .root -}}
@@ -40,6 +58,9 @@ scheme is put before an empty address, as no host can be found in that. */}}
 {{- end -}}
 {{- else if eq .name "console" -}}
 {{- $_ := set $wired "lookout_url" (printf "http://%s" (include "aldebaran.part" (list $root "lookout"))) -}}
+{{- $_ := set $wired "console_parts" (include "aldebaran.consoleParts" $root | fromJson) -}}
+{{- $_ := set $more "drawn" (dict "aldebaran_operator_key" "operator-key") -}}
+{{- if not $root.Values.oidc.issuer }}{{ $_ := set $more.drawn "aldebaran_console_first_password" "console-first-password" }}{{ end -}}
 {{- with $root.Values.oidc.issuer -}}
 {{- $_ := set $wired "console_oidc_issuer" . -}}
 {{- $_ := set $wired "console_oidc_client_id" $root.Values.oidc.clientId -}}

@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -163,9 +163,9 @@ class Running:
         return self.process.wait(DEADLINE_SECONDS)
 
     def kill(self) -> None:
-        """Kill the process and the JVM that it started."""
-        if self.process.poll() is None:
-            self.process.kill()
+        """Kill the process and the JVM that it started, which alone would go on for a while."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(10)
 
 

@@ -88,6 +88,12 @@ class StreamDeclaration(BaseModel):
         rules = [field.spark_predicate(f"`{name}`") for name, field in self.fields.items()]
         return " AND ".join(rules)
 
+    def free_texts(self) -> list[str]:
+        """Return the fields that may hold any text; the key is among them."""
+        return [
+            name for name, field in self.fields.items() if field.type == "string" and not field.enum
+        ]
+
 
 def load_stream(path: Path) -> StreamDeclaration:
     """Read one stream's YAML file; raises BadDeclaration with file, line and reason."""

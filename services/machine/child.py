@@ -1,6 +1,7 @@
 """A running process of ours: its own process group, its own log file, never without its parent."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,6 +75,9 @@ def start(program: Program, log_file: Path, inherited: Mapping[str, str]) -> Chi
     Must be called from the main thread: on Linux the leash is tied to the thread that starts it.
     """
     log_file.parent.mkdir(parents=True, exist_ok=True)
+    if program.scratch is not None:
+        shutil.rmtree(program.scratch, ignore_errors=True)
+        program.scratch.mkdir(parents=True, exist_ok=True)
     with log_file.open("ab") as output:
         process = subprocess.Popen(
             leashed(program.command, program.death_signal, program.ordinary_user, program.cores),

@@ -10,10 +10,17 @@ def cut_long_logs(folder: Path, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
     """Move the content of each log over the limit to `<name>.log.1` and empty it.
 
     Programs append, so they go on writing at the start. Lines written between the copy and the
-    cut are lost, which a log may.
+    cut are lost, which a log may; so are all, where the disk has no room for them.
     """
     for path in folder.glob("*.log"):
         if path.stat().st_size > limit_bytes:
-            shutil.copyfile(path, path.with_suffix(".log.1"))
+            _keep(path, path.with_suffix(".log.1"))
             with path.open("r+b") as stream:
                 stream.truncate(0)
+
+
+def _keep(log: Path, kept: Path) -> None:
+    try:
+        shutil.copyfile(log, kept)
+    except OSError:
+        kept.unlink(missing_ok=True)

@@ -131,7 +131,14 @@ def auditor(machine: Machine, ident: str, port: int, phase: float) -> Program:
         "ALDEBARAN_AUDITOR_CHECKPOINTS": str(machine.home / "auditor"),
     }
     started = service("auditor", port, name=f"auditor-{ident}", settings=settings)
-    return replace(started, ready_timeout_seconds=180.0)
+    return on_scratch(machine, replace(started, ready_timeout_seconds=180.0))
+
+
+def on_scratch(machine: Machine, program: Program) -> Program:
+    """Return a Spark application with one folder for all that it leaves there when it is killed."""
+    folder = machine.home / "scratch" / program.name
+    told = {"SPARK_LOCAL_DIRS": str(folder), "ROCKSDB_SHAREDLIB_DIR": str(folder)}
+    return replace(program, scratch=folder, environment={**program.environment, **told})
 
 
 def heartbeat(at: MachineSettings) -> Program:
@@ -154,9 +161,8 @@ def archivist(machine: Machine) -> Program:
         "ALDEBARAN_ARCHIVIST_STATE": str(machine.home / "archivist"),
     }
     port, after = machine.settings.port_archivist, (*STORES, "auditor-a")
-    return replace(
-        service("archivist", port, after=after, settings=settings), ready_timeout_seconds=180.0
-    )
+    started = service("archivist", port, after=after, settings=settings)
+    return on_scratch(machine, replace(started, ready_timeout_seconds=180.0))
 
 
 def deliverer(channel: str, port: int) -> Program:

@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from services.machine.cores import ALL, Cores
 from services.machine.readiness import Liveness, Readiness
@@ -18,7 +19,8 @@ class Program:
     with exit code 0. `on_terminal` shows its standard output to the user; all else goes to its
     log. `stop_signal` asks it to end; `death_signal` is what it gets when the supervisor itself is
     killed. `ordinary_user` is for programs that refuse to run as root. `cores` are the processors
-    that it keeps to, with all that it starts.
+    that it keeps to, with all that it starts. `scratch` is a folder of its own that is emptied
+    before each start.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Program:
     death_signal: signal.Signals = signal.SIGKILL
     ordinary_user: bool = False
     cores: Cores = ALL
+    scratch: Path | None = None
 
 
 def check_plan(programs: tuple[Program, ...]) -> None:

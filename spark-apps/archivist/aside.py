@@ -51,7 +51,7 @@ def _detail(stream: StreamDeclaration) -> Column:
     ]
     names = F.substring(F.concat_ws(", ", *broken), 1, 3000)
     said = F.when(names != "", F.concat(F.lit("missing or not as declared: "), names)).otherwise(
-        "the key is reserved for heartbeats"
+        "a text is reserved for heartbeats"
     )
     cut = F.when(
         F.octet_length("_value") > ORIGINAL_LIMIT_BYTES,

@@ -1,6 +1,8 @@
 """From records of a topic to its stream's events, marked as valid or not, without Kafka."""
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -52,7 +54,12 @@ def counted(marked: DataFrame, observation: str) -> DataFrame:
 
 
 def _keeps_declaration(stream: StreamDeclaration) -> Column:
-    """Heartbeats come from their own topic only, else anyone could divert an alert with an id."""
+    """Heartbeats come from their own topic only, else anyone could divert an alert with a text."""
     beats = F.col("_topic") == heartbeat(stream.stream)
-    reserved = F.col(stream.key).startswith(HEARTBEAT_PREFIX)
-    return F.expr(stream.spark_predicate()) & (beats == reserved)
+    keyed = F.col(stream.key).startswith(HEARTBEAT_PREFIX)
+    ordinary = ~reduce(or_, map(_is_reserved, stream.free_texts()))
+    return F.expr(stream.spark_predicate()) & F.when(beats, keyed).otherwise(ordinary)
+
+
+def _is_reserved(column: str) -> Column:
+    return F.coalesce(F.col(column).startswith(HEARTBEAT_PREFIX), F.lit(False))

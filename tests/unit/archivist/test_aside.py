@@ -50,7 +50,7 @@ def test_the_detail_names_what_is_wrong(spark: SparkSession) -> None:
 
 def test_nobody_but_heartbeats_uses_their_keys(spark: SparkSession) -> None:
     ((_, record),) = aside(spark, VALID_BYTES.replace(b'"o"', b'"~beat-1"'))
-    assert record.detail == "the key is reserved for heartbeats"
+    assert record.detail == "a text is reserved for heartbeats"
 
 
 def test_of_a_huge_record_the_beginning_is_kept(spark: SparkSession) -> None:

@@ -206,6 +206,25 @@ def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Pa
     assert steps.alerted() == set()
 
 
+def test_books_of_one_second_end_though_no_batch_comes_to_all_of_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    steps = Stepwise(spark, WATCHES["over-purchase"], tmp_path)
+    clocks = [f"clock-{i:02}" for i in range(64)]
+    soon, end = RULE_KEPT_MS - 10_000, RULE_KEPT_MS + 10_000
+    try:
+        steps.take(*(request(f"idle-{i}", 10) for i in range(200)))
+        # The clock of each task comes near, by as many events as it goes forward with.
+        steps.take(*(purchase(f"c{i}", clocks[i % 64], 1, soon + i) for i in range(3200)))
+        assert len(state_of(spark, steps, "book")) == 264
+        for turn in range(10):
+            some = (purchase(f"{turn}-{name}", name, 1, end + turn) for name in clocks[:20])
+            steps.take(*some)
+        assert {row["key"][0] for row in state_of(spark, steps, "book")} == set(clocks)
+    finally:
+        steps.query.stop()
+
+
 def test_looks_into_state_are_told_of(spark: SparkSession, tmp_path: Path) -> None:
     orders, steps = 3000, Stepwise(spark, WATCHES["over-purchase"], tmp_path)
     try:

@@ -86,9 +86,10 @@ def test_no_time_of_a_publisher_stops_the_query(spark: SparkSession) -> None:
     named_kept(spark, values)
 
 
-def test_reserved_ids_come_from_the_heartbeat_topic_only(spark: SparkSession) -> None:
+def test_reserved_texts_come_from_the_heartbeat_topic_only(spark: SparkSession) -> None:
     rows = [
         request("~beat-forged", 5).record("trades"),
+        request("diverted", 5, client="~beat-forged").record("trades"),
         request("~beat-true", 5).record("trades.heartbeat"),
         request("plain", 5).record("trades.heartbeat"),
     ]

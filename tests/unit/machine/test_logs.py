@@ -14,3 +14,12 @@ def test_a_long_log_is_moved_aside_and_its_writer_goes_on(tmp_path: Path) -> Non
     assert (tmp_path / "a.log.1").read_bytes() == b"x" * 100
     assert short.read_text("utf-8") == "short"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.log", "a.log.1", "b.log"]
+
+
+def test_where_the_disk_is_full_the_older_lines_are_lost_and_nothing_else(tmp_path: Path) -> None:
+    log, kept = tmp_path / "a.log", tmp_path / "a.log.1"
+    log.write_bytes(b"x" * 100)
+    kept.symlink_to("/dev/full")
+    cut_long_logs(tmp_path, limit_bytes=50)
+    assert log.read_bytes() == b""
+    assert not kept.is_symlink()

@@ -1,10 +1,8 @@
 package aldebaran.books;
 
-import java.util.ArrayDeque;
-import java.util.Arrays;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.spark.sql.streaming.ValueState;
@@ -25,16 +23,15 @@ final class Wheel {
     private static final int KEYS_PER_EVENT = 4;
     private static final int KEYS_PER_BUNDLE = 16;
     private static final int BUNDLES_KNOWN = 1024;
+    private static final int NOT_COUNTED = -1;
     /** No key of a stream has it. */
-    private static final char BETWEEN = '\0';
+    private static final String BETWEEN = "\0";
 
     /** Where one source's wheel stands. */
     private static final class Hand {
         private long step;
-        /** What is left of this step's keys; null where they were not read yet. */
-        private Deque<String> keys;
-        /** How many bundles they lay in. */
-        private int bundles;
+        /** How many bundles of this step are left; not known before they were counted. */
+        private int bundles = NOT_COUNTED;
     }
 
     /** The bundle of a step that still has room. */
@@ -76,12 +73,23 @@ final class Wheel {
         due.put(bundle(place, grown.number), grown.keys);
     }
 
+    /** Counts a step's bundles, which have no gap, by few looks: each doubles, then halves, what is between. */
     private int bundles(String place) {
-        int number = 0;
-        while (due.get(bundle(place, number)) != null) {
-            number++;
+        int least = 0;
+        int tooMany = 1;
+        while (due.get(bundle(place, tooMany - 1)) != null) {
+            least = tooMany;
+            tooMany *= 2;
         }
-        return number;
+        while (tooMany - least > 1) {
+            int between = (least + tooMany) / 2;
+            if (due.get(bundle(place, between - 1)) != null) {
+                least = between;
+            } else {
+                tooMany = between;
+            }
+        }
+        return least;
     }
 
     /** Looks at some of the keys that are due by now; few, since other events wait meanwhile. */
@@ -89,15 +97,11 @@ final class Wheel {
         Hand hand = hand(source, nowMs);
         long until = Math.min(nowMs / stepMs, hand.step + STEPS_PER_EVENT);
         long before = hand.step;
-        for (int keys = KEYS_PER_EVENT; hand.step < until; ) {
-            read(source, hand);
-            for (; keys > 0 && !hand.keys.isEmpty(); keys--) {
-                look.accept(hand.keys.poll());
-            }
-            if (!hand.keys.isEmpty()) {
+        for (int keys = KEYS_PER_EVENT; hand.step < until; hand.step++, hand.bundles = NOT_COUNTED) {
+            keys -= some(place(source, hand.step), hand, keys, look);
+            if (hand.bundles > 0) {
                 break;
             }
-            clear(source, hand);
         }
         if (hand.step > before) {
             Keys.at(name(source));
@@ -123,25 +127,30 @@ final class Wheel {
         return hand;
     }
 
-    private void read(int source, Hand hand) {
-        if (hand.keys != null) {
-            return;
+    /** Looks at so many keys of a step at most, the last bundle first; returns how many it has looked at. */
+    private int some(String place, Hand hand, int most, Consumer<String> look) {
+        if (hand.bundles == NOT_COUNTED) {
+            hand.bundles = bundles(place);
         }
-        hand.keys = new ArrayDeque<>();
-        hand.bundles = bundles(place(source, hand.step));
-        for (int number = 0; number < hand.bundles; number++) {
-            String keys = due.get(bundle(place(source, hand.step), number));
-            hand.keys.addAll(Arrays.asList(keys.split(String.valueOf(BETWEEN))));
+        int looked = 0;
+        while (looked < most && hand.bundles > 0) {
+            looked += taken(bundle(place, hand.bundles - 1), hand, most - looked, look);
         }
+        return looked;
     }
 
-    /** Only now: until a step's keys were all looked at, a crash must find them again. */
-    private void clear(int source, Hand hand) {
-        for (int number = 0; number < hand.bundles; number++) {
-            due.clear(bundle(place(source, hand.step), number));
+    /** What was looked at leaves its bundle at once, so that each batch gets further, however few its events are. */
+    private int taken(String bundle, Hand hand, int most, Consumer<String> look) {
+        List<String> keys = List.of(due.get(bundle).split(BETWEEN));
+        int left = Math.max(0, keys.size() - most);
+        if (left > 0) {
+            due.put(bundle, String.join(BETWEEN, keys.subList(0, left)));
+        } else {
+            due.clear(bundle);
+            hand.bundles--;
         }
-        hand.keys = null;
-        hand.step++;
+        keys.subList(left, keys.size()).forEach(look);
+        return keys.size() - left;
     }
 
     private static String name(int source) {

@@ -28,7 +28,7 @@ class Candidate:
         """Look after the query, and see once a second how far it is.
 
         Raises:
-            Transient: the brokers do not answer.
+            Transient: brokers or disk do not answer.
         """
         self.running.supervised.look()
         now = self._scene.clock.monotonic_seconds()

@@ -4,7 +4,6 @@ A version is all that the state depends on: a changed rule never continues anoth
 change taken back finds its own again, and what cannot be trusted is set aside, never deleted.
 """
 
-import errno
 import hashlib
 import json
 import os
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from auditor import metrics
+from auditor.disk import failed, is_there
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 from services.contracts.streams import StreamDeclaration
@@ -25,7 +25,6 @@ ASIDE: Final = "aside"
 """Name of the folder, beside a watch's versions, that keeps what was set aside."""
 
 TRIED_BYTES: Final = 1024 * 1024
-FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 _FILE: Final = "watch.json"
 _SPARK: Final = "spark"
@@ -110,42 +109,47 @@ class Checkpoint:
 
         Raises:
             ValueError: there is no such note; `claim` writes it.
+            Refused: the note cannot be read, for example for its rights.
+            Transient: it cannot be read just now.
         """
         if not self.store:
             return str(self.spark)
-        return f"{self.store}/{self.wanted.id}/{_since_ms(self.folder / _NOTE)}"
+        try:
+            return f"{self.store}/{self.wanted.id}/{_since_ms(self.folder / _NOTE)}"
+        except OSError as error:
+            raise self._failed(error) from None
 
     def claim(self, now_ms: int) -> None:
         """Make sure that the folder is this version's; what is not is set aside.
 
         Raises:
             Refused: the folder cannot be used at all, for example for its rights.
-            Transient: the disk is full.
+            Transient: the disk is full, or something cannot be read just now.
         """
         try:
             _adopt(self.home)
-            if self.folder.exists() and (wrong := self._wrong()):
+            if is_there(self.folder) and (wrong := self._wrong()):
                 self.set_aside(wrong, now_ms)
-            if not (self.folder / _FILE).exists():
+            if not is_there(self.folder / _FILE):
                 write_whole(self.folder / _FILE, asdict(self.wanted))
-            if self.store and not (self.folder / _NOTE).exists():
+            if self.store and not is_there(self.folder / _NOTE):
                 write_whole(self.folder / _NOTE, {_SINCE: now_ms})
         except OSError as error:
-            if error.errno in FULL:
-                raise Transient(f"the disk of {self.home}: {error}") from None
-            raise Refused(
-                f"watch {self.watch}: checkpoint folder {self.folder}: {error}; give the auditor "
-                "a folder that it may write to"
-            ) from None
+            raise self._failed(error) from None
+
+    def _failed(self, error: OSError) -> Refused | Transient:
+        what = f"watch {self.watch}: checkpoint folder {self.folder}"
+        return failed(what, error, "give the auditor a folder that it may read and write")
 
     def _wrong(self) -> str | None:
-        found, noted = _read(self.folder / _FILE), (self.folder / _NOTE).exists()
+        """What cannot be read just now may be whole: only what was read can be wrong."""
+        found, noted = _read(self.folder / _FILE), is_there(self.folder / _NOTE)
         if noted and not _is_note(self.folder / _NOTE):
-            return f"{_NOTE} cannot be read"
-        if found == self.wanted or not (noted or self.spark.exists()):
+            return f"{_NOTE} is not understood"
+        if found == self.wanted or not (noted or is_there(self.spark)):
             return None
         if found is None:
-            return f"{_FILE} is missing or cannot be read"
+            return f"{_FILE} is missing or not understood"
         return f"{_FILE} is of another query: {', '.join(found.differences(self.wanted))}"
 
     def try_to_write(self) -> None:
@@ -189,10 +193,10 @@ class Checkpoint:
 def _adopt(home: Path) -> None:
     """Move a checkpoint that lies in the watch's folder itself, as once was, to its version's."""
     found = _read(home / _FILE)
-    if found is None or (home / found.id).exists():
+    if found is None or is_there(home / found.id):
         return
     (home / found.id).mkdir()
-    if (home / _SPARK).exists():
+    if is_there(home / _SPARK):
         (home / _SPARK).rename(home / found.id / _SPARK)
     (home / _FILE).rename(home / found.id / _FILE)
 
@@ -201,14 +205,14 @@ def _read(path: Path) -> Fingerprint | None:
     try:
         parts = json.loads(path.read_text())
         return Fingerprint(**{field.name: parts[field.name] for field in fields(Fingerprint)})
-    except (ValueError, KeyError, TypeError, OSError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 
 
 def _since_ms(note: Path) -> int:
     try:
         return int(json.loads(note.read_text())[_SINCE])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{note}: {error}") from None
 
 

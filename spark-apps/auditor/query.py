@@ -69,6 +69,7 @@ class Recipe:
 
         Raises:
             Refused: the SQL, or what it returns, does not fit.
+            Transient: the note of the records set aside cannot be read just now.
         """
         places = read_spared(self.checkpoint.folder)
 
@@ -82,6 +83,7 @@ class Recipe:
 
         Raises:
             Refused: Spark does not take this query in Real-time Mode.
+            Transient: a note beside the checkpoint cannot be read just now.
         """
         every = f"{math.ceil(batch_seconds * 1000)} milliseconds"
         writer = sink(self.messages(lossy), self.checkpoint, self.settings)

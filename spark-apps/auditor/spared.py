@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.checkpoint import write_whole
+from auditor.disk import failed
 from services.backbone.errors import Refused
 
 SPARED_MAX: Final = 100
@@ -28,14 +29,17 @@ def read_spared(folder: Path) -> tuple[Place, ...]:
     """Return the places that this version of a watch reads past; none if there is no note.
 
     Raises:
-        Refused: the note cannot be read.
+        Refused: the note cannot be read, and a person has to help.
+        Transient: it cannot be read just now.
     """
     path = folder / _FILE
     try:
         return tuple(Place(**place) for place in json.loads(path.read_text()))
     except FileNotFoundError:
         return ()
-    except (OSError, ValueError, TypeError) as error:
+    except OSError as error:
+        raise failed(f"{path} cannot be read", error, "let the auditor read it") from None
+    except (ValueError, TypeError) as error:
         raise Refused(f"{path} cannot be read ({error}): move it away, or mend it") from None
 
 

@@ -1,14 +1,17 @@
 """A checkpoint is continued by the version that wrote it; what cannot be trusted is set aside."""
 
+import errno
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from auditor.checkpoint import ASIDE, Checkpoint, Fingerprint, fingerprint
-from services.backbone.errors import Refused
+from services.backbone.errors import Refused, Transient, Trouble
 from tests.unit.auditor.batches import STREAMS, WATCHES
+from tests.unit.auditor.failing import BY_A_PERSON, PASSING, fail
 
 WATCH = WATCHES["over-purchase"]
 WANTED = fingerprint(WATCH, STREAMS, 2)
@@ -108,6 +111,50 @@ def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Refused, match="checkpoint folder"):
         of(tmp_path / "file" / "w").claim(NOW_MS)
+
+
+FILES = ("watch.json", "store.json")
+
+
+@pytest.mark.parametrize("number", [*PASSING, *BY_A_PERSON])
+@pytest.mark.parametrize("method", ["read_text", "stat"])
+@pytest.mark.parametrize("name", FILES)
+def test_what_cannot_be_read_just_now_is_not_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, method: str, number: int
+) -> None:
+    checkpoint = in_store(tmp_path)
+    checkpoint.claim(NOW_MS)
+    before = checkpoint.location()
+    with monkeypatch.context() as patched:
+        fail(patched, method, name, number)
+        with pytest.raises(told_as(number), match=os.strerror(number)):
+            checkpoint.claim(NOW_MS + 1)
+    checkpoint.claim(NOW_MS + 2)
+    assert checkpoint.location() == before
+    assert aside(tmp_path) == []
+
+
+def told_as(number: int) -> type[Trouble]:
+    return Refused if number in BY_A_PERSON else Transient
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, *PASSING, *BY_A_PERSON])
+def test_a_note_that_cannot_be_written_is_told_by_what_mends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    fail(monkeypatch, "open", "watch.new", number)
+    with pytest.raises(told_as(number), match=os.strerror(number)):
+        of(tmp_path).claim(NOW_MS)
+
+
+@pytest.mark.parametrize("number", [*PASSING, *BY_A_PERSON])
+def test_a_part_of_a_store_that_cannot_be_read_just_now_ends_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    in_store(tmp_path).claim(NOW_MS)
+    fail(monkeypatch, "read_text", "store.json", number)
+    with pytest.raises(told_as(number), match=os.strerror(number)):
+        in_store(tmp_path).location()
 
 
 STORE = "s3a://bucket/a/w"

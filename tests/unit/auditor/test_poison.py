@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from auditor.poison import STEP_RECORDS, STEPS_MAX, Range, behind, good, interleaved, search
 from auditor.spared import Place, note_spared, read_spared
-from services.backbone.errors import Refused
+from services.backbone.errors import Refused, Transient
+from tests.unit.auditor.failing import BY_A_PERSON, PASSING, fail
 
 
 class Query:
@@ -152,6 +153,16 @@ def test_spared_places_are_kept(tmp_path: Path) -> None:
 def test_note_that_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "spared.json").write_text(text)
     with pytest.raises(Refused, match="move it away"):
+        read_spared(tmp_path)
+
+
+@pytest.mark.parametrize("number", [*PASSING, *BY_A_PERSON])
+def test_note_that_cannot_be_read_just_now_is_told_by_what_mends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    note_spared(tmp_path, [Place("t", 0, 7)])
+    fail(monkeypatch, "read_text", "spared.json", number)
+    with pytest.raises(Refused if number in BY_A_PERSON else Transient, match="cannot be read"):
         read_spared(tmp_path)
 
 

@@ -38,7 +38,7 @@ class Declared:
             name: one.model_dump(mode="json") for name, one in self.streams.items()
         }
         parts |= {"watch": self.watch.model_dump(mode="json"), "rules": self.rules}
-        whole = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        whole = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         return Face(fingerprint(self.watch, self.streams, shuffle_partitions).id, whole)
 
 

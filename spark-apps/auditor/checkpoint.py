@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -30,6 +30,7 @@ _FILE: Final = "watch.json"
 _SPARK: Final = "spark"
 _NOTE: Final = "store.json"
 _SINCE: Final = "since_ms"
+_VERSION: Final = "version"
 _ID_LENGTH: Final = 12
 
 log = logger(__name__)
@@ -45,11 +46,16 @@ class Fingerprint:
     streams: str
     watermark: str
     shuffle_partitions: int
+    book: str = ""
+    """Of a book its stream's key and its columns, in the sequence in which its bytes lie."""
 
     @property
     def id(self) -> str:
-        """The name of this version's folder."""
-        return _digest(json.dumps(asdict(self), sort_keys=True))[:_ID_LENGTH]
+        """The name of this version's folder; without a book the one that it always had."""
+        parts = asdict(self)
+        if not self.book:
+            del parts["book"]
+        return _digest(json.dumps(parts, sort_keys=True))[:_ID_LENGTH]
 
     def differences(self, other: "Fingerprint") -> list[str]:
         """Return the names of the parts that differ."""
@@ -77,7 +83,14 @@ def fingerprint(
         streams=_digest(json.dumps(read)),
         watermark=watch.watermark,
         shuffle_partitions=shuffle_partitions,
+        book=_layout(watch, streams),
     )
+
+
+def _layout(watch: WatchDeclaration, streams: Mapping[str, StreamDeclaration]) -> str:
+    if watch.book is None:
+        return ""
+    return _digest(json.dumps([streams[watch.streams[0]].key, *watch.book.events]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +128,7 @@ class Checkpoint:
         if not self.store:
             return str(self.spark)
         try:
-            return f"{self.store}/{self.wanted.id}/{_since_ms(self.folder / _NOTE)}"
+            return f"{self.store}/{_part(self.folder / _NOTE, self.wanted.id)}"
         except OSError as error:
             raise self._failed(error) from None
 
@@ -134,6 +147,24 @@ class Checkpoint:
                 write_whole(self.folder / _FILE, asdict(self.wanted))
             if self.store and not is_there(self.folder / _NOTE):
                 write_whole(self.folder / _NOTE, {_SINCE: now_ms})
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def take_over(self) -> None:
+        """Give a book of before the sequence of its columns counted the name that it has now.
+
+        Only for what ran last: of no other declaration is known in which sequence its books lie.
+
+        Raises:
+            Refused: the folder cannot be used at all, for example for its rights.
+            Transient: it cannot be renamed just now.
+        """
+        earlier = replace(self.wanted, book="")
+        before = self.home / earlier.id
+        try:
+            known = _read(before / _FILE) in (earlier, self.wanted)
+            if known and not is_there(self.folder):
+                _rename(before, self.wanted)
         except OSError as error:
             raise self._failed(error) from None
 
@@ -201,24 +232,37 @@ def _adopt(home: Path) -> None:
     (home / _FILE).rename(home / found.id / _FILE)
 
 
+def _rename(folder: Path, wanted: Fingerprint) -> None:
+    """What lies in a store stays there; cut short at any point, this can be done again."""
+    if _is_note(folder / _NOTE):
+        note = json.loads((folder / _NOTE).read_text())
+        write_whole(folder / _NOTE, note | {_VERSION: folder.name})
+    write_whole(folder / _FILE, asdict(wanted))
+    folder.rename(folder.with_name(wanted.id))
+
+
 def _read(path: Path) -> Fingerprint | None:
+    known = {field.name for field in fields(Fingerprint)}
     try:
-        parts = json.loads(path.read_text())
-        return Fingerprint(**{field.name: parts[field.name] for field in fields(Fingerprint)})
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        parts = dict(json.loads(path.read_text()))
+        return Fingerprint(**{name: part for name, part in parts.items() if name in known})
+    except (FileNotFoundError, ValueError, TypeError):
         return None
 
 
-def _since_ms(note: Path) -> int:
+def _part(note: Path, version: str) -> str:
+    """Return the folder in the store; a version that was renamed has its earlier name there."""
     try:
-        return int(json.loads(note.read_text())[_SINCE])
+        said = json.loads(note.read_text())
+        since_ms = int(said[_SINCE])
+        return f"{said.get(_VERSION, version)}/{since_ms}"
     except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{note}: {error}") from None
 
 
 def _is_note(note: Path) -> bool:
     try:
-        _since_ms(note)
+        _part(note, "")
     except ValueError:
         return False
     return True

@@ -148,6 +148,11 @@ class Reload:
         steps = changes(running, declared, whole=not book.problems)
         return next((step for step in steps if self._due(step.watch)), None)
 
+    def _is_wanted(self, declared: Declared, book: Book) -> bool:
+        """Tell by their faces: as Python compares, columns may change their places."""
+        wanted = book.wanted().get(declared.name)
+        return wanted is not None and self._face(wanted) == self._face(declared)
+
     def _due(self, watch: str) -> bool:
         now = self._scene.clock.monotonic_seconds()
         return watch not in self._rejected and not self._postponed.waits(watch, now)
@@ -168,7 +173,7 @@ class Reload:
     def _follow(self, asked: Asked, book: Book) -> None:
         """Begin the step once Spark has taken it, unless something else is declared by now."""
         declared = asked.prepared.declared
-        wanted = book.wanted().get(declared.name) == declared
+        wanted = self._is_wanted(declared, book)
         if not wanted:
             asked.break_off()
         if not asked.is_over(self._scene.clock.monotonic_seconds()):
@@ -265,8 +270,7 @@ class Reload:
 
     def _go_on(self, candidate: Candidate, book: Book) -> None:
         declared = candidate.running.declared
-        wanted = book.wanted().get(declared.name)
-        if wanted != declared:
+        if not self._is_wanted(declared, book):
             if candidate.running.supervised.comes_to_rest():
                 self._drop(candidate)
             return

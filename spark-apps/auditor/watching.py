@@ -8,7 +8,7 @@ from auditor import guards
 from auditor.book import Book, Declared, read_book
 from auditor.current import all_current
 from auditor.fleet import Fleet
-from auditor.job import Scene, own_phase, prepare, prepare_all
+from auditor.job import Scene, own_phase, prepare, prepare_all, recipe_of
 from auditor.opening import opening
 from auditor.reload import Reload
 from auditor.settings import AuditorSettings
@@ -71,6 +71,8 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
     for number, declared in enumerate(_ran_first(opened)):
         name = declared.name
         try:
+            if name in opened.ran:
+                recipe_of(scene, declared).checkpoint.take_over()
             prepared = prepare(scene, declared, own_phase(scene, number, len(opened.first)))
             needed = {other: one.slots for other, one in fleet.running.items()}
             guards.check_slots(needed | {name: prepared.slots}, scene.settings.auditor_slots)

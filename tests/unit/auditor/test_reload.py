@@ -57,6 +57,15 @@ def test_change_taken_back_ends_the_new_rule(world: World) -> None:
     assert world.queries() == [True, False]
 
 
+def test_columns_of_a_book_that_change_places_are_a_changed_rule(world: World) -> None:
+    requested = "    requested: IF(kind = 'request', shares, NULL)\n"
+    purchased = "    purchased: IF(kind = 'purchase', shares, NULL)\n"
+    world.edit(requested + purchased, purchased + requested)
+    assert world.queries() == [True, True]
+    world.edit(purchased + requested, requested + purchased)
+    assert world.queries() == [True, False]
+
+
 def test_new_rule_that_fails_for_good_is_rejected_and_the_old_goes_on(world: World) -> None:
     world.edit("limit: 24 hours", "limit: 25 hours")
     world.made[-1][1].remedies.error = Refused("watch x: its SQL fails")

@@ -145,12 +145,16 @@ class Supervisor:
             self._bury(watched)
             watched.phase = Phase.READY
         elif code == EXIT_BAD_SETTINGS:
-            raise MachineProblem(f"{watched.program.name} {self._refused(watched)}")
+            self._refused(watched)
         else:
             self._crashed(watched, f"ended with {_described(code)}")
 
-    def _refused(self, watched: Watched) -> str:
-        return f"refused its settings or its input: read {self.log_file(watched.program.name)}"
+    def _refused(self, watched: Watched) -> None:
+        """What has served is tried again: a file that is bad by now may be mended."""
+        name, what = watched.program.name, "refused its settings or its input"
+        if not watched.has_served:
+            raise MachineProblem(f"{name} {what}: read {self.log_file(name)}")
+        self._crashed(watched, what)
 
     def _crashed(self, watched: Watched, what: str) -> None:
         name, ran = watched.program.name, self._ran_seconds(watched)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from auditor import guards
@@ -19,6 +20,7 @@ from services.backbone.log import logger
 from services.backbone.progress import Progress
 from services.backbone.service import Life
 from services.backbone.settling import Settling
+from services.contracts.declarations import digest_of
 
 READY: Final = "watches"
 """Name of the check that says which watches do not run."""
@@ -50,10 +52,21 @@ def read_opening(settings: AuditorSettings) -> Opening:
     Raises:
         Refused: a file is bad, and nothing ran before.
     """
-    book = read_book(settings.auditor_streams, settings.auditor_watches)
     last = all_current(settings.checkpoints_here())
+    book = _read(settings.auditor_streams, settings.auditor_watches, bool(last))
     first = opening(book, last, settings.auditor_shuffle_partitions)
     return Opening(book, first, ran=frozenset(last))
+
+
+def _read(streams: Path, watches: Path, ran: bool) -> Book:
+    """What cannot be read as a whole ends nothing that ran: all of it is one bad file then."""
+    digest = digest_of(streams, watches)
+    try:
+        return read_book(streams, watches)
+    except Refused as error:
+        if not ran:
+            raise
+        return Book(digest, {}, {"*.yaml": str(error)})
 
 
 def open_fleet(scene: Scene, opened: Opening) -> Fleet:

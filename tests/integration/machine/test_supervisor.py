@@ -168,6 +168,25 @@ def test_a_program_that_refuses_its_settings_is_not_tried_again(tmp_path: Path) 
     assert "strict refused its settings" in outcome.said[0]
 
 
+def test_what_has_served_and_then_refuses_is_tried_again(tmp_path: Path, mark: str) -> None:
+    """A file that is bad meanwhile must not end those that go on with what they have read."""
+    runs, enough, said = tmp_path / "runs", threading.Event(), list[str]()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if len(said) > 6:
+            enough.set()
+
+    around = Surroundings(os.environ, tmp_path, say, enough.wait, now_seconds)
+    policy = RestartPolicy(crashes_in_a_row_limit=3, first_pause_seconds=0.01)
+    script = f"test -f {runs} && exit 78; touch {runs}; sleep 0.5; exit 1"
+    programs = (Program("fine", ("sleep", mark)), Program("strict", ("sh", "-c", script)))
+    assert Supervisor(programs, around, policy, lambda: None).run() == 0
+    again = "strict refused its settings or its input; it starts again in"
+    assert all(again in line for line in said[1:6])
+    assert marked(mark) == []
+
+
 def test_a_program_that_is_never_ready_counts_as_crashed(tmp_path: Path, mark: str) -> None:
     slow = Program("slow", ("sleep", mark), readiness=never(), ready_timeout_seconds=0.2)
     outcome = supervise((slow,), tmp_path, threading.Event())

@@ -1,16 +1,19 @@
 """When changed files are taken, and what an auditor starts with."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from auditor import watching
 from auditor.book import Declared, read_book
+from auditor.change import Face, changes
+from auditor.current import keep
 from auditor.fleet import Running
 from auditor.job import Scene as JobScene
 from auditor.settings import AuditorSettings
 from auditor.stagger import Phase
-from auditor.watching import Folders, Opening, open_fleet
+from auditor.watching import Folders, Opening, open_fleet, read_opening
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
 from services.contracts.watches import SHIPPED_WATCHES
@@ -27,6 +30,7 @@ class Scene:
         self.settings = AuditorSettings(
             auditor_streams=self.streams,
             auditor_watches=self.watches,
+            auditor_checkpoints=folder / "kept",
             auditor_reload_delay_seconds=5,
         )
         self.book = read_book(self.streams, self.watches)
@@ -37,6 +41,11 @@ class Scene:
 
     def opened(self, *ran: str) -> Opening:
         return Opening(self.book, self.book.wanted(), frozenset(ran))
+
+    def ran(self, *watches: str) -> None:
+        """Note that these watches ran last."""
+        for name in watches:
+            keep(self.settings.checkpoints_here() / name, self.book.watches[name])
 
     def write(self, text: str) -> None:
         (self.watches / "new.yaml").write_text(text)
@@ -86,6 +95,41 @@ def test_empty_folder_is_told_and_changes_nothing(scene: Scene) -> None:
     scene.changed(1)
     assert scene.changed(5) is None
     assert "no watch is declared" in str(scene.folders.problem)
+
+
+def test_bad_stream_at_a_start_is_a_note_and_what_ran_last_goes_on(scene: Scene) -> None:
+    scene.ran(*scene.book.watches)
+    path = scene.streams / "trades.yaml"
+    good = path.read_text()
+    path.write_text("{")
+    opened = read_opening(scene.settings)
+    assert opened.first == scene.book.watches
+    assert opened.ran == set(scene.book.watches)
+    assert "trades.yaml" in " ".join(opened.book.problems.values())
+    # Nothing is taken for removed, and the mended file is taken as any change is.
+    assert changes(faces(opened.first), faces(opened.book.wanted()), whole=False) == []
+    assert all(opened.book.may_want(name) for name in opened.first)
+    scene.folders = Folders(scene.settings, scene.clock, opened.book)
+    path.write_text(good)
+    assert scene.changed(1) is None
+    assert scene.changed(5) == set()
+
+
+def faces(declared: Mapping[str, Declared]) -> dict[str, Face]:
+    return {name: one.face(2) for name, one in declared.items()}
+
+
+def test_empty_folder_at_a_start_ends_nothing_that_ran(scene: Scene) -> None:
+    scene.ran("over-purchase")
+    for path in scene.watches.glob("*.yaml"):
+        path.unlink()
+    assert set(read_opening(scene.settings).first) == {"over-purchase"}
+
+
+def test_bad_stream_at_the_first_start_of_all_is_refused(scene: Scene) -> None:
+    (scene.streams / "trades.yaml").write_text("{")
+    with pytest.raises(Refused, match=r"trades\.yaml"):
+        read_opening(scene.settings)
 
 
 def test_a_watch_that_ran_and_cannot_start_makes_the_auditor_not_ready(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 import orjson
@@ -17,6 +17,7 @@ from services.contracts.records import Alert
 from services.lookout.digest import Digest
 from services.lookout.plans import encode_plan, read_plan
 from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
+from services.lookout.standing import found_at
 
 STAGE: Final = "escalation"
 REPETITION_LIMIT: Final = 1000
@@ -54,7 +55,7 @@ def escalate(due: Due, numbers: Numbers, routes: Routes, tell: Tell) -> Turn:
     if due.acknowledged:
         return Turn(decisions=(_decision(due, "ended", "the alert is acknowledged"),), ended=True)
     alert = Alert.decode(due.record.encode())
-    opening = _opening(due)
+    opening, asked_at = _opening(due), _asked_at(due, alert)
     made: list[NewDelivery] = []
     decisions: list[Decision] = []
     for each in due.plan["tell"]:
@@ -64,7 +65,8 @@ def escalate(due: Due, numbers: Numbers, routes: Routes, tell: Tell) -> Turn:
             why = f"{target.channel} to {target.recipient} was told {REPETITION_LIMIT} times"
             decisions.append(_decision(due, "not told", why))
             continue
-        instruction = replace(read_plan(each["plan"], target, routes), grouping=None)
+        planned = read_plan(each["plan"], target, routes)
+        instruction = replace(planned, grouping=None, asked_at=asked_at)
         message = tell(alert, instruction, number, opening, due.now)
         made.append(message)
         decisions.append(_told(due, message))
@@ -102,6 +104,12 @@ def _recorded(step: Step, count: int) -> bytes:
             "steps": count,
         }
     )
+
+
+def _asked_at(due: Due, alert: Alert) -> datetime:
+    """A step is asked for when it is due; one of an alert that came late is as late as that."""
+    came_late = due.accepted_at - found_at(alert)
+    return due.due_at - max(timedelta(0), came_late)
 
 
 def _opening(due: Due) -> str:

@@ -34,7 +34,9 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
             why = f"{target.channel} to {target.recipient} has the alert by delivery {named}"
             return Next(_decision(lost, "already told", why))
         rest = instruction.fallback[place + 1 :]
-        instead = replace(instruction, target=target, fallback=rest, grouping=None)
+        instead = replace(
+            instruction, target=target, fallback=rest, grouping=None, asked_at=lost.tried_at
+        )
         sent = Delivery.decode(lost.record.encode())
         message = tell(
             sent.alert, instead, lost.repetition, _opening(lost), lost.now, _digest(lost, sent)

@@ -24,13 +24,16 @@ def encode_plan(instruction: Instruction) -> bytes:
     if (grouping := instruction.grouping) is not None:
         wait, limit = grouping.wait_seconds, grouping.limit
         plan["grouping"] = {"by": grouping.by, "wait_seconds": wait, "limit": limit}
+    if instruction.asked_at is not None:
+        plan["asked_at_ms"] = int(instruction.asked_at.timestamp() * 1000)
     return orjson.dumps(plan)
 
 
 def read_plan(plan: Mapping[str, Any], target: Target, routes: Routes) -> Instruction:
     """Return the instruction of a row; times of the week are those of today's routes.
 
-    Times that the routes do not name any more hold nothing back.
+    Times that the routes do not name any more hold nothing back. Ages are the ledger's to judge, so
+    when a message was asked for is not read.
     """
     return Instruction(
         target,

@@ -62,7 +62,7 @@ class Instruction:
 
     `template` None means the channel's own default text. `fallback` are asked in sequence after
     the target has refused for good, and with `fallback_on_held` also after a message that was
-    tried waits for a person.
+    tried waits for a person. From `asked_at` the age of a message after intake counts.
     """
 
     target: Target
@@ -72,6 +72,7 @@ class Instruction:
     fallback_on_held: bool = False
     quiet: Quiet | None = None
     grouping: Grouping | None = None
+    asked_at: datetime | None = None
 
     def quiet_for(self, severity: Severity) -> bool:
         """Tell whether there are times at which an alert of this severity is held back."""

@@ -31,7 +31,7 @@ from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
 from services.contracts.records import Delivery
 from services.contracts.states import State, may_move
-from tests.simulation.memory.comparing import START, Both
+from tests.simulation.memory.comparing import AGE_LIMIT, START, Both
 from tests.simulation.memory.comparing_keeper import BothKeepers
 from tests.simulation.memory.suppressions import moment
 from tests.unit.deliverer.builders import delivery
@@ -117,6 +117,19 @@ async def test_what_waits_for_its_retry_waits_on_however_often_it_is_silenced_an
         await both.by_id("b", [key])
         both.check()
         assert [claim.attempt for claim in both.claims] == [1, 2]
+
+
+async def test_a_message_after_intake_is_as_old_as_it_is_late(migrated: str) -> None:
+    async with _two_ledgers(migrated) as keepers:
+        both = keepers.both
+        both.accept([_new(GROUPS[0], 0, 1)])
+        for seconds in (AGE_LIMIT + 5.0, 10.0):
+            await both.pass_time(seconds)
+            keepers.escalate(lambda due, numbers: _turn(due, numbers, 1))
+        await both.sweep("b", [])
+        open_ones = [row for row in both.tables.rows.values() if row.state is not State.HELD]
+        assert [(row.recipient, row.repetition) for row in open_ones] == [("another", 1)]
+        both.check()
 
 
 async def _try_first(both: Both, retry_in_seconds: float) -> None:
@@ -270,19 +283,21 @@ def _piece(some: int, other: int, third: int) -> Evidence:
     return Evidence(IDS[some % len(IDS)], kind, "callback", ("", "p")[third % 2], "", attempt)
 
 
-def _message(record: str, recipient: str, number: int) -> NewDelivery:
+def _message(record: str, recipient: str, number: int, asked_at: datetime | None) -> NewDelivery:
     about: dict[str, Any] = orjson.loads(record)
     base = delivery(int(about["key"]["number"]), recipient=recipient)
     named = delivery_id(base.alert.alert_id, "webhook", recipient, number)
-    made = base.model_copy(update={"delivery_id": named, "repetition": number})
-    return NewDelivery(made, made.encode(), b'{"route":"r"}', None)
+    found = base.alert.model_copy(update={"detected_at_ms": int(START * 1000)})
+    made = base.model_copy(update={"delivery_id": named, "repetition": number, "alert": found})
+    asked = {"asked_at_ms": int(asked_at.timestamp() * 1000)} if asked_at else {}
+    return NewDelivery(made, made.encode(), orjson.dumps({"route": "r"} | asked), None)
 
 
 def _turn(due: Due, numbers: Numbers, some: int) -> Turn:
     if due.acknowledged:
         return Turn(ended=True, decisions=(_decision(due.alert_id, None, "ended"),))
     number = numbers.next(due.alert_id, "webhook", RECIPIENTS[some % 2])
-    made = _message(due.record, RECIPIENTS[some % 2], number)
+    made = _message(due.record, RECIPIENTS[some % 2], number, due.due_at)
     told = _decision(due.alert_id, made.delivery.delivery_id, "told")
     return Turn((made,), (told,), (None, 10.0)[due.repetition < some % 3])
 
@@ -295,7 +310,7 @@ def _follow(lost: Lost, told: Told) -> Next:
         return Next(_decision(lost.alert_id, lost.delivery_id, "already told"), exhausted=True)
     record = orjson.dumps(orjson.loads(lost.record)["alert"]).decode()
     why = _decision(lost.alert_id, lost.delivery_id, f"next of {len(lost.members)}")
-    return Next(why, _message(record, "third", lost.repetition))
+    return Next(why, _message(record, "third", lost.repetition, lost.tried_at))
 
 
 def _decision(alert_id: str, named: str | None, decided: str) -> Decision:

@@ -23,7 +23,7 @@ ORDER BY alert_id FOR NO KEY UPDATE SKIP LOCKED
 """
 _DUE: Final = """
 SELECT e.alert_id, e.name, e.step, e.repetition, e.plan, e.due_at, a.record::text AS record,
-  a.acknowledged_at IS NOT NULL AS acknowledged, ledger_now() AS now
+  a.accepted_at, a.acknowledged_at IS NOT NULL AS acknowledged, ledger_now() AS now
 FROM escalations e JOIN alerts a USING (alert_id)
 WHERE e.alert_id = ANY(%s) AND e.state = 'WAITING' AND e.due_at <= ledger_now()
 ORDER BY e.alert_id, e.due_at, e.name, e.step FOR UPDATE OF e
@@ -49,6 +49,7 @@ class Due:
     plan: dict[str, Any]
     due_at: datetime
     record: str
+    accepted_at: datetime
     acknowledged: bool
     now: datetime
 

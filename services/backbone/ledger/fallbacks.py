@@ -19,7 +19,9 @@ from services.backbone.ledger.intake import NewDelivery
 _LOST: Final = """
 SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.repetition, d.state, d.reason, d.plan,
   d.record::text AS record, coalesce(digest.alerts, '{}') AS members,
-  coalesce(digest.acknowledged, a.acknowledged_at IS NOT NULL) AS acknowledged, ledger_now() AS now
+  coalesce(digest.acknowledged, a.acknowledged_at IS NOT NULL) AS acknowledged,
+  (SELECT max(t.claimed_at) FROM attempts t WHERE t.delivery_id = d.delivery_id) AS tried_at,
+  ledger_now() AS now
 FROM deliveries d JOIN alerts a USING (alert_id) LEFT JOIN LATERAL (
   SELECT array_agg(x.record::text ORDER BY m.created_at, m.delivery_id) AS alerts,
     bool_and(x.acknowledged_at IS NOT NULL) AS acknowledged
@@ -60,6 +62,8 @@ class Lost:
     """The alerts that a digest tells, as JSON; empty for a message about one alert."""
     acknowledged: bool
     """Whether somebody has acknowledged all that it tells."""
+    tried_at: datetime | None
+    """When it was tried last."""
     now: datetime
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, LiteralString
 
 from psycopg.rows import class_row, kwargs_row, scalar_row, tuple_row
 
+from services.backbone.ledger.ages import AGED_SINCE, FOUND
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import fetch_all
 from services.contracts.records import Severity
@@ -102,9 +103,10 @@ _GIVE_BACK: Final = _MOVE.format(
 )
 _TOO_OLD: Final = _MOVE.format(
     condition="state IN ('PENDING', 'RETRY_WAIT')"
-    " AND least(created_at, alerted_at) <= ledger_now() - make_interval(secs => %(age_limit)s)"
+    f" AND {FOUND} <= ledger_now() - make_interval(secs => %(age_limit)s)"
+    f" AND {AGED_SINCE} <= ledger_now() - make_interval(secs => %(age_limit)s)"
     " AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id OFFSET 0)",
-    oldest="least(created_at, alerted_at)",
+    oldest=FOUND,
     swept=_SWEPT,
 )
 

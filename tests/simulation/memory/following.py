@@ -56,12 +56,16 @@ class MemoryEscalations:
 
     def _due(self, key: tuple[str, str, int]) -> Due:
         row, tables = self.tables.steps[key], self.tables
-        record, acknowledged = (
-            tables.alerts[key[0]].encoded.decode(),
-            key[0] in tables.acknowledgements,
+        return Due(
+            *key,
+            repetition=row.repetition,
+            plan=row.plan,
+            due_at=moment(row.due_at),
+            record=tables.alerts[key[0]].encoded.decode(),
+            accepted_at=moment(tables.accepted_at[key[0]]),
+            acknowledged=key[0] in tables.acknowledgements,
+            now=moment(tables.now()),
         )
-        due_at, now = moment(row.due_at), moment(tables.now())
-        return Due(*key, row.repetition, row.plan, due_at, record, acknowledged, now)
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,7 @@ class MemoryFallbacks:
     def _seen(self, row: Row) -> Lost:
         tables, members = self.tables, self.tables.members(row)
         about = [each.alert_id for each in members] or [row.alert_id]
+        tried = [moment(each.claimed_at) for each in tables.tries(row.delivery_id).values()]
         return Lost(
             delivery_id=row.delivery_id,
             alert_id=row.alert_id,
@@ -105,6 +110,7 @@ class MemoryFallbacks:
             record=row.record,
             members=[tables.alerts[each.alert_id].encoded.decode() for each in members],
             acknowledged=all(each in tables.acknowledgements for each in about),
+            tried_at=max(tried, default=None),
             now=moment(tables.now()),
         )
 

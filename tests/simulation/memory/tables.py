@@ -58,7 +58,8 @@ class Row:
     @property
     def aged_since(self) -> float:
         """From when its age counts."""
-        return min(self.created_at, self.alerted_at)
+        asked_at: float = self.plan.get("asked_at_ms", 0) / 1000
+        return max(min(self.created_at, self.alerted_at), asked_at)
 
 
 @dataclass(slots=True)

@@ -59,7 +59,7 @@ def due(step: Step, number: int = 0, repetition: int = 0, acknowledged: bool = F
     recorded = begin([Escalation("desk", (step,) * (number + 1))])[number]
     plan: dict[str, Any] = orjson.loads(recorded.plan)
     told = (ALERT.alert_id, "desk", number, repetition, plan, NOW)
-    return Due(*told, ALERT.encode().decode(), acknowledged, NOW)
+    return Due(*told, ALERT.encode().decode(), NOW, acknowledged, NOW)
 
 
 @given(steps, st.integers(0, 3), st.integers(0, 1000))
@@ -139,6 +139,7 @@ def lost(*fallback: Target, first: Target = DESK, **changes: Any) -> Lost:
         "record": delivery.encode().decode(),
         "members": [],
         "acknowledged": False,
+        "tried_at": NOW,
         "now": NOW,
     }
     return Lost(**given | changes)

@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from itertools import chain
 from typing import Final
@@ -31,6 +31,7 @@ class Circumstances:
         self._spoken: tuple[Silence, ...] = ()
         self._fired: Sources = {}
         self._own: deque[tuple[float, Firing]] = deque(maxlen=INHIBITORS_LIMIT)
+        self._doubted: frozenset[str] = frozenset()
         self._acknowledged: frozenset[str] = frozenset()
         self._loosened = 0
 
@@ -42,19 +43,35 @@ class Circumstances:
     def loosened(self) -> int:
         """How often something that holds alerts back was seen to have ended.
 
-        A silence that is over, or an inhibiting alert that somebody has acknowledged.
+        A silence that is over, an inhibiting alert that somebody has acknowledged, or a copy of one
+        that did more than the alert itself.
         """
         return self._loosened
 
-    def refresh(self, spoken: tuple[Silence, ...], rows: Sequence[InhibitorRow]) -> None:
-        """Take over what the ledger shows; what was fired here moments ago is kept beside it."""
+    @property
+    def doubted(self) -> frozenset[str]:
+        """Those alerts that only the ledger, read from now on, can tell of."""
+        return self._doubted
+
+    def refresh(
+        self,
+        spoken: tuple[Silence, ...],
+        rows: Sequence[InhibitorRow],
+        doubted: Set[str] = frozenset(),
+    ) -> None:
+        """Take over what the ledger shows; what was fired here moments ago is kept beside it.
+
+        Not so the firings of alerts that were `doubted` before the ledger was read.
+        """
         acknowledged = frozenset(row.alert_id for row in rows if row.acknowledged)
         with self._lock:
             silences = {each.silence_id for each in spoken}
             over = any(each.silence_id not in silences for each in self._spoken)
-            self._loosened += over or not acknowledged <= self._acknowledged
-            self._spoken, self._acknowledged = spoken, acknowledged
+            left = self._leave(doubted)
             self._fired = _sources(rows, self._recent())
+            did_more = any(source not in self._fired.get(key, ()) for key, source in left)
+            self._loosened += over or did_more or not acknowledged <= self._acknowledged
+            self._spoken, self._acknowledged = spoken, acknowledged
 
     def fire(self, routes: Routes, alerts: Iterable[Alert], at: datetime) -> None:
         """Add those of the alerts that inhibit others; they do so from now on."""
@@ -67,6 +84,25 @@ class Circumstances:
         ]
         if firings:
             self._add(firings)
+
+    def doubt(self, alert_ids: Set[str]) -> None:
+        """Leave it to the ledger what alerts inhibit that were not recorded now.
+
+        A copy has a time of its own, and its alert may be over or acknowledged. It counts until the
+        next refresh, since what was recorded moments ago may not be read yet.
+        """
+        if not alert_ids:
+            return
+        with self._lock:
+            self._doubted |= alert_ids & {source.alert_id for _, (_, source) in self._own}
+
+    def _leave(self, doubted: Set[str]) -> list[Firing]:
+        """Take back and return what doubted alerts have fired."""
+        own = list(self._own)
+        self._own.clear()
+        self._own.extend(each for each in own if each[1][1].alert_id not in doubted)
+        self._doubted -= doubted
+        return [firing for _, firing in own if firing[1].alert_id in doubted]
 
     def _add(self, firings: Iterable[Firing]) -> None:
         now = self._clock.monotonic_seconds()

@@ -133,11 +133,13 @@ class Lookout:
                 unusable[arrival.alert.alert_id] = made
             else:
                 routed.append(made)
+        self.circumstances.doubt(unusable.keys())
         return routed, unusable
 
     def record(self, part: Sequence[NewAlert]) -> Accepted:
         """Record alerts and deliveries together; say which are new."""
         accepted = self.ledger.accept(part)
+        self.circumstances.doubt({each.alert.alert_id for each in part} - accepted.new)
         repeats = len(part) - len(accepted.new) - len(accepted.unstorable)
         metrics.ALERTS.labels("repeat").inc(repeats)
         for each in _new(part, accepted):

@@ -3,7 +3,7 @@
 What a sweep looks at is not locked: it is judged at a later moment, in another statement.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -38,8 +38,13 @@ class KnownCircumstances(Circumstances):
         super().__init__(clock)
         self._knowledge = knowledge
 
-    def refresh(self, spoken: tuple[Silence, ...], rows: Sequence[InhibitorRow]) -> None:
-        super().refresh(spoken, rows)
+    def refresh(
+        self,
+        spoken: tuple[Silence, ...],
+        rows: Sequence[InhibitorRow],
+        doubted: Set[str] = frozenset(),
+    ) -> None:
+        super().refresh(spoken, rows, doubted)
         self._knowledge.read_at = self._knowledge.asked_at
 
 

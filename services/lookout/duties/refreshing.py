@@ -26,9 +26,9 @@ class Refreshing:
         Raises:
             Transient: Postgres is away; what stood before still does.
         """
-        routes = self.routes()
+        routes, doubted = self.routes(), self.circumstances.doubted
         spoken = read_silences(self.silences.standing(), routes.times)
-        self.circumstances.refresh(spoken, self._fresh(routes))
+        self.circumstances.refresh(spoken, self._fresh(routes), doubted)
         return 0
 
     def _fresh(self, routes: Routes) -> list[InhibitorRow]:

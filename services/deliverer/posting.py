@@ -190,7 +190,7 @@ def retry_after_seconds(value: str | None, now_ms: int) -> float | None:
         return float(value.strip()[:9])
     try:
         at = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     zoned = at if at.tzinfo else at.replace(tzinfo=UTC)
     return max(0.0, zoned.timestamp() - now_ms / 1000)

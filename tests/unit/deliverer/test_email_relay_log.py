@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear, Undelivered
@@ -26,6 +26,8 @@ ONE = delivery(1, channel="email").model_copy(update={"delivery_id": ID})
 LOGGED_AT = datetime(2026, 11, 21, 16, 12, 19, tzinfo=UTC)
 NOW_MS = int(LOGGED_AT.timestamp() * 1000) + 3_600_000
 ABSENCE = 360.0
+TIMES = st.from_regex(rb"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d) x\Z")
+"""Of moments that there are, mostly, not."""
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +102,8 @@ def test_both_forms_of_time_are_read() -> None:
     assert stamp_ms(b"Dec 31 23:59:59 relay x", new_year) == new_year - 601_000
 
 
-@given(st.lists(st.binary(max_size=80)))
+@given(st.lists(st.binary(max_size=80) | TIMES))
+@example([b"2026-11-21T16:12:60Z relay x"])
 def test_any_bytes_are_read_or_passed_over(lines: list[bytes]) -> None:
     read([line + b"\n" for line in lines], f"<{ID}@{DOMAIN}>", DOMAIN, NOW_MS)
 

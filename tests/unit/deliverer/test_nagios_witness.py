@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.backbone.clock import ManualClock
@@ -61,6 +61,7 @@ def test_a_status_file_is_read() -> None:
 
 
 @given(st.text() | st.text("{}=\n \tinfoservicestatus", max_size=200))
+@example(f"info {{\ncreated={'1' * 5000}\n}}")
 def test_any_text_is_read_or_passed_over(text: str) -> None:
     read_status(text.splitlines())
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.contracts.records import Severity
@@ -50,6 +50,7 @@ def test_answers_of_new_and_old_servers_are_read() -> None:
 
 
 @given(st.binary(max_size=80) | st.text('{}[]":result status0-1,<>/', max_size=80).map(str.encode))
+@example(b"<status>" + b"1" * 5000 + b"</status>")
 def test_any_answer_is_read_or_none(body: bytes) -> None:
     found = answer(body)
     assert found is None or isinstance(found.status, int)

@@ -18,7 +18,7 @@ from services.backbone.clock import ManualClock
 from services.contracts import recipients
 from services.contracts.records import Severity
 from services.deliverer.channel import Message, SendWindow
-from services.deliverer.channels.push.answers import answered, unanswered
+from services.deliverer.channels.push.answers import answered, asks_for_renewal, unanswered
 from services.deliverer.channels.push.credential import (
     EARLY_AFTER_MS,
     RENEW_AFTER_MS,
@@ -40,6 +40,9 @@ from tests.unit.deliverer.builders import delivery
 
 NOW_MS = 1_795_253_400_000
 TOKEN = "ab" * 32
+Json: st.SearchStrategy[object] = st.one_of(
+    st.none(), st.integers(), st.text(max_size=9), st.lists(st.none()), st.just({})
+)
 Texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4096)
 Ids = st.integers(0, 2**128 - 1).map(lambda number: f"{number:032x}")
 
@@ -182,6 +185,12 @@ def test_a_failed_authentication_says_what_to_check() -> None:
     outcome = answered(403, {"reason": "BadCertificate"}, "", None)
     assert isinstance(outcome, Refused)
     assert "push_key_id" in outcome.reason
+
+
+@given(st.sampled_from([400, 403, 410]), Json)
+def test_only_a_403_that_names_the_token_asks_for_another(status: int, reason: object) -> None:
+    assert not asks_for_renewal(status, {"reason": reason})
+    assert asks_for_renewal(status, {"reason": "ExpiredProviderToken"}) == (status == 403)
 
 
 def ended(last_stream_id: int) -> ConnectionTerminated:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from services.contracts import recipients
 from services.deliverer.channel import Message
 from services.deliverer.channels.slack.answers import answered
-from services.deliverer.channels.slack.message import body, timestamp_of
+from services.deliverer.channels.slack.message import body, next_cursor, timestamp_of
 from services.deliverer.channels.slack.pace import Pace
 from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
 from tests.unit.deliverer.builders import delivery
@@ -97,6 +97,12 @@ def test_any_text_is_found_again_by_text_and_by_metadata(text: str) -> None:
 @given(st.lists(Json, max_size=4))
 def test_any_history_is_searched_without_harm(messages: list[object]) -> None:
     assert timestamp_of(messages, "a" * 32) is None
+
+
+@given(st.fixed_dictionaries({}, optional={"response_metadata": Json}))
+def test_any_page_of_the_history_has_a_next_one_or_none(page: dict[str, object]) -> None:
+    assert isinstance(next_cursor(page), str)
+    assert next_cursor({"response_metadata": {"next_cursor": "bmV4dA=="}}) == "bmV4dA=="
 
 
 @given(st.lists(st.tuples(st.sampled_from("AB"), st.floats(0, 5)), max_size=60))

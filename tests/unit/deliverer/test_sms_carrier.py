@@ -11,16 +11,34 @@ from io import BufferedReader
 from itertools import count
 
 import pytest
+from pydantic import SecretStr
 
 from services.backbone.clock import SystemClock
 from services.backbone.sockets import has_news
+from services.deliverer.channel import Doubt, Message, SendWindow, Unclear
 from services.deliverer.channels.sms import carrier as carriers
 from services.deliverer.channels.sms.carrier import Carrier, NoAnswer, Way
+from services.deliverer.channels.sms.channel import SmsChannel
 from services.deliverer.channels.sms.connections import Connections
+from services.deliverer.channels.sms.settings import SmsSettings
+from services.deliverer.outcomes import Unknown
 from services.machine.waiting import wait_until
 from tests.unit.deliverer.answers import answering
+from tests.unit.deliverer.builders import delivery
 
 TWILIO = "https://api.twilio.com"
+ONE = delivery(1, "sms", "+41791234567")
+UNREADABLE = [
+    *(b"no JSON", b"[]", b"7", b"null", b"[" * 100_000, b'{"meta": 1}'),
+    b'{"date_updated": 7}',
+    b'{"messages": [{"date_created": "Thu, 01 Jan 99999999999 00:00:00 GMT"}]}',
+    b'{"date_updated": "Thu, 01 Jan 99999999999 00:00:00 GMT"}',
+    b'{"messages": 7}',
+    b'{"messages": [7]}',
+    b'{"messages": [{"body": 7}]}',
+    b'{"messages": [], "next_page_uri": 7}',
+]
+"""Answers that its parser fails at, each in a way of its own."""
 
 
 @dataclass
@@ -44,6 +62,20 @@ class FarEnd:
     def carrier(self, connections: Connections | None = None) -> Carrier:
         way = Way(connections or self.connections(0), 5.0, 5.0)
         return Carrier(way, lambda: self.told.append(f"{len(self.came)} came before"))
+
+    def channel(self) -> SmsChannel:
+        settings = SmsSettings(
+            sms_account_sid="AC" + "0" * 32,
+            sms_auth_token=SecretStr("token"),
+            sms_sender="+15005550006",
+            sms_api_url=self.url,
+        )
+        return SmsChannel(settings, SystemClock())
+
+
+def window() -> SendWindow:
+    clock = SystemClock()
+    return SendWindow(clock, clock.monotonic_seconds() + 60)
 
 
 @contextmanager
@@ -137,6 +169,23 @@ def test_what_is_huge_cut_or_no_answer_is_none(
             carrier.request("GET", f"{TWILIO}/x")
     assert carrier.answer is None
     assert len(there.came) == 1
+
+
+@pytest.mark.parametrize("answer", UNREADABLE)
+async def test_what_twilios_client_cannot_read_is_in_doubt(answer: bytes) -> None:
+    with far_end(answering(answer, status=b"201 Created")) as there:
+        channel = there.channel()
+        assert isinstance(await channel.send(Message(ONE, attempt=1), window()), Unknown)
+        await channel.close()
+
+
+@pytest.mark.parametrize("answer", UNREADABLE)
+async def test_a_list_that_twilios_client_cannot_read_proves_nothing(answer: bytes) -> None:
+    with far_end(answering(answer)) as there:
+        channel = there.channel()
+        doubt = Doubt(ONE, attempt=1, claimed_at_ms=0, lease_over_at_ms=1)
+        assert isinstance(await channel.look_up(doubt), Unclear)
+        await channel.close()
 
 
 def test_nothing_leaves_where_nobody_listens() -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
@@ -13,6 +13,13 @@ from services.deliverer.outcomes import Accepted, Permanent, Refused, Unknown
 from services.deliverer.posting import retry_after_seconds
 
 NOW_MS = 1_795_253_400_000
+Numbers = st.integers(0, 60) | st.integers(-(10**30), 10**30)
+Dates = st.builds(
+    "{} {} Jan {} {}:{}:{} {}".format,
+    *(st.sampled_from(["Thu,", "Thu", "1", ""]), Numbers, Numbers, Numbers, Numbers, Numbers),
+    st.sampled_from(["GMT", "-0000", "+9999", "EST", ""]) | Numbers.map("{:+}".format),
+)
+"""Dates as headers write them, mostly of years and hours that there are not."""
 
 
 @pytest.mark.promise("in_doubt", "webhook")
@@ -59,7 +66,8 @@ def test_retry_after_is_read_as_seconds_and_as_a_date() -> None:
     assert outcome.retry_after_seconds == 17
 
 
-@given(st.text(max_size=60))
+@given(st.text(max_size=60) | Dates)
+@example("Thu, 01 Jan 99999999999 00:00:00 GMT")
 def test_any_retry_after_is_read_or_ignored(value: str) -> None:
     found = retry_after_seconds(value, NOW_MS)
     assert found is None or found >= 0

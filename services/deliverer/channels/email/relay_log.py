@@ -124,7 +124,7 @@ def stamp_ms(line: bytes, now_ms: int) -> int | None:
     more than a day ahead.
     """
     if found := _ISO.match(line):
-        return int(datetime.fromisoformat(found[0].decode()).timestamp() * 1000)
+        return _moment_ms(found[0].decode())
     found = _OLD.match(line)
     if found is None or found[1] not in _MONTHS:
         return None
@@ -136,6 +136,14 @@ def stamp_ms(line: bytes, now_ms: int) -> int | None:
         for each in (year + 1, year, year - 1)
     )
     return next((each for each in times if each <= now_ms + _DAY_MS), None)
+
+
+def _moment_ms(written: str) -> int | None:
+    """Return a moment, None if there is none like that, such as a leap second."""
+    try:
+        return int(datetime.fromisoformat(written).timestamp() * 1000)
+    except ValueError:
+        return None
 
 
 def _begin(

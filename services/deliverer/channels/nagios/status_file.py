@@ -7,6 +7,7 @@ from typing import Final
 
 from services.deliverer.channels.nagios.wording import Place
 
+_DIGITS_LIMIT: Final = 18
 _KINDS: Final = frozenset({"info", "programstatus", "hoststatus", "servicestatus"})
 
 
@@ -85,4 +86,5 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _number(value: str | None) -> int:
-    return int(value) if value is not None and value.isdecimal() else 0
+    readable = value is not None and value.isdecimal() and len(value) <= _DIGITS_LIMIT
+    return int(value or 0) if readable else 0

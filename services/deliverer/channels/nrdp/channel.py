@@ -27,7 +27,7 @@ from services.deliverer.posting import (
 
 _OF_THE_MESSAGE: Final = frozenset({"BAD JSON", "BAD XML", "NO DATA"})
 """Refusals for the message's sake; all others are for the server's, whoever sends."""
-_XML_STATUS: Final = re.compile(r"<status>\s*(-?\d+)\s*</status>")
+_XML_STATUS: Final = re.compile(r"<status>\s*(-?\d{1,9})\s*</status>")
 _XML_MESSAGE: Final = re.compile(r"<message>([^<]*)</message>")
 
 

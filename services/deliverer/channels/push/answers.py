@@ -12,10 +12,16 @@ from services.deliverer.channels.push.stream import Stream
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 from services.deliverer.posting import REASON_LIMIT, failed, trouble_of
 
-RENEWABLE: Final = frozenset({"ExpiredProviderToken", "InvalidProviderToken"})
+_RENEWABLE: Final = frozenset({"ExpiredProviderToken", "InvalidProviderToken"})
 """Reasons of a 403 that a newly signed token may heal."""
 _AUTH_ADVICE: Final = "check push_key, push_key_id, push_team_id, push_topic and this clock"
 _NOT_TAKEN: Final = frozenset({429, 500, 503})
+
+
+def asks_for_renewal(status: int, said: Mapping[str, Any]) -> bool:
+    """Tell whether Apple refused the token, and not what it was shown for."""
+    reason = said.get("reason")
+    return status == 403 and isinstance(reason, str) and reason in _RENEWABLE
 
 
 def reason_of(status: int, said: Mapping[str, Any]) -> str:

@@ -10,7 +10,12 @@ from services.backbone.clock import Clock
 from services.backbone.ledger.dropped import DroppedAddresses
 from services.contracts import recipients
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
-from services.deliverer.channels.push.answers import RENEWABLE, answered, reason_of, unanswered
+from services.deliverer.channels.push.answers import (
+    answered,
+    asks_for_renewal,
+    reason_of,
+    unanswered,
+)
 from services.deliverer.channels.push.credential import Credential
 from services.deliverer.channels.push.devices import Device, DroppedTokens, dropped
 from services.deliverer.channels.push.lines import Line, Lines
@@ -123,8 +128,7 @@ class PushChannel:
             return await self._gone(device, said, now_ms)
         if status == 200:
             await self._tokens.alive(device)
-        renewable = status == 403 and said.get("reason") in RENEWABLE
-        if renewable and self._credential.rejected(token, now_ms):
+        if asks_for_renewal(status, said) and self._credential.rejected(token, now_ms):
             return Refused(f"{reason_of(status, said)}: signed anew")
         wait = retry_after_seconds(response.headers.get("retry-after"), now_ms)
         return answered(status, said, response.headers.get("apns-id", ""), wait)

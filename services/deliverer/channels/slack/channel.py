@@ -22,7 +22,7 @@ from services.deliverer.channel import (
     Unclear,
 )
 from services.deliverer.channels.slack.answers import answered
-from services.deliverer.channels.slack.message import body, timestamp_of
+from services.deliverer.channels.slack.message import body, next_cursor, timestamp_of
 from services.deliverer.channels.slack.pace import Pace
 from services.deliverer.channels.slack.settings import SlackSettings
 from services.deliverer.outcomes import Outcome, Permanent, Refused
@@ -149,7 +149,7 @@ class SlackChannel:
                 return Taken(f"{conversation}/{found}", "in the conversation's history")
             if not page.get("has_more"):
                 return None
-            asked["cursor"] = str(page.get("response_metadata", {}).get("next_cursor", ""))
+            asked["cursor"] = next_cursor(page)
         return Unclear(f"the history has more than {PAGES_LIMIT} pages since then")
 
     async def _history(self, asked: Mapping[str, str]) -> dict[str, Any]:

@@ -38,6 +38,12 @@ def timestamp_of(messages: Iterable[Any], delivery_id: str) -> str | None:
     return None
 
 
+def next_cursor(page: Mapping[str, Any]) -> str:
+    """Return where the history goes on after a page, or nothing."""
+    metadata = page.get("response_metadata")
+    return str(metadata.get("next_cursor", "")) if isinstance(metadata, Mapping) else ""
+
+
 def _carries(message: Mapping[str, Any], delivery_id: str) -> bool:
     metadata = message.get("metadata")
     payload = metadata.get("event_payload") if isinstance(metadata, Mapping) else None

@@ -25,6 +25,11 @@ from services.deliverer.threads import DaemonThreads
 
 _SEND_TIMEOUT_SECONDS: Final = 20.0
 _REASON_LIMIT: Final = 200
+_UNREADABLE: Final = (
+    *(TwilioException, ValueError, LookupError, AttributeError, TypeError),
+    *(OverflowError, RecursionError),
+)
+"""What Twilio's client ends with where an answer is not of the form that it expects."""
 
 
 class SmsChannel:
@@ -69,7 +74,7 @@ class SmsChannel:
             return await self._threads.run(lambda: self._look_up(doubt))
         except NoAnswer as error:
             return Unclear(f"Twilio's list was not to be had: {error}"[:_REASON_LIMIT])
-        except (TwilioException, ValueError, KeyError) as error:
+        except _UNREADABLE as error:
             return Unclear(f"Twilio's list could not be read: {_told(error)}")
 
     def unusable(self) -> str | None:
@@ -82,9 +87,10 @@ class SmsChannel:
 
     def _create(self, message: Message, window: SendWindow, gate: "Gate") -> Outcome:
         carrier = self._carrier(window.remaining_seconds(), gate.open)
+        terms = self._terms(message)
         try:
-            with suppress(TwilioException, ValueError):  # the answer itself is judged below
-                self._client(carrier).messages.create(**self._terms(message))
+            with suppress(*_UNREADABLE):  # the answer itself is judged below
+                self._client(carrier).messages.create(**terms)
         except NoAnswer as error:
             return _failed(str(error), window)
         if carrier.answer is None:

@@ -20,6 +20,7 @@ CORE_TOO = (
 USE_CASE_WORDS = re.compile(r"\b(trades?|purchas\w*|orders?|shares|stocks?|order_id)\b", re.I)
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 400
+JAVA_COLUMNS_MAX = 120
 BANNED_CALLS = {
     "time.time": "take a Clock (services/backbone/clock.py)",
     "time.sleep": "take a Clock, or wait on an event",
@@ -51,6 +52,17 @@ def test_python_file_is_tidy(name: str) -> None:
     if text.count("\n") > FILE_LINES_MAX:
         problems.append(f"over {FILE_LINES_MAX} lines: split it by subject")
     assert not problems, f"{name}: " + "; ".join(problems)
+
+
+@pytest.mark.parametrize("name", tracked(".java"))
+def test_java_file_is_tidy(name: str) -> None:
+    lines = enumerate((ROOT / name).read_text().splitlines(), start=1)
+    wide = [
+        number
+        for number, line in lines
+        if len(line) > JAVA_COLUMNS_MAX and not line.startswith("import ")
+    ]
+    assert not wide, f"{name}: over {JAVA_COLUMNS_MAX} columns in lines {wide}"
 
 
 def long_functions(tree: ast.AST) -> Iterator[str]:

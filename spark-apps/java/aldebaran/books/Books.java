@@ -65,8 +65,8 @@ public final class Books {
 
     /**
      * Returns for each event its key, `events` (its book, as structs of what is kept and `at_ms`), the totals,
-     * `forgotten`, and `appended_at`. What a query does not name is not reckoned. Events are taken out of a book after the
-     * totals were reckoned, in a step of its own: only so Spark filters by totals before it.
+     * `forgotten`, and `appended_at`. What a query does not name is not reckoned. Events are taken out of a book
+     * after the totals were reckoned, in a step of its own: only so Spark filters by totals before it.
      *
      * @param kept what {@link #kept} returned
      * @param given the columns of the events that it was given

@@ -14,15 +14,17 @@ import org.apache.spark.sql.streaming.StatefulProcessor;
 import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
+import org.apache.spark.sql.streaming.ValueState;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Keeps each key's book, and gives it out with each event that comes.
  *
- * <p>Events have the columns key, source (int), append time (ms since 1970), and what {@link Layout} writes of them; results have key, book,
- * append time, and how many events the book has forgotten. Rows of one call are taken in append time's sequence: Real-time Mode calls with one row as it
- * comes, micro-batches with all rows of a key in any sequence.
+ * <p>Events have the columns key, source (int), append time (ms since 1970), and what {@link Layout} writes of them;
+ * results have key, book, append time, and how many events the book has forgotten. Rows of one call are taken in
+ * append time's sequence: Real-time Mode calls with one row as it comes, micro-batches with all rows of a key in any
+ * sequence.
  */
 final class Keeper extends StatefulProcessor<String, Row, Row> {
     private static final int SOURCE = 1;
@@ -49,7 +51,8 @@ final class Keeper extends StatefulProcessor<String, Row, Row> {
 
     private <V> WriteBack<V> writeBack(
             String name, Encoder<V> encoder, Function<V, byte[]> packed, Function<byte[], V> unpacked) {
-        WriteBack<V> made = new WriteBack<>(getHandle().getValueState(name, encoder, TTLConfig.NONE()), packed, unpacked);
+        ValueState<V> state = getHandle().getValueState(name, encoder, TTLConfig.NONE());
+        WriteBack<V> made = new WriteBack<>(state, packed, unpacked);
         BatchEnd.before(getHandle(), made::flush);
         return made;
     }

@@ -7,10 +7,11 @@ import java.util.List;
 import org.apache.spark.unsafe.Platform;
 
 /**
- * The values that were put last, by key, in one array; where there is no more room, the oldest are to be taken out first.
+ * The values that were put last, by key, in one array; where there is no more room, the oldest are to be taken out
+ * first.
  *
- * <p>Each as an object of its own would outlive some collections, and then change: Java's collector would copy all of them
- * again and again, and look through the old ones for what is new. A value that outgrows its place counts as new.
+ * <p>Each as an object of its own would outlive some collections, and then change: Java's collector would copy all of
+ * them again and again, and look through the old ones for what is new. A value that outgrows its place counts as new.
  */
 public final class Ring {
     private static final int START_BYTES = 1 << 16;

@@ -12,7 +12,8 @@ import org.apache.spark.sql.types.DoubleType;
 /**
  * One number over a column of a book's events: null where no event has a value, as in SQL; a count is then 0.
  *
- * <p>A sum of whole numbers that would not fit stays at the end of their range, so that it can be compared all the same.
+ * <p>A sum of whole numbers that would not fit stays at the end of their range, so that it can be compared all the
+ * same.
  */
 public final class Total implements Serializable {
     private static final long serialVersionUID = 1;

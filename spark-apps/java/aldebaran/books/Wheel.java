@@ -11,9 +11,9 @@ import org.apache.spark.sql.streaming.ValueState;
  * Which keys are to be looked at when, by the clock of each source: the append time of what came from it.
  *
  * <p>A key's events all come from one partition of one topic, in append time's sequence, so no clock but this one can
- * tell when nothing more of its time will come; a partition that is far behind, or stands still, loses nothing. Spark's own
- * timers look into the store after each event, which takes as long as the event itself; here a few keys are looked
- * at with each event, and nothing is read while none is due.
+ * tell when nothing more of its time will come; a partition that is far behind, or stands still, loses nothing.
+ * Spark's own timers look into the store after each event, which takes as long as the event itself; here a few keys
+ * are looked at with each event, and nothing is read while none is due.
  */
 final class Wheel {
     /** As fine as this the time is divided in which a book is kept, but not below a second. */
@@ -37,8 +37,10 @@ final class Wheel {
     /** The bundle of a step that still has room. */
     private record Bundle(int number, int size, String keys) {
         Bundle with(String key) {
-            boolean full = size == KEYS_PER_BUNDLE;
-            return full ? new Bundle(number + 1, 1, key) : new Bundle(number, size + 1, size == 0 ? key : keys + BETWEEN + key);
+            if (size == KEYS_PER_BUNDLE) {
+                return new Bundle(number + 1, 1, key);
+            }
+            return new Bundle(number, size + 1, size == 0 ? key : keys + BETWEEN + key);
         }
     }
 
@@ -54,9 +56,9 @@ final class Wheel {
     };
 
     /**
-     * {@code due} holds keys by source, step and bundle: a row for each key would be as many as there are books, and a list
-     * for each step is worse, since RocksDB copies the whole for whatever is appended. {@code hands} holds each source's
-     * step that is to be looked at next.
+     * {@code due} holds keys by source, step and bundle: a row for each key would be as many as there are books, and
+     * a list for each step is worse, since RocksDB copies the whole for whatever is appended. {@code hands} holds
+     * each source's step that is to be looked at next.
      */
     Wheel(WriteBack<String> due, ValueState<Long> hands, long keptMs) {
         this.due = due;

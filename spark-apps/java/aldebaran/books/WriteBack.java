@@ -4,8 +4,8 @@ import java.util.function.Function;
 import org.apache.spark.sql.streaming.ValueState;
 
 /**
- * One value for each key, of which the task's last stay in its memory: they are written when others take their place, or
- * when the batch ends, and not with each change.
+ * One value for each key, of which the task's last stay in its memory: they are written when others take their place,
+ * or when the batch ends, and not with each change.
  *
  * <p>Nothing is lost by that: state counts only once the batch is committed, and without that its events come again.
  */

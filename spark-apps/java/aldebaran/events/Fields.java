@@ -12,8 +12,8 @@ import org.apache.spark.sql.types.StructType;
 /**
  * Tells which column an object's next field is.
  *
- * <p>Most of a stream's records name their fields in one sequence, so the first guess is the name that stood at this place in the record
- * before: its bytes are compared, and no name is looked up.
+ * <p>Most of a stream's records name their fields in one sequence, so the first guess is the name that stood at this
+ * place in the record before: its bytes are compared, and no name is looked up.
  */
 final class Fields {
     /** The object has no more of them, or is malformed. */

@@ -72,20 +72,26 @@ public final class Json implements Serializable {
     private FailureSafeParser<byte[]> parser(JSONOptions options) {
         JacksonParser fields = new JacksonParser(schema, options, false, Call.listed());
         return new FailureSafeParser<>(
-                json -> fields.parse(json, Json::opened, UTF8String::fromBytes), PermissiveMode$.MODULE$, schema, UNUSED);
+                json -> fields.parse(json, Json::opened, UTF8String::fromBytes),
+                PermissiveMode$.MODULE$,
+                schema,
+                UNUSED);
     }
 
     private static JsonParser opened(JsonFactory factory, byte[] json) {
         try {
             return mayBeUtf8(json)
                     ? factory.createParser(json)
-                    : factory.createParser(new InputStreamReader(new ByteArrayInputStream(json), StandardCharsets.UTF_8));
+                    : factory.createParser(
+                            new InputStreamReader(new ByteArrayInputStream(json), StandardCharsets.UTF_8));
         } catch (IOException never) {
             throw new UncheckedIOException(never);
         }
     }
 
-    /** Bytes that begin otherwise would be read as UTF-16 or UTF-32, or without their mark: nobody else reads them so. */
+    /**
+     * Bytes that begin otherwise would be read as UTF-16 or UTF-32, or without their mark: nobody else reads them so.
+     */
     private static boolean mayBeUtf8(byte[] json) {
         return json.length < 2 || json[0] > 0 && json[1] != 0;
     }

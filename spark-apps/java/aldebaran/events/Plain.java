@@ -12,9 +12,11 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Reads an object of which each value is null or just of its column's type, as Spark's parser would; of any other, nothing.
+ * Reads an object of which each value is null or just of its column's type, as Spark's parser would; of any other,
+ * nothing.
  *
- * <p>Spark's parser makes defaults and filters ready for each record, and boxes its columns' places; a plain one needs none of that.
+ * <p>Spark's parser makes defaults and filters ready for each record, and boxes its columns' places; a plain one
+ * needs none of that.
  */
 final class Plain {
     private final JsonFactory factory;

@@ -100,7 +100,8 @@ final class Lane {
     private void refuseIfApart() {
         if (begun < expected && System.nanoTime() - openedNs > BEGIN_LIMIT_NS) {
             throw new IllegalStateException("a task that writes to this one has not begun here for 20 s: it waits for "
-                    + "a free slot, or runs in another process; then set spark.shuffle.manager.incremental to streaming");
+                    + "a free slot, or runs in another process; then set spark.shuffle.manager.incremental to "
+                    + "streaming");
         }
     }
 

@@ -3,6 +3,7 @@ package aldebaran.sql;
 import java.io.Serializable;
 import java.util.Arrays;
 import org.apache.spark.sql.Column;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
 import org.apache.spark.sql.classic.ExpressionUtils;
@@ -24,8 +25,8 @@ public final class Call {
      */
     public static Column of(Serializable object, String method, Column argument, DataType result, boolean pure) {
         Literal called = Literal.create(object, new ObjectType(object.getClass()));
-        return ExpressionUtils.column(
-                new Invoke(called, method, result, listed(ExpressionUtils.expression(argument)), listed(), true, true, pure));
+        Seq<Expression> given = listed(ExpressionUtils.expression(argument));
+        return ExpressionUtils.column(new Invoke(called, method, result, given, listed(), true, true, pure));
     }
 
     /** Returns a sequence of Scala's. */

@@ -16,9 +16,9 @@ import org.rocksdb.WriteBufferManager;
 /**
  * A plugin of Spark's: RocksDB has the memory that it may take in few large shards.
  *
- * <p>Spark lets RocksDB divide its cache, which makes up to 64 shards of it. A file's filter, and its index, are one block each,
- * of up to a megabyte, in one shard. Where a shard has room for hardly one, they push each other out, and every look for a
- * key reads one whole from the disk, while most of the memory holds what nobody asks for.
+ * <p>Spark lets RocksDB divide its cache, which makes up to 64 shards of it. A file's filter, and its index, are one
+ * block each, of up to a megabyte, in one shard. Where a shard has room for hardly one, they push each other out, and
+ * every look for a key reads one whole from the disk, while most of the memory holds what nobody asks for.
  */
 public final class StateMemory implements SparkPlugin {
     private static final String SETTINGS = "spark.sql.streaming.stateStore.rocksdb.";

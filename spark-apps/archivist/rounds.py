@@ -13,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from archivist import metrics
 from archivist.account_run import AccountRun
 from archivist.declaration import AccountDeclaration
+from archivist.headway import headway, tasks_ended
 from archivist.queries import archive_folder, start_archiving, start_rejecting
 from archivist.settings import ArchivistSettings
 from archivist.shelving import Shelver
@@ -35,7 +36,7 @@ class Scene:
     settings: ArchivistSettings
     life: Life
     progress: Progress
-    """Beats with every batch and every job that came to its end."""
+    """Beats with every batch, every task of an account, and every job that came to its end."""
 
 
 class Rounds:
@@ -79,17 +80,19 @@ class Rounds:
         self, account: AccountDeclaration, streams: Mapping[str, StreamDeclaration]
     ) -> Task:
         read = {name: streams[name] for name in account.streams}
-        run = AccountRun(self._scene.spark, self._scene.settings, account, read)
+        scene = self._scene
+        run = AccountRun(scene.spark, scene.settings, account, read)
 
         def work() -> bool:
             known = [self._complete_until_ms.get(name) for name in account.streams]
             complete = [until_ms for until_ms in known if until_ms is not None]
             if len(complete) < len(known):
                 return False
-            run.judge(min(complete))
+            with headway(partial(tasks_ended, scene.spark), scene.progress, scene.life.clock):
+                run.judge(min(complete))
             return True
 
-        return _task(self._scene, f"account {account.account}", work)
+        return _task(scene, f"account {account.account}", work)
 
 
 def _archiving(scene: Scene, stream: StreamDeclaration) -> Task:

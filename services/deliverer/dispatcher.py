@@ -1,7 +1,7 @@
 """Decides what is claimed when: never more than can be sent at once."""
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,7 +48,7 @@ class Dispatcher:
     claiming: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a claim is made: afterwards `in_flight` names every claim we know to be ours."""
     in_flight: dict[tuple[str, int], "asyncio.Task[None]"] = field(default_factory=dict)
-    """Claims not recorded yet, by delivery id and fence."""
+    """Claims whose end is not recorded yet, by delivery id and fence; their tasks may be over."""
     stopping: bool = False
     paused: bool = False
     """A person has stopped the channel: nothing is claimed, and sends in flight finish."""
@@ -106,6 +106,8 @@ class Dispatcher:
     async def drain(self, seconds: float, record_seconds: float) -> int:
         """Stop claiming, let sends finish, cut off the rest, and have all recorded.
 
+        What was answered is never cut off: it waits for its record as long as the recorder runs.
+
         Returns:
             Claims that could not be recorded; they will be found IN_DOUBT when their lease ends.
         """
@@ -115,15 +117,15 @@ class Dispatcher:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds), self.claiming:
                 pass  # a claim under way has been answered, and its sends are in flight
-        left_seconds = max(0.0, ends_at - self.clock.monotonic_seconds())
-        late = await _unfinished(list(self.in_flight.values()), left_seconds)
-        self.sender.draining = True
-        for task in late:
-            task.cancel()
-        left = await _unfinished(late, record_seconds)
-        for task in left:
-            task.cancel()
-        return len(left)
+        await self._recorded(max(0.0, ends_at - self.clock.monotonic_seconds()))
+        self.sender.cut_off()
+        await self._recorded(record_seconds)
+        return len(self.in_flight)
+
+    async def _recorded(self, seconds: float) -> None:
+        """Wait until all in flight is recorded, but not for longer."""
+        if self.in_flight:
+            await asyncio.wait(self.in_flight.values(), timeout=seconds)
 
     async def _claim_probes(self) -> None:
         for destination in self.breakers.due_probes(self.clock.monotonic_seconds()):
@@ -166,11 +168,10 @@ class Dispatcher:
             self.announcer.moved(claim, claim.before, (State.CLAIMED,))
 
     async def _deliver(self, claim: Claim, window: SendWindow, wait_seconds: float) -> None:
-        try:
-            await self.sender.deliver(claim, window, wait_seconds)
-        finally:
-            del self.in_flight[claim.delivery_id, claim.fence]
-            self._wake.set()
+        await self.sender.deliver(claim, window, wait_seconds)
+        # Not if that fails: a claim of ours that is not in flight passes for one that was not sent.
+        del self.in_flight[claim.delivery_id, claim.fence]
+        self._wake.set()
 
     def _free(self, recipient: str) -> bool:
         return self.breakers.closed(self.traits.destination(recipient))
@@ -196,9 +197,3 @@ class Dispatcher:
         now = self.clock.monotonic_seconds()
         if now >= self._look_at:
             self._more, self._look_at = True, now + self.idle_seconds
-
-
-async def _unfinished(
-    tasks: Collection["asyncio.Task[None]"], seconds: float
-) -> set["asyncio.Task[None]"]:
-    return (await asyncio.wait(tasks, timeout=seconds))[1] if tasks else set()

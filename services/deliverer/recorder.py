@@ -30,31 +30,39 @@ class Recorder:
     rng: random.Random
     _waiting: "list[tuple[Settlement, asyncio.Future[State | None]]]" = field(default_factory=list)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
-    _closing: bool = False
+    _is_over: bool = False
 
     async def record(self, settlement: Settlement) -> State | None:
-        """Return the state that the row was moved from, or None if it had been moved on."""
+        """Return the state that the row was moved from, or None if it had been moved on.
+
+        Whoever waits here when the recorder ends, or comes later, is cancelled.
+        """
         future: asyncio.Future[State | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((settlement, future))
         self._wake.set()
+        if self._is_over:
+            future.cancel()
         return await future
 
     async def run(self) -> None:
-        """Write what is waiting, until closed and empty."""
-        while self._waiting or not self._closing:
-            await self._wake.wait()
-            self._wake.clear()
-            while self._waiting:
-                batch, self._waiting = self._waiting[:BATCH_LIMIT], self._waiting[BATCH_LIMIT:]
-                before = await self._settled([settlement for settlement, _ in batch])
-                for settlement, future in batch:
-                    if not future.done():
-                        future.set_result(before.get(settlement.delivery_id))
+        """Write what is waiting, until cancelled."""
+        try:
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                await self._write()
+        finally:
+            self._is_over = True
+            for _, future in self._waiting:
+                future.cancel()
 
-    def close(self) -> None:
-        """Let `run` return when all is written."""
-        self._closing = True
-        self._wake.set()
+    async def _write(self) -> None:
+        while batch := self._waiting[:BATCH_LIMIT]:
+            before = await self._settled([settlement for settlement, _ in batch])
+            del self._waiting[: len(batch)]
+            for settlement, future in batch:
+                if not future.done():
+                    future.set_result(before.get(settlement.delivery_id))
 
     async def _settled(self, batch: list[Settlement]) -> dict[str, State]:
         attempt = 0

@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from services.backbone.clock import Clock
 from services.backbone.ledger.claims import Claim, Settlement
@@ -19,6 +20,8 @@ from services.deliverer.recorder import Recorder
 
 log = logger(__name__)
 
+_STOPPED: Final = "this program was told to stop before the answer came"
+
 
 @dataclass
 class Sender:
@@ -32,8 +35,17 @@ class Sender:
     breakers: Breakers
     clock: Clock
     rng: random.Random
-    draining: bool = False
-    """Whether a cancelled send is to be recorded as far as it got, since we are stopping."""
+    _is_stopping: bool = False
+    _under_way: set[asyncio.Timeout] = field(default_factory=set)
+    """The time limits of sends that have no answer yet."""
+
+    def cut_off(self) -> None:
+        """Let no send begin any more, and end those without an answer as far as they got."""
+        self._is_stopping = True
+        now = asyncio.get_running_loop().time()
+        for limit in self._under_way:
+            if not limit.expired():
+                limit.reschedule(now)
 
     async def deliver(self, claim: Claim, window: SendWindow, wait_seconds: float = 0.0) -> None:
         """Send once, after a wait for its turn; return when the ledger has what came of it."""
@@ -51,19 +63,21 @@ class Sender:
         await self._record(claim, outcome)
 
     async def _attempt(self, message: Message, window: SendWindow, wait_seconds: float) -> Outcome:
+        if self._is_stopping:
+            return _cut_off(window, _STOPPED)
+        limit = asyncio.timeout(window.remaining_seconds())
+        self._under_way.add(limit)
         try:
-            async with asyncio.timeout(window.remaining_seconds()):
+            async with limit:
                 if wait_seconds > 0:
                     await asyncio.sleep(wait_seconds)
                 return await self.channel.send(message, window)
         except TooLate as late:
             return Refused(str(late), destination_down=True)
         except TimeoutError:
-            return _cut_off(window, "no answer in time")
-        except asyncio.CancelledError:
-            if not self.draining:
-                raise
-            return _cut_off(window, "this program was told to stop before the answer came")
+            return _cut_off(window, _STOPPED if self._is_stopping else "no answer in time")
+        finally:
+            self._under_way.discard(limit)
 
     def _learn(self, claim: Claim, outcome: Outcome, begun: float) -> None:
         asked = outcome.retry_after_seconds if isinstance(outcome, Refused) else None

@@ -27,6 +27,7 @@ from tests.simulation.ledger import (
     LineClaims,
     LineEvidence,
     LineLookUps,
+    LinePauses,
     LineRate,
     LineSweeps,
     LineUntold,
@@ -67,20 +68,19 @@ class Deliverer:
     news: asyncio.Event
     rng: random.Random
     consumer: GroupConsumer | None = None
+    turning: list["asyncio.Task[None]"] = field(default_factory=list)
+    """What ends by itself when told to stop."""
 
     def start(self, broker: Broker) -> None:
         """Begin all tasks."""
         topic = broker.groups[TOPIC]
         self.consumer = GroupConsumer(broker, topic, TOPIC, self.process, self.news.set)
-        for work in (
-            self.dispatcher.run(),
-            self.sweeper.run(self.stop),
-            self.recorder.run(),
-            self._read(self.consumer),
-        ):
-            self.loop.spawn(work)
+        turning = [self.dispatcher.run(), self.sweeper.run(self.stop)]
         if self.reconciler is not None:
-            self.loop.spawn(self.reconciler.run(self.stop))
+            turning.append(self.reconciler.run(self.stop))
+        self.turning = [self.loop.spawn(work) for work in turning]
+        for work in (self.recorder.run(), self._read(self.consumer)):
+            self.loop.spawn(work)
         self.process.run(lambda: None)
 
     def drain(self) -> None:
@@ -90,6 +90,7 @@ class Deliverer:
     async def _drain(self) -> None:
         self.stop.set()
         await self.dispatcher.drain(2.0, 0.5)
+        await asyncio.wait(self.turning, timeout=0.5)
         self.kernel.kill(self.process)
 
     async def _read(self, consumer: GroupConsumer) -> None:
@@ -197,6 +198,7 @@ class DelivererFactory:
             interval_seconds=SWEEP_SECONDS,
             doubt_seconds=DOUBT_SECONDS,
             look_up_seconds=look_up_times(plan),
+            paused=LinePauses(line).paused,
         )
         return Deliverer(
             kernel=self.kernel,

@@ -88,6 +88,7 @@ STATEMENTS: Final = {
         "due",
         "settle",
         "settle",
+        "paused",
         "lost",
         "give_back",
         "lease_over",

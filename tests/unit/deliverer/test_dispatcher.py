@@ -62,6 +62,9 @@ class AtOnce(Sender):
     async def deliver(self, claim: Claim, window: object, wait_seconds: float = 0.0) -> None:
         self.sent += 1
 
+    def cut_off(self) -> None:
+        pass
+
 
 class Silent(Announcer):
     """Tells nothing."""

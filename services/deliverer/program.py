@@ -34,7 +34,7 @@ class Deliverer:
     life: Life
     parts: Parts
     reading: Reading
-    ended: str | None = None
+    ended: Exception | None = None
     """Why a new process must go on in our place, or None."""
 
     async def run(self, group: asyncio.TaskGroup) -> None:
@@ -42,6 +42,7 @@ class Deliverer:
 
         Raises:
             Ended: the producer or the channel cannot be used any more; that began the stop.
+            Exception: whatever has ended the inbox, likewise.
         """
         stop = asyncio.Event()
         self._report_health()
@@ -56,7 +57,7 @@ class Deliverer:
         background = [
             group.create_task(self.parts.dispatcher.run()),
             group.create_task(self.parts.sweeper.run(stop)),
-            group.create_task(_read(inbox, self.settings)),
+            group.create_task(self._read(inbox)),
             group.create_task(self._end_when_unusable(stop)),
         ]
         if self.parts.reconciler is not None:
@@ -69,7 +70,7 @@ class Deliverer:
         for task in (*late, recording):
             task.cancel()
         if self.ended is not None:
-            raise Ended(self.ended)
+            raise self.ended
 
     async def close(self) -> None:
         """Let go of everything outside."""
@@ -81,12 +82,24 @@ class Deliverer:
     async def _end_when_unusable(self, stop: asyncio.Event) -> None:
         """Begin the stop, so that what is under way is recorded before we end."""
         while not stop.is_set() and self.ended is None:
-            self.ended = self.parts.producer.unusable() or self.parts.channel.unusable()
-            if self.ended is not None:
-                self.life.stop.set()
+            why = self.parts.producer.unusable() or self.parts.channel.unusable()
+            if why is not None:
+                self._end(Ended(why))
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS):
                     await stop.wait()
+
+    async def _read(self, inbox: Inbox) -> None:
+        """Read until the life's stop; what ends that before begins the stop."""
+        try:
+            await on_daemon_thread("inbox", lambda: inbox.run(self.settings))
+        except Exception as error:  # even a bug: what is under way is recorded first
+            log.error("inbox_ended", reason=str(error))
+            self._end(error)
+
+    def _end(self, reason: Exception) -> None:
+        self.ended = self.ended or reason
+        self.life.stop.set()
 
     async def _drain(self) -> None:
         seconds = self.settings.drain_timeout_seconds
@@ -106,10 +119,6 @@ class Deliverer:
     def _stuck(self, turned_at: float) -> str | None:
         idle = self.life.clock.monotonic_seconds() - turned_at
         return f"has not turned for {idle:.0f} s" if turned_at and idle > STUCK_SECONDS else None
-
-
-async def _read(inbox: Inbox, settings: DelivererSettings) -> None:
-    await on_daemon_thread("inbox", lambda: inbox.run(settings))
 
 
 def serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) -> None:

@@ -16,7 +16,7 @@ log = logger(__name__)
 
 
 class Duty(Protocol):
-    """One thing to look after."""
+    """One thing to look after; it waits for Postgres, and never for Kafka."""
 
     @property
     def name(self) -> str:
@@ -26,7 +26,7 @@ class Duty(Protocol):
         """Do one bounded turn; return how much was done, 0 if nothing is left for now.
 
         Raises:
-            Transient: Postgres or Kafka is away; the next round tries again.
+            Transient: Postgres is away; the next round tries again.
         """
 
 

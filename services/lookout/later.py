@@ -48,20 +48,16 @@ class Later:
 
 @dataclass(frozen=True)
 class Announcing:
-    """Tells of messages that are recorded, and publishes them at once; else the relay does."""
+    """Tells of messages that are recorded and publishes them; what is not taken the relay does."""
 
     publisher: Publisher
     writer: Writer
     now_ms: Callable[[], int]
 
     def announce(self, new: Sequence[NewDelivery]) -> None:
-        """Tell and publish.
-
-        Raises:
-            Transient: Kafka or Postgres is away; the messages stay in the outbox.
-        """
+        """Tell and publish, and wait for nobody."""
         if not new:
             return
         now_ms = self.now_ms()
         self.writer.send([event_of(each, now_ms) for each in new])
-        self.publisher.publish([each.entry() for each in new if goes_now(each)])
+        self.publisher.hand_over([each.entry() for each in new if goes_now(each)])

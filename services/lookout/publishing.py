@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Final, Protocol
 
 from services.backbone.errors import Transient, Trouble
@@ -53,18 +54,36 @@ class Publisher:
             Transient: some are not known to be published; they stay in the outbox.
         """
         for part in parts(entries):
-            self._publish(part)
+            if away := self._mark(part, self._send(part).result()):
+                raise away[0]
 
-    def _publish(self, part: Sequence[OutboxEntry]) -> None:
-        outcomes = self._writer.send([_outgoing(entry) for entry in part]).result()
+    def hand_over(self, entries: Sequence[OutboxEntry]) -> None:
+        """Start to publish, and mark what the brokers have when they answer; needs `LaterMarks`.
+
+        For who must not stand still while they are away: the relay sees to what they do not take.
+        """
+        for part in parts(entries):
+            self._send(part).add_done_callback(partial(self._answered, part))
+
+    def _send(self, part: Sequence[OutboxEntry]) -> "Future[list[Trouble | None]]":
+        return self._writer.send([_outgoing(entry) for entry in part])
+
+    def _answered(
+        self, part: Sequence[OutboxEntry], answer: "Future[list[Trouble | None]]"
+    ) -> None:
+        if away := self._mark(part, answer.result()):
+            log.warning("left_to_the_relay", count=len(away), reason=str(away[0]))
+
+    def _mark(
+        self, part: Sequence[OutboxEntry], outcomes: Sequence[Trouble | None]
+    ) -> list[Transient]:
+        """Mark what the brokers have; return what keeps them from the others for now."""
         told = list(zip(part, outcomes, strict=True))
         self._marks.mark_published([entry.delivery_id for entry, each in told if each is None])
-        away = [outcome for outcome in outcomes if isinstance(outcome, Transient)]
         for entry, outcome in told:
             if outcome is not None and not isinstance(outcome, Transient):
                 _refused(entry, outcome)
-        if away:
-            raise away[0]
+        return [outcome for outcome in outcomes if isinstance(outcome, Transient)]
 
 
 def parts(entries: Sequence[OutboxEntry]) -> Iterator[list[OutboxEntry]]:

@@ -48,7 +48,7 @@ class Escalating:
         """Take some steps that are due; return how many.
 
         Raises:
-            Transient: Postgres or Kafka is away.
+            Transient: Postgres is away.
         """
         later = self.following.later()
         taken = self.escalations.take(
@@ -74,7 +74,7 @@ class FallingBack:
         """Take some failures that nothing has followed yet; return how many.
 
         Raises:
-            Transient: Postgres or Kafka is away.
+            Transient: Postgres is away.
         """
         later = self.following.later()
         followed = self.fallbacks.take(

@@ -49,7 +49,7 @@ class Releasing:
         """Judge one page of each; return how many rows moved.
 
         Raises:
-            Transient: Postgres or Kafka is away.
+            Transient: Postgres is away.
         """
         judge = self.bench.rejudgement()
         moved = self.bench.suppressions.judge_due(judge.released)
@@ -90,7 +90,7 @@ class Sweeping:
         """Judge such rows; return how many are held back.
 
         Raises:
-            Transient: Postgres or Kafka is away.
+            Transient: Postgres is away.
         """
         judge = self.bench.rejudgement()
         standing = judge.standing
@@ -114,7 +114,7 @@ class Gathering:
         """Judge such groups; return how many rows moved.
 
         Raises:
-            Transient: Postgres or Kafka is away.
+            Transient: Postgres is away.
         """
         moved = self.bench.suppressions.judge_groups(self.bench.rejudgement().gathered)
         return self.bench.teller.tell(moved)

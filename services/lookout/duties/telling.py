@@ -20,25 +20,21 @@ log = logger(__name__)
 
 @dataclass(frozen=True)
 class Teller:
-    """Publishes and tells; if it dies in between, the relay finds the rows in the outbox."""
+    """Publishes and tells, and waits for nobody; what is not taken is left to the relay."""
 
     publisher: Publisher
     writer: Writer
     clock: Clock
 
     def tell(self, moved: Sequence[Moved]) -> int:
-        """Tell of moves; return how many.
-
-        Raises:
-            Transient: Kafka or Postgres is away; released rows stay in the outbox.
-        """
+        """Tell of moves; return how many."""
         if not moved:
             return 0
         now_ms = self.clock.now_ms()
         self.writer.send([_event(each, now_ms) for each in moved])
         for each in moved:
             log.info("judged_anew", delivery_id=each.delivery_id, after=each.after, why=each.reason)
-        self.publisher.publish([_entry(each) for each in moved if each.after is State.PENDING])
+        self.publisher.hand_over([_entry(each) for each in moved if each.after is State.PENDING])
         return len(moved)
 
 

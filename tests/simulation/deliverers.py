@@ -27,7 +27,6 @@ from tests.simulation.ledger import (
     LineClaims,
     LineEvidence,
     LineLookUps,
-    LinePauses,
     LineRate,
     LineSweeps,
     LineUntold,
@@ -198,7 +197,6 @@ class DelivererFactory:
             interval_seconds=SWEEP_SECONDS,
             doubt_seconds=DOUBT_SECONDS,
             look_up_seconds=look_up_times(plan),
-            paused=LinePauses(line).paused,
         )
         return Deliverer(
             kernel=self.kernel,

@@ -75,16 +75,6 @@ class LineSweeps(Sweeps):
         return await self._line.ask("standing", self._memory.standing)
 
 
-class LinePauses:
-    """A person's word on the channel over a line: it is never stopped, and must be asked for."""
-
-    def __init__(self, line: Line) -> None:
-        self._line = line
-
-    async def paused(self) -> bool:
-        return await self._line.ask("paused", lambda: False)
-
-
 class LineEvidence(AsyncEvidenceBook):
     """Evidence over a line."""
 

@@ -88,7 +88,6 @@ STATEMENTS: Final = {
         "due",
         "settle",
         "settle",
-        "paused",
         "lost",
         "give_back",
         "lease_over",

@@ -24,7 +24,7 @@ UNSYNCED: Final = frozenset({"accept", "mark", "unpublished", "waiting"})
 
 READING: Final = frozenset(
     {
-        *("lost", "standing", "paused", "doubtful", "states", "unpublished", "waiting"),
+        *("lost", "standing", "doubtful", "states", "unpublished", "waiting"),
         *("fresh", "next_to_send", "backlog"),
     }
 )

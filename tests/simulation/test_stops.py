@@ -21,9 +21,9 @@ HISTORIES = 400
 
 
 def stop(seed: int) -> Plan:
-    """A stop while a record is on its way to Postgres, and so is a sweep's first question."""
+    """A stop while a record is on its way to Postgres, and a claim too, on which a sweep waits."""
     rng, who = random.Random(seed), "deliverer-0"
-    slow = [("settle", rng.randint(1, 2), 7.0), ("paused", 2, rng.choice((1.5, 3.0)))]
+    slow = [("settle", rng.randint(1, 2), 7.0), ("due", rng.randint(2, 3), 3.0)]
     faults = [
         Fault(Kind.SLOW, who, statement=statement, number=number, seconds=seconds)
         for statement, number, seconds in slow

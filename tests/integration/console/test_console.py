@@ -138,7 +138,7 @@ def test_every_answer_is_safe_for_a_browser(browser: Client, path: str) -> None:
 
 def test_pages_load_only_their_own_files(browser: Client) -> None:
     page = shown(browser, "No alert yet.")
-    loaded = re.findall(r'(?:<script[^>]* src|<link[^>]*href)="([^"]+)"', page)
+    loaded = re.findall(r'(?:<script[^>]* src|<link[^>]*href)="([^"#]+)"', page)
     assert {each.rpartition("/")[2] for each in loaded} == {
         "icon.svg", "style.css", "htmx.min.js", "hx-sse.min.js", "console.js",
     }  # fmt: skip

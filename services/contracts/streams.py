@@ -89,7 +89,7 @@ class StreamDeclaration(BaseModel):
         return " AND ".join(rules)
 
     def free_texts(self) -> list[str]:
-        """Return the fields that may hold any text; the key is among them."""
+        """Return the fields that may hold any text."""
         return [
             name for name, field in self.fields.items() if field.type == "string" and not field.enum
         ]

@@ -57,7 +57,7 @@ def _keeps_declaration(stream: StreamDeclaration) -> Column:
     """Heartbeats come from their own topic only, else anyone could divert an alert with a text."""
     beats = F.col("_topic") == heartbeat(stream.stream)
     keyed = F.col(stream.key).startswith(HEARTBEAT_PREFIX)
-    ordinary = ~reduce(or_, map(_is_reserved, stream.free_texts()))
+    ordinary = ~reduce(or_, map(_is_reserved, stream.free_texts()), F.lit(False))
     return F.expr(stream.spark_predicate()) & F.when(beats, keyed).otherwise(ordinary)
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from auditor.logic import valid_events
 from auditor.progress import read
 from services.contracts.examples import examples
+from services.contracts.streams import StreamDeclaration
 from tests.unit.auditor.batches import (
     EPOCH,
     HOUR_MS,
@@ -94,6 +95,15 @@ def test_reserved_texts_come_from_the_heartbeat_topic_only(spark: SparkSession) 
         request("plain", 5).record("trades.heartbeat"),
     ]
     assert kept(spark, records(spark, [request("real", 5)], *rows)) == ["real", "~beat-true"]
+
+
+def test_a_stream_may_list_all_of_its_texts(spark: SparkSession) -> None:
+    side = {"type": "string", "enum": ["buy", "sell"]}
+    told = {"stream": "sides", "version": 1, "description": "x", "key": "side"}
+    sides = StreamDeclaration.model_validate(told | {"fields": {"side": side}})
+    rows = [(json.dumps({"side": each}).encode(), EPOCH, "sides", 0) for each in ("buy", "hold")]
+    found = valid_events(records(spark, [], *rows), sides, "1 minute")
+    assert [row["side"] for row in found.collect()] == ["buy"]
 
 
 LENGTH_MS = 75 * HOUR_MS

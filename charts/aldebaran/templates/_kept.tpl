@@ -8,6 +8,13 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- if hasKey $units $unit }}{{ mulf (trimSuffix $unit . | float64) (index $units $unit) }}{{ end -}}
 {{- end -}}
 
+{{/* The StatefulSets of all auditors, as kubectl takes them: root. */}}
+{{- define "aldebaran.auditorSets" -}}
+{{- $sets := list -}}
+{{- range .Values.auditor.ids }}{{ $sets = append $sets (include "aldebaran.part" (list $ (printf "auditor-%s" .))) }}{{ end -}}
+{{- join " " $sets -}}
+{{- end -}}
+
 {{/* Fails where a StatefulSet's volume is to become another one: [root, part, storage, its value, access modes]. */}}
 {{- define "aldebaran.volumeKept" -}}
 {{- $root := index . 0 -}}
@@ -27,13 +34,11 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- fail (printf "%s.storageClass is %q, and StatefulSet %s was made with %q, which Kubernetes does not change. Set it to %q, as it was." $value $storage.storageClass $name $class $class) -}}
 {{- end -}}
 {{- if ne (toJson .spec.accessModes) (toJson $modes) -}}
-{{- $sets := list -}}
 {{- $claims := list -}}
 {{- range $id := $root.Values.auditor.ids -}}
-{{- $sets = append $sets (include "aldebaran.part" (list $root (printf "auditor-%s" $id))) -}}
 {{- $claims = append $claims (include "aldebaran.checkpointClaim" (list $root $id)) -}}
 {{- end -}}
-{{- fail (printf "%s.accessModes is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s --cascade=orphan (their pods run on), then kubectl -n %s delete pvc %s --wait=false (each goes with its pod), then this again, which replaces the pods one after the other; kubectl -n %s delete pod those that it leaves." $value (toJson $modes) $name (toJson .spec.accessModes) $namespace (join " " $sets) $namespace (join " " $claims) $namespace) -}}
+{{- fail (printf "%s.accessModes is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s --cascade=orphan (their pods run on), then kubectl -n %s delete pvc %s --wait=false (each goes with its pod), then this again, which replaces the pods one after the other; kubectl -n %s delete pod those that it leaves." $value (toJson $modes) $name (toJson .spec.accessModes) $namespace (include "aldebaran.auditorSets" $root) $namespace (join " " $claims) $namespace) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -62,7 +67,7 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- with lookup "apps/v1" "StatefulSet" $root.Release.Namespace $name -}}
 {{- $made := ternary "volume" "temporary" (not (empty .spec.volumeClaimTemplates)) -}}
 {{- if ne $made $wanted -}}
-{{- fail (printf "auditor.checkpoints.type is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s, then this again; one after the other, so that the other one works on." $wanted $name $made $root.Release.Namespace $name) -}}
+{{- fail (printf "auditor.checkpoints.type is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s --cascade=orphan (their pods run on), then this again, which replaces the pods one after the other." $wanted $name $made $root.Release.Namespace (include "aldebaran.auditorSets" $root)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

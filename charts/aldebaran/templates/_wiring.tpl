@@ -9,20 +9,21 @@ scheme is put before an empty address, as no host can be found in that. */}}
 
 {{/* Where the console finds health and metrics of the others, by name: JSON. */}}
 {{- define "aldebaran.consoleParts" -}}
-{{- $parts := dict -}}
+{{- $ports := dict -}}
 {{- range include "aldebaran.specs" . | fromJsonArray -}}
 {{- if not .spec.loopback -}}
-{{- $_ := set $parts .name (ternary 80 (int .spec.port) (default false .spec.service)) -}}
+{{- $_ := set $ports .name (ternary 80 (int .spec.port) (default false .spec.service)) -}}
 {{- end -}}
 {{- end -}}
 {{- if .Values.auditor.enabled -}}
-{{- range .Values.auditor.ids }}{{ $_ := set $parts (printf "auditor-%s" .) 8080 }}{{ end -}}
+{{- range .Values.auditor.ids }}{{ $_ := set $ports (printf "auditor-%s" .) 8080 }}{{ end -}}
 {{- end -}}
-{{- if .Values.archivist.enabled }}{{ $_ := set $parts "archivist" 8080 }}{{ end -}}
-{{- range $name, $port := omit $parts "console" -}}
+{{- if .Values.archivist.enabled }}{{ $_ := set $ports "archivist" 8080 }}{{ end -}}
+{{- $parts := dict -}}
+{{- range $name, $port := omit $ports "console" -}}
 {{- $_ := set $parts $name (printf "http://%s:%d" (include "aldebaran.part" (list $ $name)) (int $port)) -}}
 {{- end -}}
-{{- omit $parts "console" | toJson -}}
+{{- toJson $parts -}}
 {{- end -}}
 
 {{/* Settings that tell one program of this release where another one is. */}}

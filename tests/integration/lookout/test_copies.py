@@ -1,5 +1,6 @@
 """A copy of an alert that is recorded already inhibits nothing that its alert does not."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -45,19 +46,20 @@ def stands(world: World, number: int) -> tuple[State, datetime]:
     return State(state), until
 
 
-def test_a_copy_of_what_is_over_mutes_nobody(world: World) -> None:
-    world.arrive(world.programs[0], [STRONG])
+def over(world: World) -> None:
     world.pass_time(LASTS_SECONDS + 1)
-    program = restarted(world)
-    program.lookout(arrivals([copy(world), world.alert(WEAK)]))
-    program.round()
-    world.arrive(program, [OTHER_WEAK])
-    assert [stands(world, each)[0] for each in (WEAK, OTHER_WEAK)] == [State.PENDING] * 2
 
 
-def test_a_copy_of_what_is_acknowledged_mutes_nobody(world: World) -> None:
-    world.arrive(world.programs[0], [STRONG])
+def acknowledged(world: World) -> None:
     world.acknowledge(STRONG)
+
+
+@pytest.mark.parametrize("come_to_be", [over, acknowledged])
+def test_a_copy_of_what_is_over_or_acknowledged_mutes_nobody(
+    world: World, come_to_be: Callable[[World], None]
+) -> None:
+    world.arrive(world.programs[0], [STRONG])
+    come_to_be(world)
     program = restarted(world)
     program.lookout(arrivals([copy(world), world.alert(WEAK)]))
     program.round()

@@ -119,24 +119,29 @@ def test_after_crashes_in_a_row_it_says_which_log_to_read_and_ends_all(
     assert marked(mark) == []
 
 
-def test_what_has_served_once_is_started_again_however_often_it_crashes(
-    tmp_path: Path, mark: str
-) -> None:
-    """A broker with a full disk must not end those that serve without it."""
-    tries = tmp_path / "tries"
-    enough = threading.Event()
-    said: list[str] = []
+def seven_lines_of(programs: tuple[Program, ...], folder: Path) -> list[str]:
+    """Supervise until so much was said, and end in good order; twice as many crashes as allowed."""
+    enough, said = threading.Event(), list[str]()
 
     def say(line: str) -> None:
         said.append(line)
         if len(said) > 6:
             enough.set()
 
-    around = Surroundings(os.environ, tmp_path, say, enough.wait, now_seconds)
+    around = Surroundings(os.environ, folder, say, enough.wait, now_seconds)
     policy = RestartPolicy(crashes_in_a_row_limit=3, first_pause_seconds=0.01)
+    assert Supervisor(programs, around, policy, lambda: None).run() == 0
+    return said
+
+
+def test_what_has_served_once_is_started_again_however_often_it_crashes(
+    tmp_path: Path, mark: str
+) -> None:
+    """A broker with a full disk must not end those that serve without it."""
+    tries = tmp_path / "tries"
     script = f"test -f {tries} && exit 1; touch {tries}; sleep 0.5; exit 1"
     programs = (Program("fine", ("sleep", mark)), Program("full", ("sh", "-c", script)))
-    assert Supervisor(programs, around, policy, lambda: None).run() == 0
+    said = seven_lines_of(programs, tmp_path)
     assert all("full ended with exit code 1; it starts again in" in line for line in said[:6])
 
 
@@ -170,18 +175,10 @@ def test_a_program_that_refuses_its_settings_is_not_tried_again(tmp_path: Path) 
 
 def test_what_has_served_and_then_refuses_is_tried_again(tmp_path: Path, mark: str) -> None:
     """A file that is bad meanwhile must not end those that go on with what they have read."""
-    runs, enough, said = tmp_path / "runs", threading.Event(), list[str]()
-
-    def say(line: str) -> None:
-        said.append(line)
-        if len(said) > 6:
-            enough.set()
-
-    around = Surroundings(os.environ, tmp_path, say, enough.wait, now_seconds)
-    policy = RestartPolicy(crashes_in_a_row_limit=3, first_pause_seconds=0.01)
+    runs = tmp_path / "runs"
     script = f"test -f {runs} && exit 78; touch {runs}; sleep 0.5; exit 1"
     programs = (Program("fine", ("sleep", mark)), Program("strict", ("sh", "-c", script)))
-    assert Supervisor(programs, around, policy, lambda: None).run() == 0
+    said = seven_lines_of(programs, tmp_path)
     again = "strict refused its settings or its input; it starts again in"
     assert all(again in line for line in said[1:6])
     assert marked(mark) == []

@@ -86,5 +86,6 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _number(value: str | None) -> int:
-    readable = value is not None and value.isdecimal() and len(value) <= _DIGITS_LIMIT
-    return int(value or 0) if readable else 0
+    if value is None or not value.isdecimal() or len(value) > _DIGITS_LIMIT:
+        return 0
+    return int(value)

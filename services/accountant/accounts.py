@@ -15,7 +15,13 @@ from services.backbone.ledger.accounting import (
 )
 from services.contracts import topics
 from services.contracts.ids import alert_id, delivery_id
-from services.contracts.records import Alert, Delivery, Severity
+from services.contracts.records import (
+    SHORT_LIMIT_CHARACTERS,
+    TEXT_LIMIT_CHARACTERS,
+    Alert,
+    Delivery,
+    Severity,
+)
 
 WATCH: Final = "accountant"
 """The watch of the accountant's own alerts."""
@@ -195,7 +201,7 @@ def _notice(findings: Sequence[Finding], target: Target, now_ms: int) -> Notice:
         delivery_id=delivery_id(found, target.channel, target.recipient),
         channel=target.channel,
         recipient=target.recipient,
-        subject=summary[:512],
+        subject=summary[:SHORT_LIMIT_CHARACTERS],
         text=_text(summary, findings),
         created_at_ms=now_ms,
         alert=alert,
@@ -208,7 +214,7 @@ def _text(summary: str, findings: Sequence[Finding]) -> str:
     if (more := len(findings) - NAMED_LIMIT) > 0:
         named.append(f"- and {more} more")
     last = "All findings: python -m services.accountant once"
-    return "\n".join([summary, "", *named, "", last]).replace("\x00", "")[:4096]
+    return "\n".join([summary, "", *named, "", last]).replace("\x00", "")[:TEXT_LIMIT_CHARACTERS]
 
 
 def _span(seconds: float) -> str:

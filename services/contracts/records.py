@@ -6,16 +6,27 @@ changes its meaning needs a new version. Times are integers in milliseconds sinc
 
 import base64
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
 from services.contracts.states import State
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,62}$")]
-Text = Annotated[str, StringConstraints(max_length=4096, pattern=r"^[^\x00]*$")]
-ShortText = Annotated[str, StringConstraints(max_length=512, pattern=r"^[^\x00]*$")]
+TEXT_LIMIT_CHARACTERS: Final = 4096
+SHORT_LIMIT_CHARACTERS: Final = 512
+Text = Annotated[str, StringConstraints(max_length=TEXT_LIMIT_CHARACTERS, pattern=r"^[^\x00]*$")]
+ShortText = Annotated[
+    str, StringConstraints(max_length=SHORT_LIMIT_CHARACTERS, pattern=r"^[^\x00]*$")
+]
 Milliseconds = Annotated[int, Field(ge=0, le=253_402_300_799_999)]
 
 
@@ -84,8 +95,15 @@ class Delivery(Record):
     alert: Alert
 
 
+def _cut(reason: object) -> object:
+    return reason[:SHORT_LIMIT_CHARACTERS] if isinstance(reason, str) else reason
+
+
 class DeliveryEvent(Record):
-    """One move of one delivery, told after the ledger has recorded it; the ledger is the truth."""
+    """One move of one delivery, told after the ledger has recorded it; the ledger is the truth.
+
+    An overlong reason is cut: one by evidence or a person may be longer.
+    """
 
     version: Literal[1] = 1
     delivery_id: Identifier
@@ -95,7 +113,7 @@ class DeliveryEvent(Record):
     before: State | None = None
     after: State
     attempt: Annotated[int, Field(ge=0)] = 0
-    reason: ShortText = ""
+    reason: Annotated[ShortText, BeforeValidator(_cut)] = ""
     provider_id: ShortText = ""
     at_ms: Milliseconds
 
@@ -120,7 +138,7 @@ class Rejected(Record):
             topic=topic,
             source=source,
             reason=reason,
-            detail=detail.replace("\x00", "\\0")[:4096],
+            detail=detail.replace("\x00", "\\0")[:TEXT_LIMIT_CHARACTERS],
             original_base64=base64.b64encode(original).decode(),
             rejected_at_ms=at_ms,
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import Final, Protocol
+from typing import Protocol
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Trouble
@@ -11,9 +11,6 @@ from services.contracts import topics
 from services.contracts.records import DeliveryEvent
 from services.contracts.states import State
 from services.deliverer import metrics
-
-REASON_LIMIT: Final = 512
-"""Characters that an event's reason may have; one by evidence or a person may be longer."""
 
 
 class Row(Protocol):
@@ -67,7 +64,7 @@ class Announcer:
                 before=before,
                 after=after,
                 attempt=row.attempt,
-                reason=reason[:REASON_LIMIT],
+                reason=reason,
                 provider_id=provider_id,
                 at_ms=at_ms,
             )

@@ -16,7 +16,7 @@ DESTINATIONS_LIMIT: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Send:
     """A send that ended; `pause_seconds` is how long the destination asked to be left alone."""
 
     outcome: Outcome
@@ -106,7 +106,7 @@ class Breakers:
         if not self.closed(destination):
             self._circuits[destination].probing = True
 
-    def note(self, destination: str, send: Ended) -> None:
+    def note(self, destination: str, send: Send) -> None:
         """Learn from what came of a send."""
         circuit = self._circuits.pop(destination, None) or _Circuit()
         if send.begun >= circuit.opened_at:
@@ -126,7 +126,7 @@ class Breakers:
             self._circuits[destination] = circuit
             self._forget()
 
-    def _failed(self, circuit: _Circuit, send: Ended) -> None:
+    def _failed(self, circuit: _Circuit, send: Send) -> None:
         circuit.failures += 1
         is_open = circuit.open_until is not None
         opens = is_open or circuit.failures >= self._failures_limit

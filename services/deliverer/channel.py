@@ -5,7 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, runtime_checkable
 
 from services.backbone.clock import Clock
-from services.contracts.records import Delivery, Severity
+from services.contracts.records import (
+    SHORT_LIMIT_CHARACTERS,
+    TEXT_LIMIT_CHARACTERS,
+    Delivery,
+    Severity,
+)
 from services.deliverer.outcomes import Outcome
 
 REPEAT_MARK: Final = "[possible repeat] "
@@ -61,8 +66,8 @@ class Message:
         """The delivery with the visible mark, if this is a possible repeat."""
         if not self.marked_repeat:
             return self.delivery
-        subject = (REPEAT_MARK + self.delivery.subject)[:512]
-        text = f"{REPEAT_NOTE}\n\n{self.delivery.text}"[:4096]
+        subject = (REPEAT_MARK + self.delivery.subject)[:SHORT_LIMIT_CHARACTERS]
+        text = f"{REPEAT_NOTE}\n\n{self.delivery.text}"[:TEXT_LIMIT_CHARACTERS]
         return self.delivery.model_copy(update={"subject": subject, "text": text})
 
 

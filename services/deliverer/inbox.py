@@ -27,14 +27,14 @@ BATCH_LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A delivery as the topic told it, beside its bytes."""
+class Arrival:
+    """A delivery as it came: read, and as bytes."""
 
     delivery: Delivery
     original: bytes
 
     @classmethod
-    def decode(cls, value: bytes) -> "Told":
+    def decode(cls, value: bytes) -> "Arrival":
         """Read a message.
 
         Raises:
@@ -64,7 +64,7 @@ class Inbox:
                 PROGRAM,
                 consumer,
                 self.producer,
-                Told.decode,
+                Arrival.decode,
                 self._step,
                 self.life,
                 batch_limit=BATCH_LIMIT,
@@ -73,21 +73,21 @@ class Inbox:
         finally:
             consumer.close()
 
-    def _step(self, batch: Sequence[Told]) -> None:
-        own = [told.delivery for told in batch if told.delivery.channel == self.channel]
+    def _step(self, batch: Sequence[Arrival]) -> None:
+        own = [arrival.delivery for arrival in batch if arrival.delivery.channel == self.channel]
         taken = asyncio.run_coroutine_threadsafe(self.dispatcher.take(own), self.loop)
         unknown = taken.result()
         lost = [
-            told
-            for told in batch
-            if told.delivery.channel != self.channel or told.delivery.delivery_id in unknown
+            arrival
+            for arrival in batch
+            if arrival.delivery.channel != self.channel or arrival.delivery.delivery_id in unknown
         ]
         if lost:
-            self.producer.write([self._rejected(told) for told in lost])
+            self.producer.write([self._rejected(arrival) for arrival in lost])
 
-    def _rejected(self, told: Told) -> Outgoing:
+    def _rejected(self, arrival: Arrival) -> Outgoing:
         """Keep aside what the ledger does not know: without a row nobody may send it."""
-        delivery = told.delivery
+        delivery = arrival.delivery
         log.error(
             "not_in_ledger", delivery_id=delivery.delivery_id, alert_id=delivery.alert.alert_id
         )
@@ -98,7 +98,7 @@ class Inbox:
             source=PROGRAM,
             reason="not in the ledger",
             detail=f"the ledger has no row {delivery.delivery_id} of channel {self.channel}",
-            original=told.original,
+            original=arrival.original,
             at_ms=self.life.clock.now_ms(),
         )
         return Outgoing(topics.rejected(topic), delivery.delivery_id, record.encode())

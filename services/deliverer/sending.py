@@ -12,7 +12,7 @@ from services.contracts.records import Delivery, Malformed
 from services.contracts.states import State
 from services.deliverer import metrics
 from services.deliverer.announcer import Announcer
-from services.deliverer.breaker import Breakers, Ended
+from services.deliverer.breaker import Breakers, Send
 from services.deliverer.channel import Channel, Message, SendWindow, TooLate, Traits
 from services.deliverer.decision import Policy, Verdict, decide
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
@@ -84,7 +84,7 @@ class Sender:
         pause = min(asked or 0.0, self.policy.retry_after_limit_seconds)
         destination = self.traits.destination(claim.recipient)
         ended = self.clock.monotonic_seconds()
-        self.breakers.note(destination, Ended(outcome, begun, ended, pause))
+        self.breakers.note(destination, Send(outcome, begun, ended, pause))
         metrics.BREAKERS_OPEN.labels(claim.channel).set(len(self.breakers.open_destinations()))
         kind = type(outcome).__name__.lower()
         metrics.DELIVERIES.labels(claim.channel, kind).inc()

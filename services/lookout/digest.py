@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.contracts.records import Alert, Severity
+from services.contracts.records import TEXT_LIMIT_CHARACTERS, Alert, Severity
 from services.lookout.rendering import SUBJECT_LIMIT_CHARACTERS, Message, cut, iso, one_line
 from services.lookout.templates.gsm import fitted
 from services.lookout.templates.messages import SHORT_CHANNELS
 
-TEXT_LIMIT_CHARACTERS: Final = 4096
 LINE_LIMIT_CHARACTERS: Final = 200
 _SEVERITIES: Final = tuple(Severity)
 

@@ -1,18 +1,13 @@
 """Puts the lookout together and runs it."""
 
-from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Producer
-from services.backbone.ledger.database import open_pool
-from services.backbone.ledger.intake import Intake
-from services.backbone.ledger.names import known_names
-from services.backbone.ledger.repeats import RepeatsBook
+from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.loop import ConsumerLoop
@@ -21,39 +16,19 @@ from services.backbone.outage import until_there
 from services.backbone.progress import Progress
 from services.backbone.reading import Reading
 from services.backbone.service import Life
-from services.backbone.web.links import open_links
 from services.contracts import topics
 from services.lookout.api.desk import Office, open_desk
-from services.lookout.circumstances import Circumstances
-from services.lookout.counting import Repeats
-from services.lookout.duties.following import Following
-from services.lookout.duties.naming import Naming
-from services.lookout.duties.roster import following, judging, refreshing
-from services.lookout.duties.telling import Teller
-from services.lookout.keeper import Duty, Keeper
-from services.lookout.later import Announcing
-from services.lookout.marking import LaterMarks
+from services.lookout.assembly import assemble
 from services.lookout.pipeline import Arrival, Lookout, decode
-from services.lookout.publishing import Publisher
-from services.lookout.relay import Relay
-from services.lookout.repeats import SettledAlerts
 from services.lookout.routes import reading as routes_reading
 from services.lookout.routes.holder import RoutesHolder
 from services.lookout.routes.source import RoutesSource
 from services.lookout.settings import LookoutSettings
-from services.lookout.words import Words
 
 PROGRAM: Final = "lookout"
 ASK_TIMEOUT_SECONDS: Final = 3.0
 
 log = logger(__name__)
-
-
-class Closing(Protocol):
-    """What has work in hand when the lookout ends."""
-
-    def close(self, timeout_seconds: float) -> None:
-        """End, at the latest after so long."""
 
 
 def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
@@ -63,8 +38,7 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
         Refused: the routes, or the ledger's version, cannot be used.
         Ended: the producer or the consumer has ended for good.
     """
-    read = routes_reading.Reading(settings.channels, settings.routes_variables)
-    holder = RoutesHolder(RoutesSource(settings.routes_file), read, life.clock)
+    holder = _open_routes(settings, life)
     reading = Reading(life.clock)
     life.health.add_ready("reading", reading.trouble)
     if not prepare(settings, life):
@@ -73,66 +47,26 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
         producer = Producer(settings, PROGRAM)
         closing.callback(producer.close)
         life.health.add_live("producer", producer.unusable)
-        pool = open_pool(settings)
-        closing.callback(pool.close)
-        intake = Intake(pool)
-        marks = LaterMarks(intake, life)
-        publisher = Publisher(producer, marks)
-        relay = Relay(intake, Publisher(producer, intake), settings, life)
-        circumstances = Circumstances(life.clock)
-        fresh = refreshing(pool, circumstances, holder.current)
-        # What is silenced now must be known before the first alert is judged.
-        if not until_there(fresh.do, life):
+        parts = assemble(settings, life, holder, producer, _pool(settings, closing))
+        if not until_there(parts.know_circumstances, life):
             return
-        teller = Teller(publisher, producer, life.clock)
-        words = Words(
-            open_links(settings), settings.callbacks_public_url, settings.console_public_url
-        )
-        announcing = Announcing(publisher, producer, life.clock.now_ms)
-        repeats, names = Repeats(RepeatsBook(pool)), Naming(partial(known_names, pool), holder.heed)
-        duties: list[Duty] = [
-            fresh,
-            repeats,
-            names,
-            *following(pool, Following(circumstances, holder.current, words, announcing)),
-            *judging(settings, pool, circumstances, holder.current, teller),
-        ]
-        keeper = Keeper(duties, life, settings.lookout_keeper_seconds)
-        lookout = Lookout(
-            holder.current,
-            intake,
-            publisher,
-            producer,
-            SettledAlerts(settings.lookout_settled_alerts),
-            circumstances,
-            life.clock,
-            words,
-            settings.channels,
-            repeats.dropped,
-        )
-        marks.start()
-        relay.start()
-        keeper.start()
-        holder.start(life)
-        life.health.add_ready("outbox", relay.trouble)
-        life.health.add_ready("keeper", keeper.trouble)
-        life.health.add_note("routes", holder.note)
+        parts.start(life)
         # A pool of their own, so that operators never keep the pipeline waiting.
-        asked = open_pool(settings)
-        closing.callback(asked.close)
+        asked = _pool(settings, closing)
         office.open(open_desk(asked, holder, producer, life.clock, settings.channels))
-        _consume(settings, producer, lookout, reading, life)
-        _end(settings, (relay, repeats), (keeper, marks, holder))
+        _consume(settings, producer, parts.lookout, reading, life)
+        parts.close(settings.drain_timeout_seconds)
 
 
-def _end(
-    settings: LookoutSettings, last: Sequence[Relay | Repeats], threads: Sequence[Closing]
-) -> None:
-    """Wait for what is in hand; raise what has ended a thread, if it was a bug."""
-    for thread in threads:
-        thread.close(settings.drain_timeout_seconds)
-    for each in last:
-        each.close()
+def _open_routes(settings: LookoutSettings, life: Life) -> RoutesHolder:
+    read = routes_reading.Reading(settings.channels, settings.routes_variables)
+    return RoutesHolder(RoutesSource(settings.routes_file), read, life.clock)
+
+
+def _pool(settings: LookoutSettings, closing: ExitStack) -> Pool:
+    pool = open_pool(settings)
+    closing.callback(pool.close)
+    return pool
 
 
 def _consume(

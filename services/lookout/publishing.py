@@ -16,7 +16,6 @@ from services.lookout import metrics
 
 PART_LIMIT_DELIVERIES: Final = 2000
 PART_LIMIT_BYTES: Final = 8 * 1024 * 1024
-REASON_LIMIT_CHARACTERS: Final = 512
 
 log = logger(__name__)
 
@@ -114,7 +113,7 @@ def event_of(new: NewDelivery, now_ms: int) -> Outgoing:
         channel=delivery.channel,
         recipient=delivery.recipient,
         after=State.PENDING if waits is None else State.SUPPRESSED,
-        reason="" if waits is None else waits.why[:REASON_LIMIT_CHARACTERS],
+        reason="" if waits is None else waits.why,
         at_ms=now_ms,
     )
     return Outgoing(topics.DELIVERY_EVENTS, delivery.delivery_id, event.encode())

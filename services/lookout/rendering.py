@@ -8,7 +8,6 @@ from typing import Any, Final
 from services.contracts.records import Alert
 
 SUBJECT_LIMIT_CHARACTERS: Final = 160
-TEXT_LIMIT_CHARACTERS: Final = 4096
 SUMMARY_LIMIT_CHARACTERS: Final = 800
 VALUE_LIMIT_CHARACTERS: Final = 200
 SECTION_LIMIT_CHARACTERS: Final = 600

@@ -11,7 +11,15 @@ from pydantic import BaseModel, Field, ValidationError
 
 from services.contracts import ids
 from services.contracts.recipients import complaint
-from services.contracts.records import Alert, Malformed, Name, Severity, ShortText, describe
+from services.contracts.records import (
+    SHORT_LIMIT_CHARACTERS,
+    Alert,
+    Malformed,
+    Name,
+    Severity,
+    ShortText,
+    describe,
+)
 from services.contracts.watches import TEST_SEND
 from services.lookout.routing import Instruction, Plan, Target, each_once
 
@@ -54,7 +62,7 @@ class Trial:
             watch=TEST_SEND,
             severity=self.severity,
             summary=said,
-            key={"test": key[:512]},
+            key={"test": key[:SHORT_LIMIT_CHARACTERS]},
             labels={"asked_by": self.asked_by, _SILENCES: _HEEDED if self.heeds_silences else "no"},
             values={"targets": targets},
             appended_at_ms=now_ms,
@@ -101,7 +109,7 @@ def is_exempt(alert: Alert) -> bool:
 
 def marked(subject: str) -> str:
     """Return a subject that nobody takes for a real one."""
-    return f"[{MARK}] {subject}"[:512]
+    return f"[{MARK}] {subject}"[:SHORT_LIMIT_CHARACTERS]
 
 
 def _carried(alert: Alert) -> _Carried:

@@ -8,8 +8,8 @@ from typing import Final
 from services.backbone.web.links import Links as Signed
 from services.backbone.web.links import acknowledge_url
 from services.contracts.ids import delivery_id
-from services.contracts.records import Alert
-from services.lookout.rendering import TEXT_LIMIT_CHARACTERS, Links, Message, cut, one_line
+from services.contracts.records import TEXT_LIMIT_CHARACTERS, Alert
+from services.lookout.rendering import Links, Message, cut, one_line
 from services.lookout.routing import Instruction, Routes
 from services.lookout.templates.messages import SHORT_CHANNELS, Occasion, tell
 from services.lookout.trials import is_trial, marked

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from auditor.book import read_watch
+from auditor.declared import read_watch
 from auditor.room import room
 from auditor.session import open_session
 from auditor.settings import AuditorSettings

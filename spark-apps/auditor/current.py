@@ -9,8 +9,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from auditor.book import Declared
 from auditor.checkpoint import write_whole
+from auditor.declared import Declared
+from auditor.disk import failed
 from auditor.rules import Row
 from services.backbone.errors import Transient
 from services.backbone.log import logger
@@ -49,19 +50,26 @@ def forget(home: Path) -> None:
 
 
 def read_current(home: Path) -> Declared | None:
-    """Return the declaration that ran last, or None."""
+    """Return the declaration that ran last; None if none did, or if what it says is no declaration.
+
+    Raises:
+        Transient: the file cannot be read now.
+        Refused: it cannot be read until a person changes something.
+    """
     path = home / _FILE
     try:
         note = _Note.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
-    except (OSError, ValidationError) as error:
+    except OSError as error:
+        raise failed(str(path), error, "let the auditor read its own checkpoints") from None
+    except ValidationError as error:
         log.warning("current_cannot_be_read", file=str(path), reason=str(error)[:500])
         return None
     return Declared(note.watch, note.streams, note.rules)
 
 
 def all_current(checkpoints: Path) -> dict[str, Declared]:
-    """Return every watch that ran last, of one auditor's checkpoints."""
+    """Return every watch that ran last, of one auditor's checkpoints; raises as `read_current`."""
     found = (read_current(path.parent) for path in sorted(checkpoints.glob(f"*/{_FILE}")))
     return {declared.name: declared for declared in found if declared is not None}

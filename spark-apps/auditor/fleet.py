@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from auditor import metrics
-from auditor.book import Declared
+from auditor.declared import Declared
 from auditor.query import Recipe
 from auditor.stagger import Phase
 from auditor.supervision import Supervised

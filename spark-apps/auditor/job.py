@@ -8,10 +8,10 @@ from functools import partial
 from pyspark.sql import SparkSession
 
 from auditor import guards
-from auditor.book import Declared
 from auditor.boundaries import Boundaries, set_length
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.cost import Cost, SparkJobs
+from auditor.declared import Declared
 from auditor.fleet import Running
 from auditor.plan import shuffles
 from auditor.progress import Pulse

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from auditor.book import Book, Declared
+from auditor.declared import Declarations, Declared
 from services.backbone.errors import Refused
 
 
 def opening(
-    book: Book, last: Mapping[str, Declared], shuffle_partitions: int
+    declarations: Declarations, last: Mapping[str, Declared], shuffle_partitions: int
 ) -> dict[str, Declared]:
     """Return the watches to start with; a reload brings the rest.
 
@@ -17,13 +17,13 @@ def opening(
     Raises:
         Refused: a file is bad and nothing ran before: then it is best seen at once.
     """
-    if book.problems and not last:
-        raise Refused("; ".join(book.problems.values()))
+    if declarations.problems and not last:
+        raise Refused("; ".join(declarations.problems.values()))
     first = {}
-    for name, declared in book.wanted().items():
+    for name, declared in declarations.wanted().items():
         old = last.get(name, declared)
         same = old.face(shuffle_partitions).state == declared.face(shuffle_partitions).state
         first[name] = declared if same else old
-    if book.problems:
-        first |= {name: one for name, one in last.items() if name not in book.watches}
+    if declarations.problems:
+        first |= {name: one for name, one in last.items() if name not in declarations.watches}
     return first

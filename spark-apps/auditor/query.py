@@ -12,9 +12,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 from auditor import guards
-from auditor.book import Declared
 from auditor.books import check_book
 from auditor.checkpoint import Checkpoint
+from auditor.declared import Declared
 from auditor.formatting import alert_messages, told_once
 from auditor.logic import findings, valid_events
 from auditor.rules import table

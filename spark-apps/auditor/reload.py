@@ -8,10 +8,10 @@ from typing import Final
 
 from auditor import guards, metrics
 from auditor.asked import Asked
-from auditor.book import Book, Declared
 from auditor.candidate import Candidate
 from auditor.change import Change, Face, Kind, changes
 from auditor.current import forget, keep
+from auditor.declared import Declarations, Declared
 from auditor.fleet import Fleet, Running
 from auditor.job import Scene, own_phase, prepare
 from auditor.postponed import Postponed
@@ -43,7 +43,7 @@ class Reload:
         self._scene = scene
         self._fleet = fleet
         self._turn = turn
-        self._book: Book | None = None
+        self._declarations: Declarations | None = None
         self._rejected: Mapping[str, str] = {}
         self._postponed = Postponed(random.Random())  # noqa: S311 - jitter, not secrecy
         self._held_up: str | None = None
@@ -53,30 +53,33 @@ class Reload:
         self._not_before_seconds = 0.0
         self._noted: dict[str, Face] = {}
 
-    def take(self, book: Book) -> None:
+    def take(self, declarations: Declarations) -> None:
         """Work towards this reading of the folders from now on."""
-        self._book = book
-        for file, reason in book.problems.items():
+        self._declarations = declarations
+        for file, reason in declarations.problems.items():
             log.error("watch_file_rejected", file=file, reason=reason)
-        metrics.BAD_FILES.set(len(book.problems))
+        metrics.BAD_FILES.set(len(declarations.problems))
         self._try_all_again()
         for watch in self._fleet.missing:
-            if not book.may_want(watch):
+            if not declarations.may_want(watch):
                 self._excuse(watch)
 
     def notes(self) -> str | None:
         """Say which files and changes are not taken, and why."""
-        problems = list(self._book.problems.values()) if self._book else []
+        problems = list(self._declarations.problems.values()) if self._declarations else []
         held_up = [self._held_up] if self._held_up else []
         changes = [*self._rejected.values(), *self._postponed.notes()]
         return "; ".join([*problems, *changes, *held_up]) or None
 
     def look(self) -> None:
         """Go on with the change that is under way, or begin the next."""
-        if self._book is None or self._scene.clock.monotonic_seconds() < self._not_before_seconds:
+        if (
+            self._declarations is None
+            or self._scene.clock.monotonic_seconds() < self._not_before_seconds
+        ):
             return
         try:
-            self._step(self._book)
+            self._step(self._declarations)
         # What runs was checked: only brokers that have lost its topic refuse it anything.
         except (Transient, Refused) as error:
             self._held_up = str(error)
@@ -93,16 +96,16 @@ class Reload:
             self._candidate.running.supervised.stop()
         self._turn.give_back()
 
-    def _step(self, book: Book) -> None:
+    def _step(self, declarations: Declarations) -> None:
         self._note_what_runs()
         if self._asked is not None:
-            self._follow(self._asked, book)
+            self._follow(self._asked, declarations)
         elif self._candidate is not None:
-            self._go_on(self._candidate, book)
+            self._go_on(self._candidate, declarations)
         elif self._settling is not None:
             self._settle(self._settling)
         else:
-            self._begin(book)
+            self._begin(declarations)
 
     def _try_all_again(self) -> None:
         """What was refused for want of slots, or could not be tried, may go now."""
@@ -121,8 +124,8 @@ class Reload:
                 keep(one.recipe.checkpoint.home, one.declared)
                 self._noted[name] = face
 
-    def _begin(self, book: Book) -> None:
-        step = self._next_step(book)
+    def _begin(self, declarations: Declarations) -> None:
+        step = self._next_step(declarations)
         if step is None:
             self._turn.give_back()
         elif not self._may_go(step):
@@ -130,7 +133,7 @@ class Reload:
         elif step.kind is Kind.STOP:
             self._end(step.watch)
         else:
-            self._try(step, book.watches[step.watch])
+            self._try(step, declarations.watches[step.watch])
 
     def _may_go(self, step: Change) -> bool:
         """Whether this auditor has the turn if it takes one, and nothing is done for the watch."""
@@ -142,15 +145,15 @@ class Reload:
         """Whether nothing is done for a watch that may be in trouble; it is broken off before."""
         return self._fleet.running[watch].supervised.comes_to_rest()
 
-    def _next_step(self, book: Book) -> Change | None:
-        declared = {name: self._face(one) for name, one in book.wanted().items()}
+    def _next_step(self, declarations: Declarations) -> Change | None:
+        declared = {name: self._face(one) for name, one in declarations.wanted().items()}
         running = {name: self._face(one.declared) for name, one in self._fleet.running.items()}
-        steps = changes(running, declared, whole=not book.problems)
+        steps = changes(running, declared, whole=not declarations.problems)
         return next((step for step in steps if self._due(step.watch)), None)
 
-    def _is_wanted(self, declared: Declared, book: Book) -> bool:
+    def _is_wanted(self, declared: Declared, declarations: Declarations) -> bool:
         """Tell by their faces: as Python compares, columns may change their places."""
-        wanted = book.wanted().get(declared.name)
+        wanted = declarations.wanted().get(declared.name)
         return wanted is not None and self._face(wanted) == self._face(declared)
 
     def _due(self, watch: str) -> bool:
@@ -170,10 +173,10 @@ class Reload:
             now = self._scene.clock.monotonic_seconds()
             self._asked = Asked(step, prepared, partial(self._ask, declared), now)
 
-    def _follow(self, asked: Asked, book: Book) -> None:
+    def _follow(self, asked: Asked, declarations: Declarations) -> None:
         """Begin the step once Spark has taken it, unless something else is declared by now."""
         declared = asked.prepared.declared
-        wanted = self._is_wanted(declared, book)
+        wanted = self._is_wanted(declared, declarations)
         if not wanted:
             asked.break_off()
         if not asked.is_over(self._scene.clock.monotonic_seconds()):
@@ -268,9 +271,9 @@ class Reload:
         prepared.supervised.call(f"{prepared.declared.name}+new", often)
         self._candidate = Candidate(self._scene, prepared)
 
-    def _go_on(self, candidate: Candidate, book: Book) -> None:
+    def _go_on(self, candidate: Candidate, declarations: Declarations) -> None:
         declared = candidate.running.declared
-        if not self._is_wanted(declared, book):
+        if not self._is_wanted(declared, declarations):
             if candidate.running.supervised.comes_to_rest():
                 self._drop(candidate)
             return

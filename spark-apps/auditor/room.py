@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from auditor import guards
-from auditor.book import Declared, read_book
+from auditor.declared import Declared, read_declarations
 from auditor.plan import shuffles
 from auditor.settings import AuditorSettings
 from auditor.trial import over_nothing
@@ -58,7 +58,7 @@ def together(others: Counted, declared: Declared, own: int, shuffled: int) -> di
 
 def _others(spark: SparkSession, settings: AuditorSettings) -> Counted:
     try:
-        wanted = read_book(settings.auditor_streams, settings.auditor_watches).wanted()
+        wanted = read_declarations(settings.auditor_streams, settings.auditor_watches).wanted()
     except Refused:
         return {}  # no watch is declared there
     counted = {}

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import guards
-from auditor.book import Declared
+from auditor.declared import Declared
 from auditor.query import messages_of
 from auditor.trouble import outside
 from engine.restarts import first_line, whole_text

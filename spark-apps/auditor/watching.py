@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from auditor import guards
-from auditor.book import Book, Declared, read_book
 from auditor.current import all_current
+from auditor.declared import Declarations, Declared, read_declarations
 from auditor.fleet import Fleet
 from auditor.job import Scene, own_phase, prepare, prepare_all, recipe_of
 from auditor.opening import opening
@@ -35,7 +35,7 @@ log = logger(__name__)
 class Opening:
     """What to run at first, and what is to be followed from there."""
 
-    book: Book
+    declarations: Declarations
     first: Mapping[str, Declared]
     ran: frozenset[str]
     """The watches that ran last; without them a rolling update must not go on."""
@@ -50,23 +50,24 @@ def read_opening(settings: AuditorSettings) -> Opening:
     """Read what is declared and what ran last; takes no Spark.
 
     Raises:
-        Refused: a file is bad, and nothing ran before.
+        Refused: a file is bad, and nothing ran before; or what ran may not be read.
+        Transient: what ran cannot be read now.
     """
     last = all_current(settings.checkpoints_here())
-    book = _read(settings.auditor_streams, settings.auditor_watches, bool(last))
-    first = opening(book, last, settings.auditor_shuffle_partitions)
-    return Opening(book, first, ran=frozenset(last))
+    declarations = _read(settings.auditor_streams, settings.auditor_watches, bool(last))
+    first = opening(declarations, last, settings.auditor_shuffle_partitions)
+    return Opening(declarations, first, ran=frozenset(last))
 
 
-def _read(streams: Path, watches: Path, ran: bool) -> Book:
+def _read(streams: Path, watches: Path, ran: bool) -> Declarations:
     """What cannot be read as a whole ends nothing that ran: all of it is one bad file then."""
     digest = digest_of(streams, watches)
     try:
-        return read_book(streams, watches)
+        return read_declarations(streams, watches)
     except Refused as error:
         if not ran:
             raise
-        return Book(digest, {}, {"*.yaml": str(error)})
+        return Declarations(digest, {}, {"*.yaml": str(error)})
 
 
 def open_fleet(scene: Scene, opened: Opening) -> Fleet:
@@ -111,8 +112,8 @@ def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) ->
         Transient: every watch failed too often.
     """
     reload = Reload(scene, fleet, Turn(scene.settings.auditor_checkpoints))
-    reload.take(opened.book)
-    folders = Folders(scene.settings, scene.clock, opened.book)
+    reload.take(opened.declarations)
+    folders = Folders(scene.settings, scene.clock, opened.declarations)
     looked = Progress(scene.clock, STUCK_AFTER_SECONDS)
     life.health.add_live("looks", looked.stalled)
     life.health.add_ready(READY, fleet.not_ready)
@@ -123,8 +124,8 @@ def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) ->
         while not life.stop.is_set():
             fleet.look()
             fresh = fresh and _still_fresh(fleet)
-            if (book := folders.changed()) is not None:
-                reload.take(book)
+            if (declarations := folders.changed()) is not None:
+                reload.take(declarations)
             reload.look()
             looked.beat()
             life.clock.wait(life.stop, LOOK_EVERY_SECONDS)
@@ -142,23 +143,23 @@ def _still_fresh(fleet: Fleet) -> bool:
 class Folders:
     """Reads the declarations anew when they have changed and settled."""
 
-    def __init__(self, settings: AuditorSettings, clock: Clock, book: Book) -> None:
+    def __init__(self, settings: AuditorSettings, clock: Clock, declarations: Declarations) -> None:
         self.problem: str | None = None
         """Why the folders as a whole cannot be used, or None."""
         self._folders = (settings.auditor_streams, settings.auditor_watches)
         delay = settings.auditor_reload_delay_seconds
-        self._settling = Settling(self._folders, delay, clock, book.digest)
+        self._settling = Settling(self._folders, delay, clock, declarations.digest)
 
-    def changed(self) -> Book | None:
+    def changed(self) -> Declarations | None:
         """Return the new reading once it has settled; None while nothing is new."""
         if not self._settling.changed():
             return None
         try:
-            book = read_book(*self._folders)
+            declarations = read_declarations(*self._folders)
         except Refused as error:
             self.problem = str(error)
             log.error("declarations_rejected", reason=self.problem)
             return None
         self.problem = None
-        log.info("declarations_changed", watches=sorted(book.watches))
-        return book
+        log.info("declarations_changed", watches=sorted(declarations.watches))
+        return declarations

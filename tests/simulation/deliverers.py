@@ -14,7 +14,7 @@ from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.decision import Policy
 from services.deliverer.dispatcher import Dispatcher
-from services.deliverer.inbox import Told
+from services.deliverer.inbox import Arrival
 from services.deliverer.pace import Pace, Paced, Unlimited
 from services.deliverer.reconciler import Reconciler
 from services.deliverer.recorder import Recorder
@@ -119,9 +119,9 @@ class Deliverer:
                 return
 
 
-def _decoded(message: Incoming) -> Told | None:
+def _decoded(message: Incoming) -> Arrival | None:
     try:
-        return Told.decode(message.value)
+        return Arrival.decode(message.value)
     except Malformed:
         return None
 

@@ -13,8 +13,6 @@ from services.contracts.records import DeliveryEvent
 from services.contracts.states import State
 from services.lookout.publishing import Publisher, Writer
 
-REASON_LIMIT_CHARACTERS = 512
-
 log = logger(__name__)
 
 
@@ -51,7 +49,7 @@ def _event(moved: Moved, now_ms: int) -> Outgoing:
         before=moved.before,
         after=moved.after,
         attempt=moved.attempt,
-        reason=moved.reason[:REASON_LIMIT_CHARACTERS],
+        reason=moved.reason,
         at_ms=now_ms,
     )
     return Outgoing(topics.DELIVERY_EVENTS, moved.delivery_id, event.encode())

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.backbone.log import logger
-from services.contracts.records import Alert
+from services.contracts.records import TEXT_LIMIT_CHARACTERS, Alert
 from services.lookout import metrics
 from services.lookout.rendering import (
     NO_LINKS,
     SUBJECT_LIMIT_CHARACTERS,
-    TEXT_LIMIT_CHARACTERS,
     Links,
     Message,
     cut,

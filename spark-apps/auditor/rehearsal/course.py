@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from auditor import guards
-from auditor.book import Declared
 from auditor.catchup import behind
+from auditor.declared import Declared
 from auditor.offsets import committed, newest_commit
 from auditor.plan import shuffles
 from auditor.progress import read

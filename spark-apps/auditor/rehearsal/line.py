@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import ValidationError
 from pyspark.sql import SparkSession
 
-from auditor.book import Declared
+from auditor.declared import Declared
 from auditor.rehearsal.course import Bounds
 from auditor.rehearsal.rehearsing import Limits, rehearse
 from auditor.rehearsal.versions import read_versions

@@ -5,7 +5,7 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Final
 
-from auditor.book import Declared, read_watch
+from auditor.declared import Declared, read_watch
 from auditor.guards import topics_of
 from auditor.settings import AuditorSettings
 from services.backbone.errors import Refused

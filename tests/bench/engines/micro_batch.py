@@ -5,7 +5,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from auditor.book import read_book
+from auditor.declared import read_declarations
 from auditor.job import Scene, prepare_all
 from auditor.query import Recipe, messages_of, prefixed, sink
 from auditor.session import open_session
@@ -23,11 +23,11 @@ def main() -> int:
 
 
 def _audit(settings: AuditorSettings, life: Life) -> None:
-    book = read_book(settings.auditor_streams, settings.auditor_watches)
+    declarations = read_declarations(settings.auditor_streams, settings.auditor_watches)
     started: list[str] = []
     life.health.add_ready("watches", lambda: None if started else "the watches are not started")
     spark = open_session(settings)
-    prepared = prepare_all(Scene(spark, settings, life.clock), book.watches.values())
+    prepared = prepare_all(Scene(spark, settings, life.clock), declarations.watches.values())
     recipes = [each.recipe for each in prepared]
     writers = [sink(messages(each), each.checkpoint, settings) for each in recipes]
     queries = [writer.trigger(processingTime="0 seconds").start() for writer in writers]

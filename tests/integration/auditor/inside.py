@@ -5,8 +5,8 @@ from collections.abc import Callable
 import yaml
 from pyspark.sql import SparkSession
 
-from auditor.book import read_book
 from auditor.checkpoint import Checkpoint
+from auditor.declared import read_declarations
 from auditor.fleet import Fleet
 from auditor.job import Scene, prepare_all
 from auditor.settings import AuditorSettings
@@ -49,9 +49,9 @@ class Inside:
     """Every watch of a place under supervision; used as a context, it ends their queries."""
 
     def __init__(self, spark: SparkSession, settings: AuditorSettings) -> None:
-        book = read_book(settings.auditor_streams, settings.auditor_watches)
+        declarations = read_declarations(settings.auditor_streams, settings.auditor_watches)
         scene = Scene(spark, settings, SystemClock())
-        self.fleet = Fleet(prepare_all(scene, book.watches.values()))
+        self.fleet = Fleet(prepare_all(scene, declarations.watches.values()))
 
     def __getitem__(self, watch: str) -> Supervised:
         return self.fleet.running[watch].supervised

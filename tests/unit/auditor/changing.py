@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from auditor import reload as reloading
-from auditor.book import Book, Declared, read_book
 from auditor.checkpoint import Checkpoint, fingerprint
+from auditor.declared import Declarations, Declared, read_declarations
 from auditor.fleet import Fleet, Running
 from auditor.job import Scene as JobScene
 from auditor.reload import Reload
@@ -80,12 +80,12 @@ class World:
         if self.judgement:
             raise self.judgement
 
-    def read(self) -> Book:
-        return read_book(SHIPPED_STREAMS, self.watches)
+    def read(self) -> Declarations:
+        return read_declarations(SHIPPED_STREAMS, self.watches)
 
-    def turns(self, book: Book | None = None, count: int = 6) -> None:
-        if book:
-            self.reload.take(book)
+    def turns(self, declarations: Declarations | None = None, count: int = 6) -> None:
+        if declarations:
+            self.reload.take(declarations)
         for _ in range(count):
             self.turn()
         while self.may_judge.is_set() and self.asked():

@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.book import Declared, read_book
 from auditor.catchup import SAMPLES, CatchUp, behind
 from auditor.change import Change, Face, Kind, changes
 from auditor.current import all_current, forget, keep, read_current
+from auditor.declared import Declared, read_declarations
 from auditor.opening import opening
 from auditor.turn import Turn
-from services.backbone.errors import Refused
+from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import SHIPPED_WATCHES
+from tests.unit.auditor.failing import BY_A_PERSON, PASSING, fail
 
 FACES = st.dictionaries(
     st.sampled_from("abcd"), st.builds(Face, st.sampled_from("12"), st.sampled_from("xy"))
@@ -99,21 +100,21 @@ def edit(folder: Path, before: str, after: str, name: str = "over-purchase.yaml"
 
 
 def declared(folder: Path) -> dict[str, Declared]:
-    return dict(read_book(SHIPPED_STREAMS, folder).watches)
+    return dict(read_declarations(SHIPPED_STREAMS, folder).watches)
 
 
 def test_bad_file_is_told_with_its_line_and_spoils_no_other(watches: Path) -> None:
     edit(watches, "severity: critical", "severity: loud")
-    book = read_book(SHIPPED_STREAMS, watches)
-    assert set(book.watches) == {"unusual-volume"}
-    assert "over-purchase.yaml, line " in book.problems["over-purchase.yaml"]
+    declarations = read_declarations(SHIPPED_STREAMS, watches)
+    assert set(declarations.watches) == {"unusual-volume"}
+    assert "over-purchase.yaml, line " in declarations.problems["over-purchase.yaml"]
 
 
 def test_paused_watch_is_declared_but_not_wanted(watches: Path) -> None:
     edit(watches, "version: 1", "version: 1\npaused: true")
-    book = read_book(SHIPPED_STREAMS, watches)
-    assert set(book.watches) == {"over-purchase", "unusual-volume"}
-    assert set(book.wanted()) == {"unusual-volume"}
+    declarations = read_declarations(SHIPPED_STREAMS, watches)
+    assert set(declarations.watches) == {"over-purchase", "unusual-volume"}
+    assert set(declarations.wanted()) == {"unusual-volume"}
 
 
 def test_texts_change_the_face_and_not_the_state(watches: Path) -> None:
@@ -138,34 +139,52 @@ def test_last_good_declaration_is_kept_whole(watches: Path, tmp_path: Path) -> N
     assert read_current(tmp_path / "a" / "unusual-volume") is None
 
 
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [*((each, Transient) for each in PASSING), *((each, Refused) for each in BY_A_PERSON)],
+)
+def test_what_cannot_be_read_is_not_taken_for_never_having_run(
+    watches: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    expected: type[Exception],
+) -> None:
+    home = tmp_path / "over-purchase"
+    keep(home, declared(watches)["over-purchase"])
+    fail(monkeypatch, "read_bytes", "current.json", number)
+    with pytest.raises(expected, match=r"current\.json"):
+        all_current(tmp_path)
+
+
 def test_changed_rule_starts_as_it_was(watches: Path) -> None:
     last = declared(watches)
     edit(watches, "limit: 24 hours", "limit: 25 hours")
     edit(watches, "severity: warning", "severity: info", "unusual-volume.yaml")
-    book = read_book(SHIPPED_STREAMS, watches)
-    first = opening(book, last, 2)
+    declarations = read_declarations(SHIPPED_STREAMS, watches)
+    first = opening(declarations, last, 2)
     assert first == {
         "over-purchase": last["over-purchase"],
-        "unusual-volume": book.watches["unusual-volume"],
+        "unusual-volume": declarations.watches["unusual-volume"],
     }
-    assert opening(book, {}, 2) == book.watches
+    assert opening(declarations, {}, 2) == declarations.watches
 
 
 def test_bad_file_starts_as_it_was_or_not_at_all(watches: Path) -> None:
     last = declared(watches)
     edit(watches, "severity: critical", "severity: loud")
-    book = read_book(SHIPPED_STREAMS, watches)
-    assert opening(book, last, 2) == last
+    declarations = read_declarations(SHIPPED_STREAMS, watches)
+    assert opening(declarations, last, 2) == last
     with pytest.raises(Refused, match=r"over-purchase\.yaml, line "):
-        opening(book, {}, 2)
+        opening(declarations, {}, 2)
 
 
 def test_removed_or_paused_watch_does_not_start(watches: Path) -> None:
     last = declared(watches)
     edit(watches, "version: 1", "version: 1\npaused: true")
-    assert set(opening(read_book(SHIPPED_STREAMS, watches), last, 2)) == {"unusual-volume"}
+    assert set(opening(read_declarations(SHIPPED_STREAMS, watches), last, 2)) == {"unusual-volume"}
     (watches / "over-purchase.yaml").unlink()
-    assert set(opening(read_book(SHIPPED_STREAMS, watches), last, 2)) == {"unusual-volume"}
+    assert set(opening(read_declarations(SHIPPED_STREAMS, watches), last, 2)) == {"unusual-volume"}
 
 
 def test_one_turn_at_a_time(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from auditor import watching
-from auditor.book import Book, Declared
 from auditor.checkpoint import ASIDE, Checkpoint, Fingerprint, fingerprint
 from auditor.current import keep, read_current
+from auditor.declared import Declarations, Declared
 from auditor.job import Scene
 from auditor.opening import opening
 from auditor.settings import AuditorSettings
@@ -192,6 +192,6 @@ def test_a_book_goes_on_in_the_sequence_in_which_it_was_written(
 
 
 def test_a_swapped_book_starts_as_it_was() -> None:
-    book = Book("", {WATCH.watch: declared(swapped(WATCH))}, {})
-    first = opening(book, {WATCH.watch: declared(WATCH)}, 2)
+    declarations = Declarations("", {WATCH.watch: declared(swapped(WATCH))}, {})
+    first = opening(declarations, {WATCH.watch: declared(WATCH)}, 2)
     assert first[WATCH.watch].face(2) == declared(WATCH).face(2)

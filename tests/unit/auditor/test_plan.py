@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from auditor.book import Declared, read_watch
+from auditor.declared import Declared, read_watch
 from auditor.plan import shuffles
 from auditor.rehearsal.memory import start_in_memory
 from auditor.trial import over_nothing

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from auditor.book import Declared, read_watch
+from auditor.declared import Declared, read_watch
 from auditor.rehearsal.line import with_room
 from auditor.room import room
 from auditor.settings import AuditorSettings

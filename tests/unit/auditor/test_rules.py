@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from auditor.book import read_watch
+from auditor.declared import read_watch
 from auditor.query import messages_of
 from auditor.rules import Row, read_rules, table
 from services.contracts.declarations import BadDeclaration

@@ -5,7 +5,7 @@ import json
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from auditor.book import read_watch
+from auditor.declared import read_watch
 from auditor.query import messages_of
 from services.contracts.events import Event, EventReader
 from services.contracts.records import Alert

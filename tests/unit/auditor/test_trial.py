@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from auditor.book import Declared, read_watch
+from auditor.declared import Declared, read_watch
 from auditor.trial import judgement, try_out
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient

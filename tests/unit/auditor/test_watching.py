@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from auditor import watching
-from auditor.book import Declared, read_book
 from auditor.change import Face, changes
 from auditor.current import keep
+from auditor.declared import Declared, read_declarations
 from auditor.fleet import Running
 from auditor.job import Scene as JobScene
 from auditor.settings import AuditorSettings
@@ -33,27 +33,27 @@ class Scene:
             auditor_checkpoints=folder / "kept",
             auditor_reload_delay_seconds=5,
         )
-        self.book = read_book(self.streams, self.watches)
-        self.folders = Folders(self.settings, self.clock, self.book)
+        self.declarations = read_declarations(self.streams, self.watches)
+        self.folders = Folders(self.settings, self.clock, self.declarations)
 
     def job(self) -> JobScene:
         return JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark here
 
     def opened(self, *ran: str) -> Opening:
-        return Opening(self.book, self.book.wanted(), frozenset(ran))
+        return Opening(self.declarations, self.declarations.wanted(), frozenset(ran))
 
     def ran(self, *watches: str) -> None:
         """Note that these watches ran last."""
         for name in watches:
-            keep(self.settings.checkpoints_here() / name, self.book.watches[name])
+            keep(self.settings.checkpoints_here() / name, self.declarations.watches[name])
 
     def write(self, text: str) -> None:
         (self.watches / "new.yaml").write_text(text)
 
     def changed(self, seconds: float) -> set[str] | None:
         self.clock.move(seconds)
-        book = self.folders.changed()
-        return None if book is None else set(book.problems)
+        declarations = self.folders.changed()
+        return None if declarations is None else set(declarations.problems)
 
 
 @pytest.fixture
@@ -98,18 +98,18 @@ def test_empty_folder_is_told_and_changes_nothing(scene: Scene) -> None:
 
 
 def test_bad_stream_at_a_start_is_a_note_and_what_ran_last_goes_on(scene: Scene) -> None:
-    scene.ran(*scene.book.watches)
+    scene.ran(*scene.declarations.watches)
     path = scene.streams / "trades.yaml"
     good = path.read_text()
     path.write_text("{")
     opened = read_opening(scene.settings)
-    assert opened.first == scene.book.watches
-    assert opened.ran == set(scene.book.watches)
-    assert "trades.yaml" in " ".join(opened.book.problems.values())
+    assert opened.first == scene.declarations.watches
+    assert opened.ran == set(scene.declarations.watches)
+    assert "trades.yaml" in " ".join(opened.declarations.problems.values())
     # Nothing is taken for removed, and the mended file is taken as any change is.
-    assert changes(faces(opened.first), faces(opened.book.wanted()), whole=False) == []
-    assert all(opened.book.may_want(name) for name in opened.first)
-    scene.folders = Folders(scene.settings, scene.clock, opened.book)
+    assert changes(faces(opened.first), faces(opened.declarations.wanted()), whole=False) == []
+    assert all(opened.declarations.may_want(name) for name in opened.first)
+    scene.folders = Folders(scene.settings, scene.clock, opened.declarations)
     path.write_text(good)
     assert scene.changed(1) is None
     assert scene.changed(5) == set()
@@ -150,7 +150,7 @@ def test_a_new_watch_takes_no_slots_of_one_that_ran(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "prepare", _most_slots)
-    for ran in scene.book.watches:
+    for ran in scene.declarations.watches:
         fleet = open_fleet(scene.job(), scene.opened(ran))
         assert set(fleet.running) == {ran}
         assert fleet.missing == {}

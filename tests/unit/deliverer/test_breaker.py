@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.backoff import Backoff
-from services.deliverer.breaker import DESTINATIONS_LIMIT, Breakers, Ended
+from services.deliverer.breaker import DESTINATIONS_LIMIT, Breakers, Send
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
 LIMIT = 3
@@ -27,7 +27,7 @@ def test_it_opens_exactly_after_enough_failures_in_a_row(outcomes: list[Outcome]
     breakers = new_breakers()
     in_a_row = 0
     for outcome in outcomes:
-        breakers.note("x", Ended(outcome, 0.0, 0.0))
+        breakers.note("x", Send(outcome, 0.0, 0.0))
         failed = outcome == DOWN or isinstance(outcome, Unknown)
         in_a_row = in_a_row + 1 if failed else 0
         assert breakers.closed("x") == (in_a_row < LIMIT)
@@ -37,16 +37,16 @@ def test_it_opens_exactly_after_enough_failures_in_a_row(outcomes: list[Outcome]
 def test_one_probe_at_a_time_decides() -> None:
     breakers = new_breakers()
     for _ in range(LIMIT):
-        breakers.note("x", Ended(DOWN, 0.0, 0.0))
+        breakers.note("x", Send(DOWN, 0.0, 0.0))
     assert breakers.due_probes(0.0) == []
     assert breakers.due_probes(10.0) == ["x"]
     breakers.probe("x")
     assert breakers.due_probes(10.0) == []
-    breakers.note("x", Ended(DOWN, 10.0, 10.0))
+    breakers.note("x", Send(DOWN, 10.0, 10.0))
     assert breakers.due_probes(19.0) == []
     assert breakers.due_probes(30.0) == ["x"]
     breakers.probe("x")
-    breakers.note("x", Ended(Accepted(), 30.0, 30.0))
+    breakers.note("x", Send(Accepted(), 30.0, 30.0))
     assert breakers.closed("x")
 
 
@@ -54,7 +54,7 @@ def test_one_probe_at_a_time_decides() -> None:
 def test_sends_under_way_when_it_opens_make_no_pause_longer(under_way: int, last: float) -> None:
     breakers = new_breakers()
     for number in range(under_way):
-        breakers.note("x", Ended(DOWN, 0.0, 1.0 + last * number / under_way))
+        breakers.note("x", Send(DOWN, 0.0, 1.0 + last * number / under_way))
     opened_at_most = 1.0 + last
     assert breakers.due_probes(opened_at_most + COOLDOWN.first_seconds) == ["x"]
 
@@ -65,7 +65,7 @@ def test_whatever_comes_late_an_open_one_is_probed_again(
 ) -> None:
     breakers, begun, now = new_breakers(), [0.0] * LIMIT, 1.0
     for _ in range(LIMIT):
-        breakers.note("x", Ended(DOWN, 0.0, now))
+        breakers.note("x", Send(DOWN, 0.0, now))
     for step in steps:
         now += COOLDOWN.first_seconds
         if step == "begin" and breakers.closed("x"):
@@ -77,9 +77,9 @@ def test_whatever_comes_late_an_open_one_is_probed_again(
             one = begun.pop(data.draw(st.integers(0, len(begun) - 1)))
             asked = data.draw(st.sampled_from([0.0, 0.0, COOLDOWN.first_seconds]))
             outcome = data.draw(MOSTLY_DOWN)
-            breakers.note("x", Ended(outcome, one, now, asked))
+            breakers.note("x", Send(outcome, one, now, asked))
     for one in begun:
-        breakers.note("x", Ended(DOWN, one, now))
+        breakers.note("x", Send(DOWN, one, now))
     assert breakers.due_probes(now + COOLDOWN.limit_seconds) == breakers.open_destinations()
 
 
@@ -90,7 +90,7 @@ def test_a_probe_of_what_works_again_meanwhile_changes_nothing(
     probed, plain = new_breakers(), new_breakers()
     for now, (outcome, late_probe) in enumerate(steps):
         for each in (probed, plain):
-            each.note("x", Ended(outcome, float(now), float(now)))
+            each.note("x", Send(outcome, float(now), float(now)))
         if late_probe and probed.closed("x"):
             probed.probe("x")
         assert probed.open_destinations() == plain.open_destinations()
@@ -100,7 +100,7 @@ def test_a_probe_of_what_works_again_meanwhile_changes_nothing(
 @given(st.floats(0.001, 3600))
 def test_a_destination_that_asks_for_time_gets_it(pause: float) -> None:
     breakers = new_breakers()
-    breakers.note("x", Ended(Refused("busy", pause), 100.0, 100.0, pause))
+    breakers.note("x", Send(Refused("busy", pause), 100.0, 100.0, pause))
     assert not breakers.closed("x")
     assert breakers.due_probes(100.0 + pause * 0.9) == []
     assert breakers.due_probes(100.0 + pause) == ["x"]
@@ -109,9 +109,9 @@ def test_a_destination_that_asks_for_time_gets_it(pause: float) -> None:
 @given(st.lists(OUTCOMES, max_size=10))
 def test_time_asked_for_is_given_whatever_was_sent_before(late: list[Outcome]) -> None:
     breakers = new_breakers()
-    breakers.note("x", Ended(Refused("busy", 60.0), 0.0, 1.0, 60.0))
+    breakers.note("x", Send(Refused("busy", 60.0), 0.0, 1.0, 60.0))
     for number, outcome in enumerate(late):
-        breakers.note("x", Ended(outcome, 0.0, 2.0 + number))
+        breakers.note("x", Send(outcome, 0.0, 2.0 + number))
     assert breakers.due_probes(60.9) == []
     (told,) = breakers.standing(60.9)
     refused = [each.reason for each in late if isinstance(each, Refused | Unknown)]
@@ -122,14 +122,14 @@ def test_time_asked_for_is_given_whatever_was_sent_before(late: list[Outcome]) -
 def test_what_is_remembered_is_bounded() -> None:
     breakers = new_breakers()
     for number in range(DESTINATIONS_LIMIT + 10):
-        breakers.note(str(number), Ended(Refused("busy", 5.0), 0.0, 0.0, 5.0))
+        breakers.note(str(number), Send(Refused("busy", 5.0), 0.0, 0.0, 5.0))
     assert len(breakers.open_destinations()) == DESTINATIONS_LIMIT
 
 
 @given(st.text(st.characters() | st.sampled_from("\x00\udce9"), max_size=700))
 def test_why_it_is_left_alone_can_be_kept_whatever_the_far_end_has_said(reason: str) -> None:
     breakers = new_breakers()
-    breakers.note("x", Ended(Refused(reason), 0.0, 0.0, 5.0))
+    breakers.note("x", Send(Refused(reason), 0.0, 0.0, 5.0))
     (told,) = breakers.standing(0.0)
     assert "\x00" not in told.reason
     assert told.reason.encode().decode() == told.reason

@@ -11,7 +11,7 @@ from services.backbone.clock import ManualClock, SystemClock
 from services.backbone.errors import Transient
 from services.backbone.ledger.breakers import LAPSES_SECONDS, BreakerBook, OpenBreaker
 from services.backbone.ledger.names import NamesBook
-from services.deliverer.breaker import Breakers, Ended
+from services.deliverer.breaker import Breakers, Send
 from services.deliverer.channels.log import LogChannel, LogSettings
 from services.deliverer.notices import AGAIN_SECONDS, Notices
 from services.deliverer.outcomes import Accepted, Refused
@@ -59,7 +59,7 @@ async def test_what_has_changed_is_told_and_nothing_else() -> None:
     assert (told.names, told.breakers) == ([["a", "b"]], [])
     down = Refused("is down", destination_down=True)
     now = clock.monotonic_seconds()
-    breakers.note("hook", Ended(down, now, now))
+    breakers.note("hook", Send(down, now, now))
     await notices.tell()
     await notices.tell()
     assert told.breakers == [[("hook", "is down")]]
@@ -68,7 +68,7 @@ async def test_what_has_changed_is_told_and_nothing_else() -> None:
     assert told.breakers == [[("hook", "is down")]] * 2
     assert AGAIN_SECONDS < LAPSES_SECONDS / 2
     now = clock.monotonic_seconds()
-    breakers.note("hook", Ended(Accepted(""), now, now))
+    breakers.note("hook", Send(Accepted(""), now, now))
     await notices.tell()
     await notices.tell()
     assert told.breakers[2:] == [[]]

@@ -43,7 +43,7 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class Declarations:
     """One reading of both folders."""
 
     digest: str
@@ -62,7 +62,7 @@ class Book:
         return name in self.wanted() or bool(self.problems and name not in self.watches)
 
 
-def read_book(streams_folder: Path, watches_folder: Path) -> Book:
+def read_declarations(streams_folder: Path, watches_folder: Path) -> Declarations:
     """Read both folders; a bad watch file is noted and spoils no other.
 
     Raises:
@@ -85,7 +85,7 @@ def read_book(streams_folder: Path, watches_folder: Path) -> Book:
             problems[path.name] = str(error)
     if not watches and not problems:
         raise Refused(f"no watch is declared: {watches_folder} has no *.yaml file")
-    return Book(digest, watches, problems)
+    return Declarations(digest, watches, problems)
 
 
 def read_watch(path: Path, streams: dict[str, StreamDeclaration]) -> Declared:

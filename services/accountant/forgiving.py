@@ -67,7 +67,7 @@ def forgive_named(book: AccountBook, subjects: Sequence[str], word: Word) -> set
 def forgive_all(book: AccountBook, kind: str, word: Word) -> set[str]:
     """Forgive every open finding of a kind, page by page; return their subjects."""
     done: set[str] = set()
-    while subjects := [each.subject for each in book.open_findings() if each.kind == kind]:
+    while subjects := [each.subject for each in book.open_findings(kind)]:
         done |= book.forgive([kind], subjects, person=word.person, reason=word.reason)
     return done
 

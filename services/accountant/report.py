@@ -13,7 +13,7 @@ from services.accountant.comparing import BATCH_LIMIT, Comparison
 from services.accountant.program import PROGRAM, check_topics
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import Clock, SystemClock
-from services.backbone.errors import Trouble
+from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.ledger.accounting import AccountBook, Finding, Place, Totals
 from services.backbone.ledger.database import open_pool
@@ -22,8 +22,10 @@ from services.backbone.log import set_up_logging
 from services.contracts import topics
 
 SILENCE_SECONDS: Final = 3.0
-"""A topic that gives nothing for so long is read to its end."""
-JOIN_SECONDS: Final = 60.0
+"""After so long without a record the brokers are asked anew what they hold."""
+STANDSTILL_SECONDS: Final = 60.0
+"""Whoever gets nothing for so long, and is not at the end, gives up."""
+ASK_TIMEOUT_SECONDS: Final = 10.0
 LISTED_LIMIT: Final = 50
 EXIT_WRONG: Final = 1
 EXIT_AWAY: Final = 69
@@ -114,10 +116,23 @@ def _consumer(settings: AccountantSettings, topic: str) -> Consumer:
 
 
 def _all(consumer: Consumer, clock: Clock) -> Iterable[Sequence[Incoming]]:
-    """Give what a topic holds now, until it is silent."""
-    limit = clock.monotonic_seconds() + JOIN_SECONDS
+    """Give what a topic holds now, and little of what comes meanwhile.
+
+    Raises:
+        Transient: the brokers do not give it.
+    """
+    limit = clock.monotonic_seconds() + STANDSTILL_SECONDS
     while not consumer.assigned() and clock.monotonic_seconds() < limit:
         if batch := consumer.batch(BATCH_LIMIT, 0.2):
             yield batch
-    while batch := consumer.batch(BATCH_LIMIT, SILENCE_SECONDS):
-        yield batch
+    ends = consumer.ends(ASK_TIMEOUT_SECONDS)
+    while not consumer.has_passed(ends, from_start=True):
+        if batch := consumer.batch(BATCH_LIMIT, SILENCE_SECONDS):
+            limit = clock.monotonic_seconds() + STANDSTILL_SECONDS
+            yield batch
+        elif clock.monotonic_seconds() > limit:
+            raise Transient(f"nothing came for {STANDSTILL_SECONDS:g} s, before the topic's end")
+        else:
+            held = consumer.ends(ASK_TIMEOUT_SECONDS)
+            # What retention has removed meanwhile never comes.
+            ends = {place: end for place, end in ends.items() if place in held}

@@ -1,7 +1,7 @@
 """Declared fields of a stream: one declaration gives their Python type and their Spark SQL."""
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
@@ -21,6 +21,12 @@ LONG_LIMIT: Final = 2**53
 """Whole numbers stay within what every JSON reader keeps exact."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_TIME: Final = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d(:?\d\d)?)", re.ASCII
+)
+"""What of ISO 8601 both Python and Spark read; Spark makes NULL of other spellings."""
+_OFFSET_LIMIT: Final = timedelta(hours=18)
+"""Java knows no zone farther away."""
 _SPARK_TYPES: Final = {
     "string": "STRING",
     "long": "BIGINT",
@@ -117,7 +123,8 @@ def _plain_text(value: str) -> str:
 
 
 def _timestamp(value: str) -> str:
-    parsed = datetime.fromisoformat(value)
-    if parsed.tzinfo is None:
-        raise ValueError("a time needs its zone, for example 2026-11-21T09:30:00Z")
+    written = _TIME.fullmatch(value)
+    offset = datetime.fromisoformat(value).utcoffset() if written else None
+    if offset is None or abs(offset) > _OFFSET_LIMIT:
+        raise ValueError("a time needs seconds and its zone, for example 2026-11-21T09:30:00Z")
     return value

@@ -163,6 +163,8 @@ class Consumer:
     def ends(self, timeout_seconds: float) -> Ends:
         """Return where everything ends that the brokers hold now; see `has_passed`.
 
+        A partition that holds nothing is left out.
+
         Raises:
             Transient, Refused: the brokers do not say.
         """
@@ -178,16 +180,18 @@ class Consumer:
             raise trouble(error) from None
         if not asked or None in asked.values():
             raise Transient("Kafka: no partition, or its end is not known")
-        return {place: found[1] for place, found in asked.items() if found}
+        return {place: found[1] for place, found in asked.items() if found and found[0] < found[1]}
 
-    def has_passed(self, ends: Ends) -> bool:
+    def has_passed(self, ends: Ends, *, from_start: bool = False) -> bool:
         """Tell whether everything before these ends has been given out.
 
-        Where nothing was read yet, nothing has come since this member was given the partition.
+        Where nothing was read yet, nothing has come since this member was given the partition;
+        not so for one that reads `from_start`.
         """
         places = self._client.position(self._client.assignment())
         return not self._come and all(
-            each.offset < 0 or each.offset >= ends.get((each.topic, each.partition), 0)
+            each.offset >= ends.get((each.topic, each.partition), each.offset)
+            or (each.offset < 0 and not from_start)
             for each in places
         )
 

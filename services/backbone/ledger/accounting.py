@@ -136,9 +136,9 @@ class AccountBook:
         """Return the channels on which something is due for longer than this."""
         return self._ask(class_row(Backlog), bookkeeping.BACKLOGS, due=due_seconds)
 
-    def open_findings(self) -> list[Finding]:
-        """Return what is known to be wrong, oldest first."""
-        return self._ask(class_row(Finding), bookkeeping.OPEN_FINDINGS, limit=ROWS_LIMIT)
+    def open_findings(self, kind: str | None = None) -> list[Finding]:
+        """Return what is known to be wrong, of one kind or of all, oldest first."""
+        return self._ask(class_row(Finding), bookkeeping.OPEN_FINDINGS, kind=kind, limit=ROWS_LIMIT)
 
     def keep(self, new: Sequence[Finding], ended: Sequence[Finding]) -> None:
         """Open findings and end others; what is open already is not opened again."""

@@ -81,7 +81,8 @@ GROUP BY channel"""
 
 OPEN_FINDINGS: Final = """
 SELECT kind, subject, channel, detail, finding_id AS number FROM findings
-WHERE ended_at IS NULL ORDER BY finding_id LIMIT %(limit)s"""
+WHERE ended_at IS NULL AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+ORDER BY finding_id LIMIT %(limit)s"""
 
 KEEP: Final = """
 WITH ended AS (

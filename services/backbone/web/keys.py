@@ -34,6 +34,7 @@ log = logger(__name__)
 KEY_PREFIX: Final = "aldebaran_"
 """Lets scanners for leaked secrets recognise a key."""
 KEYS_MAX: Final = 256
+DAYS_LIMIT: Final = 36_500
 _KEY_LIMIT_CHARACTERS: Final = 256
 
 
@@ -183,9 +184,15 @@ def entry(kind: type[ApiKey], name: str, key: str, **more: object) -> str:
 
 
 def expiry(clock: Clock, days: int | None) -> datetime | None:
-    """Return when a key made now ends; None for never."""
+    """Return when a key made now ends; None for never.
+
+    Raises:
+        Refused: it would have ended already, or ends in no year that a file can hold.
+    """
     if days is None:
         return None
+    if not 1 <= days <= DAYS_LIMIT:
+        raise Refused(f"--days {days}: a key lasts 1 to {DAYS_LIMIT} days; without it, for ever")
     end_ms = clock.now_ms() + days * 86_400_000
     return datetime.fromtimestamp(end_ms // 1000, UTC)
 

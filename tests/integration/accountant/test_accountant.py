@@ -1,6 +1,8 @@
 """What is missing or overdue is raised once, on another channel, and ends when it is right."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from threading import Event
 from typing import Any, Final
 
 import pytest
@@ -102,6 +104,27 @@ def test_a_day_of_the_accountant(world: World) -> None:
     assert f"missing_recipient {delivery}" in account.stdout
     put_back(world, row)
     until(lambda: nothing_open(world), "nothing is missing")
+
+
+def test_an_account_ends_while_alerts_flow(world: World) -> None:
+    first, *others = findings(1000)
+    ended = Event()
+
+    def flow() -> None:
+        for each in others:
+            world.publish(each)
+            if ended.wait(0.3):
+                return
+
+    world.publish(first)
+    with ThreadPoolExecutor(1) as flowing:
+        flowing.submit(flow)
+        try:
+            account = world.accountants.once()
+        finally:
+            ended.set()
+    assert (account.returncode, account.stderr) == (1, "")
+    assert f"missing_alert {first.alert_id}" in account.stdout
 
 
 def test_what_was_set_aside_is_not_missing_and_what_is_held_is_raised(world: World) -> None:

@@ -8,8 +8,16 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from services.accountant.__main__ import main
-from services.accountant.accounts import MISSING_ALERT, Target, compare, missing_alerts, notices
-from services.backbone.ledger.accounting import AccountBook, Finding, Notice
+from services.accountant.accounts import (
+    MISSING_ALERT,
+    OVERDUE_CHANNEL,
+    Target,
+    compare,
+    missing_alerts,
+    notices,
+)
+from services.accountant.forgiving import Word, forgive_all
+from services.backbone.ledger.accounting import ROWS_LIMIT, AccountBook, Finding, Notice
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import digest
@@ -92,6 +100,18 @@ def test_the_command_forgives_names_the_unknown_and_keeps_who_and_why(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert all(line.endswith(" ann: ledger wiped") for line in lines)
+
+
+def test_all_of_a_kind_are_forgiven_behind_as_many_of_another_as_are_read_at_once(
+    ledger_url: str,
+) -> None:
+    with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
+        book = AccountBook(pool)
+        others = [Finding(OVERDUE_CHANNEL, f"c{n}", "", "late") for n in range(ROWS_LIMIT)]
+        book.keep(others, ())
+        book.keep(missing_alerts(set(KEYS)), ())
+        assert forgive_all(book, MISSING_ALERT, Word("ann", "ledger wiped")) == set(KEYS)
+        assert len(book.open_findings(OVERDUE_CHANNEL)) == ROWS_LIMIT
 
 
 @pytest.mark.parametrize(

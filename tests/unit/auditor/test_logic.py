@@ -1,7 +1,7 @@
 """Only declared events reach a watch; the rest is counted. Expired state is freed."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from auditor.logic import valid_events
 from auditor.progress import read
+from services.contracts.events import Event, EventReader
 from services.contracts.examples import examples
 from services.contracts.streams import StreamDeclaration
 from tests.unit.auditor.batches import (
@@ -85,6 +86,43 @@ def test_no_time_of_a_publisher_stops_the_query(spark: SparkSession) -> None:
     }
     values |= {str(example): example.content for example in examples("trades", "invalid_at*")}
     named_kept(spark, values)
+
+
+MICROSECOND = timedelta(microseconds=1)
+DOCUMENTED = [
+    *("2026-11-21T09:30:00Z", "2026-11-21 09:30:00+01:00", "2026-11-21T09:30:00.5Z"),
+    *("2026-11-21T09:30:00.123456789-05:30", "2026-11-21T09:30:00+0100"),
+]
+SPELLINGS = [
+    *(*DOCUMENTED, "2026-11-21T09:30Z", "2026-11-21T09:30:00z"),
+    *("20261121T093000Z", "2026-11-21x09:30:00Z", "2026-W47-6T09:30:00Z", "2026-11-21T09Z"),
+    *("2026-11-21T09:30:00,5Z", "2026-11-21T0930+0100", "2026-11-21T09:30:00+01"),
+    *("2026-11-21T09:30:00+01:00:30", "2026-11-21T09:30:00.Z", "2026-11-21T09:30:00+19:00"),
+    *("2026-11-21T24:00:00Z", "0001-01-01T00:00:00Z"),
+]
+
+
+def test_a_time_that_the_gateway_takes_is_one_that_spark_reads(spark: SparkSession) -> None:
+    told = {"stream": "clocks", "version": 1, "description": "x", "key": "name"}
+    fields = {"name": {"type": "string"}, "at": {"type": "timestamp"}}
+    clocks = StreamDeclaration.model_validate(told | {"fields": fields})
+    rows = [
+        (json.dumps({"name": each, "at": each}).encode(), EPOCH, "clocks", 0) for each in SPELLINGS
+    ]
+    found = valid_events(records(spark, [], *rows), clocks, "1 minute")
+    seen = found.selectExpr("name", "unix_micros(at) AS us").collect()
+    read_by_spark = {row["name"]: row["us"] for row in seen}
+    reader = EventReader(clocks)
+    taken = {each for each, row in zip(SPELLINGS, rows, strict=True) if _is_event(reader, row[0])}
+    assert {each: read_by_spark.get(each) for each in taken} == {
+        each: (datetime.fromisoformat(each) - datetime(1970, 1, 1, tzinfo=UTC)) // MICROSECOND
+        for each in taken
+    }
+    assert taken >= set(DOCUMENTED)
+
+
+def _is_event(reader: EventReader, value: bytes) -> bool:
+    return isinstance(reader.read(value), Event)
 
 
 def test_reserved_texts_come_from_the_heartbeat_topic_only(spark: SparkSession) -> None:

@@ -164,5 +164,13 @@ def test_keygen_refuses_a_name_that_the_file_would_refuse(
     assert "name" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("days", ["0", "-1", "9999999"])
+def test_keygen_refuses_an_end_that_is_over_or_in_no_year(
+    capsys: pytest.CaptureFixture[str], days: str
+) -> None:
+    assert main(["keygen", "feed", "--days", days]) == 2
+    assert f"no key was made: --days {days}: a key lasts 1 to 36500" in capsys.readouterr().err
+
+
 def test_an_entry_without_an_end_has_none() -> None:
     assert "expires" not in entry("feed", SECRET, ["trades"])

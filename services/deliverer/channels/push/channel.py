@@ -92,6 +92,7 @@ class PushChannel:
     async def close(self) -> None:
         """Close the connection."""
         await self._lines.close()
+        await self._tokens.close()
 
     async def _push(
         self, message: Message, device: Device, line: Line, window: SendWindow
@@ -113,31 +114,31 @@ class PushChannel:
             return unanswered(error, window, stream)
         line.wire = response.extensions.get("network_stream")
         said = await _said(response)
-        return await self._sorted(response, said, device, token)
+        return self._sorted(response, said, device, token)
 
     def _headers(self, message: Message, token: str) -> dict[str, str]:
         expires_at = self._clock.now_ms() // 1000 + int(self._settings.push_keep_seconds)
         plain = headers(message.delivery, self._settings.push_topic, expires_at)
         return plain | {"authorization": f"bearer {token}", "content-type": "application/json"}
 
-    async def _sorted(
+    def _sorted(
         self, response: httpx2.Response, said: Mapping[str, Any], device: Device, token: str
     ) -> Outcome:
         status, now_ms = response.status_code, self._clock.now_ms()
         if status == 410:
-            return await self._gone(device, said, now_ms)
+            return self._gone(device, said, now_ms)
         if status == 200:
-            await self._tokens.alive(device)
+            self._tokens.alive(device)
         if asks_for_renewal(status, said) and self._credential.rejected(token, now_ms):
             return Refused(f"{reason_of(status, said)}: signed anew")
         wait = retry_after_seconds(response.headers.get("retry-after"), now_ms)
         return answered(status, said, response.headers.get("apns-id", ""), wait)
 
-    async def _gone(self, device: Device, said: Mapping[str, Any], now_ms: int) -> Outcome:
+    def _gone(self, device: Device, said: Mapping[str, Any], now_ms: int) -> Outcome:
         word = dropped(device, said, now_ms)
         if device.outlives(word):
             return Permanent(f"{reason_of(410, said)}, although the token was registered later")
-        await self._tokens.add(word)
+        self._tokens.add(word)
         return Permanent(word.reason)
 
 

@@ -1,14 +1,18 @@
 """Tokens that Apple has dropped: remembered in the ledger, so that a restart knows them too."""
 
+import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from services.backbone.errors import Transient
 from services.backbone.ledger.dropped import DroppedAddress, DroppedAddresses
 from services.backbone.log import logger
+
+CLOSE_SECONDS: Final = 1.0
+"""How long the end waits for what is not written yet; Apple says it again after a restart."""
 
 log = logger(__name__)
 
@@ -46,12 +50,17 @@ def dropped(device: Device, said: Mapping[str, Any], now_ms: int) -> DroppedAddr
 
 
 class DroppedTokens:
-    """Read once, then kept in memory."""
+    """Read once, then kept in memory; written behind, in the sequence of Apple's answers.
+
+    A send does not wait for what it has told: its time limit would make a doubt of its answer.
+    """
 
     def __init__(self, book: DroppedAddresses) -> None:
         self._book = book
         self._known: dict[str, DroppedAddress] = {}
         self._read = False
+        self._turn = asyncio.Lock()
+        self._writing: set[asyncio.Task[None]] = set()
 
     async def reason(self, device: Device) -> str | None:
         """Return why nothing is sent to this device, or None."""
@@ -59,28 +68,45 @@ class DroppedTokens:
         found = self._known.get(device.digest)
         return None if found is None or device.outlives(found) else found.reason
 
-    async def add(self, word: DroppedAddress) -> None:
+    def add(self, word: DroppedAddress) -> None:
         """Keep Apple's word; where the ledger is away, Apple says it again after a restart."""
         self._known[word.address_digest] = word
+        self._behind(self._keep(word))
+
+    def alive(self, device: Device) -> None:
+        """Forget what was said of a recipient's earlier tokens: Apple has taken this one."""
+        old = [key for key, word in self._known.items() if word.recipient == device.recipient]
+        if old:
+            words = {key: self._known.pop(key) for key in old}
+            self._behind(self._forget(device.recipient, words))
+
+    async def close(self) -> None:
+        """Wait a moment for what is not written yet."""
+        if self._writing:
+            _, late = await asyncio.wait(self._writing, timeout=CLOSE_SECONDS)
+            for task in late:
+                task.cancel()
+
+    def _behind(self, writing: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(writing)
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _keep(self, word: DroppedAddress) -> None:
         try:
-            await self._book.add(word)
+            async with self._turn:
+                await self._book.add(word)
         except Transient as error:
             log.warning("dropped_token_not_kept", recipient=word.recipient, reason=str(error))
 
-    async def alive(self, device: Device) -> None:
-        """Forget what was said of a recipient's earlier tokens: Apple has taken this one."""
-        old = [key for key, word in self._known.items() if word.recipient == device.recipient]
-        if not old:
-            return
+    async def _forget(self, recipient: str, words: Mapping[str, DroppedAddress]) -> None:
+        """Forget them in the ledger; where it is away they stay known, for the next push's try."""
         try:
-            await self._book.remove(device.recipient)
+            async with self._turn:
+                await self._book.remove(recipient)
         except Transient as error:
-            log.warning(
-                "dropped_token_not_forgotten", recipient=device.recipient, reason=str(error)
-            )
-            return
-        for key in old:
-            del self._known[key]
+            log.warning("dropped_token_not_forgotten", recipient=recipient, reason=str(error))
+            self._known = {**words, **self._known}
 
     async def _look(self) -> None:
         if self._read:

@@ -36,6 +36,9 @@ Json = st.recursive(
         ("request_timeout", Refused),
         ("invalid_auth", Refused),
         ("missing_scope", Refused),
+        ("accesslimited", Refused),
+        ("org_login_required", Refused),
+        ("team_added_to_org", Refused),
         ("token_revoked", Refused),
         ("fatal_error", Unknown),
         ("internal_error", Unknown),
@@ -78,6 +81,10 @@ def test_what_can_be_put_right_is_told() -> None:
     assert isinstance(refused, Refused)
     assert refused.destination_down
     assert "slack_bot_token" in refused.reason
+    moving = answered(200, {"ok": False, "error": "team_added_to_org"}, None)
+    assert isinstance(moving, Refused)
+    assert moving.destination_down
+    assert "by itself" in moving.reason
 
 
 @pytest.mark.promise("our_id", "slack")

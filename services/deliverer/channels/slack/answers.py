@@ -15,6 +15,7 @@ _HALF_DONE: Final = frozenset({"fatal_error", "internal_error", "service_unavail
 _OURS: Final = frozenset(
     {
         "access_denied",
+        "accesslimited",
         "account_inactive",
         "ekm_access_denied",
         "invalid_auth",
@@ -24,13 +25,19 @@ _OURS: Final = frozenset(
         "not_authed",
         "org_login_required",
         "team_access_not_granted",
+        "team_added_to_org",
         "token_expired",
         "token_revoked",
         "two_factor_setup_required",
     }
 )
-"""They say nothing about the message: our token or its scopes are to be put right."""
+"""They say nothing about the message: our token or its scopes are to be put right, or Slack lets
+nobody in for now."""
+_TOKEN: Final = "check slack_bot_token and the bot's scopes"
 _ADVICE: Final[Mapping[str, str]] = {
+    "accesslimited": "Slack's administrators let in certain networks only: have this one added",
+    "org_login_required": "the workspace moves to an organization, which ends by itself",
+    "team_added_to_org": "the workspace moves to an organization, which ends by itself",
     "not_in_channel": "invite the bot to the channel, then send it again",
     "channel_not_found": "check the conversation's id, and invite the bot to it",
     "is_archived": "the channel is archived: route to another",
@@ -46,7 +53,7 @@ def answered(status: int, said: Mapping[str, Any], retry_after: float | None) ->
     if status == 429 or error in _LATER:
         return Refused(reason, retry_after)
     if error in _OURS or status in (401, 403):
-        advice = f"{reason}: check slack_bot_token and the bot's scopes"
+        advice = f"{reason}: {_ADVICE.get(error, _TOKEN)}"
         return Refused(advice, destination_down=True)
     if status == 200 and error and error not in _HALF_DONE:
         advice = _ADVICE.get(error, "")

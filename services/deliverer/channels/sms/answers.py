@@ -6,6 +6,7 @@ message waits: once it is put right, what has waited goes out.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
 
 from services.contracts.twilio import Fate, fate, told
@@ -22,6 +23,8 @@ _MAYBE_PROCESSED: Final = frozenset({408, 409})
 _OURS: Final[Mapping[int, str]] = {
     20003: "the credentials are refused: check sms_account_sid and sms_auth_token (or the API key)",
     20005: "the account is not active: see Twilio's console",
+    20006: "the login may not do this: check what the API key is allowed to",
+    20403: "the account may not use the API, as when it is suspended: see Twilio's console",
     20404: "there is no such account here: check sms_account_sid and sms_api_url",
     20008: "test credentials are used: set the live ones",
     21212: "sms_sender is no valid sender",
@@ -36,6 +39,7 @@ _OURS: Final[Mapping[int, str]] = {
     21703: "the messaging service has no sender",
     21704: "the messaging service has no sender",
     21705: "the messaging service's id is not valid: check sms_messaging_service",
+    70051: "the account or API key is suspended, or may not do this: see Twilio's console",
 }
 """Refusals that say nothing about the message: every other one would fare the same."""
 _OURS_BY_STATUS: Final[Mapping[int, int]] = {401: 20003, 403: 20003, 404: 20404}
@@ -64,10 +68,18 @@ def answered(answer: Answer, now_ms: int) -> Outcome:
         return Refused(reason, max(asked or 0.0, _PAUSE_SECONDS))
     if code in _FULL:
         return Refused(reason, destination_down=True)
-    ours = _OURS.get(code or _OURS_BY_STATUS.get(answer.status, 0))
+    ours = _ours(answer.status, code)
     if ours is not None:
         return Refused(f"{ours} ({reason})"[:_REASON_LIMIT], destination_down=True)
     return Permanent(reason)
+
+
+def _ours(status: int, code: int | None) -> str | None:
+    """Return what is to be put right here; a 401 is about our login whatever its code says."""
+    told = _OURS.get(code or 0)
+    if told is None and (not code or status == HTTPStatus.UNAUTHORIZED):
+        return _OURS.get(_OURS_BY_STATUS.get(status, 0))
+    return told
 
 
 def _created(http_status: int, body: Mapping[str, Any]) -> Outcome:

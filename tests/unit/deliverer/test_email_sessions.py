@@ -166,6 +166,45 @@ async def test_a_session_that_refused_a_mail_is_not_kept(
         await channel.close()
 
 
+@pytest.mark.parametrize("says", [b"550 who?\r\n", b"450 not now\r\n", b""])
+async def test_a_relay_that_does_not_take_our_name_refuses_no_mail(says: bytes) -> None:
+    async with relay() as there:
+        channel = channel_to(there)
+        there.says |= {b"EHLO": says, b"HELO": says}
+        outcome = await send(channel, 1)
+        assert isinstance(outcome, Refused)
+        assert outcome.destination_down
+        await asyncio.wait_for(there.sessions[0].over.wait(), SECONDS)
+        there.says.clear()
+        assert isinstance(await send(channel, 1), Accepted)
+        await channel.close()
+
+
+async def test_a_relay_that_knows_only_the_old_greeting_takes_mails() -> None:
+    async with relay() as there:
+        channel = channel_to(there)
+        there.says[b"EHLO"] = b"500 what?\r\n"
+        assert isinstance(await send(channel, 1), Accepted)
+        assert there.sessions[0].commands[:3] == [b"EHLO", b"HELO", b"MAIL"]
+        await channel.close()
+
+
+@pytest.mark.parametrize(
+    "says", [b"530 5.7.0 Must issue STARTTLS first\r\n", b"530 5.7.0 Authentication required\r\n"]
+)
+async def test_what_is_asked_of_every_session_is_our_settings_fault(says: bytes) -> None:
+    async with relay() as there:
+        channel = channel_to(there)
+        there.says[b"MAIL"] = says
+        outcome = await send(channel, 1)
+        assert isinstance(outcome, Refused)
+        assert outcome.destination_down
+        assert "email_tls" in outcome.reason
+        there.says[b"RCPT"] = says
+        assert isinstance(await send(channel, 1), Permanent)
+        await channel.close()
+
+
 async def test_so_many_sessions_are_kept_and_no_more() -> None:
     async with relay() as there:
         channel = channel_to(there)

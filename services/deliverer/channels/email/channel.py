@@ -17,6 +17,8 @@ from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, U
 _REASON_LIMIT: Final = 300
 _GO_AHEAD: Final = 354
 _CLOSING: Final = 421
+_NOT_LET_IN: Final = 530
+"""RFC 3207 and 4954: TLS or a log-in is asked for first."""
 
 
 class EmailChannel:
@@ -104,6 +106,8 @@ class EmailChannel:
             await client.mail(self._settings.email_sender)
             await client.rcpt(message.delivery.recipient)
             go_ahead = await client.execute_command(b"DATA")
+        except aiosmtplib.SMTPSenderRefused as refusal:
+            return sender_refused(refusal.code, refusal.message)
         except aiosmtplib.SMTPResponseException as refusal:
             return refused(refusal.code, refusal.message)
         except (aiosmtplib.SMTPException, OSError) as error:
@@ -128,6 +132,14 @@ async def _handed_over(client: aiosmtplib.SMTP, content: bytes, window: SendWind
     except (aiosmtplib.SMTPException, OSError) as error:
         return Unknown(_told("lost after the final dot", error))
     return answered(response.code, response.message)
+
+
+def sender_refused(code: int, text: str) -> Outcome:
+    """Sort a relay's answer to the sender, at which it says what it asks of every session."""
+    if code == _NOT_LET_IN:
+        reason = f"check email_tls and email_username: the relay answered {code} {text}"
+        return Refused(reason[:_REASON_LIMIT], destination_down=True)
+    return refused(code, text)
 
 
 def refused(code: int, text: str) -> Outcome:

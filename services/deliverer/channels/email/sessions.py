@@ -23,13 +23,18 @@ class Sessions:
         self._kept: list[tuple[aiosmtplib.SMTP, asyncio.TimerHandle]] = []
 
     async def open(self) -> aiosmtplib.SMTP:
-        """Return a new session.
+        """Return a new session in which the relay has heard our name: refused, it takes no mail.
 
         Raises:
-            SMTPException, OSError: the relay cannot be reached.
+            SMTPException, OSError: the relay cannot be reached, or does not want us.
         """
         session = self._new()
         await session.connect()
+        try:
+            await _named(session)
+        except BaseException:
+            session.close()
+            raise
         return session
 
     def kept(self) -> aiosmtplib.SMTP | None:
@@ -57,6 +62,18 @@ class Sessions:
     def _over(self, session: aiosmtplib.SMTP) -> None:
         self._kept = [each for each in self._kept if each[0] is not session]
         leave(session)
+
+
+async def _named(session: aiosmtplib.SMTP) -> None:
+    """Say our name, in the old way to a relay that does not know the new one."""
+    if not session.is_ehlo_or_helo_needed:
+        return
+    try:
+        await session.ehlo()
+    except aiosmtplib.SMTPHeloError:
+        if not session.is_connected:
+            raise
+        await session.helo()
 
 
 def leave(session: aiosmtplib.SMTP) -> None:

@@ -50,6 +50,8 @@ class FarEnd:
     came_on: list[int] = field(default_factory=list)
     requests_limit: int = 100
     """So many on one connection; then it is closed without a word."""
+    later: bytes = b""
+    """What each request but a connection's first is answered with, if that is another."""
     drops: int = 0
     """The request, counted from 1, whose connection is closed in place of an answer."""
     url: str = ""
@@ -92,14 +94,14 @@ def _serve(listening: socket.socket, there: FarEnd) -> None:
     try:
         for number in count():
             with listening.accept()[0] as connection, connection.makefile("rb") as reading:
-                for _ in range(there.requests_limit):
+                for nth in range(there.requests_limit):
                     if not (request := _request(reading)):
                         break
                     there.came.append(request)
                     there.came_on.append(number)
                     if len(there.came) == there.drops:
                         break
-                    connection.sendall(there.answer)
+                    connection.sendall((nth and there.later) or there.answer)
     except OSError:
         return  # the test is over
 
@@ -234,6 +236,16 @@ def test_a_connection_whose_time_is_over_or_that_the_far_end_ends_is_not_kept(
         for _ in range(2):
             there.carrier(connections).request("POST", f"{TWILIO}/x")
         connections.close()
+    assert there.came_on == [0, 1]
+
+
+async def test_the_answer_behind_a_preliminary_one_is_not_the_next_messages() -> None:
+    with far_end(b"HTTP/1.1 103 Early Hints\r\n\r\n") as there:
+        there.later = answering(b'{"sid": "SM1", "status": "queued"}', status=b"201 Created")
+        channel = there.channel()
+        for _ in range(2):
+            assert isinstance(await channel.send(Message(ONE, attempt=1), window()), Unknown)
+        await channel.close()
     assert there.came_on == [0, 1]
 
 

@@ -3,6 +3,7 @@
 import ssl
 import threading
 from collections.abc import Callable
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from typing import Final
 from urllib.parse import urlsplit
@@ -54,9 +55,13 @@ class Connections:
         return made
 
     def keep(self, connection: HTTPConnection, response: HTTPResponse) -> None:
-        """Take a connection back; it is closed unless it can carry another request."""
+        """Take a connection back; it is closed unless it can carry another request.
+
+        The answer itself follows a preliminary one (1xx), and the next request must not read it.
+        """
         until = self._monotonic_seconds() + self._keep_seconds
-        is_useful = response.isclosed() and not response.will_close and self._keep_seconds > 0
+        is_whole = response.isclosed() and response.status >= HTTPStatus.OK
+        is_useful = is_whole and not response.will_close and self._keep_seconds > 0
         with self._lock:
             if is_useful and not self._is_closed and len(self._kept) < KEPT_LIMIT:
                 self._kept.append((connection, until))

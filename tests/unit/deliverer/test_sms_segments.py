@@ -89,6 +89,22 @@ def test_what_the_subject_says_is_not_said_again() -> None:
     assert code == body_code(one.delivery_id)
 
 
+@pytest.mark.parametrize(
+    ("subject", "text", "lines"),
+    [
+        ("CRITICAL rack 12 at 95 of 80", "rack 1\nhall 2", ["rack 1", "hall 2"]),
+        ("at 0.95 of -5", "5\n95\n0", ["5", "95", "0"]),
+        ("[HIGH] rack 1: hot (95 of 80).", "rack 1\nhot\n95 of 80\nHIGH", []),
+        ("rack 1", "rack 12 is hot", ["rack 12 is hot"]),
+    ],
+)
+def test_only_what_stands_in_the_subject_word_for_word_is_not_said_again(
+    subject: str, text: str, lines: list[str]
+) -> None:
+    one = delivery(1).model_copy(update={"subject": subject, "text": text})
+    assert body(one, 3).splitlines()[:-1] == [subject, *lines]
+
+
 LINK = "https://alerts.example.com/acknowledge/2026a." + "x" * 100
 
 

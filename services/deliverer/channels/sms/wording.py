@@ -13,6 +13,8 @@ SUBJECT_LEAST: Final = 40
 _REPEAT: Final = REPEAT_MARK.strip()
 
 _LINK_AT_THE_END: Final = re.compile(r"(\s)([a-z]+://\S+)$")
+_BEGINS: Final = r"""(?<![^\s(\["'])"""
+_ENDS: Final = r"""(?=[.,;:!?)\]"']*(?:\s|$))"""
 _LABEL_AT_THE_END: Final = re.compile(r"\s*[^\n:]*:$")
 
 
@@ -43,6 +45,12 @@ def _has_room(before: str, tail: str, limit: int) -> bool:
 def _lines(subject: str, text: str) -> list[str]:
     """Return what subject and text say, nothing of it twice; the subject's mark says the note."""
     lines = [each.strip() for each in text.replace("\r", "").splitlines()]
-    added = [each for each in lines if each and each not in subject and each != REPEAT_NOTE]
-    is_said = not subject or (bool(added) and added[0].startswith(subject))
+    said = [each for each in lines if each and each != REPEAT_NOTE]
+    added = [each for each in said if not _standing(each).search(subject)]
+    is_said = not subject or (bool(added) and _standing(subject).match(added[0]) is not None)
     return added if is_said else [subject, *added]
+
+
+def _standing(words: str) -> re.Pattern[str]:
+    """Return what finds the words where they stand by themselves: no "rack 1" in "rack 12"."""
+    return re.compile(_BEGINS + re.escape(words) + _ENDS)

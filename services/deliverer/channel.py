@@ -5,12 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, runtime_checkable
 
 from services.backbone.clock import Clock
-from services.contracts.records import (
-    SHORT_LIMIT_CHARACTERS,
-    TEXT_LIMIT_CHARACTERS,
-    Delivery,
-    Severity,
-)
+from services.contracts.records import SHORT_LIMIT_CHARACTERS, Delivery, Severity
+from services.contracts.texts import behind
 from services.deliverer.outcomes import Outcome
 
 REPEAT_MARK: Final = "[possible repeat] "
@@ -67,7 +63,7 @@ class Message:
         if not self.marked_repeat:
             return self.delivery
         subject = (REPEAT_MARK + self.delivery.subject)[:SHORT_LIMIT_CHARACTERS]
-        text = f"{REPEAT_NOTE}\n\n{self.delivery.text}"[:TEXT_LIMIT_CHARACTERS]
+        text = behind(REPEAT_NOTE, self.delivery.text)
         return self.delivery.model_copy(update={"subject": subject, "text": text})
 
 

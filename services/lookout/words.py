@@ -9,6 +9,7 @@ from services.backbone.web.links import Links as Signed
 from services.backbone.web.links import acknowledge_url
 from services.contracts.ids import delivery_id
 from services.contracts.records import TEXT_LIMIT_CHARACTERS, Alert
+from services.contracts.texts import behind, shortened
 from services.lookout.rendering import Links, Message, cut, one_line
 from services.lookout.routing import Instruction, Routes
 from services.lookout.templates.messages import SHORT_CHANNELS, Occasion, tell
@@ -65,5 +66,6 @@ def opened(message: Message, opening: str, channel: str) -> Message:
     """Put before the text why somebody reads this now; where only one line is read, one word."""
     first = cut(one_line(opening), OPENING_LIMIT_CHARACTERS)
     if channel in SHORT_CHANNELS:
-        return replace(message, text=f"{first.split()[0].rstrip(':,')}: {message.text}")
-    return replace(message, text=cut(f"{first}\n\n{message.text}", TEXT_LIMIT_CHARACTERS))
+        said = f"{first.split()[0].rstrip(':,')}: {message.text}"
+        return replace(message, text=shortened(said, TEXT_LIMIT_CHARACTERS))
+    return replace(message, text=behind(first, message.text))

@@ -6,6 +6,7 @@ from typing import Final
 
 from services.backbone.log import logger
 from services.contracts.records import TEXT_LIMIT_CHARACTERS, Alert
+from services.contracts.texts import behind, shortened
 from services.lookout import metrics
 from services.lookout.rendering import (
     NO_LINKS,
@@ -19,7 +20,6 @@ from services.lookout.rendering import (
     subject,
 )
 from services.lookout.routing import Template
-from services.lookout.templates.gsm import fitted
 from services.lookout.templates.sandbox import Broken, rendered
 from services.lookout.templates.short import short
 from services.lookout.templates.view import view
@@ -104,9 +104,9 @@ def message_of(template: Template, occasion: Occasion) -> Message:
     if not text:
         raise Broken(1, "the text is empty")
     if not template.subject:
-        return Message(subject(occasion.alert), cut(text, TEXT_LIMIT_CHARACTERS))
+        return Message(subject(occasion.alert), shortened(text, TEXT_LIMIT_CHARACTERS))
     head = one_line(rendered(template.subject, variables, SUBJECT_LIMIT_CHARACTERS))
-    return Message(cut(head, SUBJECT_LIMIT_CHARACTERS), cut(text, TEXT_LIMIT_CHARACTERS))
+    return Message(cut(head, SUBJECT_LIMIT_CHARACTERS), shortened(text, TEXT_LIMIT_CHARACTERS))
 
 
 def _shipped(name: str, occasion: Occasion) -> Message:
@@ -115,10 +115,9 @@ def _shipped(name: str, occasion: Occasion) -> Message:
 
 
 def _instead(name: str, trouble: str, channel: str, occasion: Occasion) -> Written:
-    message = _shipped(template_for(channel, None), occasion)
+    alert, links = occasion.alert, occasion.links
     if channel in SHORT_CHANNELS:
-        text = fitted(f"[template {name} failed] {message.text}")
-    else:
-        first = one_line(f"(template {name} failed, {trouble}; this is the plain text)")
-        text = cut(f"{first}\n\n{message.text}", TEXT_LIMIT_CHARACTERS)
-    return Written(replace(message, text=text), name, trouble)
+        return Written(short(alert, links, f"[template {name} failed]"), name, trouble)
+    first = one_line(f"(template {name} failed, {trouble}; this is the plain text)")
+    message = render(alert, links)
+    return Written(replace(message, text=behind(first, message.text)), name, trouble)

@@ -10,12 +10,16 @@ SUMMARY_ROOM: Final = 100
 VALUE_LIMIT_CHARACTERS: Final = 24
 
 
-def short(alert: Alert, links: Links = NO_LINKS) -> Message:
-    """Return one line of at most 160 GSM letters; the link to acknowledge is never cut."""
+def short(alert: Alert, links: Links = NO_LINKS, opening: str = "") -> Message:
+    """Return one line of at most 160 GSM letters; the link to acknowledge is never cut.
+
+    For an opening in front of it the summary gives way.
+    """
     link = f" {links.acknowledge}" if 0 < len(links.acknowledge) < ONE_MESSAGE_LETTERS - 40 else ""
     head = f"{alert.severity.upper()} {alert.watch}"
     left = ONE_MESSAGE_LETTERS - room(plain(link))
-    text = fitted(one_line(f"{head}: {alert.summary}"), min(left, len(head) + SUMMARY_ROOM))
+    first = one_line(f"{opening} {head}")
+    text = fitted(one_line(f"{first}: {alert.summary}"), min(left, len(first) + SUMMARY_ROOM))
     for name, value in alert.values.items():
         more = plain(f" {one_line(name)}={_number(value)}")
         if isinstance(value, int | float) and room(text) + room(more) <= left:

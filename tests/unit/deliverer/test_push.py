@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from services.backbone.clock import ManualClock
 from services.contracts import recipients
 from services.contracts.records import Severity
-from services.deliverer.channel import Message, SendWindow
+from services.deliverer.channel import REPEAT_NOTE, Message, SendWindow
 from services.deliverer.channels.push.answers import answered, asks_for_renewal, unanswered
 from services.deliverer.channels.push.credential import (
     EARLY_AFTER_MS,
@@ -101,6 +101,18 @@ def test_any_text_makes_a_whole_payload_within_the_limit(
     assert len(content) <= PAYLOAD_LIMIT_BYTES
     body = json.loads(content)["aps"]["alert"]["body"]
     assert body == text or text.startswith(body.removesuffix("…"))
+
+
+def test_a_repeat_of_the_longest_text_ends_with_its_link() -> None:
+    link = "\nacknowledge: https://alerts.example.com/acknowledge/2026a." + "x" * 50
+    one = delivery(1, "push", TOKEN, text="x" * (4096 - len(link)) + link)
+    again = Message(one, attempt=2, marked_repeat=True)
+    assert len(again.worded.text) == 4096
+    assert again.worded.text.startswith(f"{REPEAT_NOTE}\n\nxxx")
+    assert again.worded.text.endswith(f"…{link}")
+    content = payload(again)
+    assert PAYLOAD_LIMIT_BYTES - 8 <= len(content) <= PAYLOAD_LIMIT_BYTES
+    assert json.loads(content)["aps"]["alert"]["body"].endswith(f"…{link}")
 
 
 @given(st.text(max_size=200), st.integers(3, 300))

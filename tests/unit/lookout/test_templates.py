@@ -226,6 +226,21 @@ def test_a_template_that_fails_falls_back_and_says_so() -> None:
     assert "there is no such template any more" in lost.message.text
 
 
+@pytest.mark.parametrize("name", ["page", "x" * 63])
+def test_a_template_that_fails_leaves_a_short_texts_link_whole(name: str) -> None:
+    link = "https://alerts.example.com/acknowledge/2026a." + "x" * 50
+    written = write({}, name, "sms", Occasion(ALERT, "hot", Links(link)))
+    assert written.message.text.startswith(f"[template {name}"[:40])
+    assert written.message.text.endswith(f" {link}")
+    assert len(written.message.text) <= 160
+
+
+def test_a_text_of_ones_own_that_is_cut_ends_with_its_link() -> None:
+    text = made("-" * 4080 + "\nacknowledge: {{ links.acknowledge }}")
+    assert len(text) == 4096
+    assert text.endswith(f"…\nacknowledge: {LINKS.acknowledge}")
+
+
 def test_a_file_may_have_its_own_words_for_a_shipped_template() -> None:
     own = {"short": Template("short", "s", "own")}
     assert write(own, None, "sms", Occasion(ALERT, "hot")).message.text == "own"

@@ -7,11 +7,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from services.contracts.records import Delivery, Severity
+from services.contracts.texts import shortened
 from services.deliverer.channel import Message
 
 PAYLOAD_LIMIT_BYTES: Final = 4096
 TITLE_LIMIT_CHARACTERS: Final = 256
-_CUT: Final = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ def _content(delivery: Delivery, text: str) -> dict[str, Any]:
 
 
 def fitted(text: str, fits: Callable[[str], bool]) -> str:
-    """Return the text, or its longest beginning with an ellipsis that fits."""
+    """Return the text, or as much of it as fits with an ellipsis where it is cut."""
     if fits(text):
         return text
-    kept, too_many = 0, len(text)
+    kept, too_many = 1, len(text)
     while too_many - kept > 1:
         middle = (kept + too_many) // 2
-        if fits(text[:middle] + _CUT):
+        if fits(shortened(text, middle)):
             kept = middle
         else:
             too_many = middle
-    return text[:kept] + _CUT
+    return shortened(text, kept)

@@ -28,7 +28,7 @@ def test_without_an_address_there_is_no_link() -> None:
 
 @pytest.mark.parametrize("channel", ["email", "sms"])
 def test_what_is_put_before_a_long_text_leaves_its_links_whole(channel: str) -> None:
-    links = "\nacknowledge: https://alerts.example.com/a/2026a.x\nmore: https://alerts.example.com/x"
+    links = "\nacknowledge: https://alerts.example.com/a/2026a.x\nmore: https://a.example/x"
     long = Message("s", "x" * (TEXT_LIMIT_CHARACTERS - len(links)) + links)
     read = opened(long, "Escalated: nobody has acknowledged. " * 20, channel)
     assert len(read.text) == TEXT_LIMIT_CHARACTERS

@@ -33,7 +33,7 @@ _OURS: Final = frozenset(
 )
 """They say nothing about the message: our token or its scopes are to be put right, or Slack lets
 nobody in for now."""
-_TOKEN: Final = "check slack_bot_token and the bot's scopes"
+_CHECK: Final = "check slack_bot_token and the bot's scopes"
 _ADVICE: Final[Mapping[str, str]] = {
     "accesslimited": "Slack's administrators let in certain networks only: have this one added",
     "org_login_required": "the workspace moves to an organization, which ends by itself",
@@ -53,7 +53,7 @@ def answered(status: int, said: Mapping[str, Any], retry_after: float | None) ->
     if status == 429 or error in _LATER:
         return Refused(reason, retry_after)
     if error in _OURS or status in (401, 403):
-        advice = f"{reason}: {_ADVICE.get(error, _TOKEN)}"
+        advice = f"{reason}: {_ADVICE.get(error, _CHECK)}"
         return Refused(advice, destination_down=True)
     if status == 200 and error and error not in _HALF_DONE:
         advice = _ADVICE.get(error, "")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from pydantic import SecretStr
@@ -114,3 +115,13 @@ async def test_a_new_token_that_works_forgets_the_old_one() -> None:
     await tokens.close()
     assert book.words == {}
     assert await tokens.reason(OLD) is None
+
+
+async def test_a_write_that_ends_as_none_should_ends_the_next_send() -> None:
+    book = MemoryBook()
+    tokens = DroppedTokens(book)
+    with patch.object(book, "add", side_effect=ZeroDivisionError):
+        tokens.add(dropped(OLD, {}, 1000))
+        await tokens.close()
+    with pytest.raises(ZeroDivisionError):
+        await tokens.reason(NEW)

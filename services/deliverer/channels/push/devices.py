@@ -61,6 +61,7 @@ class DroppedTokens:
         self._read = False
         self._turn = asyncio.Lock()
         self._writing: set[asyncio.Task[None]] = set()
+        self._bug: BaseException | None = None
 
     async def reason(self, device: Device) -> str | None:
         """Return why nothing is sent to this device, or None."""
@@ -90,7 +91,13 @@ class DroppedTokens:
     def _behind(self, writing: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(writing)
         self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
+        task.add_done_callback(self._written)
+
+    def _written(self, task: asyncio.Task[None]) -> None:
+        """Let the next send end with what no write should end with."""
+        self._writing.discard(task)
+        if not task.cancelled():
+            self._bug = self._bug or task.exception()
 
     async def _keep(self, word: DroppedAddress) -> None:
         try:
@@ -109,6 +116,8 @@ class DroppedTokens:
             self._known = {**words, **self._known}
 
     async def _look(self) -> None:
+        if self._bug is not None:
+            raise self._bug
         if self._read:
             return
         try:

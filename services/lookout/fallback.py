@@ -8,7 +8,7 @@ from services.backbone.ledger.fallbacks import Lost, Next, Told
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from services.lookout.digest import Digest
-from services.lookout.escalation import Tell
+from services.lookout.escalation import REPETITION_LIMIT, Tell
 from services.lookout.plans import read_plan
 from services.lookout.rendering import Message
 from services.lookout.routing import Routes, Target
@@ -21,30 +21,50 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
     """Return what follows a delivery that did not reach its recipient.
 
     The next id follows from the lost delivery's, so that deciding again makes the same message. A
-    target that has that message already is as good as told, and passed over if it failed there.
+    target that has that message already is as good as told, and passed over if it failed there. A
+    digest is a message of its own to who has only some of its alerts.
     """
     if lost.acknowledged:
         return Next(_decision(lost, "not needed", "the alert is acknowledged"))
     instruction = read_plan(lost.plan, Target(lost.channel, lost.recipient), routes)
     for place, target in enumerate(instruction.fallback):
-        named = delivery_id(lost.alert_id, target.channel, target.recipient, lost.repetition)
-        if named == lost.delivery_id or told.get(named):
+        named = _named(lost, target, lost.repetition)
+        if named == lost.delivery_id or told.failed.get(named):
             continue
-        if named in told:
-            why = f"{target.channel} to {target.recipient} has the alert by delivery {named}"
-            return Next(_decision(lost, "already told", why))
+        if has := _has(lost, target, told):
+            return Next(_decision(lost, "already told", has))
+        if (number := _free(lost, target, told)) is None:
+            continue
         rest = instruction.fallback[place + 1 :]
         instead = replace(
             instruction, target=target, fallback=rest, grouping=None, asked_at=lost.tried_at
         )
         sent = Delivery.decode(lost.record.encode())
-        message = tell(
-            sent.alert, instead, lost.repetition, _opening(lost), lost.now, _digest(lost, sent)
-        )
+        message = tell(sent.alert, instead, number, _opening(lost), lost.now, _digest(lost, sent))
         why = f"{target.channel} to {target.recipient} is told instead, after: {_reason(lost)}"
         return Next(_decision(lost, "next", why), message)
     why = f"no fallback is left, after: {_reason(lost)}"
     return Next(_decision(lost, "exhausted", why), exhausted=True)
+
+
+def _named(lost: Lost, target: Target, number: int) -> str:
+    return delivery_id(lost.alert_id, target.channel, target.recipient, number)
+
+
+def _free(lost: Lost, target: Target, told: Told) -> int | None:
+    """Return the first repetition that the target has no message of yet, if one is left."""
+    numbers = range(lost.repetition, REPETITION_LIMIT + 1)
+    return next((each for each in numbers if _named(lost, target, each) not in told.failed), None)
+
+
+def _has(lost: Lost, target: Target, told: Told) -> str | None:
+    """Say what the target has already, if that is all that was lost."""
+    who = f"{target.channel} to {target.recipient} has"
+    if not lost.members:
+        named = _named(lost, target, lost.repetition)
+        return f"{who} the alert by delivery {named}" if named in told.failed else None
+    known = [(each, target.channel, target.recipient) in told.reached for each in lost.alert_ids]
+    return f"{who} each of its {len(known)} alerts" if all(known) else None
 
 
 def _digest(lost: Lost, sent: Delivery) -> Digest | None:

@@ -3,17 +3,19 @@
 A delivery that was tried and is HELD is offered too where its plan says so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+import orjson
 from psycopg.rows import class_row
 
 from services.backbone.ledger import later
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.decisions import Decision, note
 from services.backbone.ledger.intake import NewDelivery
+from services.contracts.records import Delivery
 
 # The conditions stand as in the index deliveries_fallback: only then can it be used.
 _LOST: Final = """
@@ -40,8 +42,11 @@ UPDATE deliveries SET digest_id = %(after)s
 WHERE digest_id = %(before)s AND delivery_id <> %(before)s
 """
 _CARRY: Final = "UPDATE deliveries SET digest_id = delivery_id WHERE delivery_id = %(after)s"
+# An alert that a digest told has reached whom the digest has reached.
 _KNOWN: Final = """
-SELECT delivery_id, state = 'FAILED' FROM deliveries WHERE alert_id = ANY(%s)
+SELECT d.delivery_id, d.state = 'FAILED', d.alert_id, c.channel, c.recipient, c.state <> 'FAILED'
+FROM deliveries d LEFT JOIN deliveries c ON c.delivery_id = coalesce(d.digest_id, d.delivery_id)
+WHERE d.alert_id = ANY(%s)
 """
 
 
@@ -66,6 +71,11 @@ class Lost:
     """When it was tried last."""
     now: datetime
 
+    @property
+    def alert_ids(self) -> list[str]:
+        """The alerts that it tells."""
+        return [orjson.loads(each)["alert_id"] for each in self.members] or [self.alert_id]
+
 
 @dataclass(frozen=True, slots=True)
 class Next:
@@ -76,8 +86,21 @@ class Next:
     exhausted: bool = False
 
 
-Told = dict[str, bool]
-"""Deliveries of the alerts by id, and whether they have failed."""
+@dataclass(slots=True)
+class Told:
+    """What was made of the alerts so far."""
+
+    failed: dict[str, bool] = field(default_factory=dict)
+    """Deliveries of the alerts by id, and whether they have failed."""
+    reached: set[tuple[str, str, str]] = field(default_factory=set)
+    """Alert, channel and recipient of what has not failed, in a message of its own or a digest."""
+
+    def add(self, made: Delivery, alert_ids: Iterable[str]) -> None:
+        """Count a message that tells some alerts."""
+        self.failed[made.delivery_id] = False
+        self.reached.update((each, made.channel, made.recipient) for each in alert_ids)
+
+
 Decide = Callable[[Lost, Told], Next]
 
 
@@ -107,32 +130,45 @@ class Fallbacks:
             lost = cursor.execute(_LOST, (limit,)).fetchall()
             if not lost:
                 return Followed()
-            told = _told(connection, sorted({each.alert_id for each in lost}))
+            told = _told(connection, sorted({id_ for each in lost for id_ in each.alert_ids}))
             return _do(connection, lost, [_next(each, told, decide) for each in lost])
 
 
 def _next(lost: Lost, told: Told, decide: Decide) -> Next:
     follows = decide(lost, told)
     if follows.delivery is not None:
-        told[follows.delivery.delivery.delivery_id] = False
+        told.add(follows.delivery.delivery, lost.alert_ids)
     return follows
 
 
 def _told(connection: Connection, alert_ids: Sequence[str]) -> Told:
-    return {row[0]: row[1] for row in connection.execute(_KNOWN, (list(alert_ids),))}
+    told = Told()
+    for row in connection.execute(_KNOWN, (list(alert_ids),)):
+        delivery_id, failed, alert_id, channel, recipient, reached = row
+        told.failed[delivery_id] = failed
+        if reached:
+            told.reached.add((alert_id, channel, recipient))
+    return told
 
 
 def _do(connection: Connection, lost: Sequence[Lost], follows: Sequence[Next]) -> Followed:
     made = [each.delivery for each in follows if each.delivery is not None]
     new = later.insert(connection, made)
-    note(connection, [each.decision for each in follows])
-    connection.execute(_DECIDED, ([each.delivery_id for each in lost],))
-    exhausted = sum(each.exhausted for each in follows)
     kept = [each for each in made if each.delivery.delivery_id in new]
-    for failed, after in zip(lost, follows, strict=True):
+    pairs = zip(lost, follows, strict=True)
+    done = [(failed, after) for failed, after in pairs if not _outrun(failed, after, new)]
+    note(connection, [after.decision for _, after in done])
+    connection.execute(_DECIDED, ([failed.delivery_id for failed, _ in done],))
+    for failed, after in done:
         if failed.members and after.delivery is not None:
             _hand_over(connection, failed.delivery_id, after.delivery.delivery.delivery_id)
-    return Followed(len(lost), exhausted, kept)
+    return Followed(len(done), sum(after.exhausted for _, after in done), kept)
+
+
+def _outrun(failed: Lost, after: Next, new: set[str]) -> bool:
+    """Another took a digest's id meanwhile, for a message that tells less: it is decided again."""
+    made = after.delivery
+    return bool(failed.members) and made is not None and made.delivery.delivery_id not in new
 
 
 def _hand_over(connection: Connection, before: str, after: str) -> None:

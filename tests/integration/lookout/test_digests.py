@@ -5,7 +5,9 @@ Alerts MILD and FAIR are of one zone, so email b is told of them together.
 
 import pytest
 
+from services.backbone.ledger import later
 from services.backbone.ledger.answers import Answers, Recipient
+from services.backbone.ledger.database import transaction
 from services.backbone.ledger.intake import Intake
 from services.contracts.states import State
 from services.lookout.duties.following import Following
@@ -14,6 +16,7 @@ from services.lookout.later import Announcing
 from services.lookout.publishing import Publisher
 from services.lookout.words import NO_LINKS
 from tests.integration.lookout.keeping import ROUTES, Desk, World
+from tests.integration.lookout.later_rows import message
 
 pytestmark = pytest.mark.postgres
 
@@ -111,6 +114,21 @@ def test_what_follows_a_digest_that_failed_tells_all_of_it(
     assert failed.startswith("not delivered, refused at ")
     if times:
         assert member.startswith("part of a digest: sent once at ")
+
+
+@pytest.mark.parametrize("had", [(MILD,), (FAIR,), (MILD, FAIR)])
+def test_who_was_told_of_some_of_it_before_is_told_all_of_it(
+    world: World, had: tuple[int, ...]
+) -> None:
+    with transaction(world.pool) as connection:
+        later.insert(connection, [message(world.alert(each), "email", "c") for each in had])
+    fail(world)
+    follow(world)
+    world.deliver()
+    ids = [world.alert(number).alert_id for number in (MILD, FAIR)]
+    before = [int(number in had) for number in (MILD, FAIR)]
+    again = 0 if len(had) == 2 else 1
+    assert [world.told["email", "c", each] for each in ids] == [each + again for each in before]
 
 
 def fail(world: World) -> None:

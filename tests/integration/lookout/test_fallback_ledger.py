@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 
+from services.backbone.ledger import later
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
@@ -26,7 +27,7 @@ def lose(url: str, state: str = "FAILED", tries: int = 1) -> None:
 
 def follow(lost: Lost, told: Told) -> Next:
     alert: Alert = Delivery.decode(lost.record.encode()).alert
-    if delivery_id(lost.alert_id, "sms", "+491701", lost.repetition) in told:
+    if delivery_id(lost.alert_id, "sms", "+491701", lost.repetition) in told.failed:
         return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "already told", "why"))
     next_one = message(alert, "sms", "+491701", lost.repetition)
     return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "next", "why"), next_one)
@@ -91,6 +92,59 @@ def test_two_failures_of_one_alert_lead_to_one_message(pool: Pool, ledger_url: s
         ("already told",),
         ("next",),
     ]
+
+
+def test_what_a_digest_has_told_has_reached_whom_it_reached(pool: Pool, ledger_url: str) -> None:
+    alerts = [sample(number) for number in (1, 2)]
+    for alert in alerts:
+        record(pool, alert, message(alert, "email", "a", plan=PLAN), message(alert, "push", "b"))
+    lose(ledger_url)
+    together(ledger_url, alerts)
+    known: list[Told] = []
+
+    def look(lost: Lost, told: Told) -> Next:
+        known.append(told)
+        return follow(lost, told)
+
+    Fallbacks(pool).take(10, look)
+    both = {(each.alert_id, *to) for each in alerts for to in (("push", "b"), ("sms", "+491701"))}
+    assert [each.reached for each in known] == [both]
+    assert sum(known[0].failed.values()) == 1
+    assert len(known[0].failed) == 5
+
+
+def test_a_digest_waits_for_a_turn_that_knows_what_another_has_made(
+    pool: Pool, ledger_url: str
+) -> None:
+    alerts = [sample(number) for number in (1, 2)]
+    for alert in alerts:
+        record(pool, alert, message(alert, "email", "a", plan=PLAN))
+    lose(ledger_url)
+    together(ledger_url, alerts)
+
+    def outrun(lost: Lost, told: Told) -> Next:
+        made = message(alerts[0], "sms", "+491701")
+        with psycopg.connect(ledger_url, autocommit=True) as connection:
+            later.insert(connection, [made])
+        return follow(lost, told)
+
+    assert Fallbacks(pool).take(10, outrun).failures == 0
+    assert rows(ledger_url, "SELECT count(*) FROM decisions") == [(0,)]
+    assert rows(ledger_url, "SELECT count(DISTINCT digest_id) FROM deliveries") == [(1,)]
+    assert Fallbacks(pool).take(10, follow).failures == 1
+
+
+def together(url: str, alerts: list[Alert]) -> None:
+    """Let the e-mail about the first alert tell the others, too."""
+    carrier, *others = (delivery_id(each.alert_id, "email", "a") for each in alerts)
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "UPDATE deliveries SET digest_id = %s WHERE delivery_id = ANY(%s)",
+            (carrier, [carrier, *others]),
+        )
+        connection.execute(
+            "UPDATE deliveries SET state = 'CLOSED' WHERE delivery_id = ANY(%s)", (others,)
+        )
 
 
 def test_what_is_held_without_a_try_is_old_and_told_to_nobody(pool: Pool, ledger_url: str) -> None:

@@ -77,13 +77,9 @@ class MemoryFallbacks:
     def take(self, limit: int, decide: fallbacks.Decide) -> Followed:
         """Decide about failures that nothing has followed yet."""
         rows = sorted(self._lost(), key=lambda row: row.updated_at)[:limit]
-        alert_ids = {row.alert_id for row in rows}
-        told: Told = {
-            row.delivery_id: row.state is State.FAILED
-            for row in self.tables.rows.values()
-            if row.alert_id in alert_ids
-        }
-        follows = [self._next(self._seen(row), told, decide) for row in rows]
+        lost = [self._seen(row) for row in rows]
+        told = self._told({alert_id for each in lost for alert_id in each.alert_ids})
+        follows = [self._next(each, told, decide) for each in lost]
         kept = self._keep(rows, follows)
         return Followed(len(rows), sum(each.exhausted for each in follows), kept)
 
@@ -114,10 +110,20 @@ class MemoryFallbacks:
             now=moment(tables.now()),
         )
 
+    def _told(self, alert_ids: set[str]) -> Told:
+        rows, told = self.tables.rows, Told()
+        for row in rows.values():
+            if row.alert_id in alert_ids:
+                told.failed[row.delivery_id] = row.state is State.FAILED
+                carrier = rows[row.digest_id or row.delivery_id]
+                if carrier.state is not State.FAILED:
+                    told.reached.add((row.alert_id, carrier.channel, carrier.recipient))
+        return told
+
     def _next(self, lost: Lost, told: Told, decide: fallbacks.Decide) -> Next:
         follows = decide(lost, told)
         if follows.delivery is not None:
-            told[follows.delivery.delivery.delivery_id] = False
+            told.add(follows.delivery.delivery, lost.alert_ids)
         return follows
 
     def _keep(self, rows: list[Row], follows: list[Next]) -> list[NewDelivery]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.ledger.escalations import Due, Turn
-from services.backbone.ledger.fallbacks import Lost
+from services.backbone.ledger.fallbacks import Lost, Told
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Numbers
 from services.contracts.ids import delivery_id
@@ -146,7 +146,7 @@ def lost(*fallback: Target, first: Target = DESK, **changes: Any) -> Lost:
 
 
 def test_the_next_of_the_list_is_told_and_takes_the_rest_of_it_along() -> None:
-    follows = fall_back(lost(PHONE, PAGER), {}, ROUTES, LATER.tell)
+    follows = fall_back(lost(PHONE, PAGER), Told(), ROUTES, LATER.tell)
     assert follows.delivery is not None
     made = follows.delivery.delivery
     assert (made.channel, made.recipient) == (PHONE.channel, PHONE.recipient)
@@ -159,7 +159,7 @@ def test_the_next_of_the_list_is_told_and_takes_the_rest_of_it_along() -> None:
 
 
 def test_where_texts_are_long_they_say_who_was_not_reached_and_why() -> None:
-    follows = fall_back(lost(DESK, first=PHONE), {}, ROUTES, LATER.tell)
+    follows = fall_back(lost(DESK, first=PHONE), Told(), ROUTES, LATER.tell)
     assert follows.delivery is not None
     first = follows.delivery.delivery.text.splitlines()[0]
     assert first == "Fallback: sms to +4917012345678 failed: 550 no such user"
@@ -169,16 +169,16 @@ def test_where_texts_are_long_they_say_who_was_not_reached_and_why() -> None:
 def test_a_chain_of_failures_ends_and_tells_each_once(
     listed: list[Target], told_by_others: set[Target], repetition: int
 ) -> None:
-    known = {_named(each, repetition): False for each in told_by_others}
+    known = Told({_named(each, repetition): False for each in told_by_others})
     current, reached = lost(*listed, repetition=repetition), []
     for _ in range(len(listed) + 1):
-        known[current.delivery_id] = True
+        known.failed[current.delivery_id] = True
         follows = fall_back(current, known, ROUTES, LATER.tell)
         if follows.delivery is None:
             break
         made = follows.delivery.delivery
         target = Target(made.channel, made.recipient)
-        assert made.delivery_id not in known
+        assert made.delivery_id not in known.failed
         reached.append(target)
         plan = {"fallback": []} | orjson.loads(follows.delivery.plan)
         current = lost(first=target, plan=plan, repetition=repetition)
@@ -188,20 +188,69 @@ def test_a_chain_of_failures_ends_and_tells_each_once(
     assert reached == list(dict.fromkeys(listed[:stopped_at]))
 
 
+def message_to(target: Target, alert: Alert) -> Delivery:
+    """Return a message about one alert."""
+    return LATER.tell(alert, Instruction(target, "r"), 0, "", NOW).delivery
+
+
 def _named(target: Target, repetition: int) -> str:
     return delivery_id(ALERT.alert_id, target.channel, target.recipient, repetition)
 
 
 def test_an_acknowledged_alert_needs_no_fallback() -> None:
-    follows = fall_back(lost(PHONE, acknowledged=True), {}, ROUTES, LATER.tell)
+    follows = fall_back(lost(PHONE, acknowledged=True), Told(), ROUTES, LATER.tell)
     assert (follows.delivery, follows.decision.decided) == (None, "not needed")
 
 
 def test_a_digest_keeps_its_words() -> None:
-    follows = fall_back(lost(PAGER, members=[ALERT.encode().decode()]), {}, ROUTES, LATER.tell)
+    follows = fall_back(lost(PAGER, members=[ALERT.encode().decode()]), Told(), ROUTES, LATER.tell)
     assert follows.delivery is not None
     assert follows.delivery.delivery.subject == "two alerts"
     assert follows.delivery.delivery.text.endswith("first, second")
+
+
+OTHER = sample(2)
+MEMBERS = [each.encode().decode() for each in (ALERT, OTHER)]
+
+
+@pytest.mark.parametrize(
+    ("had", "decided", "number"),
+    [
+        ([], "next", 0),
+        ([ALERT], "next", 1),
+        ([OTHER], "next", 0),
+        ([ALERT, OTHER], "already told", None),
+    ],
+)
+def test_who_has_only_some_of_a_digest_is_told_all_of_it_by_a_message_of_its_own(
+    had: list[Alert], decided: str, number: int | None
+) -> None:
+    told = Told({_named(DESK, 0): True})
+    for alert in had:
+        told.add(message_to(PAGER, alert), [alert.alert_id])
+    follows = fall_back(lost(PAGER, members=MEMBERS), told, ROUTES, LATER.tell)
+    assert follows.decision.decided == decided
+    made = [follows.delivery.delivery] if follows.delivery else []
+    assert [each.repetition for each in made] == ([] if number is None else [number])
+    for each in made:
+        assert each.delivery_id not in told.failed
+        assert each.text.endswith("first, second")
+
+
+def test_a_digest_passes_over_who_has_as_many_messages_as_can_be_counted() -> None:
+    told = Told({_named(PAGER, number): False for number in range(REPETITION_LIMIT + 1)})
+    follows = fall_back(lost(PAGER, PHONE, members=MEMBERS), told, ROUTES, LATER.tell)
+    assert follows.delivery is not None
+    assert follows.delivery.delivery.channel == PHONE.channel
+
+
+def test_two_digests_of_the_same_alerts_that_fail_lead_to_one_message() -> None:
+    told = Told()
+    first = fall_back(lost(PAGER, members=MEMBERS), told, ROUTES, LATER.tell)
+    assert first.delivery is not None
+    told.add(first.delivery.delivery, [ALERT.alert_id, OTHER.alert_id])
+    second = fall_back(lost(PAGER, first=PHONE, members=MEMBERS), told, ROUTES, LATER.tell)
+    assert (second.delivery, second.decision.decided) == (None, "already told")
 
 
 @pytest.mark.parametrize(

@@ -22,14 +22,21 @@ class Digest:
     alerts: tuple[Alert, ...]
 
 
+def weight(alert: Alert) -> int:
+    """Return how much an alert matters by its severity; the worst most."""
+    return _SEVERITIES.index(alert.severity)
+
+
 def digest_message(told: Sequence[tuple[str, Alert]], channel: str) -> tuple[str, str]:
     """Return subject and text for alerts, each with the subject that it would have had alone.
 
-    The subject has the worst severity and the number of alerts; the text has a line per alert, as
-    many as fit, and says how many are left out. A short channel gets the subject as its text.
+    The subject has the worst severity and the number of alerts; the text has a line per alert, the
+    worst first, as many as fit, and says how many are left out. A short channel gets the subject as
+    its text.
     """
+    told = sorted(told, key=lambda each: weight(each[1]), reverse=True)
     alerts = [alert for _, alert in told]
-    worst = max((alert.severity for alert in alerts), key=_SEVERITIES.index)
+    worst = alerts[0].severity
     watches = Counter(alert.watch for alert in alerts).most_common()
     named = ", ".join(f"{count} of {watch}" for watch, count in watches)
     subject = f"[{worst.upper()}] {len(alerts)} alerts: {named}"

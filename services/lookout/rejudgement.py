@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from services.backbone.ledger.suppressions import Member, Ruling, Suppression, Waiting
 from services.contracts.records import Alert
 from services.contracts.states import State
-from services.lookout.digest import digest_message
+from services.lookout.digest import digest_message, weight
 from services.lookout.judgement import hold_together, judge_one
 from services.lookout.plans import read_plan
 from services.lookout.routing import Routes, Target
@@ -88,14 +88,18 @@ def _waits(row: Waiting, stage: str, held: Suppression) -> Ruling:
 
 
 def _told_together(rows: Sequence[Waiting]) -> list[Ruling]:
-    """The first row carries all; it was never claimed, so nobody has got its own text."""
+    """The first of the worst carries all, so that a channel that shows the severity of an alert
+    shows that one; it was never claimed, so nobody has got its own text.
+    """
     if not rows:
         return []
-    carrier, *others = rows
-    if not others:
-        return [Ruling(carrier, State.PENDING, DIGEST, "alone in its group")]
-    alerts = [(row.subject, Alert.decode(row.alert.encode())) for row in rows]
-    message = digest_message(alerts, carrier.channel)
+    if len(rows) == 1:
+        return [Ruling(rows[0], State.PENDING, DIGEST, "alone in its group")]
+    alerts = [Alert.decode(row.alert.encode()) for row in rows]
+    place = max(range(len(rows)), key=lambda each: weight(alerts[each]))
+    carrier, others = rows[place], [*rows[:place], *rows[place + 1 :]]
+    subjects = [row.subject for row in rows]
+    message = digest_message(list(zip(subjects, alerts, strict=True)), carrier.channel)
     why = f"tells {len(rows)} alerts as one message"
     told = f"told by delivery {carrier.delivery_id}, one message for {len(rows)} alerts"
     own = carrier.delivery_id

@@ -114,7 +114,7 @@ class KeeperJudge:
             raise Violation(f"K2: {row.delivery_id[:6]} goes although all is acknowledged")
         if self._all_held(row, self._model(known_at), self.tables.now()):
             raise Violation(f"K1: {row.delivery_id[:6]} goes although it is silenced")
-        missing = {each.alert_id for each in about[1:]}
+        missing = {each.alert_id for each in self.tables.members(row)}
         if missing - set(read_in(Delivery.decode(row.record.encode()).text)):
             raise Violation(f"K3: digest {row.delivery_id[:6]} leaves out some of its alerts")
 

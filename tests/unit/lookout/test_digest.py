@@ -21,8 +21,8 @@ def test_a_digest_reads_so() -> None:
     assert text.splitlines() == [
         "3 alerts, detected 2026-11-21T09:30:00.128Z to 2026-11-21T09:30:01.000Z",
         "",
-        f"[WARNING] over-limit: finding 1 ({told[0].alert_id})",
         f"[CRITICAL] over-limit: finding 2 ({told[1].alert_id})",
+        f"[WARNING] over-limit: finding 1 ({told[0].alert_id})",
         f"[INFO] cpu: finding 3 ({told[2].alert_id})",
     ]
 
@@ -39,6 +39,15 @@ def test_it_fits_whatever_it_tells(told: list[tuple[str, Alert]]) -> None:
     lines = text.splitlines()[2:]
     left_out = int(lines[-1].split()[1]) if lines[-1].startswith("and ") else 0
     assert len(lines) - bool(left_out) + left_out == len(told)
+
+
+def test_what_is_left_out_is_never_worse_than_what_it_says() -> None:
+    mild = [sample(number, severity=Severity.INFO) for number in range(200)]
+    told = [(render(each).subject, each) for each in [*mild, sample(200)]]
+    lines = digest_message(told, "email")[1].splitlines()[2:]
+    assert lines[0].startswith("[CRITICAL] over-limit: finding 200 ")
+    assert lines[1].startswith("[INFO] over-limit: finding 0 ")
+    assert lines[-1] == f"and {len(told) - len(lines) + 1} more"
 
 
 def test_a_short_channel_gets_one_line() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.ledger.suppressions import Member, Ruling, Waiting
-from services.contracts.records import Alert
+from services.contracts.records import Alert, Severity
 from services.contracts.states import State
 from services.lookout.plans import encode_plan
 from services.lookout.rejudgement import Rejudgement
@@ -131,17 +131,19 @@ def test_a_group_tells_those_that_may_be_told_and_each_in_one_place(
 
 
 def check_told(going: Sequence[Waiting], by_id: dict[str, Ruling]) -> None:
-    """The earliest carries all that may be told, and its text names each."""
+    """The earliest of the worst carries all that may be told, and its text names each."""
     if not going:
         return
-    carrier = by_id[going[0].delivery_id]
+    severities = [Alert.decode(each.alert.encode()).severity for each in going]
+    place = severities.index(max(severities, key=list(Severity).index))
+    carrier = by_id[going[place].delivery_id]
     assert carrier.after is State.PENDING
     if len(going) == 1:
         assert (carrier.message, carrier.digest_id) == (None, None)
         return
     assert carrier.message is not None
     assert carrier.digest_id == carrier.row.delivery_id
-    for other in going[1:]:
+    for other in [each for each in going if each is not going[place]]:
         ruling = by_id[other.delivery_id]
         assert (ruling.after, ruling.digest_id) == (State.CLOSED, carrier.digest_id)
     if carrier.row.channel == "email":

@@ -19,8 +19,9 @@ def encode_plan(instruction: Instruction) -> bytes:
     if instruction.fallback_on_held:
         plan["fallback_on"] = "held"
     if (quiet := instruction.quiet) is not None:
-        times, unless = quiet.times, sorted(quiet.unless)
-        plan["quiet"] = {"times": times.name, "outside": times.inverse, "unless": unless}
+        first, *others = (_encoded(each) for each in quiet.parts)
+        # A lookout of before does not know `and`, and heeds the first route's times alone.
+        plan["quiet"] = first | ({"and": others} if others else {})
     if (grouping := instruction.grouping) is not None:
         wait, limit = grouping.wait_seconds, grouping.limit
         plan["grouping"] = {"by": grouping.by, "wait_seconds": wait, "limit": limit}
@@ -32,7 +33,8 @@ def encode_plan(instruction: Instruction) -> bytes:
 def read_plan(plan: Mapping[str, Any], target: Target, routes: Routes) -> Instruction:
     """Return the instruction of a row; times of the week are those of today's routes.
 
-    Times that the routes do not name any more hold nothing back. Ages are the ledger's to judge, so
+    Times that the routes do not name any more hold nothing back, nor do those of further routes
+    with them. Ages are the ledger's to judge, so
     when a message was asked for is not read.
     """
     return Instruction(
@@ -50,12 +52,21 @@ def _target(target: Target) -> dict[str, str]:
     return {"channel": target.channel, "recipient": target.recipient}
 
 
+def _encoded(quiet: Quiet) -> dict[str, Any]:
+    times, unless = quiet.times, sorted(quiet.unless)
+    return {"times": times.name, "outside": times.inverse, "unless": unless}
+
+
 def _quiet(told: Mapping[str, Any] | None, routes: Routes) -> Quiet | None:
     times = routes.times.get(told["times"]) if told else None
     if told is None or times is None:
         return None
     unless = frozenset(Severity(each) for each in told["unless"])
-    return Quiet(times.outside() if told["outside"] else times, unless)
+    others = [_quiet(each, routes) for each in told.get("and", ())]
+    known = tuple(each for each in others if each is not None)
+    if len(known) < len(others):
+        return None
+    return Quiet(times.outside() if told["outside"] else times, unless, known)
 
 
 def _grouping(told: Mapping[str, Any] | None) -> Grouping | None:

@@ -23,25 +23,40 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Times at which a recipient is left alone, unless the alert is of these severities."""
+    """Times at which a recipient is left alone, unless the alert is of these severities.
+
+    With `others`, those of further routes, it is quiet only while each of them is.
+    """
 
     times: WeekTimes
     unless: frozenset[Severity] = frozenset()
+    others: tuple["Quiet", ...] = ()
 
     @property
     def name(self) -> str:
         """The name that people know the times by."""
-        return str(self.times)
+        return " and ".join(dict.fromkeys(str(each.times) for each in self.parts))
+
+    @property
+    def parts(self) -> tuple["Quiet", ...]:
+        """What each route says by itself."""
+        return (replace(self, others=()), *self.others)
+
+    def joined(self, later: "Quiet") -> "Quiet":
+        """Return the quiet that is while both are."""
+        first, *others = dict.fromkeys((*self.parts, *later.parts))
+        return replace(first, others=tuple(others))
 
     def spares(self, severity: Severity) -> bool:
         """Tell whether alerts of this severity are never held back."""
-        return severity in self.unless
+        return any(severity in each.unless for each in self.parts)
 
     def quiet_until(self, at: datetime) -> datetime | None:
         """Return when the quiet that is at this moment ends, in UTC; None if it is not quiet."""
-        if not self.times.contains(at):
+        times = [each.times for each in self.parts]
+        if not all(each.contains(at) for each in times):
             return None
-        return self.times.until_outside(at) or at + timedelta(days=SEARCH_DAYS)
+        return min(each.until_outside(at) or at + timedelta(days=SEARCH_DAYS) for each in times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +259,10 @@ def each_once(told: Iterable[Instruction], severity: Severity) -> tuple[Instruct
 
 
 def _joined(first: Instruction, later: Instruction, severity: Severity) -> Instruction:
-    held = first.quiet_for(severity) and later.quiet_for(severity)
+    quiet = first.quiet and later.quiet and first.quiet.joined(later.quiet)
     return replace(
         first,
-        quiet=first.quiet if held else None,
+        quiet=None if quiet is None or quiet.spares(severity) else quiet,
         grouping=first.grouping if later.grouping else None,
         fallback=first.fallback or later.fallback,
         fallback_on_held=(first if first.fallback else later).fallback_on_held,

@@ -1,7 +1,7 @@
 """Judgement in the slowest and plainest way: every rule is looked at, nothing is indexed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from services.backbone.ledger.suppressions import Kind
@@ -50,10 +50,15 @@ class World:
         ]
         if muted:
             return Kind.INHIBITION, max(muted)
-        if told.quiet is not None and alert.severity not in told.quiet.unless:
-            until_quiet = told.quiet.quiet_until(at)
-            if until_quiet is not None:
-                return Kind.QUIET, until_quiet
+        if told.quiet is not None:
+            each_until = [
+                replace(each, others=()).quiet_until(at)
+                for each in (told.quiet, *told.quiet.others)
+                if alert.severity not in each.unless
+            ]
+            ends = [until for until in each_until if until is not None]
+            if len(ends) == 1 + len(told.quiet.others):
+                return Kind.QUIET, min(ends)
         if told.grouping is not None:
             return Kind.GROUP, at + timedelta(seconds=told.grouping.wait_seconds)
         return None

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,7 +84,8 @@ def inhibitions() -> st.SearchStrategy[Inhibition]:
 def instructions() -> st.SearchStrategy[Instruction]:
     spared = st.frozensets(st.sampled_from(Severity))
     times = [each for kind in TIMES.values() for each in (kind, kind.outside())]
-    quiet = st.builds(Quiet, st.sampled_from(times), spared)
+    alone = st.builds(Quiet, st.sampled_from(times), spared)
+    quiet = alone | st.builds(Quiet.joined, alone, alone)
     target = st.builds(Target, st.sampled_from(("sms", "email")), st.sampled_from(("a", "b")))
     grouping = st.builds(Grouping, EQUAL, st.sampled_from((10.0, 60.0)), st.integers(2, 5))
     return st.builds(
@@ -135,10 +137,32 @@ def test_a_plan_comes_back_from_the_ledger_as_it_was(told: Instruction) -> None:
     assert read_plan(orjson.loads(encode_plan(told)), told.target, routes) == told
 
 
-def test_times_that_the_routes_do_not_name_any_more_hold_nothing_back() -> None:
-    told = Instruction(Target("sms", "a"), "r", quiet=Quiet(TIMES["nights"]))
-    assert read_plan({"quiet": {"times": "gone", "outside": False, "unless": []}}, told.target,
-                     Routes((), (), times=TIMES)).quiet is None  # fmt: skip
+OF_BEFORE = {"times": "nights", "outside": False, "unless": ["critical"]}
+"""Quiet hours as they were recorded when no plan could have those of two routes."""
+GONE = {"times": "gone", "outside": False, "unless": []}
+
+
+@pytest.mark.parametrize(
+    ("quiet", "read"),
+    [
+        (OF_BEFORE, Quiet(TIMES["nights"], frozenset({Severity.CRITICAL}))),
+        (GONE, None),
+        (GONE | {"and": [OF_BEFORE]}, None),
+        (OF_BEFORE | {"and": [GONE]}, None),
+    ],
+)
+def test_times_that_the_routes_do_not_name_any_more_hold_nothing_back(
+    quiet: dict[str, object], read: Quiet | None
+) -> None:
+    routes = Routes((), (), times=TIMES)
+    assert read_plan({"quiet": quiet}, Target("sms", "a"), routes).quiet == read
+
+
+def test_quiet_hours_of_two_routes_begin_with_those_that_a_lookout_of_before_reads() -> None:
+    nights = Quiet(TIMES["nights"], frozenset({Severity.CRITICAL}))
+    both = Instruction(Target("sms", "a"), "r", quiet=nights.joined(Quiet(TIMES["lunch"])))
+    plan = orjson.loads(encode_plan(both))
+    assert OF_BEFORE.items() <= plan["quiet"].items()
 
 
 GROUPED = Instruction(Target("sms", "a"), "r", grouping=Grouping(("watch", "labels.zone"), 60, 5))

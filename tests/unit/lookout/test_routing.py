@@ -3,6 +3,7 @@
 import re
 from fnmatch import translate
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from services.lookout.routing import (
     decide,
     each_once,
 )
-from services.lookout.week_times import WeekTimes
+from services.lookout.week_times import WeekPart, WeekTimes
 from tests.unit.lookout.samples import NOON, alerts, instructions, matches, routes, sample, told
 
 DESK = Target("email", "desk@example.com")
@@ -112,3 +113,24 @@ def test_what_one_route_sends_at_once_no_other_route_holds_back() -> None:
     )
     (joined,) = each_once([held, held], Severity.CRITICAL)
     assert not joined.quiet_for(Severity.CRITICAL)
+
+
+def hours(name: str, start: int, end: int) -> Quiet:
+    """Return quiet hours of every day, in UTC."""
+    part = WeekPart(frozenset(range(7)), start * 60, end * 60, ZoneInfo("UTC"))
+    return Quiet(WeekTimes(name, (part,)))
+
+
+@given(
+    st.permutations([hours("night", 22, 8), hours("morning", 6, 12), hours("early", 4, 7)]),
+    st.integers(0, 23),
+)
+def test_what_several_routes_hold_back_waits_only_while_each_does(
+    quiets: list[Quiet], hour: int
+) -> None:
+    told = [Instruction(DESK, f"r{number}", quiet=quiet) for number, quiet in enumerate(quiets)]
+    (joined,) = each_once(told, Severity.INFO)
+    assert joined.quiet is not None
+    at = NOON.replace(hour=hour)
+    assert joined.quiet.quiet_until(at) == (NOON.replace(hour=7) if hour == 6 else None)
+    assert set(joined.quiet.name.split(" and ")) == {"night", "morning", "early"}

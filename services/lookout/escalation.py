@@ -1,7 +1,7 @@
 """Escalation: what a step that is due comes to, as a pure function."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -16,7 +16,7 @@ from services.backbone.ledger.steps import NewStep
 from services.contracts.records import Alert
 from services.lookout.digest import Digest
 from services.lookout.plans import encode_plan, read_plan
-from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
+from services.lookout.routing import Escalation, Instruction, Routes, Step, Target, each_once
 from services.lookout.standing import found_at
 
 STAGE: Final = "escalation"
@@ -51,22 +51,24 @@ def begin(escalations: Iterable[Escalation]) -> tuple[NewStep, ...]:
 
 
 def escalate(due: Due, numbers: Numbers, routes: Routes, tell: Tell) -> Turn:
-    """Return what a due step comes to: nothing if somebody has acknowledged, else its messages."""
+    """Return what a due step comes to: nothing if somebody has acknowledged, else its messages.
+
+    Who stands in it twice, as a person and by number for example, is told once, as by two routes.
+    """
     if due.acknowledged:
         return Turn(decisions=(_decision(due, "ended", "the alert is acknowledged"),), ended=True)
     alert = Alert.decode(due.record.encode())
     opening, asked_at = _opening(due), _asked_at(due, alert)
     made: list[NewDelivery] = []
     decisions: list[Decision] = []
-    for each in due.plan["tell"]:
-        target = Target(each["channel"], each["recipient"])
+    for told in each_once(_asked(due, routes), alert.severity):
+        target = told.target
         number = numbers.next(due.alert_id, target.channel, target.recipient)
         if number > REPETITION_LIMIT:
             why = f"{target.channel} to {target.recipient} was told {REPETITION_LIMIT} times"
             decisions.append(_decision(due, "not told", why))
             continue
-        planned = read_plan(each["plan"], target, routes)
-        instruction = replace(planned, grouping=None, asked_at=asked_at)
+        instruction = replace(told, grouping=None, asked_at=asked_at)
         message = tell(alert, instruction, number, opening, due.now)
         made.append(message)
         decisions.append(_told(due, message))
@@ -104,6 +106,11 @@ def _recorded(step: Step, count: int) -> bytes:
             "steps": count,
         }
     )
+
+
+def _asked(due: Due, routes: Routes) -> Iterator[Instruction]:
+    for each in due.plan["tell"]:
+        yield read_plan(each["plan"], Target(each["channel"], each["recipient"]), routes)
 
 
 def _asked_at(due: Due, alert: Alert) -> datetime:

@@ -68,7 +68,7 @@ def _grouping(grouping: Grouping) -> str:
 
 
 def _step(step: Step) -> str:
-    told = ", ".join(_target(each.target) for each in step.instructions)
+    told = ", ".join(dict.fromkeys(_target(each.target) for each in step.instructions))
     line = f"after {step.after_seconds:g} s: {told}"
     if step.repeat_every_seconds is None:
         return line

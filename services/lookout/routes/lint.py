@@ -1,6 +1,6 @@
 """What is allowed in a routes file and yet hardly meant; each warning says what to do."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -12,9 +12,10 @@ from services.lookout.routes.nodes import Path as Place
 from services.lookout.routes.parts import FilePart
 from services.lookout.routes.problems import Finding, Problem, hint
 from services.lookout.routes.reading import Checked
-from services.lookout.routes.send_part import NO_QUIET, REPEATS_LIMIT
+from services.lookout.routes.send_part import NO_QUIET, REPEATS_LIMIT, SendPart
 from services.lookout.routes.tree import Spot, holders, recipients, sends, spots
 from services.lookout.routes.unused import unused
+from services.lookout.routing import Target
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,26 @@ def _endless_escalations(checked: Checked, _: Surroundings) -> Iterator[Finding]
                 )
 
 
+def _twice_in_a_step(checked: Checked, _: Surroundings) -> Iterator[Finding]:
+    for name, steps in checked.part.escalations.items():
+        for number, step in enumerate(steps):
+            for index, target in _doubled(checked, step.send):
+                yield (
+                    ("escalations", name, number, "send", index),
+                    f"{target.channel} to {target.recipient} stands in this step twice, "
+                    "and gets one message: take it out",
+                )
+
+
+def _doubled(checked: Checked, told: Iterable[SendPart]) -> Iterator[tuple[int, Target]]:
+    seen: set[Target] = set()
+    for index, send in enumerate(told):
+        for choices in checked.known.targets(send):
+            if choices[0] in seen:
+                yield index, choices[0]
+            seen.add(choices[0])
+
+
 def _useless_fallbacks(checked: Checked, _: Surroundings) -> Iterator[Finding]:
     for place, send in sends(checked.part):
         own = {choices[0].channel for choices in checked.known.targets(send)}
@@ -141,6 +162,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     _unreachable_people,
     _unknown_names,
     _endless_escalations,
+    _twice_in_a_step,
     _useless_fallbacks,
     _old_silences,
     _quiet_critical,

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -29,10 +30,11 @@ from services.lookout.fallback import fall_back
 from services.lookout.later import Later
 from services.lookout.plans import encode_plan
 from services.lookout.rendering import Message
-from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
+from services.lookout.routing import Escalation, Instruction, Quiet, Routes, Step, Target
 from services.lookout.standing import Standing
 from services.lookout.words import NO_LINKS
 from tests.unit.lookout.samples import sample
+from tests.unit.lookout.test_judgement import TIMES
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ALERT = sample()
@@ -70,7 +72,7 @@ def test_each_recipient_of_a_step_gets_one_message_with_the_next_key(
     before = Counter({("email", "a"): 5})
     turn = escalate(due(step, number, repetition), numbers, ROUTES, LATER.tell)
     made = [each.delivery for each in turn.deliveries]
-    asked = [each.target for each in step.instructions]
+    asked = dict.fromkeys(each.target for each in step.instructions)
     assert [(each.channel, each.recipient) for each in made] == [
         (each.channel, each.recipient) for each in asked
     ]
@@ -78,9 +80,20 @@ def test_each_recipient_of_a_step_gets_one_message_with_the_next_key(
         key = (each.channel, each.recipient)
         assert each.repetition == before[key]
         assert each.delivery_id == delivery_id(ALERT.alert_id, *key, before[key])
-        before[key] += 1
     assert len({each.delivery_id for each in made}) == len(made)
     assert all(f"step {number + 1} of {number + 1}" in each.why for each in turn.decisions)
+
+
+def test_who_stands_in_a_step_twice_is_told_once_in_the_words_of_the_first() -> None:
+    routes = Routes((), (), times=TIMES)
+    quiet = Instruction(PHONE, "first", quiet=Quiet(TIMES["lunch"]))
+    at_once = Instruction(PHONE, "later", fallback=(PAGER,))
+    later = replace(LATER, routes=routes)
+    turn = escalate(due(Step(60, (quiet, at_once))), Numbers(), routes, later.tell)
+    (told,) = turn.deliveries
+    plan = orjson.loads(told.plan)
+    assert (plan["route"], plan["fallback"][0]["recipient"]) == ("first", PAGER.recipient)
+    assert told.suppression is None, "what any of them sends at once is"
 
 
 @given(steps)

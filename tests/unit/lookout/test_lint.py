@@ -77,6 +77,8 @@ def test_a_good_file_and_the_shipped_one_have_no_warnings() -> None:
         ("  ann:", "  bob: {push: x}\n  ann:", 7, "bob has no channel in use: add one of push to"),
         (", template: page", "", 9, "template 'page' is never used"),
         ("    escalate: later\n", "", 11, "escalation 'later' is never used"),
+        ("[{person: ann, by: [sms]}]\n", "[{person: ann, by: [sms]}, {channel: sms, "
+         'to: "+4915112345678"}]\n', 13, "sms to +4915112345678 stands in this step twice"),
         (", times: 3", "", 14, "repeats 1000 times, practically without end: give it `times`"),
         ('to: "2026-11-22T00:00Z"', 'to: "2026-11-21T06:00Z"', 16, "silence 'move' is over since"),
         ("by: [sms]}], t", "by: [email]}], t", 22, "falls back to the same channel, email"),

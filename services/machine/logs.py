@@ -1,6 +1,7 @@
 """Keeps the logs of programs within a limit while they are being written."""
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 LOG_LIMIT_BYTES = 16 * 1024 * 1024
@@ -12,15 +13,22 @@ def cut_long_logs(folder: Path, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
     Programs append, so they go on writing at the start. Lines written between the copy and the
     cut are lost, which a log may; so are all, where the disk has no room for them.
     """
-    for path in folder.glob("*.log"):
-        if path.stat().st_size > limit_bytes:
-            _keep(path, path.with_suffix(".log.1"))
-            with path.open("r+b") as stream:
-                stream.truncate(0)
+    with suppress(OSError):  # where it cannot be looked at now, the next look will do
+        for path in folder.glob("*.log"):
+            with suppress(OSError):  # somebody else may have moved it away at this moment
+                _cut(path, limit_bytes)
+
+
+def _cut(log: Path, limit_bytes: int) -> None:
+    if log.stat().st_size > limit_bytes:
+        _keep(log, log.with_suffix(".log.1"))
+        with log.open("r+b") as stream:
+            stream.truncate(0)
 
 
 def _keep(log: Path, kept: Path) -> None:
     try:
         shutil.copyfile(log, kept)
     except OSError:
-        kept.unlink(missing_ok=True)
+        with suppress(OSError):
+            kept.unlink(missing_ok=True)

@@ -8,9 +8,9 @@ class RestartPolicy:
     """Start again after a growing pause; give up on what crashed too often and never served.
 
     What has served once is worth trying for ever: a store whose disk is full serves again when
-    there is room, and meanwhile the rest goes on without it. A run of at least `stable_seconds` is
-    a success and starts the count anew. The pause doubles from `first_pause_seconds` up to
-    `longest_pause_seconds`.
+    there is room, and meanwhile the rest goes on without it. A run of at least `stable_seconds`
+    that came to serve is a success and starts the count anew. The pause doubles from
+    `first_pause_seconds` up to `longest_pause_seconds`.
     """
 
     crashes_in_a_row_limit: int = 5
@@ -19,7 +19,10 @@ class RestartPolicy:
     longest_pause_seconds: float = 8.0
 
     def crashes_in_a_row(self, before: int, ran_seconds: float) -> int:
-        """Return the new count after a crash, given the count before and how long it had run."""
+        """Return the new count after a crash, given the count before and how long it had run.
+
+        What never came to serve has run for 0 seconds.
+        """
         return 1 if ran_seconds >= self.stable_seconds else before + 1
 
     def pause_seconds(self, crashes_in_a_row: int, has_served: bool) -> float | None:

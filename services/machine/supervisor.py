@@ -121,7 +121,11 @@ class Supervisor:
         held_back = any(self._all[name].phase is not Phase.READY for name in needs)
         if held_back or self._around.now_seconds() < watched.not_before_seconds:
             return
-        watched.child = start(program, self.log_file(program.name), self._around.environment)
+        try:
+            watched.child = start(program, self.log_file(program.name), self._around.environment)
+        except OSError as error:  # no room on the disk, or for one more process
+            self._crashed(watched, f"cannot be started: {error}")
+            return
         self._tell_undertaker(watched.child)
         watched.started_at_seconds = self._around.now_seconds()
         watched.phase = Phase.STARTING
@@ -157,10 +161,11 @@ class Supervisor:
         self._crashed(watched, what)
 
     def _crashed(self, watched: Watched, what: str) -> None:
-        name, ran = watched.program.name, self._ran_seconds(watched)
+        name = watched.program.name
+        served = self._ran_seconds(watched) if watched.phase is Phase.READY else 0.0
         self._bury(watched)
         watched.phase = Phase.WAITING
-        watched.crashes_in_a_row = self._policy.crashes_in_a_row(watched.crashes_in_a_row, ran)
+        watched.crashes_in_a_row = self._policy.crashes_in_a_row(watched.crashes_in_a_row, served)
         pause = self._policy.pause_seconds(watched.crashes_in_a_row, watched.has_served)
         log_file = self.log_file(name)
         if pause is None:

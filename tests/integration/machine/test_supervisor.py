@@ -8,7 +8,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -96,10 +96,14 @@ class Outcome:
     said: list[str]
 
 
-def supervise(programs: tuple[Program, ...], logs: Path, stop: threading.Event) -> Outcome:
+THREE = RestartPolicy(crashes_in_a_row_limit=3, first_pause_seconds=0.01)
+
+
+def supervise(
+    programs: tuple[Program, ...], logs: Path, stop: threading.Event, policy: RestartPolicy = THREE
+) -> Outcome:
     said: list[str] = []
     around = Surroundings(os.environ, logs, said.append, stop.wait, now_seconds)
-    policy = RestartPolicy(crashes_in_a_row_limit=3, first_pause_seconds=0.01)
     return Outcome(Supervisor(programs, around, policy, stop.set).run(), said)
 
 
@@ -129,8 +133,7 @@ def seven_lines_of(programs: tuple[Program, ...], folder: Path) -> list[str]:
             enough.set()
 
     around = Surroundings(os.environ, folder, say, enough.wait, now_seconds)
-    policy = RestartPolicy(crashes_in_a_row_limit=3, first_pause_seconds=0.01)
-    assert Supervisor(programs, around, policy, lambda: None).run() == 0
+    assert Supervisor(programs, around, THREE, lambda: None).run() == 0
     return said
 
 
@@ -186,7 +189,8 @@ def test_what_has_served_and_then_refuses_is_tried_again(tmp_path: Path, mark: s
 
 def test_a_program_that_is_never_ready_counts_as_crashed(tmp_path: Path, mark: str) -> None:
     slow = Program("slow", ("sleep", mark), readiness=never(), ready_timeout_seconds=0.2)
-    outcome = supervise((slow,), tmp_path, threading.Event())
+    policy = replace(THREE, stable_seconds=0.1)
+    outcome = supervise((slow,), tmp_path, threading.Event(), policy)
     assert outcome.code == 1
     assert "slow was not ready within 0.2 s, 3 times in a row" in outcome.said[-1]
     assert marked(mark) == []
@@ -264,6 +268,24 @@ def test_a_program_that_does_not_exist_says_so_in_its_log(tmp_path: Path) -> Non
     programs = (Program("absent", ("no-such-program",), readiness=never()),)
     assert supervise(programs, tmp_path, threading.Event()).code == 1
     assert "no-such-program cannot be started" in (tmp_path / "absent.log").read_text("utf-8")
+
+
+def test_what_cannot_be_started_just_now_is_tried_again(tmp_path: Path, mark: str) -> None:
+    """A log that cannot be opened stands for a full disk and for want of processes too."""
+    log = tmp_path / "full.log"
+    script = f"rm {log}; mkdir {log}; sleep 0.5; exit 1"
+    programs = (Program("fine", ("sleep", mark)), Program("full", ("sh", "-c", script)))
+    said = seven_lines_of(programs, tmp_path)
+    assert all("full cannot be started: [Errno " in line for line in said[1:6])
+    assert marked(mark) == []
+
+
+def test_what_could_never_be_started_ends_all(tmp_path: Path) -> None:
+    (tmp_path / "full.log").mkdir()
+    outcome = supervise((Program("full", ("true",)),), tmp_path, threading.Event())
+    assert outcome.code == 1
+    assert "full cannot be started: [Errno " in outcome.said[-1]
+    assert "3 times in a row" in outcome.said[-1]
 
 
 def never() -> TcpReadiness:

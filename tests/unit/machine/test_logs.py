@@ -23,3 +23,11 @@ def test_where_the_disk_is_full_the_older_lines_are_lost_and_nothing_else(tmp_pa
     cut_long_logs(tmp_path, limit_bytes=50)
     assert log.read_bytes() == b""
     assert not kept.is_symlink()
+
+
+def test_a_log_that_was_moved_away_meanwhile_keeps_no_other_from_being_cut(tmp_path: Path) -> None:
+    (tmp_path / "a.log").symlink_to(tmp_path / "moved-away")
+    for name in ("0.log", "z.log"):
+        (tmp_path / name).write_bytes(b"x" * 100)
+    cut_long_logs(tmp_path, limit_bytes=50)
+    assert [(tmp_path / name).stat().st_size for name in ("0.log", "z.log")] == [0, 0]

@@ -19,6 +19,8 @@ from services.machine.setup import jars_folder
 
 STORES = ("postgres", "kafka", "topics")
 AUDITORS = ("a", "b")
+TO_END_SECONDS = 2.0
+"""A service that has not drained in time ends by itself: so long it is let do that."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,14 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *((callbacks(at),) if at.callbacks else ()),
         *((rehearsal(machine),) if at.rehearsal else ()),
     )
-    return (*others, console(at, others))
+    return tuple(with_time_to_drain(each, at) for each in (*others, console(at, others)))
+
+
+def with_time_to_drain(program: Program, at: MachineSettings) -> Program:
+    """Return a service of ours with more time to stop than it gives itself; others as they are."""
+    if not isinstance(program.readiness, HttpReadiness):
+        return program
+    return replace(program, stop_timeout_seconds=at.drain_timeout_seconds + TO_END_SECONDS)
 
 
 def python(module: str) -> tuple[str, ...]:

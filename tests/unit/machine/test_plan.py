@@ -86,6 +86,19 @@ def test_each_of_two_auditors_keeps_to_its_half_of_the_processors(
     assert ("auditor-a" in auditors[-1].after) == (len(auditors) == 2 and not auditors[-1].cores)
 
 
+def test_services_may_stop_for_longer_than_they_drain_and_stores_as_long_as_they_need(
+    machine: Machine,
+) -> None:
+    asked = machine.settings.model_copy(update={"drain_timeout_seconds": 60.0})
+    before, after = (
+        {each.name: each.stop_timeout_seconds for each in plan(replace(machine, settings=told))}
+        for told in (machine.settings, asked)
+    )
+    others = {"postgres", "kafka", "topics", "terminal"}
+    assert {name for name, seconds in after.items() if seconds != 62.0} == others
+    assert all(after[name] == before[name] for name in others)
+
+
 def test_every_planned_module_is_there(machine: Machine) -> None:
     commands = [program.command for program in plan(machine) if program.command[1] == "-m"]
     assert len(commands) > 10

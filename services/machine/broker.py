@@ -101,7 +101,7 @@ def server_properties(node: BrokerNode) -> str:
         "listener.security.protocol.map": "CLIENTS:PLAINTEXT,CONTROLLERS:PLAINTEXT",
         "inter.broker.listener.name": "CLIENTS",
         "controller.listener.names": "CONTROLLERS",
-        "log.dirs": node.folder.resolve() / "data",
+        "log.dirs": _data(node),
         "auto.create.topics.enable": "false",
         "message.max.bytes": MESSAGE_LIMIT_BYTES,
         "replica.fetch.max.bytes": MESSAGE_LIMIT_BYTES,
@@ -128,7 +128,25 @@ def server_properties(node: BrokerNode) -> str:
         "broker.session.timeout.ms": 4000,
         "broker.heartbeat.interval.ms": 500,
     }
-    return "".join(f"{name}={value}\n" for name, value in properties.items())
+    return "".join(f"{name}={_escaped(str(value))}\n" for name, value in properties.items())
+
+
+def _data(node: BrokerNode) -> Path:
+    """Return the folder of the node's data; raises MachineProblem where Kafka would see several."""
+    data = node.folder.resolve() / "data"
+    if "," in str(data):
+        raise MachineProblem(
+            f"Kafka takes {data} for more than one folder, as there is a comma in it: name a folder"
+            " without one by ALDEBARAN_HOME"
+        )
+    return data
+
+
+def _escaped(value: str) -> str:
+    """Return a value as Java reads it from a file of properties, where each byte is a letter."""
+    units = value.replace("\\", "\\\\").encode("utf-16-be")
+    pairs = (int.from_bytes(units[at : at + 2]) for at in range(0, len(units), 2))
+    return "".join(chr(unit) if 32 <= unit < 127 else f"\\u{unit:04x}" for unit in pairs)
 
 
 def _listeners(host: str, port: int, controller_port: int) -> str:

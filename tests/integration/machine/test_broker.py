@@ -63,6 +63,20 @@ def test_acknowledged_records_survive_a_kill(own_broker: OwnBroker) -> None:
     assert is_free(own_broker.node.port)
 
 
+def test_a_folder_with_letters_beyond_ascii_holds_the_data(
+    tmp_path: Path, aldebaran_tools: Path
+) -> None:
+    home = tmp_path / "josé"
+    home.mkdir()
+    own = OwnBroker(home, aldebaran_tools)
+    try:
+        own.start()
+    finally:
+        own.stop()
+    assert (own.node.folder / "data" / "__cluster_metadata-0").is_dir()
+    assert list(tmp_path.iterdir()) == [home]
+
+
 def test_a_formatting_that_was_cut_short_is_made_anew(own_broker: OwnBroker) -> None:
     data = own_broker.node.folder / "data"
     data.mkdir(parents=True)

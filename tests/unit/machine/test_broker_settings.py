@@ -1,6 +1,10 @@
+import re
 from pathlib import Path
 
+import pytest
+
 from services.machine.broker import BrokerNode, Voter, new_cluster_id, server_properties
+from services.machine.problems import MachineProblem
 
 
 def properties(node: BrokerNode) -> dict[str, str]:
@@ -27,6 +31,25 @@ def test_three_nodes_keep_three_copies_and_answer_for_two() -> None:
     assert found["default.replication.factor"] == "3"
     assert found["offsets.topic.replication.factor"] == "3"
     assert found["min.insync.replicas"] == "2"
+
+
+@pytest.mark.parametrize("name", ["josé", "größe", "Звезда", "back\\slash", "tab\t", "星🌟"])
+def test_any_name_of_a_folder_is_written_as_java_reads_it(tmp_path: Path, name: str) -> None:
+    written = server_properties(BrokerNode(tmp_path / name, 9092, 9093))
+    assert written.isascii()
+    value = properties(BrokerNode(tmp_path / name, 9092, 9093))["log.dirs"]
+    units = re.sub(r"\\(?:u(....)|(.))", lambda found: unit(*found.groups()), value)
+    read = units.encode("utf-16", "surrogatepass").decode("utf-16")
+    assert read == str(tmp_path.resolve() / name / "data")
+
+
+def unit(code: str | None, itself: str | None) -> str:
+    return chr(int(code, 16)) if code else itself or ""
+
+
+def test_a_folder_with_a_comma_is_refused_with_what_to_do() -> None:
+    with pytest.raises(MachineProblem, match=r"/a,b/data .* ALDEBARAN_HOME"):
+        server_properties(BrokerNode(Path("/a,b"), 9092, 9093))
 
 
 def test_cluster_ids_differ_and_are_spelled_as_kafka_wants() -> None:

@@ -146,7 +146,7 @@ def auditor(machine: Machine, ident: str, port: int, phase: float) -> Program:
 def on_scratch(machine: Machine, program: Program) -> Program:
     """Return a Spark application with one folder for all that it leaves there when it is killed."""
     folder = machine.home / "scratch" / program.name
-    told = {"SPARK_LOCAL_DIRS": str(folder), "ROCKSDB_SHAREDLIB_DIR": str(folder)}
+    told = {"SPARK_LOCAL_DIRS": str(folder), "TMPDIR": str(folder)}
     return replace(program, scratch=folder, environment={**program.environment, **told})
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,7 @@ def _java_options(driver: Driver) -> str:
         [
             f'"@{_JAVA_OPTIONS}"',
             *spark_classes.options(os.environ),
+            f'"-Djava.io.tmpdir={tempfile.gettempdir()}"',  # Java does not look at TMPDIR
             f"-Djava.security.properties={_SECURITY.as_uri()}",
             f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
             f"-Daldebaran.log={driver.log_format}",

@@ -99,6 +99,15 @@ def test_services_may_stop_for_longer_than_they_drain_and_stores_as_long_as_they
     assert all(after[name] == before[name] for name in others)
 
 
+def test_all_that_a_killed_spark_program_leaves_lies_in_its_own_scratch(machine: Machine) -> None:
+    started = {each.name: each for each in plan(machine) if each.scratch}
+    assert {"auditor-a", "archivist"} <= set(started)
+    for name, program in started.items():
+        assert program.scratch == machine.home / "scratch" / name
+        assert program.environment["TMPDIR"] == str(program.scratch)
+        assert program.environment["SPARK_LOCAL_DIRS"] == str(program.scratch)
+
+
 def test_every_planned_module_is_there(machine: Machine) -> None:
     commands = [program.command for program in plan(machine) if program.command[1] == "-m"]
     assert len(commands) > 10

@@ -14,7 +14,7 @@ from services.backbone.errors import Refused
 from services.backbone.service import Life
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
 from services.simulator.inbox.dials import turned, untouched
-from services.simulator.inbox.mail import mail_server
+from services.simulator.inbox.mail import mail_server, start
 from services.simulator.inbox.pages import inbox_app
 from services.simulator.inbox.queue import QueueReader
 from services.simulator.inbox.received import Received
@@ -36,6 +36,7 @@ def body(settings: InboxSettings, switchboard: Switchboard, life: Life) -> None:
 
     Raises:
         Refused: a port is taken.
+        Transient: the machine is too slow just now.
     """
     listening = threading.Event()
     life.health.add_ready("ports", lambda: None if listening.is_set() else "not listening yet")
@@ -56,10 +57,7 @@ def _open(settings: InboxSettings, switchboard: Switchboard, closing: ExitStack)
     hook.start()
     closing.callback(hook.stop)
     mail = mail_server(switchboard, settings.home / "mail", host, settings.inbox_smtp_port)
-    try:
-        mail.start()
-    except OSError as error:
-        raise Refused(f"cannot listen on port {settings.inbox_smtp_port}: {error}") from None
+    start(mail)
     closing.callback(mail.stop)
 
 

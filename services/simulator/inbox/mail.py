@@ -2,6 +2,7 @@
 
 import asyncio
 import mailbox
+import socket
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -10,12 +11,15 @@ from typing import Final
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from services.backbone.errors import Refused, Transient
 from services.simulator.inbox.faults import Verdict
 from services.simulator.inbox.received import Arrival
 from services.simulator.inbox.switchboard import Switchboard
 
 WAY: Final = "mail"
 SIZE_LIMIT_BYTES: Final = 1024 * 1024
+START_SECONDS: Final = 60.0
+"""While all programs of a small machine start at once, the usual 5 s do not do."""
 
 
 class MailHandler:
@@ -71,4 +75,22 @@ def mail_server(switchboard: Switchboard, maildir: Path, host: str, port: int) -
         data_size_limit=SIZE_LIMIT_BYTES,
         server_hostname="inbox",
         timeout=60,
+        ready_timeout=START_SECONDS,
     )
+
+
+def start(server: Controller) -> None:
+    """Start the server, and see it answer.
+
+    Raises:
+        Refused: its port is taken.
+        Transient: it does not answer in time, as the machine is too slow just now.
+    """
+    try:
+        # aiosmtpd itself tells of a port that is taken only when its patience has ended.
+        socket.create_server((server.hostname, server.port)).close()
+        server.start()
+    except TimeoutError as error:
+        raise Transient(f"the mail server does not answer: {error}") from None
+    except OSError as error:
+        raise Refused(f"cannot listen on port {server.port}: {error}") from None

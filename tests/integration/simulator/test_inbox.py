@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
+from services.backbone.settings import EXIT_BAD_SETTINGS
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
 
@@ -49,18 +50,24 @@ class Inbox:
         return httpx2.post(self.hook, json={"text": "Something happened"}, headers=headers)
 
 
-@contextmanager
-def running(home: Path) -> Iterator[Inbox]:
-    smtp, hook, pages = free_ports(3)
-    environment = os.environ | {
+COMMAND = (sys.executable, "-m", "services.simulator.inbox")
+
+
+def told(home: Path, smtp: int, hook: int, pages: int) -> dict[str, str]:
+    return os.environ | {
         "ALDEBARAN_HOME": str(home),
         "ALDEBARAN_HTTP_PORT": str(pages),
         "ALDEBARAN_INBOX_SMTP_PORT": str(smtp),
         "ALDEBARAN_INBOX_HOOK_PORT": str(hook),
     }
-    command = [sys.executable, "-m", "services.simulator.inbox"]
+
+
+@contextmanager
+def running(home: Path) -> Iterator[Inbox]:
+    smtp, hook, pages = free_ports(3)
     output = (home / "output").open("a")
-    process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+    environment = told(home, smtp, hook, pages)
+    process = subprocess.Popen(COMMAND, env=environment, stdout=output, stderr=output)
     inbox = Inbox(home, smtp, f"http://127.0.0.1:{hook}/hook", f"http://127.0.0.1:{pages}")
     try:
         wait_until(lambda: ready(inbox), 60, f"the inbox: {(home / 'output').read_text()}")
@@ -163,3 +170,12 @@ def test_a_request_that_ends_half_way_is_not_taken(inbox: Inbox) -> None:
         sender.shutdown(socket.SHUT_WR)
         assert sender.recv(100) == b""
     assert inbox.received("hook") == inbox.received("hook") | {"ids": {}, "refused": 0}
+
+
+def test_a_port_that_is_taken_is_told_with_its_number(tmp_path: Path) -> None:
+    smtp, *others = free_ports(3)
+    with socket.create_server(("127.0.0.1", smtp)):
+        environment = told(tmp_path, smtp, *others)
+        ended = subprocess.run(COMMAND, env=environment, capture_output=True, text=True)
+    assert ended.returncode == EXIT_BAD_SETTINGS
+    assert f"cannot listen on port {smtp}" in ended.stdout + ended.stderr

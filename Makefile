@@ -13,6 +13,8 @@ BASE_PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do 
 VENV := $(ALDEBARAN_TOOLS)/venv
 PYTHON := $(VENV)/bin/python
 VENV_STAMP := $(VENV)/.requirements-dev.lock
+# After an upgrade of the system's Python the environment finds its packages no more.
+VENV_WORKS := $(shell if $(PYTHON) -I -c 'import pip' 2>/dev/null; then echo yes; fi)
 CHART_VENV := $(ALDEBARAN_TOOLS)/chart
 
 .PHONY: help
@@ -90,8 +92,11 @@ lock: $(VENV_STAMP) ## Pin Python packages again (versions and hashes) after a c
 	    --no-header --universal --python-version 3.11 $$name.in -o $$name.lock; \
 	done
 
-$(VENV_STAMP): requirements-dev.lock | prerequisites
+$(VENV_STAMP): requirements-dev.lock $(if $(VENV_WORKS),,anew) | prerequisites
 	@$(BASE_PYTHON) services/machine/packages.py $(VENV) $<
+
+.PHONY: anew
+anew:
 
 .PHONY: matrix
 matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md (about 20 minutes)

@@ -31,15 +31,16 @@ def ensure(
 ) -> bool:
     """Install what is wanted unless it is there already; return whether anything was done.
 
-    An environment whose last installation was cut short is made anew from nothing.
+    An environment whose last installation was cut short is made anew from nothing, and so is one
+    that does not work any more.
     """
     with held(venv.with_name(venv.name + ".lock")):
         stamp, unfinished = venv / STAMP, venv / UNFINISHED
-        text = wanted.read_bytes()
-        if stamp.is_file() and stamp.read_bytes() == text:
+        text, usable = wanted.read_bytes(), works(venv)
+        if usable and stamp.is_file() and stamp.read_bytes() == text:
             stamp.touch()
             return False
-        if not (venv / "bin" / "python").exists() or unfinished.exists():
+        if not usable or unfinished.exists():
             create(venv)
         unfinished.touch()
         stamp.unlink(missing_ok=True)
@@ -49,6 +50,18 @@ def ensure(
         written.replace(stamp)
         unfinished.unlink()
         return True
+
+
+def works(venv: Path) -> bool:
+    """Say whether there is an environment whose Python finds its packages.
+
+    It is the system's own: after an upgrade it is gone, or looks for packages of its new version.
+    """
+    asked = [str(venv / "bin" / "python"), "-I", "-c", "import pip"]
+    try:
+        return subprocess.run(asked, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    except OSError:
+        return False
 
 
 @contextmanager

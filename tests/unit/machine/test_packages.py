@@ -1,11 +1,13 @@
 """The environment is made once, by one process at a time, and anew after it was cut short."""
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from services.machine.packages import STAMP, ensure, split
+from services.machine.packages import STAMP, ensure, split, works
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,7 +26,9 @@ class Installer:
         (venv / "bin").mkdir(parents=True, exist_ok=True)
         for each in venv.glob(".*"):
             each.unlink()
-        (venv / "bin" / "python").touch()
+        python = venv / "bin" / "python"
+        python.unlink(missing_ok=True)
+        python.symlink_to("/bin/true")
         self.created += 1
 
     def install(self, _: Path, wanted: Path) -> None:
@@ -46,6 +50,40 @@ def test_what_is_there_is_not_installed_again_and_a_change_is(tmp_path: Path) ->
     assert ensure(venv, wanted, to.create, to.install)
     assert (to.created, to.installed) == (1, ["a==1", "a==2"])
     assert (venv / STAMP).read_text() == "a==2"
+
+
+def test_what_does_not_work_any_more_is_made_anew(tmp_path: Path) -> None:
+    venv, wanted, to = tmp_path / "venv", tmp_path / "list", Installer()
+    wanted.write_text("a==1")
+    assert ensure(venv, wanted, to.create, to.install)
+    for other in ("/bin/false", "/no/python"):
+        (venv / "bin" / "python").unlink()
+        (venv / "bin" / "python").symlink_to(other)
+        assert ensure(venv, wanted, to.create, to.install)
+    assert not ensure(venv, wanted, to.create, to.install)
+    assert (to.created, to.installed) == (3, ["a==1"] * 3)
+
+
+def test_make_asks_whether_the_environment_works(tmp_path: Path) -> None:
+    """A Python of another version than the packages beside it is what an upgrade leaves."""
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    (packages,) = venv.glob("lib/python*/site-packages")
+    (packages / "pip").mkdir()
+    (packages / "pip" / "__init__.py").touch()
+    (venv / STAMP).touch()
+    assert works(venv)
+    assert not makes_anew(tmp_path)
+    packages.parent.rename(packages.parent.with_name("python3.0"))
+    assert not works(venv)
+    assert makes_anew(tmp_path)
+
+
+def makes_anew(tools: Path) -> bool:
+    """Say whether make would call packages.py."""
+    command = ["make", "-n", "format", f"ALDEBARAN_TOOLS={tools}"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return "services/machine/packages.py" in said.stdout
 
 
 def test_what_was_cut_short_is_made_anew(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ class Busy(Controller):
 
     def factory(self) -> SMTP:
         self.let.wait()
-        return super().factory()
+        return SMTP(self.handler)
 
 
 def test_a_machine_that_is_too_slow_just_now_is_tried_again() -> None:

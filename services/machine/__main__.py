@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from io import TextIOWrapper
 from pathlib import Path
 
 from services.backbone.settings import read_settings
@@ -128,6 +129,9 @@ def say(text: str) -> None:
 def main(arguments: list[str]) -> int:
     """Carry out one command; return the exit code."""
     commands = {"run": run, "jars": jars, "classes": classes, "clean-state": clean_state}
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal need not know every letter
+            stream.reconfigure(errors="replace")
     if len(arguments) != 1 or arguments[0] not in commands:
         sys.stderr.write(USAGE + "\n")
         return EXIT_USAGE

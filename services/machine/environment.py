@@ -39,6 +39,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": PYTHON_PATH,
         "PYTHONUNBUFFERED": "1",
+        "PYTHONUTF8": "1",  # so that declarations are read as UTF-8 whatever the terminal's is
     }
 
 

@@ -48,7 +48,7 @@ def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
 
 
 def commands(machine: Machine) -> list[str]:
-    """Return the lines that make another terminal ready for `python -m services.…`."""
+    """Return the lines that make another terminal ready for `python -m services.<name>`."""
     activate = machine.tools / "venv" / "bin" / "activate"
     return [
         "For the commands of the documents, in another terminal, in this folder:",
@@ -60,6 +60,6 @@ def commands(machine: Machine) -> list[str]:
 def routing(machine: Machine) -> list[tuple[str, str]]:
     """Return where links of messages lead, and which routes were made, where there are any."""
     at = machine.settings
-    door = [("links to acknowledge", f"http://127.0.0.1:{at.port_callbacks_public}/acknowledge/…")]
+    door = [("links to acknowledge", f"http://127.0.0.1:{at.port_callbacks_public}/acknowledge/...")]
     made = [("routes", str(file))] if (file := routes_file(at)) else []
     return [*(door if at.callbacks else []), *made]

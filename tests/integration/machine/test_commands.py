@@ -73,3 +73,14 @@ def test_an_unknown_command_shows_the_usage(environment: dict[str, str]) -> None
     finished = machine("fly", environment)
     assert finished.returncode == 64
     assert "usage:" in finished.stderr
+
+
+def test_a_terminal_that_lacks_a_letter_ends_nothing(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    home = tmp_path / "josé"
+    with occupied(home):
+        pass
+    poor = {**environment, "ALDEBARAN_HOME": str(home), "PYTHONIOENCODING": "ascii"}
+    cleaned = machine("clean-state", poor)
+    assert cleaned.stdout == f"{tmp_path}/jos? removed\n"

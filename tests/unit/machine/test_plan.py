@@ -128,6 +128,7 @@ def test_the_simulator_gets_its_dials_as_the_user_wrote_them(machine: Machine) -
 def test_the_environment_names_absolute_places_and_escapes_the_password(machine: Machine) -> None:
     found = environment(machine, {"PATH": "/bin", "ALDEBARAN_HOME": "relative"})
     assert found["PATH"] == "/bin"
+    assert found["PYTHONUTF8"] == "1"
     assert found["ALDEBARAN_HOME"] == str(machine.home)
     assert found["ALDEBARAN_POSTGRES_URL"] == (
         "postgresql://aldebaran:p%40ss%2Fword@127.0.0.1:15432/aldebaran"
@@ -136,6 +137,7 @@ def test_the_environment_names_absolute_places_and_escapes_the_password(machine:
 
 def test_the_welcome_names_places_and_no_secret(machine: Machine) -> None:
     said = welcome(plan(machine), machine)
+    assert said.isascii()
     assert "/metrics" in said
     assert str(machine.home / "log") in said
     assert "p@ss" not in said

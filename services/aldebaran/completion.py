@@ -1,6 +1,7 @@
 """`completion bash|zsh`: a script by which the shell completes commands, made from the parser."""
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from typing import Final, Literal, get_args
 
@@ -37,7 +38,7 @@ def script(parser: argparse.ArgumentParser, command: str, shell: Shell) -> str:
         _CASE.format(path=" ".join(path), any="*" if path else "", words=" ".join(words))
         for path, words in cases
     ]
-    told = {"shell": shell, "before": _BEFORE[shell], "command": command}
+    told = {"shell": shell, "before": _BEFORE[shell], "command": shlex.quote(command)}
     return _SCRIPT.format(**told, cases="\n".join(lines))
 
 

@@ -75,6 +75,7 @@ class Supervisor:
         self._policy = policy
         self._when_ready = when_ready
         self._undertaker = Undertaker()
+        self._hurried = False
 
     def run(self) -> int:
         """Return 0 after a signal to stop, 1 after giving up; nothing is left running."""
@@ -186,9 +187,11 @@ class Supervisor:
 
         The last step is unconditional: whatever happens on the way, every group is killed.
         """
+        asked_at = self._around.now_seconds()
         try:
             for level in stop_levels(self._programs):
-                self._stop_level([child for name in level if (child := self._all[name].child)])
+                children = [child for name in level if (child := self._all[name].child)]
+                self._stop_level(children, asked_at)
         finally:
             for watched in self._all.values():
                 self._bury(watched)
@@ -200,16 +203,16 @@ class Supervisor:
             self._undertaker.ended(watched.child.group)
         watched.child = None
 
-    def _stop_level(self, children: list[Child]) -> None:
+    def _stop_level(self, children: list[Child], asked_at: float) -> None:
         for child in children:
             child.ask_to_stop()
-        begun = self._around.now_seconds()
-        hurry = False
-        while not hurry and (running := [each for each in children if each.exit_code is None]):
-            patience = max(each.program.stop_timeout_seconds for each in running)
+        begun = now = self._around.now_seconds()
+        while not self._hurried and (running := [each for each in children if each.exit_code is None]):
+            if now - begun > max(each.program.stop_timeout_seconds for each in running):
+                break
             again = self._around.wait(TICK_SECONDS / 2)
-            waited = self._around.now_seconds() - begun
-            hurry = waited > patience or (again and waited > HURRY_AFTER_SECONDS)
+            now = self._around.now_seconds()
+            self._hurried = again and now - asked_at > HURRY_AFTER_SECONDS
         for child in children:
             if child.exit_code is None:
                 self._around.say(f"{child.program.name} did not end when asked: killed")

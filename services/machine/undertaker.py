@@ -87,7 +87,8 @@ def bury(groups: set[int], grace_seconds: float) -> None:
             return
         pause.wait(CHECK_INTERVAL_SECONDS)
     for group in groups:
-        if exists(group):
+        # One that has ended meanwhile must not keep the others alive; macOS refuses what is dead.
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
 
 

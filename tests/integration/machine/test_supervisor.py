@@ -264,6 +264,27 @@ def test_a_program_that_ignores_being_asked_is_killed(tmp_path: Path, mark: str)
     assert marked(mark) == []
 
 
+def test_a_second_signal_stops_waiting_for_all_that_is_left(
+    tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.machine.supervisor.HURRY_AFTER_SECONDS", 0.0)
+    deaf = ("sh", "-c", f"trap '' TERM; echo deaf; while :; do sleep {mark}; done")
+    programs = (Program("first", deaf), Program("second", deaf, after=("first",)))
+    logs = [tmp_path / f"{each.name}.log" for each in programs]
+    said: list[str] = []
+    signals = iter([True, True])
+
+    def wait(seconds: float) -> bool:
+        threading.Event().wait(seconds)
+        are_deaf = all(log.exists() and "deaf" in log.read_text("utf-8") for log in logs)
+        return are_deaf and next(signals)  # it is not asked a third time
+
+    around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
+    assert Supervisor(programs, around, RestartPolicy(), lambda: None).run() == 0
+    assert said[1:] == [f"{name} did not end when asked: killed" for name in ("second", "first")]
+    assert marked(mark) == []
+
+
 def test_a_program_that_does_not_exist_says_so_in_its_log(tmp_path: Path) -> None:
     programs = (Program("absent", ("no-such-program",), readiness=never()),)
     assert supervise(programs, tmp_path, threading.Event()).code == 1

@@ -4,16 +4,15 @@ Our own lines go straight there, since there is one for each alert and each deli
 say by `logging` takes the longer way, and looks the same.
 """
 
-import json
 import logging
 import sys
-from typing import Any, Final
+from typing import Final
 
-import orjson
 import structlog
 from structlog.typing import FilteringBoundLogger, Processor
 
 from services.backbone.settings import Settings
+from services.backbone.writing import json_text
 
 _TALKATIVE: Final = ("httpx2", "httpcore2", "h2", "hpack", "uvicorn.access")
 """Libraries that write a line for each request; clients' lines hold addresses and secrets."""
@@ -62,14 +61,6 @@ def logger(name: str) -> FilteringBoundLogger:
 
 def _last(settings: Settings) -> list[Processor]:
     if settings.log_format == "json":
-        as_json = structlog.processors.JSONRenderer(serializer=_json)
+        as_json = structlog.processors.JSONRenderer(serializer=json_text)
         return [structlog.processors.dict_tracebacks, as_json]
     return [structlog.dev.ConsoleRenderer(colors=False)]
-
-
-def _json(line: Any, **terms: Any) -> str:
-    """Write a line; the slower way takes what the faster refuses, such as very large numbers."""
-    try:
-        return orjson.dumps(line, **terms).decode()
-    except orjson.JSONEncodeError:
-        return json.dumps(line, **terms)

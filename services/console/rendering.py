@@ -4,12 +4,12 @@ import secrets
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.requests import Request
 
+from services.backbone.writing import json_text
 from services.console import shown
 from services.console.assets import asset_path
 from services.console.people.door import FORM_WORD
@@ -38,9 +38,7 @@ def _templates() -> Environment:
     made.filters["share"] = shown.share
     made.filters["size"] = shown.size
     made.filters["words"] = lambda text: str(text).lower().replace("_", " ")
-    made.filters["readable"] = lambda value: (
-        value if isinstance(value, str) else orjson.dumps(value).decode()
-    )
+    made.filters["readable"] = lambda value: value if isinstance(value, str) else json_text(value)
     made.globals["asset"] = asset_path
     made.globals["sparkline"] = sparkline
     for name in made.list_templates():

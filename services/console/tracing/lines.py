@@ -8,6 +8,7 @@ import orjson
 
 from services.backbone.kafka.consumer import Incoming
 from services.backbone.ledger.rows import AlertDetail
+from services.backbone.writing import json_text
 from services.console.timeline import timeline
 from services.contracts.ids import digest
 from services.contracts.records import Accounted, Alert, Rejected
@@ -86,7 +87,7 @@ def _found(each: Incoming, place: str, key: str) -> Line | None:
     if key not in alert.key.values():
         return None
     late = alert.detected_at_ms - alert.appended_at_ms
-    values = orjson.dumps(alert.values, default=str).decode()
+    values = json_text(alert.values)
     said = (
         f"{place}: by auditor {alert.auditor}, {late} ms after the newest event: "
         f"{alert.watch}: {alert.summary} {values}"

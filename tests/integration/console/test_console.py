@@ -94,6 +94,16 @@ def test_an_alert_has_a_timeline_in_milliseconds(browser: Client, ledger_url: st
     assert "by auditor a" in page
 
 
+def test_an_alert_shows_whole_numbers_of_any_size(browser: Client, ledger_url: str) -> None:
+    values = {"small": 3, "large": 10**40, "several": [2**64]}
+    alert = add_alert(ledger_url, "one", record={"values": values})
+    page = browser.get(f"/alerts/{alert}")
+    assert page.status_code == 200
+    assert str(10**40) in page.text
+    assert str(2**64) in page.text
+    assert browser.get(f"/v1/alerts/{alert}").json()["record"]["values"] == values
+
+
 def test_what_waits_is_shown_with_its_reason_and_end(browser: Client, ledger_url: str) -> None:
     alert = add_alert(ledger_url, "one")
     silenced = "silenced by ann: works"

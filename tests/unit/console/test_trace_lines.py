@@ -1,5 +1,6 @@
 """From records to a trace's lines; whatever stands on a topic gives a line or none."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,10 +16,10 @@ def record(topic: str, value: bytes, offset: int = 7) -> Incoming:
     return Incoming(topic, 0, offset, KEY.encode(), value, 1000)
 
 
-def alert(key: str) -> bytes:
+def alert(key: str, number: int = 3) -> bytes:
     return Alert(
         alert_id="0" * 32, watch="w", severity=Severity.INFO, summary="s", key={"k": key},
-        values={"n": 3}, appended_at_ms=900, detected_at_ms=904, auditor="b",
+        values={"n": number}, appended_at_ms=900, detected_at_ms=904, auditor="b",
     ).encode()  # fmt: skip
 
 
@@ -51,6 +52,12 @@ def test_each_step_has_its_line() -> None:
     assert "from http robot 7: invalid_field: no amount" in lines[1].detail
     assert "by auditor b, 4 ms after the newest event: w: s" in lines[2].detail
     assert lines[2].alert_id == "0" * 32
+
+
+@pytest.mark.parametrize("number", [3, 2**64, -(10**40)])
+def test_a_finding_shows_whole_numbers_of_any_size(number: int) -> None:
+    (line,) = lines_of([record(ALERTS, alert(KEY, number))], KEY, STREAMS)
+    assert str(number) in line.detail
 
 
 def test_what_is_of_another_key_gives_none() -> None:

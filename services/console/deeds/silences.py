@@ -1,5 +1,7 @@
 """Silences and tests, by way of the lookout, which knows the routes."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -10,7 +12,11 @@ from services.console.deeds.once import press_key
 from services.console.people.audit import Audit, Deed
 from services.console.people.roles import Person
 
-MATCH_LIMIT: Final = 10
+LABELS_LIMIT: Final = 32
+"""As many as an alert may have, and a silence at the lookout."""
+PATTERN_LIMIT_CHARACTERS: Final = 512
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_SPECIAL: Final = re.compile(r"[*?[]")
 
 Told = dict[str, Any]
 """What the lookout answers, as its API describes it."""
@@ -75,19 +81,55 @@ def match_of(fields: dict[str, str]) -> dict[str, Any]:
     """Return a silence's match from a form: watch, severity, and lines NAME=VALUE as labels.
 
     Raises:
-        Problem: 422, a line has another form.
+        Problem: 422, a line has another form, a label stands twice, or there are too many.
     """
     match: dict[str, Any] = {}
     if fields.get("watch", "").strip():
         match["watch"] = fields["watch"].strip()
     if fields.get("severity", "").strip():
         match["severity"] = fields["severity"].strip()
-    labels = {}
-    for line in fields.get("labels", "").splitlines()[:MATCH_LIMIT]:
-        if not line.strip():
-            continue
-        name, equals, value = line.partition("=")
-        if not equals:
-            raise Problem(422, "bad_silence", f"write NAME=VALUE, not {line.strip()[:64]}")
-        labels[name.strip()] = value.strip()
+    labels = _labels(fields.get("labels", ""))
     return match | ({"labels": labels} if labels else {})
+
+
+def _labels(text: str) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for line in filter(str.strip, _LINE_END.split(text)):
+        name, equals, value = (each.strip() for each in line.partition("="))
+        if not (name and equals):
+            raise Problem(422, "bad_silence", f"write NAME=VALUE, not {line.strip()[:64]}")
+        if name in labels:
+            raise Problem(422, "bad_silence", f"label {name[:64]} stands twice")
+        labels[name] = value
+    if len(labels) > LABELS_LIMIT:
+        said = f"{len(labels)} labels are too many; an alert has at most {LABELS_LIMIT}"
+        raise Problem(422, "bad_silence", said)
+    return labels
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An alert's labels as lines of the form, and the names of those that no line can say."""
+
+    lines: str
+    left_out: tuple[str, ...]
+
+
+def written(labels: Mapping[str, str | None]) -> Written:
+    """Return the lines of a silence that fits these labels and no other values."""
+    patterns = {name: _literal(value) for name, value in labels.items() if value is not None}
+    said = {name: each for name, each in patterns.items() if _can_be_said(name, each)}
+    left_out = tuple(name for name in patterns if name not in said)
+    return Written("\n".join(f"{name}={each}" for name, each in said.items()), left_out)
+
+
+def _literal(value: str) -> str:
+    """Return the pattern that this text fits, and nothing else."""
+    return _SPECIAL.sub(r"[\g<0>]", value)
+
+
+def _can_be_said(name: str, pattern: str) -> bool:
+    if "=" in name or _LINE_END.search(name + pattern):
+        return False
+    is_whole = all(each and each == each.strip() for each in (name, pattern))
+    return is_whole and len(pattern) <= PATTERN_LIMIT_CHARACTERS

@@ -26,7 +26,7 @@ def route_pages() -> APIRouter:
 
     @router.post("/routes")
     def press(request: Request, press: ResponderPress, desk: Served) -> Response:
-        fields = {name: press.text(name, 2000) for name in FIELDS}
+        fields = {name: press.fields.get(name, "") for name in FIELDS}
         try:
             if press.fields.get("what") == "reload":
                 reload_routes(desk.lookout, desk.audit, press.person)

@@ -1,5 +1,6 @@
 """Silences: those that stand, a new one with a preview of what it would hide, and its end."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
@@ -9,7 +10,7 @@ from starlette.responses import Response
 from services.backbone.ledger.silences import Silences
 from services.backbone.web.problems import Problem
 from services.console.api.terms import AlertId, known_alert
-from services.console.deeds.silences import Quiet, match_of
+from services.console.deeds.silences import Quiet, match_of, written
 from services.console.desk import Served
 from services.console.people.door import Press, Reader, ResponderPress
 from services.console.rendering import html
@@ -29,16 +30,15 @@ def silence_pages() -> APIRouter:
     @router.get("/alerts/{alert_id}/silence")
     def of_alert(request: Request, person: Reader, alert_id: AlertId, desk: Served) -> HTMLResponse:
         found = known_alert(desk.reader, alert_id)
-        labels = found.record.get("labels", {}) or {}
-        lines = "\n".join(f"{name}={value}" for name, value in labels.items() if value)
-        fields = {"watch": found.alert.watch, "labels": lines, "lasts": "1h"}
-        return _page(request, desk, fields)
+        labels = written(found.record.get("labels", {}) or {})
+        fields = {"watch": found.alert.watch, "labels": labels.lines, "lasts": "1h"}
+        return _page(request, desk, fields, left_out=labels.left_out)
 
     @router.post("/silences")
     def press(request: Request, press: ResponderPress, desk: Served) -> Response:
-        quiet = _quiet(press)
-        fields = {name: press.text(name, 2000) for name in FIELDS}
+        fields = {name: press.fields.get(name, "") for name in FIELDS}
         try:
+            quiet = _quiet(press)
             if press.fields.get("what") != "silence":
                 return _page(request, desk, fields, desk.deeds.preview(press.person, quiet))
             desk.deeds.silence(press.person, quiet, press.text("key", 256) or None)
@@ -68,6 +68,7 @@ def _page(
     fields: dict[str, str],
     preview: Any = None,
     problem: Problem | None = None,
+    left_out: Sequence[str] = (),
 ) -> HTMLResponse:
     filled = dict.fromkeys(FIELDS, "") | fields
     return html(
@@ -80,5 +81,6 @@ def _page(
         now_ms=desk.clock.now_ms(),
         fields=filled,
         preview=preview,
+        left_out=left_out,
         problem=problem,
     )

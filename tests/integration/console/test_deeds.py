@@ -1,8 +1,10 @@
 """What people do: allowed, done once, and noted; by pages and by the API."""
 
+import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
@@ -12,10 +14,10 @@ from httpx2 import Client
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Pool
+from services.backbone.ledger.silences import NewSilence, Silences
 from services.backbone.ledger.words import Word
 from services.backbone.web.problems import Problem
 from services.console.deeds.deliveries import possible, say
-from services.console.deeds.silences import match_of
 from services.console.lookout import lookout_client
 from services.console.people.audit import Audit
 from services.console.people.roles import Person, Role
@@ -199,6 +201,52 @@ def test_a_silence_begins_from_an_alert(desk: Console, ledger_url: str) -> None:
         page = ann.get(f"/alerts/{alert}/silence").text
         assert 'value="watch"' in page
         assert ">hall=north</textarea>" in page
+        assert "No line can say" not in page
+
+
+def test_a_silence_from_an_alert_names_the_labels_that_it_cannot_ask_for(
+    desk: Console, played: PlayedLookout, ledger_url: str
+) -> None:
+    labels = {"rack": "rack[3]", "note": "two\nlines", "empty": "", "long": "x" * 500}
+    many = {f"l{number}": "y" * 100 for number in range(28)}
+    alert = add_alert(ledger_url, "one", record={"labels": labels | many})
+    with desk.client("ann") as ann:
+        page = ann.get(f"/alerts/{alert}/silence").text
+        assert "<bdi>note</bdi>, <bdi>empty</bdi></p>" in page
+        shown = re.search(r"<textarea[^>]*>([^<]*)</textarea>", page)
+        assert shown
+        assert "rack=rack[[]3]" in shown[1]
+        played.answer = httpx2.Response(422, json={"title": "x", "detail": "y"})
+        again = formed(ann, "/silences", what="preview", labels=shown[1], lasts="1h")
+        assert f">{shown[1]}</textarea>" in again.text
+        asked = json.loads(played.asked[-1][3])["match"]["labels"]
+        assert asked == {"rack": "rack[[]3]", "long": "x" * 500} | many
+        asked_before = len(played.asked)
+        for path in ("/silences", "/routes"):
+            wrong = formed(ann, path, what="preview", watch="w", labels="no label", lasts="1h")
+            assert (wrong.status_code, ">no label</textarea>" in wrong.text) == (422, True)
+        assert len([each for each in played.asked[asked_before:] if each[0] == "POST"]) == 0
+
+
+def test_a_silence_that_lies_ahead_says_from_when(
+    console: Console, pool: Pool, ledger_url: str
+) -> None:
+    now = datetime.now(UTC)
+    times = {"ahead": (1, 2), "stands": (-1, 1), "over": (1, 2)}
+    for number, (reason, (begins, ends)) in enumerate(times.items()):
+        span = now + timedelta(hours=begins), now + timedelta(hours=ends)
+        Silences(pool).create(
+            NewSilence(str(number) * 32, {"watch": "w"}, *span, "ann", reason, "test")
+        )
+    Silences(pool).end("2" * 32, "ann")
+    with console.client("ann") as ann:
+        page = ann.get("/silences").text
+    rows = re.findall(r'<span class="mark[^>]*>(\w+)</span>.*?<bdi>(\w+)</bdi> · (\w+)', page, re.S)
+    told = {reason: (mark, word) for mark, reason, word in rows}
+    assert told == {
+        "ahead": ("ahead", "from"), "stands": ("stands", "until"), "over": ("over", "until"),
+    }  # fmt: skip
+    assert page.count("End now") == 2
 
 
 def test_a_test_is_sent_by_the_lookout(desk: Console, played: PlayedLookout) -> None:
@@ -226,13 +274,6 @@ def test_a_lookout_that_is_away_is_a_problem(console: Console) -> None:
         page = formed(ann, "/test", person="ann")
         assert page.status_code == 503
         assert "the lookout does not answer" in page.text
-
-
-def test_labels_are_lines() -> None:
-    fields = {"watch": " cpu* ", "severity": "", "labels": "a=1\n\n b = 2=3 "}
-    assert match_of(fields) == {"watch": "cpu*", "labels": {"a": "1", "b": "2=3"}}
-    with pytest.raises(Problem, match="NAME=VALUE"):
-        match_of({"labels": "no label"})
 
 
 def test_a_channel_is_stopped_once_and_goes_on(console: Console, ledger_url: str) -> None:

@@ -137,7 +137,14 @@ def answer(request: Request, problem: Problem) -> Response:
         return as_json(request, problem)
     login = problem.members.get("login")
     if problem.status == 401 and isinstance(login, str) and request.method in SAFE_METHODS:
-        return RedirectResponse(login, 303)
+        return _led(request, login, problem)
     page = html(request, "problem.html", problem.status, title=problem.reason, problem=problem)
     page.headers.update(problem.headers)
     return page
+
+
+def _led(request: Request, login: str, problem: Problem) -> Response:
+    """Lead to the login; what a page asked by itself is no place for it, so the page goes there."""
+    if "hx-request" in request.headers:
+        return Response(status_code=401, headers=problem.headers | {"HX-Redirect": login})
+    return RedirectResponse(login, 303)

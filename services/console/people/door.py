@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from fastapi import Depends, Request
 from starlette.responses import Response
@@ -92,9 +92,18 @@ AtDoor = Annotated[Door, Depends(_door)]
 
 def login_path(request: Request) -> str:
     """Return where to log in, and come back from."""
-    query = f"?{request.url.query}" if request.url.query else ""
-    back = f"{request.url.path}{query}" if request.method in SAFE_METHODS else "/"
+    back = _page_of(request) if request.method in SAFE_METHODS else "/"
     return f"/login?next={quote(back, safe='')}"
+
+
+def _page_of(request: Request) -> str:
+    """Return the page that was asked for; of one that asks for its own part, that page."""
+    is_part = request.headers.get("hx-request-type") == "partial"
+    try:
+        page = urlsplit(request.headers.get("hx-current-url", "") if is_part else str(request.url))
+    except ValueError:
+        return "/"
+    return page._replace(scheme="", netloc="", fragment="").geturl() or "/"
 
 
 def _reader(request: Request, door: AtDoor) -> Person:

@@ -84,7 +84,8 @@
   document.addEventListener("click", (event) => { if (event.target.closest("[data-help]")) help(); });
   document.addEventListener("submit", (event) => {
     // A second press while the first is on its way sends nothing; the server would drop it too.
-    const button = event.submitter;
+    // A search stays on its page, and may be asked again.
+    const button = event.target.matches("[hx-get]") ? null : event.submitter;
     if (button) setTimeout(() => { button.disabled = true; });
   });
   watchLife();

@@ -11,7 +11,6 @@ from services.backbone.web.problems import Problem
 from services.console.desk import Desk, Served
 from services.console.people.audit import Deed
 from services.console.people.door import AtDoor, Reader, ReaderPress, check_origin, read_form
-from services.console.people.passwords import fits
 from services.console.rendering import html
 
 Form = Annotated[dict[str, str], Depends(read_form)]
@@ -33,9 +32,9 @@ def login_routes() -> APIRouter:
     def log_in(request: Request, form: Form, desk: Served, door: AtDoor) -> Response:
         check_origin(request)
         back = local(form.get("next", "/"))
-        address = request.client.host if request.client else ""
+        name, password = form.get("name", ""), form.get("password", "")
         try:
-            token = desk.login.let_in(form.get("name", ""), form.get("password", ""), address)
+            token = desk.login.let_in(name, password, _address(request))
         except Problem as problem:
             return login_page(request, desk, back, problem)
         answer = RedirectResponse(back, 303)
@@ -59,17 +58,17 @@ def login_routes() -> APIRouter:
 
     @router.post("/me")
     def change(request: Request, press: ReaderPress, desk: Served, door: AtDoor) -> Response:
-        name = press.person.name
-        user = desk.users.find(name)
-        if not fits(press.fields.get("old", ""), user.password_hash if user else None):
-            return _not_changed(request, "the old password does not fit")
+        if not press.person.token:
+            raise Problem(403, "not_allowed", "a key has no password; log in by the page")
+        old, new = press.fields.get("old", ""), press.fields.get("new", "")
         try:
-            desk.users.set_password(name, press.fields.get("new", ""))
+            token = desk.login.change(press.person, old, new, _address(request))
+        except Problem as problem:
+            return _not_changed(request, problem)
         except Refused as error:
-            return _not_changed(request, str(error))
-        desk.audit.note(press.person, Deed("change password", name))
+            return _not_changed(request, Problem(422, "refused", str(error)))
         answer = RedirectResponse("/", 303)
-        door.let_in(answer, door.sessions.open(name))
+        door.let_in(answer, token)
         return answer
 
     return router
@@ -92,8 +91,17 @@ def login_page(
     return page
 
 
-def _not_changed(request: Request, problem: str) -> HTMLResponse:
-    return html(request, "me.html", 422, title="Your password", problem=problem, issuer=None)
+def _not_changed(request: Request, problem: Problem) -> HTMLResponse:
+    if problem.status == 401:  # Who asks is known; it is the form that is wrong.
+        problem = Problem(422, "refused", "the old password does not fit")
+    said, status = problem.detail, problem.status
+    page = html(request, "me.html", status, title="Your password", problem=said, issuer=None)
+    page.headers.update(problem.headers)
+    return page
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def local(path: str) -> str:

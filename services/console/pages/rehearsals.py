@@ -13,7 +13,7 @@ from services.console.api.terms import RehearsalId
 from services.console.deeds.rehearsals import Draft, ask
 from services.console.desk import Desk, Served
 from services.console.difference import difference
-from services.console.people.door import Reader, ResponderPress
+from services.console.people.door import Onlooker, Reader, ResponderPress
 from services.console.rendering import html
 from services.contracts.declarations import FILE_LIMIT_BYTES
 
@@ -52,7 +52,7 @@ def rehearsal_pages() -> APIRouter:
 
     @router.get("/rehearsals/{rehearsal_id}/part")
     def part(
-        request: Request, person: Reader, desk: Served, rehearsal_id: RehearsalId
+        request: Request, person: Onlooker, desk: Served, rehearsal_id: RehearsalId
     ) -> HTMLResponse:
         return _one(request, desk, rehearsal_id, "rehearsal_part.html")
 

@@ -1,14 +1,14 @@
-"""Letting somebody in by name and password, slowly where it fails."""
+"""Asking for a password, to let somebody in or to change it: slowly where it fails."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from services.backbone.web.problems import Problem
 from services.console.people.audit import Audit, Deed
 from services.console.people.brake import Brake
 from services.console.people.passwords import fits, hashed, outdated
-from services.console.people.roles import Person, Role
+from services.console.people.roles import NOBODY, Person, Role
 from services.console.people.sessions import Sessions
 from services.console.people.users import Users
 
@@ -35,29 +35,47 @@ class Login:
         Raises:
             Problem: 429 too many failures; 401 name and password do not fit; 503 too many at once.
         """
-        callers = (f"name {name[:64]}", f"address {address}")
-        self.brake.check(callers)
-        user = self.users.find(name[:64])
-        stored = user.password_hash if user and user.closed_at is None else None
-        if not self._fits(password, stored):
-            self._refuse(callers, name, address)
-        self.brake.succeeded(callers)
-        if stored and outdated(stored):
+        deed = Deed("log in", name[:64], f"from {address}")
+        stored = self._known(NOBODY, deed, password, address)
+        if outdated(stored):
             self.users.renew_hash(name, hashed(password))
+        user = self.users.find(name)
         role = Role(user.role) if user else Role.VIEWER
-        self.audit.note(Person(name, role, "page"), Deed("log in", name, f"from {address}"))
+        self.audit.note(Person(name, role, "page"), deed)
         return self.sessions.open(name)
 
-    def _fits(self, password: str, stored: str | None) -> bool:
+    def change(self, person: Person, old: str, new: str, address: str) -> str:
+        """Give somebody another password; return the token of a new session, the others end.
+
+        Raises:
+            Problem: as in `let_in`.
+            Refused: the new password is too short or too long.
+        """
+        deed = Deed("change password", person.name, f"from {address}")
+        self._known(person, deed, old, address)
+        self.users.set_password(person.name, new)
+        self.audit.note(person, deed)
+        return self.sessions.open(person.name)
+
+    def _known(self, person: Person, deed: Deed, password: str, address: str) -> str:
+        """Return the hash that the password of the deed's subject fits; note where none does."""
+        callers = (f"name {deed.subject}", f"address {address}")
+        self.brake.check(callers)
+        user = self.users.find(deed.subject)
+        stored = user.password_hash if user and user.closed_at is None else None
+        if not (self._fits(callers, password, stored) and stored):
+            self.audit.note(person, replace(deed, outcome="refused"))
+            raise Problem(401, "not_you", "name and password do not fit")
+        return stored
+
+    def _fits(self, callers: tuple[str, ...], password: str, stored: str | None) -> bool:
         if not self.gate.acquire(timeout=WAIT_SECONDS):
             raise Problem(503, "busy", "too many log in at once; try again", {"Retry-After": "2"})
         try:
-            return fits(password, stored)
+            # Again, and noted in here: of many tries at once each knows of those before it.
+            self.brake.check(callers)
+            is_right = fits(password, stored)
+            (self.brake.succeeded if is_right else self.brake.failed)(callers)
+            return is_right
         finally:
             self.gate.release()
-
-    def _refuse(self, callers: tuple[str, ...], name: str, address: str) -> None:
-        self.brake.failed(callers)
-        nobody = Person("", Role.VIEWER, "page")
-        self.audit.note(nobody, Deed("log in", name[:64], f"from {address}", "refused"))
-        raise Problem(401, "not_you", "name and password do not fit")

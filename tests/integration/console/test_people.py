@@ -3,7 +3,9 @@
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from os import environ
+from threading import Barrier
 
 import psycopg
 import pytest
@@ -11,15 +13,18 @@ from httpx2 import Client, Response
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
-from services.backbone.ledger.database import Pool
+from services.backbone.ledger.database import Pool, transaction
+from services.backbone.ledger.rehearsals import ask_on
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.backbone.web.problems import Problem
 from services.console.people.audit import Audit
 from services.console.people.brake import Brake
-from services.console.people.login import Login
+from services.console.people.login import AT_ONCE, Login
 from services.console.people.roles import Role
 from services.console.people.sessions import Lifetimes, Sessions
+from services.console.people.throttle import Throttle
 from services.console.people.users import Users
+from services.contracts.rehearsals import Rehearsal
 from tests.integration.console.conftest import PASSWORD, Console, running
 from tests.integration.console.ledger_rows import add_alert
 
@@ -217,6 +222,67 @@ def test_failures_slow_down_and_are_noted(pool: Pool, ledger_url: str) -> None:
     assert status(PASSWORD) == 200
     assert status("wrong") == 401
     assert [row.outcome for row in audit.newest(10)].count("refused") == 6
+
+
+def test_many_tries_at_once_are_slowed_down_too(pool: Pool) -> None:
+    users, audit = Users(pool), Audit(pool)
+    users.add("ann", PASSWORD, Role.VIEWER, "test")
+    login = Login(users, Sessions(pool), audit, Brake(ManualClock()))
+    together = Barrier(24)
+
+    def status(number: int) -> int:
+        together.wait()
+        try:
+            login.let_in("ann", f"wrong {number}", "192.0.2.1")
+        except Problem as problem:
+            return problem.status
+        return 200
+
+    with ThreadPoolExecutor(24) as threads:
+        said = list(threads.map(status, range(24)))
+    assert said.count(200) == 0
+    assert said.count(401) <= Throttle().free_failures + AT_ONCE - 1, said
+
+
+def test_the_old_password_is_guessed_no_quicker_than_at_the_login(
+    console: Console, pool: Pool
+) -> None:
+    with console.client("ann") as ann:
+        given = {"word": word(ann.get("/me")), "old": "wrong", "new": "another long one"}
+        said = [ann.post("/me", data=given) for _ in range(6)]
+        assert [each.status_code for each in said] == [422] * 5 + [429]
+        assert "the old password does not fit" in said[0].text
+        assert said[-1].headers["retry-after"]
+        assert "too many failures" in said[-1].text
+        assert ann.post("/me", data=given | {"old": PASSWORD}).status_code == 429
+    noted = [(row.person, row.action, row.outcome) for row in Audit(pool).newest(5)]
+    assert noted == [("ann", "change password", "refused")] * 5
+
+
+def test_a_key_changes_no_password(console: Console) -> None:
+    console.users.add("robot", PASSWORD, Role.RESPONDER, "test")
+    keys = Keys([ApiKey(name="robot", sha256=key_hash("secret"))], console.watcher.life.clock)
+    object.__setattr__(console.door, "keys", keys)
+    with console.client() as client:
+        key = {"Authorization": "Bearer secret"}
+        given = {"old": PASSWORD, "new": "another long one"}
+        assert client.post("/me", data=given, headers=key).status_code == 403
+
+
+def test_a_rehearsals_page_left_open_does_not_prolong_its_session(
+    pool: Pool, ledger_url: str
+) -> None:
+    with transaction(pool) as connection:
+        ask_on(connection, "a" * 32, "ann", "mine", Rehearsal(new="name: mine"))
+    with (
+        running(pool, ledger_url, open_to_readers=False) as console,
+        console.client("ann") as ann,
+        psycopg.connect(ledger_url, autocommit=True) as connection,
+    ):
+        connection.execute("UPDATE console_sessions SET seen_at = now() - interval '30 min'")
+        seen = connection.execute("SELECT seen_at FROM console_sessions").fetchone()
+        assert ann.get(f"/rehearsals/{'a' * 32}/part").status_code == 200
+        assert connection.execute("SELECT seen_at FROM console_sessions").fetchone() == seen
 
 
 def test_a_session_ends_by_time_and_by_being_left_alone(pool: Pool, ledger_url: str) -> None:

@@ -59,6 +59,10 @@ _KEEP: Final = "UPDATE traces SET places = places || %s::jsonb WHERE trace_id = 
 _LINES: Final = """
 SELECT number, (extract(epoch FROM at) * 1000)::bigint AS at_ms, step, detail, alert_id
 FROM trace_lines WHERE trace_id = %s AND number > %s ORDER BY number LIMIT %s"""
+_ALERTS: Final = """
+SELECT alert_id, (extract(epoch FROM max(at)) * 1000)::bigint
+FROM trace_lines WHERE trace_id = %s AND alert_id IS NOT NULL
+GROUP BY alert_id ORDER BY max(at) DESC LIMIT %s"""
 _NEWEST_LINES: Final = """
 SELECT number, (extract(epoch FROM at) * 1000)::bigint AS at_ms, step, detail, alert_id
 FROM trace_lines WHERE trace_id = %s ORDER BY at DESC, number DESC LIMIT %s"""
@@ -133,6 +137,11 @@ class Traces:
             connection.execute(_ADD, {"trace_id": trace_id, "lines": told})
             connection.execute(_KEEP, (orjson.dumps(dict(places)).decode(), trace_id))
         return True
+
+    def alerts(self, trace_id: str, limit: int) -> dict[str, int]:
+        """Return the newest alerts that lines are about, each with the time of its last one."""
+        with transaction(self._pool) as connection:
+            return dict(connection.execute(_ALERTS, (trace_id, limit)).fetchall())
 
     def lines(self, trace_id: str, after: int, limit: int) -> list[LineRow]:
         """Return lines as they were written, after a number."""

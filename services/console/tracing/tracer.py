@@ -10,11 +10,11 @@ from services.backbone.errors import Trouble
 from services.backbone.kafka.consumer import Incoming
 from services.backbone.kafka.trail import Followed, Places, Trail
 from services.backbone.ledger.reading import LedgerReader
-from services.backbone.ledger.searching import Search
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.backbone.settings import KafkaSettings
-from services.console.tracing.lines import Line, is_about, lines_in, lines_of
+from services.console.tracing.alerts import ALERTS_LIMIT, KeyAlerts
+from services.console.tracing.lines import Line, lines_in, lines_of
 from services.console.tracing.store import FOLLOWED_SECONDS, Trace, Traces
 from services.contracts.topics import ACCOUNTS, ALERTS, rejected
 
@@ -29,8 +29,6 @@ TOPICS_SECONDS: Final = 30.0
 """What was accepted in time may be found, and accounted for, so long after the end."""
 LEDGER_SECONDS: Final = 1.0
 TOPICS_AGAIN_SECONDS: Final = 5.0
-ALERTS_LIMIT: Final = 20
-"""Alerts about the key whose lives are followed, the newest."""
 AGAIN: Final = Backoff(first_seconds=0.5, limit_seconds=10.0)
 
 
@@ -66,6 +64,7 @@ def topic_reading(settings: KafkaSettings, streams: Sequence[str]) -> OpenReadin
 class _Following:
     """How far one trace has come in this process; all of it can be forgotten."""
 
+    alerts: KeyAlerts
     reading: Reading | None = None
     topics_at: float = 0.0
     ledger_at: float = 0.0
@@ -114,7 +113,10 @@ class Tracer:
         for gone in self._followings.keys() - followed.keys():
             self._followings.pop(gone).close()
         for trace in followed.values():
-            self._follow(trace, self._followings.setdefault(trace.trace_id, _Following()))
+            if trace.trace_id not in self._followings:
+                known = self.traces.alerts(trace.trace_id, ALERTS_LIMIT)
+                self._followings[trace.trace_id] = _Following(KeyAlerts(trace.key, known))
+            self._follow(trace, self._followings[trace.trace_id])
         return bool(followed)
 
     def close(self) -> None:
@@ -125,6 +127,7 @@ class Tracer:
 
     def _follow(self, trace: Trace, following: "_Following") -> None:
         found, places = self._from_topics(trace, following)
+        following.alerts.add(found)
         lines = following.new([*found, *self._from_ledger(trace, following)])
         if not (lines or places):
             return
@@ -165,8 +168,9 @@ class Tracer:
         following.ledger_at = now + LEDGER_SECONDS
         ends = trace.ends_at_ms + int(FOLLOWED_SECONDS * 1000)
         lines: list[Line] = []
-        for row in self.reader.alerts(ALERTS_LIMIT, search=Search(text=trace.key)).rows:
-            detail = self.reader.alert(row.alert_id)
-            if detail is not None and is_about(detail.record, trace.key):
+        following.alerts.search(self.reader)
+        for alert_id in following.alerts.at_ms:
+            detail = self.reader.alert(alert_id)
+            if detail is not None:
                 lines += lines_in(detail, trace.begun_at_ms, ends)
         return lines

@@ -136,6 +136,27 @@ def test_every_step_of_one_key_is_seen_and_nothing_of_others(scene: Scene, ledge
     assert '"number": 2' in accepted.detail, "what came before is no part of it"
 
 
+def test_a_key_is_not_crowded_out_by_those_that_begin_like_it(
+    scene: Scene, ledger_url: str
+) -> None:
+    base = f"r{uuid.uuid4().hex}-"
+    key = f"{base}1"
+    alert = add_alert(ledger_url, key, accepted=0)
+    for number in range(50):
+        add_alert(ledger_url, f"{key}{number}", accepted=number + 1)
+    trace = scene.begin(key)
+    with scene.tracer():
+        try_once(ledger_url, alert)
+        scene.see(trace, 2)
+    assert sorted(scene.steps(trace)) == ["claimed", "sent"]
+    second = add_delivery(ledger_url, alert, recipient="night@example.org")
+    with scene.tracer():
+        after = (datetime.now(UTC) - START).total_seconds()
+        add_attempt(ledger_url, second, 1, after, after + 0.02, "SENT")
+        scene.see(trace, 4)
+    assert sorted(scene.steps(trace)) == ["claimed", "claimed", "sent", "sent"]
+
+
 def test_nothing_is_missed_or_doubled_when_whoever_follows_dies(scene: Scene) -> None:
     key = uuid.uuid4().hex
     with scene.tracer():

@@ -1,0 +1,65 @@
+"""Which alerts a trace follows: those of its lines, and those that a search of the ledger finds.
+
+Words are searched for as beginnings, so `R-1` finds all of `R-10` too: each alert is judged once,
+and the search goes on behind them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.reading import LedgerReader
+from services.backbone.ledger.rows import AlertRow, Page
+from services.backbone.ledger.searching import Search
+from services.console.tracing.lines import Line, is_about
+
+ALERTS_LIMIT: Final = 20
+"""Alerts about the key whose lives are followed, the newest."""
+PAGES_LIMIT: Final = 100
+"""Pages of the search, newest first, that are looked at: one in each round."""
+
+
+@dataclass
+class KeyAlerts:
+    """The newest alerts about one key, by the time of each."""
+
+    key: str
+    at_ms: dict[str, int]
+    _judged: set[str] = field(default_factory=set)
+    _older: str | None = None
+    _pages: int = 0
+
+    def add(self, lines: Iterable[Line]) -> None:
+        """Follow the alerts of these lines."""
+        for line in lines:
+            if line.alert_id is not None:
+                self._follow(line.alert_id, line.at_ms)
+
+    def search(self, reader: LedgerReader) -> None:
+        """Look at the newest that the search finds, and at one page more of older ones."""
+        newest = self._page(reader, None)
+        if self._pages == 0:
+            self._older = newest.next_cursor
+        elif self._older and self._pages < PAGES_LIMIT and len(self.at_ms) < ALERTS_LIMIT:
+            self._older = self._page(reader, self._older).next_cursor
+        self._pages += 1
+
+    def _page(self, reader: LedgerReader, after: str | None) -> Page[AlertRow]:
+        place = Place.parse(after) if after else NEWEST
+        page = reader.alerts(ALERTS_LIMIT, place, Search(text=self.key))
+        for row in page.rows:
+            if row.alert_id not in self._judged | self.at_ms.keys():
+                self._judge(reader, row)
+        return page
+
+    def _judge(self, reader: LedgerReader, row: AlertRow) -> None:
+        self._judged.add(row.alert_id)
+        detail = reader.alert(row.alert_id)
+        if detail is not None and is_about(detail.record, self.key):
+            self._follow(row.alert_id, row.accepted_at_ms)
+
+    def _follow(self, alert_id: str, at_ms: int) -> None:
+        self.at_ms[alert_id] = max(at_ms, self.at_ms.get(alert_id, 0))
+        if len(self.at_ms) > ALERTS_LIMIT:
+            del self.at_ms[min(self.at_ms, key=lambda each: self.at_ms[each])]

@@ -50,12 +50,20 @@ class ApiClient:
         """Return the answer's JSON; `key` makes the same question again one deed.
 
         Raises:
-            Problem: what the program does not do, in its words; 503 while it does not answer.
+            Problem: what the program does not do, in its words; 503 while it does not answer; 422
+                where the body is not possible as JSON.
                 Where the client was given a `fault`, what that makes of it.
         """
         headers = {"Idempotency-Key": key} if key else {}
         try:
-            answer = self._client.request(method, path, json=body, params=query, headers=headers)
+            asked = self._client.build_request(
+                method, path, json=body, params=query, headers=headers
+            )
+        except ValueError:  # NaN, or half of a character.
+            said = "a number or a text of it cannot be written as JSON"
+            raise self._fault(Problem(422, "bad_question", said)) from None
+        try:
+            answer = self._client.send(asked)
         except httpx2.HTTPError as error:
             said = f"the {self._program} does not answer; try again"
             problem = away(f"{self._program}_away", said)

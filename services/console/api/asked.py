@@ -5,14 +5,16 @@ from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from fastapi import Depends, Query
+from pydantic import TypeAdapter
 
 from services.backbone.ledger.searching import Search
 from services.backbone.web.problems import Problem
-from services.contracts.records import Severity
+from services.contracts.records import Milliseconds, Severity
 
 LABELS_LIMIT: Final = 10
 TEXT_LIMIT_CHARACTERS: Final = 200
 NUL: Final = "\x00"
+_MILLISECONDS: Final[TypeAdapter[int]] = TypeAdapter(Milliseconds)
 
 Text = Annotated[str, Query(max_length=TEXT_LIMIT_CHARACTERS)]
 Moment = Annotated[str, Query(max_length=40, description="RFC 3339; without a zone it is UTC")]
@@ -64,7 +66,7 @@ def _ms(name: str, text: str) -> int | None:
     try:
         at = datetime.fromisoformat(text.strip())
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        return max(0, int(at.timestamp() * 1000))
+        return _MILLISECONDS.validate_python(max(0, int(at.timestamp() * 1000)))
     except (ValueError, OverflowError):
         said = f"{name}: write a time like 2026-11-21T09:30:00Z"
         raise Problem(422, "bad_question", said) from None

@@ -228,6 +228,24 @@ def test_a_silence_from_an_alert_names_the_labels_that_it_cannot_ask_for(
         assert len([each for each in played.asked[asked_before:] if each[0] == "POST"]) == 0
 
 
+@pytest.mark.parametrize("path", ["/v1/silences", "/v1/silences/preview"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"match": {"watch": NaN}, "lasts": "1h"}',
+        '{"match": {"labels": {"hall": "\\ud800"}}, "lasts": "1h"}',
+        '{"match": {}, "lasts": "1h", "\\ud800": 1}',
+    ],
+)
+def test_what_is_no_json_is_refused(desk: Console, path: str, body: str) -> None:
+    with desk.client("ann") as ann:
+        found = re.search(r'name="word" value="([0-9a-f]+)"', ann.get("/").text)
+        assert found
+        headers = {"X-Form-Word": found[1], "Content-Type": "application/json"}
+        answer = ann.post(path, content=body, headers=headers)
+        assert (answer.status_code, answer.json()["title"]) == (422, "bad_question")
+
+
 def test_a_silence_that_lies_ahead_says_from_when(
     console: Console, pool: Pool, ledger_url: str
 ) -> None:

@@ -149,9 +149,16 @@ def test_a_search_is_a_link(browser: Client, filled: LedgerReader) -> None:
     assert "No alert fits." in browser.get("/alerts?q=nothing").text
 
 
-@pytest.mark.parametrize("query", ["since=yesterday", "label=x", "q=%00", "q=" + "x" * 201])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "since=yesterday", "label=x", "q=%00", "q=" + "x" * 201,
+        "until=9999-12-31T23:59:59-14:00", "since=9999-12-31T23:59:59-14:00",
+    ],
+)  # fmt: skip
 def test_a_bad_search_says_what_is_wrong(browser: Client, query: str) -> None:
     assert browser.get(f"/v1/alerts?{query}").status_code == 422
+    assert browser.get(f"/alerts?{query}").status_code == 422
 
 
 def test_exports_hold_all_that_fits(browser: Client, filled: LedgerReader, ledger_url: str) -> None:

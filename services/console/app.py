@@ -110,7 +110,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         BoundedBodies, limit_bytes=BODY_LIMIT_BYTES, timeout_seconds=BODY_TIMEOUT_SECONDS
     )
     app.add_middleware(Named, names=list(host_names))
-    app.add_middleware(Envelope, clock=desk.clock)
+    app.add_middleware(Envelope, clock=desk.clock, answer=answer)
     add_problems(app, answer)
     app.openapi = cache(partial(described_api, app))  # type: ignore[method-assign]  # FastAPI's way
     return app

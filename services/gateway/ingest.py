@@ -70,10 +70,16 @@ class Ingest:
             write = log.debug if problem.status == 429 else log.info
             write("request_refused", request_id=request_id, reason=str(problem))
             said = refusal(problem, request_id)
-        metrics.REQUESTS.labels(str(said.status)).inc()
-        metrics.REQUEST_SECONDS.observe(self.clock.monotonic_seconds() - began)
+        except Exception:  # A bug, which whoever calls this logs and answers.
+            self._count(500, began)
+            raise
+        self._count(said.status, began)
         headers = {"X-Request-Id": request_id, **said.headers}
         return Response(said.body, said.status, headers, said.media_type)
+
+    def _count(self, status: int, began: float) -> None:
+        metrics.REQUESTS.labels(str(status)).inc()
+        metrics.REQUEST_SECONDS.observe(self.clock.monotonic_seconds() - began)
 
     async def _answer(self, request: Request, request_id: str) -> Answer:
         admitted = self._admit(request)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from services.backbone.errors import QueueFull, Refused, Transient
 from services.contracts.events import EVENT_LIMIT_BYTES
 from services.contracts.examples import Example, examples
+from services.gateway import metrics
 from services.gateway.settings import MIB, GatewaySettings
 from tests.unit.gateway.surroundings import (
     EVENT,
@@ -293,9 +294,12 @@ async def test_a_bug_ends_the_request_and_not_the_gateway() -> None:
         def send(self, records: Any) -> Any:
             raise KeyError("bug")
 
+    counted = metrics.REQUESTS.labels("500")
+    before = next(iter(counted.collect())).samples[0].value
     with gateway(Broken()) as it:
         transport = httpx2.ASGITransport(it.app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client:
             response = await client.post(EVENTS, content=GOOD)
     assert (response.status_code, response.json()["title"]) == (500, "bug")
     assert it.room.requests == 0
+    assert next(iter(counted.collect())).samples[0].value == before + 1

@@ -31,7 +31,8 @@ class AuditorFigures:
     auditor: str
     latency: Latency
     in_step: bool
-    answer_age_seconds: float
+    answer_age_seconds: float | None
+    """None: it was never heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def figures(history: History) -> Figures:
         watches=_watches(newest),
         told=_latency(history, "aldebaran_lookout_detected_to_published_seconds_bucket"),
         sent=_latency(history, "aldebaran_deliverer_first_byte_seconds_bucket"),
-        unpublished=_newest(newest, "aldebaran_lookout_outbox_unpublished"),
+        unpublished=_largest(newest, "aldebaran_lookout_outbox_unpublished"),
         overdue=_by(newest, "aldebaran_deliverer_overdue_seconds", "channel"),
         breakers=_by(newest, "aldebaran_deliverer_breakers_open", "channel"),
         findings=_newest(newest, "aldebaran_accountant_findings"),
@@ -92,12 +93,9 @@ def figures(history: History) -> Figures:
 def _auditors(history: History, newest: Sequence[Look]) -> tuple[AuditorFigures, ...]:
     age, step = "aldebaran_heartbeat_answer_age_seconds", "aldebaran_heartbeat_auditor_in_step"
     ages = _by(newest, age, "auditor")
-    lagging = {
-        labels.get("auditor", "")
-        for look in newest
-        for labels, value in named(look.found, step)
-        if value < 1
-    }
+    steps = [each for look in newest for each in named(look.found, step)]
+    lagging = {labels.get("auditor", "") for labels, value in steps if value < 1}
+    known = ages.keys() | {labels.get("auditor", "") for labels, _ in steps}
     return tuple(
         AuditorFigures(
             auditor=auditor,
@@ -105,9 +103,9 @@ def _auditors(history: History, newest: Sequence[Look]) -> tuple[AuditorFigures,
                 history, "aldebaran_heartbeat_latency_seconds_bucket", auditor=auditor
             ),
             in_step=auditor not in lagging,
-            answer_age_seconds=ages[auditor],
+            answer_age_seconds=ages.get(auditor),
         )
-        for auditor in sorted(ages)
+        for auditor in sorted(known)
     )
 
 
@@ -215,6 +213,12 @@ def _newest(newest: Iterable[Look], name: str, **labels: str) -> float | None:
     found = (total(look.found, name, **labels) for look in newest)
     values = [value for value in found if value is not None]
     return sum(values) if values else None
+
+
+def _largest(newest: Iterable[Look], name: str) -> float | None:
+    """Return what each process tells of the whole ledger, from the one that tells most."""
+    found = (total(look.found, name) for look in newest)
+    return max((value for value in found if value is not None), default=None)
 
 
 def _by(newest: Iterable[Look], name: str, label: str) -> dict[str, float]:

@@ -100,6 +100,32 @@ def test_a_watch_costs_and_reads_what_all_auditors_tell() -> None:
     assert unmeasured.processors is unmeasured.rows_per_second is unmeasured.state_bytes is None
 
 
+def told(part: str, name: str, values: dict[str, float]) -> Look:
+    """Return a look at one gauge, by auditor where that is named."""
+    registry = CollectorRegistry()
+    gauge = Gauge(name, "-", ["auditor"] if any(values) else [], registry=registry)
+    for each, value in values.items():
+        (gauge.labels(each) if each else gauge).set(value)
+    return Look(Target(part, part), 0, {}, {}, samples(generate_latest(registry).decode()))
+
+
+def test_what_all_lookouts_tell_of_one_ledger_counts_once() -> None:
+    name = "aldebaran_lookout_outbox_unpublished"
+    looks = [told("a", name, {"": 7}), told("b", name, {"": 9}), look(0, None)]
+    assert figures({each.target: [each] for each in looks}).unpublished == 9
+    assert figures({GATEWAY: [look(0, 1)]}).unpublished is None
+
+
+def test_an_auditor_that_was_never_heard_is_shown() -> None:
+    looks = [
+        told("x", "aldebaran_heartbeat_auditor_in_step", {"a": 1, "b": 0}),
+        told("y", "aldebaran_heartbeat_answer_age_seconds", {"a": 2.5}),
+    ]
+    heard, unheard = figures({each.target: [each] for each in looks}).auditors
+    assert (heard.auditor, heard.in_step, heard.answer_age_seconds) == ("a", True, 2.5)
+    assert (unheard.auditor, unheard.in_step, unheard.answer_age_seconds) == ("b", False, None)
+
+
 def test_only_what_is_wanted_is_read() -> None:
     registry = CollectorRegistry()
     counter = Counter("aldebaran_gateway_events", "-", ["stream", "result"], registry=registry)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import orjson
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -12,7 +13,6 @@ from starlette.responses import Response
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 from services.backbone.web.problems import PROBLEM_TYPE, Problem, away
-from services.backbone.writing import json_text
 
 log = logger(__name__)
 
@@ -26,7 +26,7 @@ _REASONS: Final = {400: "unreadable", 404: "no_such_page", 405: "wrong_method"}
 
 def as_json(_: Request, problem: Problem) -> Response:
     """Return a problem as RFC 9457 has it."""
-    return Response(json_text(problem.body()), problem.status, problem.headers, PROBLEM_TYPE)
+    return Response(orjson.dumps(problem.body()), problem.status, problem.headers, PROBLEM_TYPE)
 
 
 def described(answers: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:

@@ -65,6 +65,11 @@ class Beats:
             self._note_in_time((watch, auditor), now)
         return latency
 
+    def answers(self, beat: str) -> int:
+        """Return how many auditors have answered a beat that is still remembered."""
+        opened = self._open.get(beat)
+        return len(opened.answered) if opened else 0
+
     def missed(self, now: float) -> list[Missed]:
         """Return what has not been answered in time, each only once; forget what is too old."""
         found: list[Missed] = []

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
@@ -11,7 +12,10 @@ from services.backbone.settling import Settling
 from services.contracts.declarations import BadDeclaration, digest_of
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
+from services.heartbeat.metrics import WATCHES
 from services.heartbeat.settings import HeartbeatSettings
+
+_NOTHING_BEATS: Final = "no watch that runs declares a heartbeat: a silent auditor is not noticed"
 
 log = logger(__name__)
 
@@ -70,9 +74,6 @@ class Following:
         delay = settings.heartbeat_reload_delay_seconds
         self._settling = Settling(self._folders, delay, clock, digest_of(*self._folders))
         self.now = read_declared(*self._folders)
-        if not self.now.watches:
-            why = self.now.note() or f"no watch in {settings.watches_dir} declares a heartbeat"
-            raise Refused(why)
         self._tell()
 
     def changed(self) -> bool:
@@ -84,10 +85,11 @@ class Following:
         return True
 
     def note(self) -> str | None:
-        """Say which files are not used, and why."""
-        return self.now.note()
+        """Say which files are not used, and why; and so if nothing beats."""
+        return self.now.note() or (None if self.now.watches else _NOTHING_BEATS)
 
     def _tell(self) -> None:
+        WATCHES.set(len(self.now.watches))
         log.info("watches_beat", watches=sorted(self.now.watches))
         for file, reason in self.now.problems.items():
             log.error("declaration_rejected", file=file, reason=reason)

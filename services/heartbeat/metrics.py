@@ -12,6 +12,15 @@ LATENCY = Histogram(
     ["watch", "auditor"],
     buckets=LATENCY_BUCKETS_SECONDS,
 )
+FIRST_ANSWER = Histogram(
+    "aldebaran_heartbeat_first_answer_seconds",
+    "From sending a beat's events to the first answer, whichever auditor's it is.",
+    ["watch"],
+    buckets=LATENCY_BUCKETS_SECONDS,
+)
+WATCHES = Gauge(
+    "aldebaran_heartbeat_watches", "Watches that beat: they run, and declare a heartbeat."
+)
 ANSWER_AGE = Gauge(
     "aldebaran_heartbeat_answer_age_seconds",
     "Seconds since the auditor last answered in time.",

@@ -21,6 +21,7 @@ from services.heartbeat.beats import Beats
 from services.heartbeat.declared import Following
 from services.heartbeat.metrics import (
     ANSWER_AGE,
+    FIRST_ANSWER,
     IN_STEP,
     LATENCY,
     MALFORMED,
@@ -149,6 +150,8 @@ class Pulse:
         latency = self.beats.answered(beat or "", answer.watch, answer.auditor, now)
         if latency is not None:
             LATENCY.labels(watch=answer.watch, auditor=answer.auditor).observe(latency)
+            if self.beats.answers(beat or "") == 1:
+                FIRST_ANSWER.labels(watch=answer.watch).observe(latency)
 
     def _count_missed(self) -> None:
         now = self._now()

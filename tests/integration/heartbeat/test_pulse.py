@@ -3,13 +3,13 @@
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
 import pytest
 from prometheus_client import REGISTRY
 
-from services.backbone.errors import Refused
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing, Producer
@@ -92,8 +92,23 @@ def shown() -> Shown:
 
 
 @pytest.fixture
+def quiet(settings: HeartbeatSettings, shown: Shown, name: str) -> Iterator[Life]:
+    """A heartbeat that is started while no watch declares one."""
+    (settings.watches_dir / "one.yaml").write_text(WATCH.format(name=name))
+    with at_work(settings, shown) as life:
+        yield life
+
+
+@pytest.fixture
 def life(settings: HeartbeatSettings, shown: Shown) -> Iterator[Life]:
-    """A heartbeat at work; its end must be clean."""
+    """A heartbeat at work."""
+    with at_work(settings, shown) as life:
+        yield life
+
+
+@contextmanager
+def at_work(settings: HeartbeatSettings, shown: Shown) -> Iterator[Life]:
+    """Run a heartbeat; its end must be clean."""
     life = Life()
     thread = threading.Thread(target=lambda: body(settings, life, shown))
     thread.start()
@@ -154,6 +169,8 @@ def answers(name: str) -> list[float]:
 def test_beats_come_back_measured_once_per_auditor(life: Life, name: str) -> None:
     wait_until(lambda: min(answers(name)) >= 5, 60, "no beat came back")
     assert max(answers(name)) <= sample("sent_total", watch=name)
+    firsts = sample("first_answer_seconds_count", watch=name)
+    assert max(answers(name)) <= firsts <= sample("sent_total", watch=name)
     assert life.health.ready() == {}
     assert life.health.live() == {}
 
@@ -237,8 +254,13 @@ def test_one_dead_auditor_is_noted_while_the_other_answers(
     thread.join(30)
 
 
-def test_watches_without_a_heartbeat_are_refused(
-    tmp_path: Path, kafka_bootstrap: str, name: str
+def test_without_a_watch_that_beats_the_program_runs_and_says_so(
+    quiet: Life, settings: HeartbeatSettings, name: str
 ) -> None:
-    with pytest.raises(Refused, match="declares a heartbeat"):
-        body(settings_of(tmp_path, kafka_bootstrap, name, WATCH), Life(), Shown())
+    wait_until(lambda: "declarations" in quiet.health.notes(), 60, "it is not told")
+    assert "declares a heartbeat" in quiet.health.notes()["declarations"]
+    assert quiet.health.ready() == {}
+    (settings.watches_dir / "one.yaml").write_text((WATCH + BEATING).format(name=name))
+    wait_until(lambda: sample("sent_total", watch=name) >= 5, 60, "what was added beats not")
+    assert "declarations" not in quiet.health.notes()
+    assert quiet.health.live() == {}

@@ -19,6 +19,7 @@ def test_the_first_answer_of_each_auditor_counts_however_many_come(
         expected = None if auditor in firsts else at
         assert beats.answered("beat", "watch", auditor, at) == expected
         firsts.setdefault(auditor, at)
+        assert beats.answers("beat") == len(firsts)
     in_time = {auditor for auditor, at in firsts.items() if at <= 10}
     assert beats.auditors() == in_time
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 
 from services.backbone.clock import ManualClock
-from services.backbone.errors import Refused
 from services.contracts.watches import SHIPPED_WATCHES
 from services.heartbeat.declared import Following
 from services.heartbeat.settings import HeartbeatSettings
@@ -91,11 +91,29 @@ def test_at_the_start_a_bad_file_is_told_and_the_others_beat(scene: Scene) -> No
     assert "bad.yaml" in (following.note() or "")
 
 
-def test_at_the_start_one_watch_must_beat(scene: Scene) -> None:
+def test_at_the_start_bad_files_alone_are_told_and_nothing_beats(scene: Scene) -> None:
     for path in scene.watches.glob("*.yaml"):
         path.write_text("watch: [")
-    with pytest.raises(Refused, match=r"\.yaml"):
-        scene.following()
+    following = scene.following()
+    assert not following.now.watches
+    assert ".yaml" in (following.note() or "")
+
+
+def test_that_nothing_beats_is_told_until_a_watch_does(scene: Scene) -> None:
+    for path in scene.watches.glob("*.yaml"):
+        path.write_text(path.read_text() + "\npaused: true\n")
+    following = scene.following()
+    assert "declares a heartbeat" in (following.note() or "")
+    assert beating() == 0
+    path = scene.watches / "over-purchase.yaml"
+    path.write_text(path.read_text().removesuffix("\npaused: true\n"))
+    assert scene.settled(following)
+    assert following.note() is None
+    assert beating() == 1
+
+
+def beating() -> float | None:
+    return REGISTRY.get_sample_value("aldebaran_heartbeat_watches")
 
 
 def test_the_same_watch_twice_is_told(scene: Scene) -> None:

@@ -73,7 +73,10 @@ class _Making:
         cooldown = Backoff(
             settings.breaker_first_seconds, limit_seconds=settings.breaker_limit_seconds
         )
-        return Breakers(settings.breaker_failures_limit, cooldown, random.SystemRandom())
+        # What waits for a destination is tried that often at least, however few there are.
+        told_seconds = settings.breaker_limit_seconds + settings.retry_limit_seconds
+        rng = random.SystemRandom()
+        return Breakers(settings.breaker_failures_limit, cooldown, rng, told_seconds)
 
     def pace(self, of: str = "", share: float = 1.0) -> Pace:
         """Return the channel's pace, or that of a part of its work."""

@@ -65,11 +65,17 @@ class Breakers:
     unknown: sending on would only put more messages in doubt. What was on its way by then says
     nothing new when it fails too; only sends begun later make pauses longer. Times are monotonic
     seconds.
+
+    After `told_seconds` without a failure people are told no more of one that is open, though it
+    lets only a probe through: nothing waits for it here, or that would have been the probe.
     """
 
-    def __init__(self, failures_limit: int, cooldown: Backoff, rng: random.Random) -> None:
+    def __init__(
+        self, failures_limit: int, cooldown: Backoff, rng: random.Random, told_seconds: float
+    ) -> None:
         self._failures_limit = failures_limit
         self._cooldown = cooldown
+        self._told_seconds = told_seconds
         self._rng = rng
         self._circuits: dict[str, _Circuit] = {}
 
@@ -83,12 +89,16 @@ class Breakers:
         return [key for key, each in self._circuits.items() if each.open_until is not None]
 
     def standing(self, now: float) -> list[OpenBreaker]:
-        """Return what is open, as the ledger is told of it."""
+        """Return what is open and still in use, as people are told of it."""
         return [
             OpenBreaker(key, each.reason, max(0.0, each.open_until - now))
             for key, each in self._circuits.items()
-            if each.open_until is not None
+            if each.open_until is not None and self._is_in_use(each, now)
         ]
+
+    def _is_in_use(self, circuit: _Circuit, now: float) -> bool:
+        recent = now - circuit.opened_at <= self._told_seconds
+        return recent or circuit.probing or now < circuit.asked_until
 
     def due_probes(self, now: float) -> list[str]:
         """Return open destinations that may get one probe now."""

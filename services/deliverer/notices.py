@@ -6,6 +6,7 @@ from typing import Final
 from services.backbone.clock import Clock
 from services.backbone.ledger.breakers import LAPSES_SECONDS, BreakerBook, OpenBreaker
 from services.backbone.ledger.names import NamesBook
+from services.deliverer import metrics
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import Traits
 
@@ -37,6 +38,7 @@ class Notices:
         self._named = True
         now = self.clock.monotonic_seconds()
         standing = self.breakers.standing(now)
+        metrics.BREAKERS_OPEN.labels(self.traits.name).set(len(standing))
         if self._is_news(standing, now):
             await self.breaker_book.note(standing)
             self._noted, self._noted_at = _told(standing), now

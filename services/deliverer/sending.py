@@ -85,7 +85,6 @@ class Sender:
         destination = self.traits.destination(claim.recipient)
         ended = self.clock.monotonic_seconds()
         self.breakers.note(destination, Send(outcome, begun, ended, pause))
-        metrics.BREAKERS_OPEN.labels(claim.channel).set(len(self.breakers.open_destinations()))
         kind = type(outcome).__name__.lower()
         metrics.DELIVERIES.labels(claim.channel, kind).inc()
 

@@ -167,7 +167,7 @@ class DelivererFactory:
         sweeps = LineSweeps(line, MemorySweeps(tables, CHANNEL, owner, AGE_LIMIT_SECONDS))
         recorder = Recorder(claims, clock, rng)
         announcer = Announcer(_PRODUCER, clock)
-        breakers = Breakers(3, Backoff(0.5, limit_seconds=3.0), rng)
+        breakers = Breakers(3, Backoff(0.5, limit_seconds=3.0), rng, told_seconds=10.0)
         channel = ProviderChannel(
             self.kernel, process, loop, owner, self.provider, self.weather, traits
         )

@@ -16,10 +16,11 @@ OUTCOMES: st.SearchStrategy[Outcome] = st.sampled_from(
 )
 MOSTLY_DOWN: st.SearchStrategy[Outcome] = st.one_of(st.just(DOWN), OUTCOMES)
 COOLDOWN = Backoff(first_seconds=10.0, limit_seconds=40.0)
+TOLD_SECONDS = 100.0
 
 
 def new_breakers() -> Breakers:
-    return Breakers(LIMIT, COOLDOWN, random.Random(1))
+    return Breakers(LIMIT, COOLDOWN, random.Random(1), TOLD_SECONDS)
 
 
 @given(st.lists(OUTCOMES))
@@ -117,6 +118,27 @@ def test_time_asked_for_is_given_whatever_was_sent_before(late: list[Outcome]) -
     refused = [each.reason for each in late if isinstance(each, Refused | Unknown)]
     assert told.reason == ["busy", *refused][-1]
     assert breakers.due_probes(61.0 + COOLDOWN.limit_seconds) == ["x"]
+
+
+def test_what_had_nothing_to_send_is_told_no_more_and_gets_a_probe_only() -> None:
+    breakers = new_breakers()
+    for _ in range(LIMIT):
+        breakers.note("x", Send(DOWN, 0.0, 0.0))
+    assert [each.destination for each in breakers.standing(TOLD_SECONDS)] == ["x"]
+    later = TOLD_SECONDS + 1.0
+    assert breakers.standing(later) == []
+    assert breakers.due_probes(later) == breakers.open_destinations() == ["x"]
+    breakers.probe("x")
+    assert [each.destination for each in breakers.standing(later)] == ["x"]
+    breakers.note("x", Send(DOWN, later, later + 1.0))
+    assert [each.destination for each in breakers.standing(later + TOLD_SECONDS)] == ["x"]
+
+
+def test_time_asked_for_is_told_of_until_it_is_over() -> None:
+    breakers = new_breakers()
+    breakers.note("x", Send(Refused("busy", 600.0), 0.0, 0.0, 600.0))
+    assert [each.destination for each in breakers.standing(599.0)] == ["x"]
+    assert breakers.standing(601.0) == []
 
 
 def test_what_is_remembered_is_bounded() -> None:

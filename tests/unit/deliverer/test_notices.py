@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
+from prometheus_client import REGISTRY
 
 from services.backbone.backoff import Backoff
 from services.backbone.clock import ManualClock, SystemClock
@@ -46,9 +47,16 @@ class Book(BreakerBook):
         told.breakers.append([(each.destination, each.reason) for each in breakers])
 
 
+TOLD_SECONDS = 100.0
+
+
+def open_now() -> float | None:
+    return REGISTRY.get_sample_value("aldebaran_deliverer_breakers_open", {"channel": "log"})
+
+
 async def test_what_has_changed_is_told_and_nothing_else() -> None:
     told, clock = Told(away=True), ManualClock()
-    breakers = Breakers(1, Backoff(1.0, limit_seconds=1.0), random.Random(1))
+    breakers = Breakers(1, Backoff(1.0, limit_seconds=1.0), random.Random(1), TOLD_SECONDS)
     traits = replace(LogChannel(LogSettings(), SystemClock()).traits, names=frozenset("ba"))
     notices = Notices(Names(told), Book(told), traits, breakers, clock)
     with pytest.raises(Transient):
@@ -63,6 +71,7 @@ async def test_what_has_changed_is_told_and_nothing_else() -> None:
     await notices.tell()
     await notices.tell()
     assert told.breakers == [[("hook", "is down")]]
+    assert open_now() == 1
     clock.move(AGAIN_SECONDS)
     await notices.tell()
     assert told.breakers == [[("hook", "is down")]] * 2
@@ -72,4 +81,20 @@ async def test_what_has_changed_is_told_and_nothing_else() -> None:
     await notices.tell()
     await notices.tell()
     assert told.breakers[2:] == [[]]
+    assert open_now() == 0
     assert told.names == [["a", "b"]]
+
+
+async def test_a_deliverer_that_has_nothing_more_to_send_leaves_nobody_alone() -> None:
+    told, clock = Told(), ManualClock()
+    breakers = Breakers(1, Backoff(1.0, limit_seconds=1.0), random.Random(1), TOLD_SECONDS)
+    traits = LogChannel(LogSettings(), SystemClock()).traits
+    notices = Notices(Names(told), Book(told), traits, breakers, clock)
+    now = clock.monotonic_seconds()
+    breakers.note("hook", Send(Refused("is down", destination_down=True), now, now))
+    await notices.tell()
+    assert open_now() == 1
+    clock.move(TOLD_SECONDS + 1)
+    await notices.tell()
+    assert told.breakers == [[("hook", "is down")], []]
+    assert open_now() == 0

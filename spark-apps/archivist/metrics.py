@@ -1,4 +1,7 @@
-"""The archivist's metrics; `job` is for example `archive <stream>`."""
+"""The archivist's metrics; `task` is one of its jobs, for example `archive <stream>`.
+
+Prometheus has a label `job` of its own.
+"""
 
 from prometheus_client import Counter, Gauge
 
@@ -8,8 +11,8 @@ REJECTED = Counter(
     "Records on a stream's topic that are no events, kept aside; repeats included.",
     ["stream"],
 )
-BATCHES = Counter("aldebaran_archivist_batches_total", "Batches that were committed.", ["job"])
-FAILURES = Counter("aldebaran_archivist_failures_total", "Times a job failed.", ["job"])
+BATCHES = Counter("aldebaran_archivist_batches_total", "Batches that were committed.", ["task"])
+FAILURES = Counter("aldebaran_archivist_failures_total", "Times a job failed.", ["task"])
 COMPLETE_UNTIL = Gauge(
     "aldebaran_archivist_complete_until_timestamp_seconds",
     "Append time up to which a stream's archive is complete.",

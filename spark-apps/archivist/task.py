@@ -30,6 +30,8 @@ class Task:
         self._failures = failures
         self._life = life
         self._not_before_seconds = 0.0
+        # A counter that begins with its first failure would look as if none had come.
+        metrics.FAILURES.labels(name)
 
     def turn(self) -> bool:
         """Do the work, unless a failure is too recent; return whether it was done.

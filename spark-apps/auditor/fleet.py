@@ -47,6 +47,7 @@ class Fleet:
         """Look after this watch from now on; the caller has seen to one of the same name."""
         self._running = {**self._running, name: running}
         self._missing = {other: why for other, why in self._missing.items() if other != name}
+        metrics.begin(name)
         metrics.STOPPED.labels(name).set(0)
 
     def take(self, name: str) -> Running:
@@ -58,6 +59,7 @@ class Fleet:
     def miss(self, name: str, reason: str) -> None:
         """Be not ready for want of this watch, until it runs or need not."""
         self._missing = {**self._missing, name: reason}
+        metrics.begin(name)
         metrics.STOPPED.labels(name).set(1)
 
     def excuse(self, name: str) -> None:

@@ -107,6 +107,15 @@ _GAUGES = (
 )
 
 
+def begin(watch: str) -> None:
+    """Count from nought what rules look for the growth of.
+
+    A counter that begins with its first event would look to Prometheus as if none had come.
+    """
+    for counter in (FAILURES, LOST, REJECTED, FULL_BOOKS):
+        counter.labels(watch)
+
+
 def idle(watch: str) -> None:
     """Show that no query of the watch runs now; what it has kept is still there."""
     for gauge in (ROW_RATE, FINDING_RATE, PROCESSORS):

@@ -59,6 +59,8 @@ class Reload:
         for file, reason in declarations.problems.items():
             log.error("watch_file_rejected", file=file, reason=reason)
         metrics.BAD_FILES.set(len(declarations.problems))
+        for watch in declarations.wanted():
+            metrics.begin(watch)
         self._try_all_again()
         for watch in self._fleet.missing:
             if not declarations.may_want(watch):

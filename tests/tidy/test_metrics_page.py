@@ -5,6 +5,9 @@ import re
 from tests.metrics import PAGE, PREFIX, SOURCES, metrics, with_table
 from tests.tidy.test_tidy import ROOT
 
+SCRAPED = {"job", "instance", "namespace", "pod", "container", "service", "endpoint"}
+"""Labels that Prometheus and its operator set; one of ours would become `exported_…`."""
+
 
 def test_the_page_has_every_metric_as_it_is_defined() -> None:
     page = PAGE.read_text("utf-8")
@@ -30,3 +33,7 @@ def test_names_carry_their_unit_and_are_used_once() -> None:
     ]
     assert wrong == []
     assert [name for name in names if not name.startswith(PREFIX)] == []
+
+
+def test_no_label_is_one_that_whoever_scrapes_sets() -> None:
+    assert [each.name for each in metrics() if SCRAPED & set(each.labels)] == []

@@ -24,7 +24,9 @@ def failing() -> bool:
 
 
 def failures() -> float:
-    return REGISTRY.get_sample_value("aldebaran_archivist_failures_total", {"job": "job"}) or 0.0
+    counted = REGISTRY.get_sample_value("aldebaran_archivist_failures_total", {"task": "job"})
+    assert counted is not None
+    return counted
 
 
 def test_a_failed_job_waits_and_then_works() -> None:
@@ -41,6 +43,12 @@ def test_a_failed_job_waits_and_then_works() -> None:
     assert not job.turn()
     clock.move(60)
     assert job.turn()
+
+
+def test_failures_are_counted_from_nought_before_the_first() -> None:
+    new = Task("new", failing, Failures(RestartLimit(1, 1000), random.Random(1)), Life())
+    count = REGISTRY.get_sample_value("aldebaran_archivist_failures_total", {"task": new.name})
+    assert count == 0
 
 
 def test_a_job_that_never_works_ends_the_program() -> None:

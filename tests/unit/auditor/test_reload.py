@@ -194,7 +194,7 @@ def test_what_found_no_slots_starts_when_another_watch_is_paused(world: World) -
     assert "fourth 5" in str(world.reload.notes())
     tried = len(world.queries("fourth"))
     world.turns(count=20)
-    assert world.queries("fourth") == [False] * tried
+    assert not any(world.queries("fourth")) * tried
     world.edit("version: 1", "version: 1\npaused: true", OTHER)
     assert world.queries("fourth")[-1]
     assert world.reload.notes() is None
@@ -232,6 +232,24 @@ def test_a_missing_watch_that_is_paused_is_wanted_no_more(world: World) -> None:
     world.edit("version: 1", "version: 1\npaused: true", "third")
     assert world.fleet.not_ready() is None
     assert value("stopped", "third") is None
+
+
+EVENTS = ("failures", "lost_records", "changes_rejected", "full_books")
+
+
+def test_what_may_come_to_a_watch_is_counted_from_nought_before_it_comes(world: World) -> None:
+    world.judgement = Transient("the brokers are away")
+    world.copy("counted")
+    assert not any(world.queries("counted"))
+    assert [value(f"{each}_total", "counted") for each in EVENTS] == [0, 0, 0, 0]
+
+
+def test_watches_that_run_or_are_missing_are_counted_from_nought(world: World) -> None:
+    running = world.fleet.running[WATCH]
+    world.fleet.put("fifth", running)
+    world.fleet.miss("sixth", "topic t does not exist")
+    for watch in ("fifth", "sixth"):
+        assert [value(f"{each}_total", watch) for each in EVENTS] == [0, 0, 0, 0]
 
 
 def test_a_mended_watch_no_longer_counts_as_stopped(world: World) -> None:

@@ -10,6 +10,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 
 from services.backbone.errors import QueueFull, Refused, Transient
 from services.contracts.events import EVENT_LIMIT_BYTES
@@ -37,6 +38,12 @@ PIECES = st.binary(max_size=60) | EVENTISH.map(orjson.dumps)
 
 def settings(**more: Any) -> GatewaySettings:
     return GatewaySettings(**({"api_keys": "off"} | more))
+
+
+def test_requests_are_counted_from_nought_so_that_none_tells_of_no_gateway() -> None:
+    metrics.REQUESTS.clear()
+    with gateway(MemoryWriter()):
+        assert REGISTRY.get_sample_value("aldebaran_gateway_requests_total", {"status": "200"}) == 0
 
 
 @given(st.lists(PIECES, max_size=5), st.sampled_from([b"\n", b",", b""]), st.sampled_from(TYPES))

@@ -207,8 +207,9 @@ class Supervisor:
         for child in children:
             child.ask_to_stop()
         begun = now = self._around.now_seconds()
-        while not self._hurried and (running := [each for each in children if each.exit_code is None]):
-            if now - begun > max(each.program.stop_timeout_seconds for each in running):
+        while running := [each for each in children if each.exit_code is None]:
+            patience = max(each.program.stop_timeout_seconds for each in running)
+            if self._hurried or now - begun > patience:
                 break
             again = self._around.wait(TICK_SECONDS / 2)
             now = self._around.now_seconds()

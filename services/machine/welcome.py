@@ -60,6 +60,8 @@ def commands(machine: Machine) -> list[str]:
 def routing(machine: Machine) -> list[tuple[str, str]]:
     """Return where links of messages lead, and which routes were made, where there are any."""
     at = machine.settings
-    door = [("links to acknowledge", f"http://127.0.0.1:{at.port_callbacks_public}/acknowledge/...")]
+    door = [
+        ("links to acknowledge", f"http://127.0.0.1:{at.port_callbacks_public}/acknowledge/...")
+    ]
     made = [("routes", str(file))] if (file := routes_file(at)) else []
     return [*(door if at.callbacks else []), *made]

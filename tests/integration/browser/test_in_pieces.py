@@ -6,6 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 from playwright.sync_api import Page, Route
 
@@ -48,11 +49,14 @@ def slow(page: str, go_on: Event) -> Iterator[str]:
 
 
 def files_of(one: Tab) -> None:
-    """Take a page's files from the console, wherever the page itself is from."""
+    """Take a page's files from the console, wherever the page itself is from.
+
+    Not by the browser: it throws away what it has fetched for a page that is left meanwhile.
+    """
 
     def take(route: Route) -> None:
-        path = urlsplit(route.request.url).path
-        route.fulfill(response=one.page.request.get(one.url + path))
+        found = httpx2.get(one.url + urlsplit(route.request.url).path)
+        route.fulfill(headers=dict(found.headers), body=found.content)
 
     one.page.route("**/static/**", take)
 

@@ -22,7 +22,8 @@ def test_what_ends_between_the_look_and_the_kill_keeps_nothing_alive(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ended, running = (
-        subprocess.Popen(["sleep", seconds], start_new_session=True) for seconds in ("0", "86400")
+        subprocess.Popen(["/bin/sleep", seconds], start_new_session=True)
+        for seconds in ("0", "86400")
     )
     ended.wait()
     monkeypatch.setattr("services.machine.undertaker.exists", lambda _: True)

@@ -26,7 +26,7 @@ def test_a_machine_that_is_too_slow_just_now_is_tried_again() -> None:
     (port,) = free_ports(1)
     server = Busy(Sink(), hostname="127.0.0.1", port=port, ready_timeout=0.1)
     try:
-        with pytest.raises(Transient, match="does not answer: SMTP server .* too busy"):
+        with pytest.raises(Transient, match=r"does not answer: SMTP server .* too busy"):
             start(server)
     finally:
         server.let.set()

@@ -20,6 +20,7 @@ from services.contracts.streams import load_streams
 from services.contracts.watches import load_watch
 
 ROOT: Final = Path(__file__).parents[2]
+FINDS_JAVA: Final = ROOT / "services" / "machine" / "prerequisites.py"
 
 
 class CheckSettings(StreamsSettings):
@@ -91,7 +92,7 @@ def check(chosen: argparse.Namespace, out: TextIO) -> int:
         out.write("its SQL was not checked: that takes Spark\n")
         return 0
     command = [sys.executable, "-m", "auditor", "check", str(chosen.file.resolve())]
-    told = os.environ | _told_to_the_auditor(settings, streams)
+    told = os.environ | _told_to_the_auditor(settings, streams) | _java()
     out.flush()
     return subprocess.run(command, cwd=ROOT, env=told, check=False).returncode
 
@@ -104,3 +105,10 @@ def _told_to_the_auditor(settings: CheckSettings, streams: Path) -> dict[str, st
     }
     jars = settings.auditor_jars or settings.tools / "jars" / "spark"
     return told | ({"ALDEBARAN_AUDITOR_JARS": str(jars.resolve())} if jars.is_dir() else {})
+
+
+def _java() -> dict[str, str]:
+    """Return which Java Spark is to start, the one of `make run`; where there is none, nothing."""
+    command = [sys.executable, str(FINDS_JAVA), "java-home"]
+    found = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    return {"JAVA_HOME": home} if (home := found.stdout.strip()) else {}

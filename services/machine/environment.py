@@ -35,7 +35,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         "ALDEBARAN_TOOLS": str(machine.tools),
         "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": machine.brokers.bootstrap,
         "ALDEBARAN_POSTGRES_URL": machine.server.url(),
-        "JAVA_HOME": str(machine.java.resolve().parents[1]),
+        "JAVA_HOME": str(machine.java.parents[1]),
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": PYTHON_PATH,
         "PYTHONUNBUFFERED": "1",

@@ -52,6 +52,14 @@ class Missing:
     found: str
 
 
+@dataclass(frozen=True)
+class Java:
+    """What a Java says of itself: its major version, and the folder that is its JAVA_HOME."""
+
+    major: int
+    home: Path
+
+
 def python_version_problem(version: tuple[int, ...]) -> Missing | None:
     """Say what is wrong with a Python `version` such as (3, 9, 2); None means it will do."""
     if version[:2] >= PYTHON_MINIMUM:
@@ -70,6 +78,12 @@ def java_major(version_output: str) -> int | None:
     return int(match.group(2) or 0) if major == 1 else major
 
 
+def java_said(output: str) -> Java | None:
+    """Read what `java -XshowSettings:properties -version` prints."""
+    major, home = java_major(output), re.search(r"^\s*java\.home = (.+)$", output, re.MULTILINE)
+    return Java(major, Path(home.group(1))) if major is not None and home else None
+
+
 def java_candidates(environment: Mapping[str, str], folders: tuple[Path, ...]) -> list[Path]:
     """List the Java programs to try, best first: JAVA_HOME, PATH, then the usual folders."""
     candidates = []
@@ -84,33 +98,37 @@ def java_candidates(environment: Mapping[str, str], folders: tuple[Path, ...]) -
     return [candidate for candidate in candidates if candidate.is_file()]
 
 
-def ask_java_major(java: Path) -> int | None:
-    """Run `java -version` and return its major version, None where it does not answer."""
+def ask_java(java: Path) -> Java | None:
+    """Run `java -version` and return what it says of itself, None where it does not answer."""
     try:
         answer = subprocess.run(
-            [str(java), "-version"],
+            [str(java), "-XshowSettings:properties", "-version"],
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=JAVA_ANSWER_SECONDS,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return java_major(answer.stderr + answer.stdout)
+    return java_said(answer.stderr + answer.stdout)
 
 
 def find_java(
     environment: Mapping[str, str],
     folders: tuple[Path, ...] = JAVA_FOLDERS,
-    ask: Callable[[Path], int | None] = ask_java_major,
+    ask: Callable[[Path], Java | None] = ask_java,
 ) -> Path | Missing:
-    """Return the first Java program of a supported version, or what was found instead."""
+    """Return the first Java program of a supported version, or what was found instead.
+
+    It is the program in Java's own home: what stands on the PATH may be a version manager's.
+    """
     seen = []
     for candidate in java_candidates(environment, folders):
-        major = ask(candidate)
-        if major in JAVA_VERSIONS:
-            return candidate
-        seen.append(f"{candidate} is {major or 'not a Java that answers'}")
+        java = ask(candidate)
+        if java is not None and java.major in JAVA_VERSIONS:
+            return java.home / "bin" / "java"
+        seen.append(f"{candidate} is {java.major if java else 'not a Java that answers'}")
     wanted = " or ".join(str(version) for version in JAVA_VERSIONS)
     return Missing("java", f"Java {wanted} is needed, " + ("; ".join(seen) or "none was found"))
 
@@ -150,8 +168,22 @@ def find_missing(environment: Mapping[str, str]) -> list[Missing]:
     return [entry for entry in missing if entry is not None]
 
 
-def main() -> int:
-    """Print each missing prerequisite to standard error; exit code 0 when nothing is missing."""
+def tell_java_home() -> int:
+    """Print the home of the Java that is used; exit code 1 where there is none."""
+    java = find_java(os.environ)
+    if isinstance(java, Missing):
+        return 1
+    sys.stdout.write(f"{java.parents[1]}\n")
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Print each missing prerequisite to standard error; exit code 0 when nothing is missing.
+
+    With the argument `java-home` print that instead.
+    """
+    if arguments == ["java-home"]:
+        return tell_java_home()
     release = Path("/etc/os-release")
     text = release.read_text(encoding="utf-8") if release.is_file() else ""
     missing = find_missing(os.environ)
@@ -161,4 +193,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

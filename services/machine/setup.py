@@ -88,7 +88,7 @@ def archive_classes(tools: Path, environment: Mapping[str, str]) -> None:
         sys.stderr.write(f"there is no archive of the broker's classes: {error}\n")
     told = {
         **environment,
-        "JAVA_HOME": str(java.resolve().parents[1]),
+        "JAVA_HOME": str(java.parents[1]),
         "PYTHONPATH": PYTHON_PATH,
         "ALDEBARAN_AUDITOR_JARS": str(jars_folder(tools, "spark").resolve()),
     }

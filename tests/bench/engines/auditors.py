@@ -196,7 +196,7 @@ def _started(scene: Scene, part: Part, module: str) -> Iterator[Auditor]:
     tools = ROOT / os.environ.get("ALDEBARAN_TOOLS", ".tools")
     environment = {
         "PYTHONPATH": f"{ROOT}:{ROOT / 'spark-apps'}",
-        "JAVA_HOME": str(setup.required_java(os.environ).resolve().parents[1]),
+        "JAVA_HOME": str(setup.required_java(os.environ).parents[1]),
         "ALDEBARAN_HTTP_PORT": str(port),
         "ALDEBARAN_AUDITOR_JARS": str(setup.jars_folder(tools, "spark")),
         **part.settings,

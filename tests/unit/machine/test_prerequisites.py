@@ -1,9 +1,15 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from services.machine import prerequisites
 from services.machine.prerequisites import (
     INSTALL_COMMANDS,
+    Java,
     Missing,
     advice,
     family,
@@ -11,6 +17,7 @@ from services.machine.prerequisites import (
     java_major,
     python_version_problem,
 )
+from services.machine.setup import required_java
 
 
 @pytest.mark.parametrize(
@@ -35,24 +42,41 @@ def make_java(folder: Path) -> Path:
     return java
 
 
+def of_version(majors: dict[Path, int]) -> Callable[[Path], Java]:
+    return lambda java: Java(majors[java], java.parents[1])
+
+
+def test_what_a_version_manager_puts_on_the_path_is_asked_where_java_is(tmp_path: Path) -> None:
+    """The links of asdf, jenv and mise lead to a script in a folder that is nobody's home."""
+    real = required_java(os.environ)
+    shim = make_java(tmp_path)
+    shim.write_text(f'#!/bin/sh\nexec {real} "$@"\n', "utf-8")
+    found = find_java({"PATH": str(shim.parent)}, ())
+    assert found == real
+    command = [sys.executable, prerequisites.__file__, "java-home"]
+    environment = {"PATH": f"{shim.parent}:{os.environ['PATH']}"}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout == f"{real.parents[1]}\n"
+
+
 def test_a_java_of_another_version_on_the_path_is_passed_over(tmp_path: Path) -> None:
     on_path = make_java(tmp_path / "new")
     fitting = make_java(tmp_path / "jvm" / "java-17")
     majors = {on_path: 25, fitting: 17}
     environment = {"PATH": str(on_path.parent)}
-    assert find_java(environment, (tmp_path / "jvm",), majors.get) == fitting
+    assert find_java(environment, (tmp_path / "jvm",), of_version(majors)) == fitting
 
 
 def test_java_home_comes_first(tmp_path: Path) -> None:
     home = make_java(tmp_path / "home")
     on_path = make_java(tmp_path / "path")
     environment = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(on_path.parent)}
-    assert find_java(environment, (), lambda _: 21) == home
+    assert find_java(environment, (), of_version({home: 21, on_path: 21})) == home
 
 
 def test_what_was_found_instead_is_named(tmp_path: Path) -> None:
     on_path = make_java(tmp_path)
-    found = find_java({"PATH": str(on_path.parent)}, (), lambda _: 11)
+    found = find_java({"PATH": str(on_path.parent)}, (), of_version({on_path: 11}))
     assert found == Missing("java", f"Java 17 or 21 is needed, {on_path} is 11")
     assert find_java({}, ()) == Missing("java", "Java 17 or 21 is needed, none was found")
 

@@ -3,7 +3,9 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from os import environ
 from threading import Barrier
 
@@ -142,21 +144,29 @@ def test_a_closed_user_is_out_at_once(console: Console) -> None:
         assert "last admin" in answer.text
 
 
-def test_an_open_page_ends_with_its_session_and_does_not_prolong_it(
-    pool: Pool, ledger_url: str
-) -> None:
+@contextmanager
+def left_alone(pool: Pool, ledger_url: str) -> Iterator[tuple[Client, Callable[[], object]]]:
+    """Log somebody in who then does nothing for a while; give whom, and what tells the last use."""
     with (
         running(pool, ledger_url, open_to_readers=False) as console,
         console.client("ann") as ann,
         psycopg.connect(ledger_url, autocommit=True) as connection,
     ):
         connection.execute("UPDATE console_sessions SET seen_at = now() - interval '30 min'")
-        seen = connection.execute("SELECT seen_at FROM console_sessions").fetchone()
+        yield ann, lambda: connection.execute("SELECT seen_at FROM console_sessions").fetchall()
+
+
+def test_an_open_page_ends_with_its_session_and_does_not_prolong_it(
+    pool: Pool, ledger_url: str
+) -> None:
+    with left_alone(pool, ledger_url) as (ann, seen_at):
+        seen = seen_at()
         with ann.stream("GET", "/live") as live:
             chunks = live.iter_bytes()
             assert b"data:" in next(chunks)
-            assert connection.execute("SELECT seen_at FROM console_sessions").fetchone() == seen
-            connection.execute("DELETE FROM console_sessions")
+            assert seen_at() == seen
+            with transaction(pool) as connection:
+                connection.execute("DELETE FROM console_sessions")
             assert all(chunks), "it goes on, and comes to an end"
         assert ann.get("/live").url.path == "/login"
 
@@ -274,15 +284,10 @@ def test_a_rehearsals_page_left_open_does_not_prolong_its_session(
 ) -> None:
     with transaction(pool) as connection:
         ask_on(connection, "a" * 32, "ann", "mine", Rehearsal(new="name: mine"))
-    with (
-        running(pool, ledger_url, open_to_readers=False) as console,
-        console.client("ann") as ann,
-        psycopg.connect(ledger_url, autocommit=True) as connection,
-    ):
-        connection.execute("UPDATE console_sessions SET seen_at = now() - interval '30 min'")
-        seen = connection.execute("SELECT seen_at FROM console_sessions").fetchone()
+    with left_alone(pool, ledger_url) as (ann, seen_at):
+        seen = seen_at()
         assert ann.get(f"/rehearsals/{'a' * 32}/part").status_code == 200
-        assert connection.execute("SELECT seen_at FROM console_sessions").fetchone() == seen
+        assert seen_at() == seen
 
 
 def test_a_session_ends_by_time_and_by_being_left_alone(pool: Pool, ledger_url: str) -> None:

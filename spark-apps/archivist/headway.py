@@ -1,4 +1,4 @@
-"""Tells of progress while somebody waits for Spark: tasks end one after the other, or it hangs.
+"""Tells of progress while somebody waits for Spark: its tasks write and end, or it hangs.
 
 A query that is waited for says nothing until it is through, which may take longer than anything
 may stand still; the health page would have it killed, and it would begin anew for ever.
@@ -7,7 +7,7 @@ may stand still; the health page would have it killed, and it would begin anew f
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -21,8 +21,15 @@ LOOK_EVERY_SECONDS: Final = 5.0
 log = logger(__name__)
 
 
-def tasks_ended(spark: SparkSession) -> tuple[tuple[int, int, int], ...]:
-    """Return stage, attempt and ended tasks of what runs now: it changes as long as tasks end."""
+def work_done(spark: SparkSession) -> tuple[object, ...]:
+    """Return how far what runs now has come: it changes as long as tasks end, read or write files.
+
+    A batch may be a single task, of which a Spark in this process tells nothing before its end.
+    """
+    return (_tasks_ended(spark), _bytes_passed(spark))
+
+
+def _tasks_ended(spark: SparkSession) -> tuple[tuple[int, int, int], ...]:
     tracker = spark.sparkContext.statusTracker()
     stages = map(tracker.getStageInfo, sorted(tracker.getActiveStageIds()))
     return tuple(
@@ -32,12 +39,19 @@ def tasks_ended(spark: SparkSession) -> tuple[tuple[int, int, int], ...]:
     )
 
 
+def _bytes_passed(spark: SparkSession) -> int:
+    """Return what was read from disks and stores, and written there, by this Java since it runs."""
+    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to Hadoop's counts
+    counts = jvm.org.apache.hadoop.fs.FileSystem.getAllStatistics()
+    return sum(int(each.getBytesRead()) + int(each.getBytesWritten()) for each in counts)
+
+
 @contextmanager
-def headway(ended: Callable[[], object], progress: Progress, clock: Clock) -> Iterator[None]:
-    """Beat, until the block is left, whenever what `ended` returns has changed."""
+def headway(done: Callable[[], object], progress: Progress, clock: Clock) -> Iterator[None]:
+    """Beat, until the block is left, whenever what `done` returns has changed."""
     over = threading.Event()
     follow = threading.Thread(
-        target=_follow, args=(ended, progress, clock, over), name="headway", daemon=True
+        target=_follow, args=(done, progress, clock, over), name="headway", daemon=True
     )
     follow.start()
     try:
@@ -48,13 +62,13 @@ def headway(ended: Callable[[], object], progress: Progress, clock: Clock) -> It
 
 
 def _follow(
-    ended: Callable[[], object], progress: Progress, clock: Clock, over: threading.Event
+    done: Callable[[], object], progress: Progress, clock: Clock, over: threading.Event
 ) -> None:
     seen: object = None
     while not clock.wait(over, LOOK_EVERY_SECONDS):
         try:
-            now = ended()
-        except Py4JError as error:
+            now = done()
+        except (Py4JError, OSError) as error:
             log.warning("headway_not_seen", reason=str(error).split("\n", 1)[0])
             continue
         if now != seen:

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from archivist import metrics
 from archivist.account_run import AccountRun
 from archivist.declaration import AccountDeclaration
-from archivist.headway import headway, tasks_ended
+from archivist.headway import headway, work_done
 from archivist.queries import archive_folder, start_archiving, start_rejecting
 from archivist.settings import ArchivistSettings
 from archivist.shelving import Shelver
@@ -36,7 +36,7 @@ class Scene:
     settings: ArchivistSettings
     life: Life
     progress: Progress
-    """Beats with every batch, every task of an account, and every job that came to its end."""
+    """Beats while Spark's tasks go on, and with every batch and job that came to its end."""
 
 
 class Rounds:
@@ -58,8 +58,8 @@ class Rounds:
         """Do every job once; what cannot be done now is left to a later round.
 
         Raises:
-            Transient: a job failed too often.
-            Refused: an account's bookmark cannot be read.
+            Transient: a job failed too often, or Java has ended.
+            Refused: an account's bookmark holds no time.
         """
         for stream, task in self._archive.items():
             self._archive_one(stream, task)
@@ -88,8 +88,7 @@ class Rounds:
             complete = [until_ms for until_ms in known if until_ms is not None]
             if len(complete) < len(known):
                 return False
-            with headway(partial(tasks_ended, scene.spark), scene.progress, scene.life.clock):
-                run.judge(min(complete))
+            run.judge(min(complete))
             return True
 
         return _task(scene, f"account {account.account}", work)
@@ -144,6 +143,11 @@ def _streaming(
 
 def _task(scene: Scene, name: str, work: Work) -> Task:
     at = scene.settings
+
+    def watched() -> bool:
+        with headway(partial(work_done, scene.spark), scene.progress, scene.life.clock):
+            return work()
+
     limit = RestartLimit(at.archivist_restarts_max, at.archivist_restarts_window_seconds)
     failures = Failures(limit, random.Random())  # noqa: S311 - jitter, not secrecy
-    return Task(name, work, failures, scene.life)
+    return Task(name, watched, failures, scene.life)

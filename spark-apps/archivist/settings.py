@@ -55,8 +55,8 @@ class ArchivistSettings(StoreSettings, SparkKafkaSettings, StreamsSettings):
 
     archivist_interval_seconds: Annotated[float, Field(ge=0.1, le=86_400)] = 60.0
     """Pause from the start of one round to the start of the next."""
-    archivist_records_per_batch: Annotated[int, Field(ge=1, le=100_000_000)] = 1_000_000
-    """Most records of a stream that one batch takes."""
+    archivist_records_per_batch: Annotated[int, Field(ge=1, le=100_000_000)] = 100_000
+    """Most records of a stream that one batch takes; what a stop breaks off is done again."""
     archivist_files_per_batch: Count = 1
     """Most files that a batch writes into one folder."""
     archivist_clock_slack_seconds: Annotated[float, Field(ge=0, le=86_400)] = 60.0

@@ -1,8 +1,8 @@
-"""An account that takes for long is no standstill while Spark's tasks end; one that hangs is."""
+"""A job that takes for long is no standstill while Spark's tasks go on; one that hangs is."""
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count, repeat
 from pathlib import Path
 from typing import Any
@@ -11,68 +11,72 @@ import pytest
 from pyspark.sql import SparkSession
 
 from archivist import rounds
-from archivist.declaration import AccountDeclaration, load_accounts
-from archivist.headway import tasks_ended
+from archivist.declaration import load_accounts
+from archivist.headway import work_done
 from archivist.rounds import Rounds, Scene
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from services.backbone.clock import ManualClock
 from services.backbone.progress import Progress
 from services.backbone.service import Life
 from services.machine.waiting import wait_until
-from tests.unit.auditor.batches import STREAMS
+from tests.unit.auditor.batches import TRADES
 
 LIMIT_SECONDS = 300.0
 PATIENCE_SECONDS = 60.0
+JOBS = ("_accounting", "_archiving", "_rejecting")
 
 
-class LongAccount:
-    """A round whose account takes ten times as long as anything may stand still."""
+class LongJob:
+    """A round of which one job takes ten times as long as anything may stand still."""
 
     def __init__(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch, ended: Callable[[], object]
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, job: str, done: Callable[[], object]
     ) -> None:
         self.clock = ManualClock()
         self.progress = Progress(self.clock, LIMIT_SECONDS)
         self.standstills: list[str | None] = []
-        monkeypatch.setattr(rounds, "_archiving", self._done)
-        monkeypatch.setattr(rounds, "_rejecting", self._done)
-        monkeypatch.setattr(rounds, "tasks_ended", lambda _: ended())
-        monkeypatch.setattr("archivist.account_run.AccountRun.judge", self._judge)
+        for name in {"_archiving", "_rejecting"} - {job}:
+            monkeypatch.setattr(rounds, name, self._done)
+        for name in ("start_archiving", "start_rejecting"):
+            monkeypatch.setattr(rounds, name, lambda *_: None)
+        monkeypatch.setattr(rounds, "work_done", lambda _: done())
+        monkeypatch.setattr(rounds, "finish", self._takes_long)
+        monkeypatch.setattr("archivist.account_run.AccountRun.judge", self._takes_long)
         settings = ArchivistSettings(archivist_state=folder)
         life = Life(clock=self.clock)
         scene = Scene(None, settings, life, self.progress)  # type: ignore[arg-type] # no Spark here
-        self.rounds = Rounds(scene, STREAMS, accounts())
+        accounts = load_accounts(SHIPPED_ACCOUNTS) if job == "_accounting" else {}
+        self.rounds = Rounds(scene, {TRADES.stream: TRADES}, accounts)
 
     def _done(self, scene: Scene, stream: Any) -> Any:
         return rounds._task(scene, stream.stream, lambda: True)  # noqa: SLF001 - a job that is done at once
 
-    def _judge(self, *_: object) -> None:
+    def _takes_long(self, *_: object) -> bool:
         until = self.clock.monotonic_seconds() + 10 * LIMIT_SECONDS
         late = lambda: self.clock.monotonic_seconds() > until  # noqa: E731
-        wait_until(late, PATIENCE_SECONDS, "nobody looks after the account")
+        wait_until(late, PATIENCE_SECONDS, "nobody looks after the job")
         self.standstills.append(self.progress.stalled())
+        return True
 
 
-def accounts() -> dict[str, AccountDeclaration]:
-    return load_accounts(SHIPPED_ACCOUNTS)
-
-
-def test_an_account_whose_tasks_end_may_take_for_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_whose_tasks_go_on_may_take_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     numbers = count()
-    account = LongAccount(tmp_path, monkeypatch, lambda: next(numbers))
-    account.rounds.turn()
-    assert account.standstills == [None]
+    job = LongJob(tmp_path, monkeypatch, name, lambda: next(numbers))
+    job.rounds.turn()
+    assert job.standstills == [None]
 
 
-def test_an_account_that_hangs_is_a_standstill(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_that_hangs_is_a_standstill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     same = repeat(7)
-    account = LongAccount(tmp_path, monkeypatch, lambda: next(same))
-    account.rounds.turn()
-    (told,) = account.standstills
+    job = LongJob(tmp_path, monkeypatch, name, lambda: next(same))
+    job.rounds.turn()
+    (told,) = job.standstills
     assert str(told).startswith("no turn for ")
 
 
@@ -86,14 +90,39 @@ def test_a_task_that_ended_is_seen_while_others_of_its_job_go_on(
     tasks = spark.sparkContext.parallelize(gates, len(gates))
     job = threading.Thread(target=tasks.map(lambda gate: Path(gate).read_bytes()).collect)
     job.start()
-    wait_until(lambda: tasks_ended(spark) != (), PATIENCE_SECONDS, "no stage began")
+    wait_until(lambda: work_done(spark)[0] != (), PATIENCE_SECONDS, "no stage began")
     for gate in gates:
-        before = tasks_ended(spark)
-        assert tasks_ended(spark) == before
+        before = work_done(spark)
+        assert work_done(spark) == before
         Path(gate).write_bytes(b"")
         wait_until(
-            lambda before=before: tasks_ended(spark) != before,  # type: ignore[misc] # a default
+            lambda before=before: work_done(spark) != before,  # type: ignore[misc] # a default
             PATIENCE_SECONDS,
             "no task ended",
         )
+    job.join()
+
+
+@pytest.mark.spark
+def test_what_an_only_task_has_written_is_seen_before_it_ends(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    gates = [str(tmp_path / name) for name in ("first", "last")]
+    for gate in gates:
+        os.mkfifo(gate)
+
+    def lines(_: object) -> Iterator[str]:
+        Path(gates[0]).read_bytes()
+        yield from repeat("x" * 100, 100_000)
+        Path(gates[1]).read_bytes()
+
+    written = spark.sparkContext.parallelize([0], 1).mapPartitions(lines).saveAsTextFile
+    job = threading.Thread(target=written, args=(str(tmp_path / "written"),))
+    before = work_done(spark)
+    job.start()
+    wait_until(lambda: work_done(spark)[0] != before[0], PATIENCE_SECONDS, "no stage began")
+    begun = work_done(spark)
+    Path(gates[0]).write_bytes(b"")
+    wait_until(lambda: work_done(spark) != begun, PATIENCE_SECONDS, "nothing was written")
+    Path(gates[1]).write_bytes(b"")
     job.join()

@@ -1,5 +1,6 @@
 """Folders on a disk, or as the beginning of keys in an object store that Spark reaches."""
 
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,14 +21,22 @@ def names_in(spark: SparkSession, folder: str) -> list[str]:
     """Return the names in a folder; none where there is no such folder.
 
     Raises:
-        OSError: the store does not answer, or does not let us in.
+        OSError: the disk or the store does not answer, or does not let us in.
     """
     if not is_remote(folder):
-        return [path.name for path in Path(folder).glob("*")]
+        return _names_on_disk(folder)
     with _reached(spark, folder) as (path, system):
         if not system.exists(path):
             return []
         return [str(status.getPath().getName()) for status in system.listStatus(path)]
+
+
+def _names_on_disk(folder: str) -> list[str]:
+    """Path.glob takes a folder that cannot be read for an empty one."""
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
 
 
 def is_there(spark: SparkSession, place: str) -> bool:

@@ -1,5 +1,7 @@
 """A batch is in the archive once, wherever its writer was killed; strangers are not continued."""
 
+import errno
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -81,6 +83,30 @@ def test_a_batch_is_there_once_wherever_it_was_killed(
         assert [path.name.split("-")[0] for path in (folder / "_batches").glob("[0-9]*")] == ["1"]
         assert not list((folder / "_staged").rglob("*.parquet"))
     assert steps > 12
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO])
+def test_a_folder_that_cannot_be_listed_is_not_taken_for_an_empty_one(
+    spark: SparkSession,
+    tmp_path: Path,
+    batches: list[DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+) -> None:
+    def failing(*_: object) -> Any:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "move_file", Death(3).around(folders.move_file))
+        with pytest.raises(KilledError):
+            shelve(spark, str(tmp_path), batches[1], 1)
+    with monkeypatch.context() as patch:
+        for name in ("listdir", "scandir"):
+            patch.setattr(os, name, failing)
+        with pytest.raises(OSError, match=os.strerror(number)):
+            shelve(spark, str(tmp_path), batches[1], 1)
+    shelve(spark, str(tmp_path), batches[1], 1)
+    assert found(spark, tmp_path) == once(*range(4, 8))
 
 
 def test_what_a_killed_attempt_left_is_not_moved_but_removed(

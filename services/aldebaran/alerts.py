@@ -3,7 +3,7 @@
 import argparse
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, Final, TextIO
 
 from services.aldebaran.times import utc
@@ -13,7 +13,8 @@ from services.backbone.web.client import ApiClient
 
 TAIL_SECONDS: Final = 1.0
 TAIL_ROWS: Final = 100
-REMEMBERED: Final = 1000
+TAIL_PAGES: Final = 10
+REMEMBERED: Final = TAIL_ROWS * TAIL_PAGES
 """Alerts that a tail has shown and does not show again."""
 
 
@@ -39,17 +40,19 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def alerts(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
     """List the newest alerts, or follow them until interrupted."""
-    query = {
+    query: dict[str, Any] = {
         "q": " ".join(chosen.words),
         "watch": chosen.watch,
         "severity": chosen.severity,
         "label": chosen.label,
-        "limit": min(max(1, chosen.limit), TAIL_ROWS),
     }
+    limit = min(max(1, chosen.limit), TAIL_ROWS)
+    follows = chosen.action == "tail"
+    query["limit"] = TAIL_ROWS if follows else limit
     rows = client.ask("GET", "/v1/alerts", query=query)["rows"]
-    _show(reversed(rows), chosen.json, out)
-    if chosen.action == "tail":
-        _follow(chosen, client, clock, out, {**query, "limit": TAIL_ROWS}, rows)
+    _show(reversed(rows[:limit]), chosen.json, out)
+    if follows:
+        _follow(chosen, client, clock, out, query, rows)
     return 0
 
 
@@ -61,19 +64,35 @@ def _follow(
     query: dict[str, Any],
     shown: Sequence[dict[str, Any]],
 ) -> None:
-    seen = dict.fromkeys(each["alert_id"] for each in shown)
+    seen = dict.fromkeys(each["alert_id"] for each in reversed(shown))
     while True:
         clock.wait(threading.Event(), TAIL_SECONDS)
         try:
-            rows = client.ask("GET", "/v1/alerts", query=query)["rows"]
+            new, are_all = _new(client, query, seen)
         except Transient as error:
             out.write(f"# {error}\n")
             continue
-        new = [each for each in rows if each["alert_id"] not in seen]
-        _show(reversed(new), chosen.json, out)
+        if not are_all:
+            out.write(f"# more came at once: these are the newest {len(new)}\n")
+        _show(iter(new), chosen.json, out)
         seen |= dict.fromkeys(each["alert_id"] for each in new)
         for old in list(seen)[:-REMEMBERED]:
             del seen[old]
+
+
+def _new(
+    client: ApiClient, query: dict[str, Any], seen: Container[str]
+) -> tuple[list[dict[str, Any]], bool]:
+    """Return the alerts that were not shown, the oldest first, and whether these are all."""
+    found: list[dict[str, Any]] = []
+    for _ in range(TAIL_PAGES):
+        page = client.ask("GET", "/v1/alerts", query=query)
+        new = [each for each in page["rows"] if each["alert_id"] not in seen]
+        found += new
+        if len(new) < len(page["rows"]) or page["next_cursor"] is None:
+            return found[::-1], True
+        query = {**query, "cursor": page["next_cursor"]}
+    return found[::-1], False
 
 
 def _show(rows: Iterator[dict[str, Any]], as_json: bool, out: TextIO) -> None:

@@ -63,15 +63,27 @@ def _texts(file: Path) -> dict[str, str]:
 def _ended(client: ApiClient, path: str, clock: Clock, wait_seconds: float) -> dict[str, Any]:
     end = clock.monotonic_seconds() + wait_seconds
     while True:
-        told: dict[str, Any] = client.ask("GET", path)
-        if told["state"] == "FAILED":
+        late = clock.monotonic_seconds() > end
+        told = _told(client, path, late)
+        if told and told["state"] == "FAILED":
             raise Transient(f"it could not be tried: {told['trouble']}")
-        if told["state"] not in OPEN:
+        if told and told["state"] not in OPEN:
             return told
-        if clock.monotonic_seconds() > end:
+        if told and late:
             why = "waits; does services.rehearsal run?" if told["state"] == "ASKED" else "runs"
             raise Transient(f"rehearsal {told['rehearsal_id']} still {why}")
         clock.wait(threading.Event(), LOOK_SECONDS)
+
+
+def _told(client: ApiClient, path: str, late: bool) -> dict[str, Any] | None:
+    """Return the rehearsal, or None where nobody answers and there is time to ask again."""
+    try:
+        told: dict[str, Any] = client.ask("GET", path)
+    except Transient:
+        if late:
+            raise
+        return None
+    return told
 
 
 def _show(told: dict[str, Any], out: TextIO) -> None:

@@ -1,7 +1,7 @@
 """How one of our programs, or a command line, asks the HTTP API of another."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 from pydantic import SecretStr
@@ -9,6 +9,9 @@ from pydantic import SecretStr
 from services.backbone.errors import Refused, Transient
 from services.backbone.settings import Seconds, Settings
 from services.backbone.web.problems import Problem, away
+
+_NOT_NOW: Final = frozenset({429, 502, 503, 504})
+"""What an ingress or a proxy answers while nobody is behind it, or too much is asked of it."""
 
 Fault = Callable[[Problem], Exception]
 """What a caller makes of a problem; `__cause__` is the connection's error where nobody answered."""
@@ -69,9 +72,12 @@ class ApiClient:
             problem = away(f"{self._program}_away", said)
             problem.__cause__ = error
             raise self._fault(problem) from error
-        if answer.is_success:
+        if not answer.is_success:
+            raise self._fault(self._problem(answer))
+        try:
             return answer.json()
-        raise self._fault(self._problem(answer))
+        except ValueError:
+            raise self._fault(self._stranger("no JSON")) from None
 
     def close(self) -> None:
         """Close the connections."""
@@ -82,8 +88,15 @@ class ApiClient:
             told = answer.json()
             return Problem(answer.status_code, str(told["title"]), str(told["detail"]))
         except (ValueError, KeyError, TypeError):
-            said = f"the answer was {answer.status_code}; is this the {self._program}'s address?"
-            return Problem(502, self._program, said)
+            status = answer.status_code
+            if status in _NOT_NOW:
+                said = f"what stands before the {self._program} answers {status}; try again"
+                return away(f"{self._program}_away", said)
+            return self._stranger(str(status))
+
+    def _stranger(self, answer: str) -> Problem:
+        said = f"the answer was {answer}; is this the {self._program}'s address?"
+        return Problem(502, self._program, said)
 
 
 class NotFound(Refused):

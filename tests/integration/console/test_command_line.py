@@ -14,6 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from services.aldebaran import alerts
 from services.aldebaran.__main__ import carry_out, parser
 from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import Shell, script
@@ -132,6 +133,29 @@ def test_a_tail_shows_each_alert_once(console: Console, ledger_url: str) -> None
         carry_out(parser().parse_args(["alerts", "tail"]), client, EndingClock(deeds), out)
     shown = [line.partition("watch: ")[2].split(" ")[0] for line in out.getvalue().splitlines()]
     assert shown == ["Old", "New", "Newer"]
+
+
+def test_a_tail_shows_all_that_came_between_two_looks(
+    console: Console, ledger_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alerts, "TAIL_ROWS", 2)
+    monkeypatch.setattr(alerts, "TAIL_PAGES", 3)
+
+    def come(*numbers: int) -> None:
+        for number in numbers:
+            add_alert(ledger_url, str(number), accepted=number, summary=f"No.{number}")
+
+    come(1, 2, 3)
+    deeds = [lambda: come(*range(4, 9)), lambda: come(*range(9, 17))]
+    out, ask = io.StringIO(), ["alerts", "tail", "--limit", "1"]
+    with closing(asking(console.url)) as client, pytest.raises(KeyboardInterrupt):
+        carry_out(parser().parse_args(ask), client, EndingClock(list(deeds)), out)
+    lines = out.getvalue().splitlines()
+    shown = [line.partition("No.")[2].split(" ")[0] for line in lines if "No." in line]
+    assert shown == [str(number) for number in [3, *range(4, 9), *range(11, 17)]]
+    assert [line for line in lines if line.startswith("#")] == [
+        "# more came at once: these are the newest 6"
+    ]
 
 
 @pytest.mark.parametrize(("shell", "as_bash"), [("bash", ""), ("zsh", "emulate sh;")])

@@ -8,6 +8,7 @@ import pytest
 from services.aldebaran.__main__ import parser
 from services.aldebaran.rehearsals import try_watch
 from services.backbone.clock import ManualClock
+from services.backbone.errors import Transient
 from services.contracts.rehearsals import Answer, Course, Looked
 from tests.unit.servers import WATCH_FILE
 
@@ -25,6 +26,35 @@ class Api:
             return {"rehearsal_id": "r"}
         answer = self._answer.model_dump(mode="json")
         return {"state": "DONE", "changed": [], "answer": answer}
+
+
+class AwayFor(Api):
+    """Does not answer the first looks."""
+
+    def __init__(self, answer: Answer, looks: int) -> None:
+        super().__init__(answer)
+        self._looks = looks
+
+    def ask(self, method: str, *_: object, **__: object) -> dict[str, Any]:
+        if method == "GET" and self._looks:
+            self._looks -= 1
+            raise Transient("no console answers")
+        return super().ask(method)
+
+
+@pytest.mark.parametrize(("looks", "is_told"), [(10, True), (30, False)])
+def test_a_console_that_is_away_is_asked_again_until_the_wait_is_over(
+    looks: int, is_told: bool
+) -> None:
+    api: Any = AwayFor(Answer(watch="w", refused="no such stream"), looks)
+    chosen = parser().parse_args(["watch", "try", str(WATCH_FILE), "--wait", "20"])
+    out = io.StringIO()
+    if is_told:
+        assert try_watch(chosen, api, ManualClock(), out) == 1
+        assert out.getvalue() == "no such stream\n"
+    else:
+        with pytest.raises(Transient, match="no console answers"):
+            try_watch(chosen, api, ManualClock(), out)
 
 
 @pytest.mark.parametrize("told", [NO_ROOM, "needs 5 slots and fits: w 5, of 16"])

@@ -1,0 +1,32 @@
+"""What stands before a console is told from the console, and from a wrong address."""
+
+import httpx2
+import pytest
+
+from services.aldebaran.client import CommandSettings, console_client
+from services.backbone.errors import Refused, Transient
+from services.backbone.web.client import ApiClient
+
+PAGE = "<html>try later</html>"
+
+
+def answering(status: int, text: str = PAGE) -> ApiClient:
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(status, text=text))
+    return console_client(CommandSettings(), transport)
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_an_ingress_that_reaches_nobody_now_is_asked_again(status: int) -> None:
+    with pytest.raises(Transient, match=f"before the console answers {status}; try again"):
+        answering(status).ask("GET", "/v1/alerts")
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+def test_an_answer_that_is_no_problem_is_of_another_program(status: int) -> None:
+    with pytest.raises(Refused, match=f"the answer was {status}; is this the console's address"):
+        answering(status).ask("GET", "/v1/alerts")
+
+
+def test_a_page_in_place_of_json_is_of_another_program() -> None:
+    with pytest.raises(Refused, match="the answer was no JSON; is this the console's address"):
+        answering(200).ask("GET", "/v1/alerts")

@@ -56,6 +56,12 @@ class Trying:
             Failed: nothing did.
             Stopped: this program is to end.
         """
+        try:
+            return self._answer(rehearsal)
+        except OSError as error:
+            raise Failed(f"there is no room for a rehearsal: {error}") from None
+
+    def _answer(self, rehearsal: Rehearsal) -> Answer:
         # What it has started may write for a moment after the kill.
         with tempfile.TemporaryDirectory(
             prefix="aldebaran-rehearsal-", ignore_cleanup_errors=True
@@ -115,6 +121,7 @@ def environment(own: Mapping[str, str], at: RehearsalSettings, folder: Path) -> 
         **kept,
         "TMPDIR": str(folder),
         "SPARK_LOCAL_DIRS": str(folder),
+        "ROCKSDB_SHAREDLIB_DIR": str(folder),
         "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": at.kafka_bootstrap_servers,
         "ALDEBARAN_AUDITOR_KAFKA_OPTIONS": json.dumps(options),
         "ALDEBARAN_AUDITOR_HEAP": at.rehearsal_heap,

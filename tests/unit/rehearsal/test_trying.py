@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -50,6 +51,14 @@ def test_failures_say_what_to_do(script: str, said: str) -> None:
         trying(script, rehearsal_seconds=seconds).answer(REHEARSAL)
 
 
+def test_a_temporary_folder_that_cannot_be_used_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(Failed, match=r"no room for a rehearsal: .*gone"):
+        trying(ANSWERS).answer(REHEARSAL)
+
+
 def test_it_ends_with_this_program_and_with_all_that_it_has_started(tmp_path: Path) -> None:
     stop, file = threading.Event(), tmp_path / "pid"
     script = f"""
@@ -89,6 +98,7 @@ def test_the_environment_holds_no_secret_but_how_to_reach_kafka(tmp_path: Path) 
         "PATH": os.environ["PATH"],
         "TMPDIR": str(tmp_path),
         "SPARK_LOCAL_DIRS": str(tmp_path),
+        "ROCKSDB_SHAREDLIB_DIR": str(tmp_path),
         "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": "kafka:1",
         "ALDEBARAN_AUDITOR_WATCHES": "/watches",
         "ALDEBARAN_AUDITOR_KAFKA_OPTIONS": '{"sasl": "s"}',

@@ -3,8 +3,10 @@
 import os
 import sys
 import threading
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -18,6 +20,7 @@ from archivist.session import open_session
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from archivist.shelf import check_columns
 from archivist.shelving import check_history
+from archivist.task import JAVA_GONE
 from engine.brokers import partition_counts
 from engine.restarts import first_line
 from engine.session import quieten
@@ -30,6 +33,8 @@ from services.backbone.settings import read_settings
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.topics import ACCOUNTS, rejected
+
+CANCEL_EVERY_SECONDS: Final = 0.2
 
 log = logger(__name__)
 
@@ -55,7 +60,8 @@ def keep(settings: ArchivistSettings, life: Life) -> None:
     ready = threading.Event()
     life.health.add_ready("rounds", lambda: None if ready.is_set() else "the first has not begun")
     spark = open_session(settings)
-    canceller = _cancel_at_stop(spark, life)
+    ended = threading.Event()
+    canceller = _cancel_at_stop(spark, life, ended)
     try:
         _check(spark, settings, streams, accounts)
         rounds = Rounds(_scene(spark, settings, life), streams, accounts)
@@ -63,8 +69,10 @@ def keep(settings: ArchivistSettings, life: Life) -> None:
         _turn_until_stop(rounds, settings, life)
     finally:
         life.stop.set()
+        ended.set()
         canceller.join()
-        spark.stop()
+        with suppress(*JAVA_GONE):
+            spark.stop()
     log.info("drained", streams=len(streams), accounts=len(accounts))
 
 
@@ -123,13 +131,19 @@ def _scene(spark: SparkSession, settings: ArchivistSettings, life: Life) -> Scen
     return Scene(spark, settings, life, progress)
 
 
-def _cancel_at_stop(spark: SparkSession, life: Life) -> threading.Thread:
-    """An account's query is waited for by the main thread, so another one has to end it."""
+def _cancel_at_stop(spark: SparkSession, life: Life, ended: threading.Event) -> threading.Thread:
+    """An account's queries are waited for by the main thread, so another one has to end them.
+
+    Again and again until `ended`: between two of them there is nothing to cancel.
+    """
 
     def cancel() -> None:
         life.stop.wait()
-        quieten(spark)
-        spark.sparkContext.cancelAllJobs()
+        with suppress(*JAVA_GONE):
+            quieten(spark)
+            spark.sparkContext.cancelAllJobs()
+            while not ended.wait(CANCEL_EVERY_SECONDS):
+                spark.sparkContext.cancelAllJobs()
 
     thread = threading.Thread(target=cancel, name="cancel", daemon=True)
     thread.start()

@@ -45,7 +45,8 @@ class AccountRun:
         A crash in between finds them again, with the same ids.
 
         Raises:
-            Refused: the bookmark cannot be read.
+            Refused: the bookmark holds no time.
+            OSError: the bookmark cannot be read or written now.
             PySparkException: the query or the writing failed.
         """
         span = next_span(self._account, self._bookmark.read(), complete_until_ms)

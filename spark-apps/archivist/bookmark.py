@@ -18,13 +18,14 @@ class Bookmark:
         """Return the time in milliseconds since 1970, or None before the first run.
 
         Raises:
-            Refused: the file cannot be read.
+            Refused: the file holds no time.
+            OSError: it cannot be read now.
         """
         try:
             return int(json.loads(self.path.read_text())["judged_until_ms"])
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise Refused(
                 f"{self.path} cannot be read ({error}): remove it, and the account judges its "
                 "look-back again; rows that were found before keep their ids"

@@ -1,8 +1,9 @@
 """One job of the archivist: done again and again; its failures hold up no other job."""
 
 from collections.abc import Callable
+from typing import Final
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
@@ -14,6 +15,8 @@ from services.backbone.log import logger
 from services.backbone.service import Life
 
 LOOK_EVERY_SECONDS = 0.2
+JAVA_GONE: Final = (ConnectionRefusedError, Py4JNetworkError)
+"""What py4j raises once nobody is there; of others' refused connections Java tells in words."""
 
 log = logger(__name__)
 
@@ -37,7 +40,7 @@ class Task:
         """Do the work, unless a failure is too recent; return whether it was done.
 
         Raises:
-            Transient: it failed too often.
+            Transient: it failed too often, or Java has ended and nothing can be done any more.
         """
         if self._life.stop.is_set() or self._now_seconds() < self._not_before_seconds:
             return False
@@ -49,6 +52,8 @@ class Task:
             return False
 
     def _failed(self, error: Exception) -> None:
+        if isinstance(error, JAVA_GONE):
+            raise Transient(f"{self.name}: Java has ended ({first_line(error)})") from None
         metrics.FAILURES.labels(self.name).inc()
         wait_seconds = self._failures.next_wait_seconds(self._now_seconds())
         if wait_seconds is None:

@@ -5,7 +5,9 @@ from collections.abc import Callable
 
 import pytest
 from prometheus_client import REGISTRY
+from pyspark import SparkConf
 from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
 
 from archivist.task import Task
 from engine.restarts import Failures, RestartLimit
@@ -58,6 +60,17 @@ def test_a_job_that_never_works_ends_the_program() -> None:
         assert not job.turn()
         clock.move(60)
     with pytest.raises(Transient, match=r"job failed too often, last: the disk is full$"):
+        job.turn()
+
+
+@pytest.mark.spark
+def test_once_java_has_ended_the_program_ends_at_once() -> None:
+    gateway = launch_gateway(SparkConf())  # type: ignore[no-untyped-call] # PySpark's
+    count = gateway.jvm.java.util.ArrayList()
+    with gateway.proc as java:
+        java.kill()
+    job = task(Life(clock=ManualClock()), lambda: bool(count.size()))
+    with pytest.raises(Transient, match=r"^job: Java has ended \("):
         job.turn()
 
 

@@ -41,6 +41,7 @@ def body(settings: InboxSettings, switchboard: Switchboard, life: Life) -> None:
     listening = threading.Event()
     life.health.add_ready("ports", lambda: None if listening.is_set() else "not listening yet")
     with ExitStack() as closing:
+        switchboard.received.open()
         closing.callback(switchboard.received.close)
         _open(settings, switchboard, closing)
         _begin_reading(settings, switchboard, life, closing)

@@ -20,6 +20,9 @@ def inbox_app(health: Health, switchboard: Switchboard) -> Starlette:
     """Return the application: health, metrics, GET /received, GET and POST /dials."""
 
     async def received(_: Request) -> Response:
+        if not switchboard.received.is_open:
+            problem = {"title": "not ready", "status": 503, "detail": "what came before is counted"}
+            return JSONResponse(problem, 503, media_type="application/problem+json")
         counts = switchboard.received.counts()
         return JSONResponse({way: each.model_dump() for way, each in counts.items()})
 

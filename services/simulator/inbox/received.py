@@ -4,7 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, BinaryIO, Final
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
@@ -46,21 +46,32 @@ class WayCounts(BaseModel):
 
 
 class Received:
-    """The counts; safe to use from any thread."""
+    """The counts; safe to use from any thread once they are open."""
 
     def __init__(self, journal: Path, ways: Iterable[str]) -> None:
+        self._journal = journal
         self._lock = threading.Lock()
         self._verdicts: Counter[tuple[str, Verdict]] = Counter()
         self._ids: dict[str, Counter[str]] = {way: Counter() for way in ways}
         self._incomplete: set[str] = set()
-        journal.parent.mkdir(parents=True, exist_ok=True)
-        self._replay(journal)
-        self._file = journal.open("ab")
+        self._file: BinaryIO | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all that came before is counted."""
+        return self._file is not None
+
+    def open(self) -> None:
+        """Count what came before, which may be much, and be ready for more."""
+        self._journal.parent.mkdir(parents=True, exist_ok=True)
+        self._replay(self._journal)
+        self._file = self._journal.open("ab")
 
     def add(self, arrival: Arrival) -> None:
         """Count an arrival and write it down before anybody gets an answer."""
         line = arrival.model_dump_json().encode() + b"\n"
         with self._lock:
+            assert self._file is not None, "opened before anybody is served"  # noqa: S101 - our own order
             self._file.write(line)
             self._file.flush()
             self._count(arrival)
@@ -72,7 +83,8 @@ class Received:
 
     def close(self) -> None:
         """Close the journal."""
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def _way(self, way: str) -> WayCounts:
         ids = self._ids[way]

@@ -49,6 +49,7 @@ def playing(folder: Path) -> Iterator[Inbox]:
     """Play all providers on a free port; what comes is kept under the folder."""
     dials, journal = untouched(), folder / "received.jsonl"
     received = Received(journal, dials)
+    received.open()
     board = Switchboard(dials, received, SystemClock(), lambda line: None)
     server = WebServer(board, "127.0.0.1", 0)
     server.start()

@@ -63,28 +63,38 @@ def told(home: Path, smtp: int, hook: int, pages: int) -> dict[str, str]:
 
 
 @contextmanager
-def running(home: Path) -> Iterator[Inbox]:
+def begun(home: Path) -> Iterator[tuple[Inbox, "subprocess.Popen[bytes]"]]:
     smtp, hook, pages = free_ports(3)
     output = (home / "output").open("a")
     environment = told(home, smtp, hook, pages)
     process = subprocess.Popen(COMMAND, env=environment, stdout=output, stderr=output)
     inbox = Inbox(home, smtp, f"http://127.0.0.1:{hook}/hook", f"http://127.0.0.1:{pages}")
     try:
-        wait_until(lambda: ready(inbox), 60, f"the inbox: {(home / 'output').read_text()}")
-        yield inbox
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0, (home / "output").read_text()
+        yield inbox, process
     finally:
         process.kill()
         process.wait()
         output.close()
 
 
+@contextmanager
+def running(home: Path) -> Iterator[Inbox]:
+    with begun(home) as (inbox, process):
+        wait_until(lambda: ready(inbox), 60, f"the inbox: {(home / 'output').read_text()}")
+        yield inbox
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0, (home / "output").read_text()
+
+
 def ready(inbox: Inbox) -> bool:
+    return status(inbox, "healthz/ready") == 200
+
+
+def status(inbox: Inbox, page: str) -> int | None:
     try:
-        return httpx2.get(f"{inbox.pages}/healthz/ready").status_code == 200
+        return httpx2.get(f"{inbox.pages}/{page}").status_code
     except httpx2.TransportError:
-        return False
+        return None
 
 
 @pytest.fixture
@@ -106,6 +116,15 @@ def test_what_is_sent_is_kept_shown_and_counted_also_after_a_restart(tmp_path: P
     shown = (tmp_path / "output").read_text()
     assert "mail  accepted desk@example.org: Something happened" in shown
     assert 'hook  accepted b1: {"text":"Something happened"}' in shown
+
+
+def test_it_is_alive_and_not_ready_while_it_counts_what_came_before(tmp_path: Path) -> None:
+    (tmp_path / "inbox").mkdir()
+    os.mkfifo(tmp_path / "inbox" / "received.jsonl")  # its reader waits
+    with begun(tmp_path) as (inbox, _):
+        wait_until(lambda: status(inbox, "healthz/live") == 200, 60, "the page does not open")
+        assert status(inbox, "healthz/ready") == 503
+        assert status(inbox, "received") == 503
 
 
 @pytest.mark.parametrize(

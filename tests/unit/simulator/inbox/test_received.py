@@ -29,6 +29,7 @@ def test_counts_survive_a_restart_at_any_point(arrivals: list[Arrival], restart:
         journal = Path(folder) / "received.jsonl"
         for part in (arrivals[:restart], arrivals[restart:]):
             received = Received(journal, ["mail", "hook"])
+            received.open()
             for each in part:
                 received.add(each)
             received.close()
@@ -45,11 +46,13 @@ def test_counts_survive_a_restart_at_any_point(arrivals: list[Arrival], restart:
 def test_a_half_written_last_line_was_never_answered_and_does_not_count(tmp_path: Path) -> None:
     journal = tmp_path / "received.jsonl"
     received = Received(journal, ["mail", "hook"])
+    received.open()
     received.add(arrival("mail", "a", Verdict.ACCEPTED))
     received.close()
     whole = journal.read_bytes()
     journal.write_bytes(whole + whole[:-5])
     again = Received(journal, ["mail", "hook"])
+    again.open()
     assert again.counts()["mail"].ids == {"a": 1}
     again.close()
     assert journal.read_bytes() == whole

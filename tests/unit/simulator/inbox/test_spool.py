@@ -18,6 +18,7 @@ from services.simulator.inbox.switchboard import Switchboard
 
 def board(folder: Path) -> Switchboard:
     received = Received(folder / "received.jsonl", untouched())
+    received.open()
     return Switchboard(untouched(), received, SystemClock(), lambda _: None)
 
 

@@ -98,6 +98,10 @@ $(VENV_STAMP): requirements-dev.lock $(if $(VENV_WORKS),,anew) | prerequisites
 .PHONY: anew
 anew:
 
+.PHONY: test-long
+test-long: classes ## Run the tests that `make test` leaves out: each takes minutes, and proves more of what a shorter one proves
+	@$(PYTHON) -m tests.parts -m long $(TEST)
+
 .PHONY: matrix
 matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md (about 20 minutes)
 	MATRIX_REPORT=docs/reports/matrix.md $(VENV)/bin/pytest -m matrix tests/matrix

@@ -39,6 +39,7 @@ def rows(place: StorePlace, spark: SparkSession) -> list[Row]:
     return spark.read.parquet(*there).collect() if (there := files(place)) else []
 
 
+@pytest.mark.long
 def test_nothing_is_lost_or_doubled_by_kills(store_place: StorePlace, spark: SparkSession) -> None:
     place, sender = store_place, Sender(store_place)
     accounts = Reader(place.bootstrap, ACCOUNTS)

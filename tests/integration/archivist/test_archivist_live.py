@@ -70,6 +70,7 @@ def test_nothing_is_lost_or_doubled_by_a_kill(place: ArchivePlace, spark: SparkS
     assert len({record.source for record in again}) == len(broken)
 
 
+@pytest.mark.long
 def test_what_a_version_before_archived_is_continued(
     place: ArchivePlace, spark: SparkSession
 ) -> None:

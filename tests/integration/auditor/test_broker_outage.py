@@ -10,6 +10,7 @@ from tests.integration.auditor.running import Findings, Place, Running, Sender, 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
 
+@pytest.mark.long
 def test_broker_stops_and_starts(
     own_broker: OwnBroker, aldebaran_tools: Path, tmp_path: Path
 ) -> None:

@@ -45,6 +45,7 @@ def test_the_only_executor_needs_no_sockets_between_its_tasks(place: Place) -> N
         assert auditor.terminate() == 0, auditor.log()[-3000:]
 
 
+@pytest.mark.long
 def test_a_task_in_another_process_is_named_and_not_waited_for(place: Place) -> None:
     place.declare("over-purchase")
     with place.auditor(**executors(started=2, declared=1)) as auditor:

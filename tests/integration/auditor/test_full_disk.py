@@ -51,6 +51,7 @@ def failures(auditor: Running) -> list[str]:
 
 
 @pytest.mark.skipif(not may_mount(), reason="needs unprivileged user namespaces (unshare -rm)")
+@pytest.mark.long
 def test_full_disk_is_waited_out(place: Place) -> None:
     place.declare("over-purchase")
     sender, alerts = Sender(place), Findings(place)

@@ -166,6 +166,7 @@ def test_check_tells_good_files_from_bad(place: Place) -> None:
     assert "do not sort" in second
 
 
+@pytest.mark.long
 def test_the_check_on_the_page_works_as_it_stands_and_says_what_it_lacks(
     aldebaran_tools: Path,
 ) -> None:

@@ -39,6 +39,7 @@ def over(sender: Sender, order_id: str) -> None:
     sender.flush()
 
 
+@pytest.mark.long
 def test_state_lives_in_the_store(place: Place, store: S3Server) -> None:
     place.declare("over-purchase")
     sender, alerts = Sender(place), Findings(place)

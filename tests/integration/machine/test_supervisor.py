@@ -59,6 +59,7 @@ def read_until(process: subprocess.Popen[str], expected: str) -> None:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.long
 def test_twenty_endings_leave_nothing_running_and_nothing_half_written(
     tmp_path: Path, mark: str
 ) -> None:

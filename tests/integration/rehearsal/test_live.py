@@ -76,6 +76,7 @@ def test_it_finds_what_a_live_auditor_has_found_and_tells_nobody(
     assert not list(alerts.fresh())
 
 
+@pytest.mark.long
 def test_a_changed_watch_is_shown_beside_the_live_one(place: Place, told: Sender) -> None:
     send(told)
     live = text(place, "over-purchase")

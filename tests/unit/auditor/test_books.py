@@ -239,7 +239,13 @@ def test_looks_into_state_are_told_of(spark: SparkSession, tmp_path: Path) -> No
         assert read(progress).state.look_seconds == took_ms / 1000
 
 
-@pytest.mark.parametrize(("orders", "text"), [(40_000, "''"), (500, "repeat(event_id, 10000)")])
+@pytest.mark.parametrize(
+    ("orders", "text"),
+    [
+        pytest.param(40_000, "''", marks=pytest.mark.long),
+        (500, "repeat(event_id, 10000)"),
+    ],
+)
 def test_more_than_a_task_has_in_memory_is_kept(
     spark: SparkSession, tmp_path: Path, orders: int, text: str
 ) -> None:

@@ -4,6 +4,7 @@ A changed rule takes over only once it has caught up. Until then, restarts inclu
 needs the declaration before the change, which no file of the watches' folder holds any more.
 """
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from services.contracts.streams import StreamDeclaration
 from services.contracts.watches import WatchDeclaration
 
 _FILE: Final = "current.json"
+_ADVICE: Final = "let the auditor read its own checkpoints"
 
 log = logger(__name__)
 
@@ -62,7 +64,7 @@ def read_current(home: Path) -> Declared | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise failed(str(path), error, "let the auditor read its own checkpoints") from None
+        raise failed(str(path), error, _ADVICE) from None
     except ValidationError as error:
         log.warning("current_cannot_be_read", file=str(path), reason=str(error)[:500])
         return None
@@ -71,5 +73,17 @@ def read_current(home: Path) -> Declared | None:
 
 def all_current(checkpoints: Path) -> dict[str, Declared]:
     """Return every watch that ran last, of one auditor's checkpoints; raises as `read_current`."""
-    found = (read_current(path.parent) for path in sorted(checkpoints.glob(f"*/{_FILE}")))
+    homes = (checkpoints / name for name in _folders_in(checkpoints))
+    found = (read_current(home) for home in homes)
     return {declared.name: declared for declared in found if declared is not None}
+
+
+def _folders_in(checkpoints: Path) -> list[str]:
+    """Path.glob takes a folder that cannot be listed for an empty one."""
+    try:
+        with os.scandir(checkpoints) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise failed(str(checkpoints), error, _ADVICE) from None

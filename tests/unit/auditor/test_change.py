@@ -1,6 +1,9 @@
 """Steps from what runs to what is declared, and what an auditor runs first."""
 
+import os
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -155,6 +158,33 @@ def test_what_cannot_be_read_is_not_taken_for_never_having_run(
     fail(monkeypatch, "read_bytes", "current.json", number)
     with pytest.raises(expected, match=r"current\.json"):
         all_current(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [*((each, Transient) for each in PASSING), *((each, Refused) for each in BY_A_PERSON)],
+)
+def test_a_folder_that_cannot_be_listed_is_not_taken_for_never_having_run(
+    watches: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    expected: type[Exception],
+) -> None:
+    here = tmp_path / "a"
+    keep(here / "over-purchase", declared(watches)["over-purchase"])
+
+    def failing(*_: object) -> Any:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        for name in ("listdir", "scandir"):
+            patch.setattr(os, name, failing)
+        with pytest.raises(expected, match=re.escape(str(here))):
+            all_current(here)
+    (here / "note").write_text("no folder of a watch")
+    assert set(all_current(here)) == {"over-purchase"}
+    assert all_current(tmp_path / "b") == {}
 
 
 def test_changed_rule_starts_as_it_was(watches: Path) -> None:

@@ -199,7 +199,8 @@ def accountant(machine: Machine) -> Program:
 def rehearsal(machine: Machine) -> Program:
     """Return the program that tries watches; it starts a Spark only while one is tried."""
     settings = {"ALDEBARAN_AUDITOR_JARS": str(jars_folder(machine.tools, "spark"))}
-    return service("services.rehearsal", machine.settings.port_rehearsal, settings=settings)
+    port = machine.settings.port_rehearsal
+    return on_scratch(machine, service("services.rehearsal", port, settings=settings))
 
 
 def callbacks(at: MachineSettings) -> Program:

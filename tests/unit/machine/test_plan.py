@@ -101,7 +101,7 @@ def test_services_may_stop_for_longer_than_they_drain_and_stores_as_long_as_they
 
 def test_all_that_a_killed_spark_program_leaves_lies_in_its_own_scratch(machine: Machine) -> None:
     started = {each.name: each for each in plan(machine) if each.scratch}
-    assert {"auditor-a", "archivist"} <= set(started)
+    assert {"auditor-a", "archivist", "rehearsal"} <= set(started)
     for name, program in started.items():
         assert program.scratch == machine.home / "scratch" / name
         assert program.environment["TMPDIR"] == str(program.scratch)

@@ -121,13 +121,15 @@ def find_java(
 ) -> Path | Missing:
     """Return the first Java program of a supported version, or what was found instead.
 
-    It is the program in Java's own home: what stands on the PATH may be a version manager's.
+    It is the program in Java's own home: what stands on the PATH may be a version manager's. Where
+    there is none in that home, it is the program that answered.
     """
     seen = []
     for candidate in java_candidates(environment, folders):
         java = ask(candidate)
         if java is not None and java.major in JAVA_VERSIONS:
-            return java.home / "bin" / "java"
+            own = java.home / "bin" / "java"
+            return own if own.is_file() else candidate.resolve()
         seen.append(f"{candidate} is {java.major if java else 'not a Java that answers'}")
     wanted = " or ".join(str(version) for version in JAVA_VERSIONS)
     return Missing("java", f"Java {wanted} is needed, " + ("; ".join(seen) or "none was found"))

@@ -59,6 +59,15 @@ def test_what_a_version_manager_puts_on_the_path_is_asked_where_java_is(tmp_path
     assert said.stdout == f"{real.parents[1]}\n"
 
 
+def test_a_home_without_a_java_is_not_believed(tmp_path: Path) -> None:
+    java = make_java(tmp_path / "jdk")
+    link = tmp_path / "bin" / "java"
+    link.parent.mkdir()
+    link.symlink_to(java)
+    said = Java(17, tmp_path / "nowhere")
+    assert find_java({"PATH": str(link.parent)}, (), lambda _: said) == java
+
+
 def test_a_java_of_another_version_on_the_path_is_passed_over(tmp_path: Path) -> None:
     on_path = make_java(tmp_path / "new")
     fitting = make_java(tmp_path / "jvm" / "java-17")

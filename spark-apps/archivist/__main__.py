@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -20,7 +21,6 @@ from archivist.session import open_session
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from archivist.shelf import check_columns
 from archivist.shelving import check_history
-from archivist.task import JAVA_GONE
 from engine.brokers import partition_counts
 from engine.restarts import first_line
 from engine.session import quieten
@@ -35,6 +35,8 @@ from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.topics import ACCOUNTS, rejected
 
 CANCEL_EVERY_SECONDS: Final = 0.2
+BROKEN_OFF: Final = (Py4JError, OSError)
+"""What py4j raises where Java ends within a call, or before it."""
 
 log = logger(__name__)
 
@@ -71,7 +73,7 @@ def keep(settings: ArchivistSettings, life: Life) -> None:
         life.stop.set()
         ended.set()
         canceller.join()
-        with suppress(*JAVA_GONE):
+        with suppress(*BROKEN_OFF):
             spark.stop()
     log.info("drained", streams=len(streams), accounts=len(accounts))
 
@@ -139,7 +141,7 @@ def _cancel_at_stop(spark: SparkSession, life: Life, ended: threading.Event) -> 
 
     def cancel() -> None:
         life.stop.wait()
-        with suppress(*JAVA_GONE):
+        with suppress(*BROKEN_OFF):
             quieten(spark)
             spark.sparkContext.cancelAllJobs()
             while not ended.wait(CANCEL_EVERY_SECONDS):

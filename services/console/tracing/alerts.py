@@ -1,7 +1,7 @@
 """Which alerts a trace follows: those of its lines, and those that a search of the ledger finds.
 
 Words are searched for as beginnings, so `R-1` finds all of `R-10` too: each alert is judged once,
-and the search goes on behind them.
+and the search goes on behind them. What comes meanwhile is looked at until one is known.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import Final
 
 from services.backbone.ledger.places import NEWEST, Place
 from services.backbone.ledger.reading import LedgerReader
-from services.backbone.ledger.rows import AlertRow, Page
+from services.backbone.ledger.rows import AlertRow
 from services.backbone.ledger.searching import Search
 from services.console.tracing.lines import Line, is_about
 
@@ -18,6 +18,8 @@ ALERTS_LIMIT: Final = 20
 """Alerts about the key whose lives are followed, the newest."""
 PAGES_LIMIT: Final = 100
 """Pages of the search, newest first, that are looked at: one in each round."""
+NEW_PAGES_LIMIT: Final = 10
+"""Pages of the newest that one round looks at: so many may come between two."""
 
 
 @dataclass
@@ -26,7 +28,7 @@ class KeyAlerts:
 
     key: str
     at_ms: dict[str, int]
-    _judged: set[str] = field(default_factory=set)
+    _seen: set[str] = field(default_factory=set)
     _older: str | None = None
     _pages: int = 0
 
@@ -37,24 +39,34 @@ class KeyAlerts:
                 self._follow(line.alert_id, line.at_ms)
 
     def search(self, reader: LedgerReader) -> None:
-        """Look at the newest that the search finds, and at one page more of older ones."""
-        newest = self._page(reader, None)
+        """Look at what came since the last look, and at one page more of older ones."""
         if self._pages == 0:
-            self._older = newest.next_cursor
-        elif self._older and self._pages < PAGES_LIMIT and len(self.at_ms) < ALERTS_LIMIT:
-            self._older = self._page(reader, self._older).next_cursor
+            self._older, _ = self._page(reader, None)
+        else:
+            self._look_at_new(reader)
+            if self._older and self._pages < PAGES_LIMIT and len(self.at_ms) < ALERTS_LIMIT:
+                self._older, _ = self._page(reader, self._older)
         self._pages += 1
 
-    def _page(self, reader: LedgerReader, after: str | None) -> Page[AlertRow]:
+    def _look_at_new(self, reader: LedgerReader) -> None:
+        after: str | None = None
+        for _ in range(NEW_PAGES_LIMIT):
+            after, is_known = self._page(reader, after)
+            if is_known or after is None:
+                return
+
+    def _page(self, reader: LedgerReader, after: str | None) -> tuple[str | None, bool]:
+        """Return where older ones go on, and whether an alert of this page was seen before."""
         place = Place.parse(after) if after else NEWEST
         page = reader.alerts(ALERTS_LIMIT, place, Search(text=self.key))
-        for row in page.rows:
-            if row.alert_id not in self._judged | self.at_ms.keys():
+        new = [row for row in page.rows if row.alert_id not in self._seen]
+        for row in new:
+            if row.alert_id not in self.at_ms:
                 self._judge(reader, row)
-        return page
+            self._seen.add(row.alert_id)
+        return page.next_cursor, len(new) < len(page.rows)
 
     def _judge(self, reader: LedgerReader, row: AlertRow) -> None:
-        self._judged.add(row.alert_id)
         detail = reader.alert(row.alert_id)
         if detail is not None and is_about(detail.record, self.key):
             self._follow(row.alert_id, row.accepted_at_ms)

@@ -1,0 +1,24 @@
+"""The alerts about one key among those of keys that begin like it."""
+
+import pytest
+
+from services.backbone.ledger.reading import LedgerReader
+from services.console.tracing.alerts import ALERTS_LIMIT, KeyAlerts
+from tests.integration.console.ledger_rows import add_alert
+
+pytestmark = pytest.mark.postgres
+
+KEY = "r-1"
+
+
+def test_what_comes_between_two_looks_is_found_behind_others(
+    reader: LedgerReader, ledger_url: str
+) -> None:
+    alerts = KeyAlerts(KEY, {})
+    add_alert(ledger_url, f"{KEY}0", accepted=0)
+    alerts.search(reader)
+    own = add_alert(ledger_url, KEY, accepted=1)
+    for number in range(1, 2 * ALERTS_LIMIT + 5):
+        add_alert(ledger_url, f"{KEY}{number}", accepted=1 + number)
+    alerts.search(reader)
+    assert set(alerts.at_ms) == {own}

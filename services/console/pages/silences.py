@@ -17,6 +17,8 @@ from services.console.rendering import html
 
 SHOWN: Final = 50
 FIELDS: Final = ("watch", "severity", "labels", "lasts", "reason")
+LEFT_OUT: Final = "left_out:"
+"""What the names of fields begin with that carry the labels that no line can say."""
 
 
 def silence_pages() -> APIRouter:
@@ -37,13 +39,15 @@ def silence_pages() -> APIRouter:
     @router.post("/silences")
     def press(request: Request, press: ResponderPress, desk: Served) -> Response:
         fields = {name: press.fields.get(name, "") for name in FIELDS}
+        left_out = [each for name, each in press.fields.items() if name.startswith(LEFT_OUT)]
         try:
             quiet = _quiet(press)
             if press.fields.get("what") != "silence":
-                return _page(request, desk, fields, desk.deeds.preview(press.person, quiet))
+                preview = desk.deeds.preview(press.person, quiet)
+                return _page(request, desk, fields, preview, left_out=left_out)
             desk.deeds.silence(press.person, quiet, press.text("key", 256) or None)
         except Problem as problem:
-            return _page(request, desk, fields, problem=problem)
+            return _page(request, desk, fields, problem=problem, left_out=left_out)
         return RedirectResponse("/silences?said=silenced", 303)
 
     @router.post("/silences/{silence_id}/end")
@@ -82,5 +86,6 @@ def _page(
         fields=filled,
         preview=preview,
         left_out=left_out,
+        left_out_field=LEFT_OUT,
         problem=problem,
     )

@@ -176,7 +176,10 @@ def test_a_silence_is_previewed_then_made(
             },
         )  # fmt: skip
         fields = {"watch": "cpu*", "labels": "hall=north", "lasts": "2h", "reason": "works"}
-        page = formed(ann, "/silences", what="preview", **fields).text
+        carried = {"left_out:1": "note", "left_out:2": "a\nb"}
+        page = formed(ann, "/silences", what="preview", **fields, **carried).text
+        assert "<bdi>note</bdi>, <bdi>a\nb</bdi></p>" in page
+        assert 'name="left_out:2" value="a\nb"' in page
         assert "would have caught <b>1</b>" in page
         assert "This one too" in page
         assert 'value="cpu*"' in page
@@ -217,7 +220,10 @@ def test_a_silence_from_an_alert_names_the_labels_that_it_cannot_ask_for(
         assert shown
         assert "rack=rack[[]3]" in shown[1]
         played.answer = httpx2.Response(422, json={"title": "x", "detail": "y"})
-        again = formed(ann, "/silences", what="preview", labels=shown[1], lasts="1h")
+        carried = dict(re.findall(r'name="(left_out:\d)" value="(\w+)"', page))
+        assert list(carried.values()) == ["note", "empty"]
+        again = formed(ann, "/silences", what="preview", labels=shown[1], lasts="1h", **carried)
+        assert "<bdi>note</bdi>, <bdi>empty</bdi></p>" in again.text
         assert f">{shown[1]}</textarea>" in again.text
         asked = json.loads(played.asked[-1][3])["match"]["labels"]
         assert asked == {"rack": "rack[[]3]", "long": "x" * 500} | many

@@ -267,6 +267,10 @@ def topics_program(brokers: cluster.BrokerCluster) -> Program:
 
 
 def terminal() -> Program:
-    """Return the program that shows alerts and deliveries to whoever typed `make run`."""
+    """Return the program that shows alerts and deliveries to whoever typed `make run`.
+
+    It writes what the terminal reads, though all programs read their files as UTF-8.
+    """
     command = python("services.machine.terminal")
-    return Program("terminal", command, after=("topics",), on_terminal=True)
+    letters = {"PYTHONIOENCODING": f"{sys.stdout.encoding}:replace"}
+    return Program("terminal", command, letters, after=("topics",), on_terminal=True)

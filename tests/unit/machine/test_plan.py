@@ -1,5 +1,8 @@
+import io
+import os
 import stat
 import subprocess
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -133,6 +136,17 @@ def test_the_environment_names_absolute_places_and_escapes_the_password(machine:
     assert found["ALDEBARAN_POSTGRES_URL"] == (
         "postgresql://aldebaran:p%40ss%2Fword@127.0.0.1:15432/aldebaran"
     )
+
+
+def test_the_terminals_program_writes_in_the_terminals_letters(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "iso-8859-1"))
+    (shown,) = (each for each in plan(machine) if each.on_terminal)
+    found = environment(machine, os.environ) | shown.environment
+    command = [sys.executable, "-c", "print('\\u00dcnal \\u2260')"]
+    said = subprocess.run(command, env=found, capture_output=True, check=True).stdout
+    assert said == "Ünal ?\n".encode("iso-8859-1")
 
 
 def test_the_welcome_names_places_and_no_secret(machine: Machine) -> None:

@@ -88,5 +88,10 @@
     const button = event.target.matches("[hx-get]") ? null : event.submitter;
     if (button) setTimeout(() => { button.disabled = true; });
   });
+  // The address is the search that is shown, to be sent to somebody; one that is refused is not shown.
+  document.addEventListener("htmx:after:swap", (event) => {
+    const {request, response, sourceElement} = event.detail.ctx;
+    if (response?.status === 200 && sourceElement?.matches("[role=search]")) history.replaceState(null, "", request.action);
+  });
   watchLife();
 })();

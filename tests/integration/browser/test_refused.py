@@ -46,14 +46,20 @@ def test_a_search_that_is_refused_says_why_and_goes_on(tab: OpenTab, ledger: Led
     one.page.wait_for_selector("#trouble >> text=label: write NAME=VALUE")
     assert one.page.locator("#found li").count() == 2
     assert (is_one_page(one.page), one.page.title()) == (True, title)
+    assert "?" not in one.page.url
     one.page.type("input[name=label]", "all=one")
     one.page.wait_for_selector("text=Alert two", state="detached")
     assert one.page.locator("text=Alert one").is_visible()
     assert one.page.locator("#trouble").is_hidden()
+    one.page.wait_for_url("**/alerts?*label=hall%3Done*")
+    found = one.page.url
     one.page.route("**/alerts?**", _away, times=1)
     one.page.fill("input[name=q]", "one")
     one.page.wait_for_selector("#trouble >> text=a store does not answer")
+    assert one.page.url == found
     forgive(one, "422", "503")
+    one.page.reload()
+    assert one.page.locator("#found li").count() == 1
 
 
 def _away(route: Route) -> None:

@@ -93,19 +93,19 @@ def message_of(template: Template, occasion: Occasion) -> Message:
     """Render a template.
 
     Raises:
-        Broken: it fails, takes too much work, or says nothing.
+        Broken: it fails, takes too much work, makes too much, or says nothing.
     """
     variables = {
         "alert": view(occasion.alert),
         "route": occasion.route,
         "links": occasion.links,
     }
-    text = several_lines(rendered(template.text, variables, TEXT_LIMIT_CHARACTERS))
+    text = several_lines(rendered(template.text, variables))
     if not text:
         raise Broken(1, "the text is empty")
     if not template.subject:
         return Message(subject(occasion.alert), shortened(text, TEXT_LIMIT_CHARACTERS))
-    head = one_line(rendered(template.subject, variables, SUBJECT_LIMIT_CHARACTERS))
+    head = one_line(rendered(template.subject, variables))
     return Message(cut(head, SUBJECT_LIMIT_CHARACTERS), shortened(text, TEXT_LIMIT_CHARACTERS))
 
 

@@ -17,6 +17,7 @@ from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
+from services.contracts.records import TEXT_LIMIT_CHARACTERS
 from services.lookout.rendering import Links
 from services.lookout.templates.budget import Budget, TooMuch, add, compute, steps_of
 from services.lookout.templates.filters import FILTERS
@@ -24,6 +25,8 @@ from services.lookout.templates.grammar import complaints
 from services.lookout.templates.view import AlertView
 
 RANGE_LIMIT: Final = 1000
+MADE_LIMIT_CHARACTERS: Final = 4 * TEXT_LIMIT_CHARACTERS
+"""A text that is longer than what is kept is made whole, so that the link at its end is there."""
 
 _BUDGET: Final = "_budget"
 _EACH: Final = "_each"
@@ -174,21 +177,21 @@ def parsed(source: str) -> nodes.Template:
     return tree
 
 
-def rendered(source: str, variables: Mapping[str, Any], limit_characters: int) -> str:
-    """Return what a template makes of the variables, at most about so many characters.
+def rendered(source: str, variables: Mapping[str, Any]) -> str:
+    """Return all that a template makes of the variables.
 
     Raises:
-        Broken: it fails, or wants more work than it may have.
+        Broken: it fails, wants more work than it may have, or makes too long a text.
     """
     template = compiled(source)
     pieces: list[str] = []
-    room = limit_characters
+    room = MADE_LIMIT_CHARACTERS
     try:
         for piece in template.generate({**variables, _BUDGET: Budget()}):
             pieces.append(piece)
             room -= len(piece)
             if room < 0:
-                break
+                raise TooMuch(f"it makes over {MADE_LIMIT_CHARACTERS} characters")
     except Exception as error:  # whatever a template does wrong is the template's fault
         raise Broken(_line(error), _said(error)) from None
     return "".join(pieces)

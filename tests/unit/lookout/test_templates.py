@@ -1,5 +1,7 @@
 """Templates in their sandbox: what they make, what they must not say, and that they always end."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,16 +154,7 @@ def test_a_huge_alert_is_cut_before_a_template_sees_it() -> None:
     assert len(made("{{ alert.values.text | length }}", HUGE)) == 4
     assert made("{{ alert.values.number }}", HUGE) == "inf"
     assert int(made("{{ alert.values.list | string | length }}", HUGE)) < 100_000
-    assert len(made("{{ alert.values.list }}{{ alert.values.list }}", HUGE)) == 4096
-    assert (
-        len(
-            made(
-                "{% for i in range(500) %}{{ alert.summary }} {{ alert.event_ids }}{% endfor %}",
-                HUGE,
-            )
-        )
-        == 4096
-    )
+    assert len(made("{{ alert.values.text }}" * 5, HUGE)) == 4096
 
 
 FRAGMENTS = st.lists(
@@ -235,10 +228,25 @@ def test_a_template_that_fails_leaves_a_short_texts_link_whole(name: str) -> Non
     assert len(written.message.text) <= 160
 
 
-def test_a_text_of_ones_own_that_is_cut_ends_with_its_link() -> None:
-    text = made("-" * 4080 + "\nacknowledge: {{ links.acknowledge }}")
-    assert len(text) == 4096
-    assert text.endswith(f"…\nacknowledge: {LINKS.acknowledge}")
+@pytest.mark.parametrize(
+    "long",
+    [
+        "-" * 4080,
+        "-" * 5000,
+        "{% for i in range(500) %}item {{ i }}\n{% endfor %}",
+        "{% for i in range(500) %}{{ links.acknowledge }}\n{% endfor %}",
+    ],
+)
+def test_a_text_of_ones_own_that_is_cut_ends_with_its_link(long: str) -> None:
+    text = made(long + "\nacknowledge: {{ links.acknowledge }}")
+    assert len(text) <= 4096
+    assert text.endswith(f"acknowledge: {LINKS.acknowledge}")
+    assert set(re.findall(r"https:\S+", text)) == {LINKS.acknowledge}
+
+
+def test_a_text_of_ones_own_that_grows_without_measure_fails() -> None:
+    grows = "{% for i in range(500) %}{{ alert.summary }} {{ alert.event_ids }}{% endfor %}"
+    assert broken(grows, HUGE) == (1, "it makes over 16384 characters")
 
 
 def test_a_file_may_have_its_own_words_for_a_shipped_template() -> None:

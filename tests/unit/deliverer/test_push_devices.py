@@ -117,11 +117,16 @@ async def test_a_new_token_that_works_forgets_the_old_one() -> None:
     assert await tokens.reason(OLD) is None
 
 
-async def test_a_write_that_ends_as_none_should_ends_the_next_send() -> None:
-    book = MemoryBook()
-    tokens = DroppedTokens(book)
-    with patch.object(book, "add", side_effect=ZeroDivisionError):
-        tokens.add(dropped(OLD, {}, 1000))
-        await tokens.close()
-    with pytest.raises(ZeroDivisionError):
-        await tokens.reason(NEW)
+async def test_a_write_that_ends_as_none_should_ends_the_program_and_no_send(
+    tmp_path: Path,
+) -> None:
+    book, account = MemoryBook(), made_up(SystemClock().now_ms())
+    book.words[OLD.digest] = dropped(OLD, {}, 1000)
+    with apple(account, Reply()) as there:
+        channel = channel_to(there, account, book, tmp_path)
+        assert channel.unusable() is None
+        with patch.object(book, "remove", side_effect=ZeroDivisionError):
+            found = [type(await send(channel, number)) for number in range(2)]
+            await channel.close()
+    assert found == [Accepted, Accepted]
+    assert "ZeroDivisionError" in (channel.unusable() or "")

@@ -86,8 +86,8 @@ class PushChannel:
             return outcome
 
     def unusable(self) -> str | None:
-        """Return None: a doubtful connection is replaced."""
-        return None
+        """Say whether a write behind the sends has met a bug; a doubtful connection is replaced."""
+        return self._tokens.unusable()
 
     async def close(self) -> None:
         """Close the connection."""

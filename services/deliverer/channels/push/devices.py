@@ -74,6 +74,12 @@ class DroppedTokens:
         self._known[word.address_digest] = word
         self._behind(self._keep(word))
 
+    def unusable(self) -> str | None:
+        """Return with what no write should end with one has ended, or None."""
+        if self._bug is None:
+            return None
+        return f"what Apple says of tokens cannot be written: {self._bug!r}"
+
     def alive(self, device: Device) -> None:
         """Forget what was said of a recipient's earlier tokens: Apple has taken this one."""
         old = [key for key, word in self._known.items() if word.recipient == device.recipient]
@@ -94,7 +100,7 @@ class DroppedTokens:
         task.add_done_callback(self._written)
 
     def _written(self, task: asyncio.Task[None]) -> None:
-        """Let the next send end with what no write should end with."""
+        """Keep what no write should end with: the program ends when all under way is recorded."""
         self._writing.discard(task)
         if not task.cancelled():
             self._bug = self._bug or task.exception()
@@ -116,8 +122,6 @@ class DroppedTokens:
             self._known = {**words, **self._known}
 
     async def _look(self) -> None:
-        if self._bug is not None:
-            raise self._bug
         if self._read:
             return
         try:

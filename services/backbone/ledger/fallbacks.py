@@ -130,7 +130,9 @@ class Fallbacks:
             lost = cursor.execute(_LOST, (limit,)).fetchall()
             if not lost:
                 return Followed()
-            told = _told(connection, sorted({id_ for each in lost for id_ in each.alert_ids}))
+            alert_ids = sorted({id_ for each in lost for id_ in each.alert_ids})
+            later.lock(connection, alert_ids)
+            told = _told(connection, alert_ids)
             return _do(connection, lost, [_next(each, told, decide) for each in lost])
 
 
@@ -166,7 +168,10 @@ def _do(connection: Connection, lost: Sequence[Lost], follows: Sequence[Next]) -
 
 
 def _outrun(failed: Lost, after: Next, new: set[str]) -> bool:
-    """Another took a digest's id meanwhile, for a message that tells less: it is decided again."""
+    """Another took a digest's id meanwhile, for a message that tells less: it is decided again.
+
+    Lookouts of before make messages without a lock on the alerts.
+    """
     made = after.delivery
     return bool(failed.members) and made is not None and made.delivery.delivery_id not in new
 

@@ -19,6 +19,8 @@ FROM ROWS FROM (jsonb_array_elements(%s::jsonb), jsonb_array_elements(%s::jsonb)
   AS given (record, plan)
 ON CONFLICT DO NOTHING RETURNING delivery_id
 """
+# As acknowledging and escalations lock them; in one sequence, so that no two wait for each other.
+_LOCK: Final = "SELECT FROM alerts WHERE alert_id = ANY(%s) ORDER BY alert_id FOR NO KEY UPDATE"
 _TOLD: Final = """
 SELECT alert_id, channel, recipient, max(repetition) FROM deliveries
 WHERE alert_id = ANY(%s) GROUP BY alert_id, channel, recipient
@@ -36,6 +38,11 @@ class Numbers:
         key = (alert_id, channel, recipient)
         self.last[key] = self.last.get(key, -1) + 1
         return self.last[key]
+
+
+def lock(connection: Connection, alert_ids: Sequence[str]) -> None:
+    """Let nobody else make messages of these alerts until the transaction ends."""
+    connection.execute(_LOCK, (list(alert_ids),))
 
 
 def numbers(connection: Connection, alert_ids: Sequence[str]) -> Numbers:

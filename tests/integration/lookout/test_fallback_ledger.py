@@ -6,10 +6,12 @@ import pytest
 from services.backbone.ledger import later
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
+from services.backbone.ledger.escalations import Due, Escalations, Turn
 from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
+from services.backbone.ledger.later import Numbers
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
-from tests.integration.lookout.later_rows import message, record, rows
+from tests.integration.lookout.later_rows import message, record, rows, step
 from tests.unit.lookout.samples import sample
 
 pytestmark = pytest.mark.postgres
@@ -132,6 +134,32 @@ def test_a_digest_waits_for_a_turn_that_knows_what_another_has_made(
     assert rows(ledger_url, "SELECT count(*) FROM decisions") == [(0,)]
     assert rows(ledger_url, "SELECT count(DISTINCT digest_id) FROM deliveries") == [(1,)]
     assert Fallbacks(pool).take(10, follow).failures == 1
+
+
+def test_no_step_takes_the_number_of_what_follows_a_digest(pool: Pool, ledger_url: str) -> None:
+    alerts = [sample(number) for number in (1, 2)]
+    for alert in alerts:
+        record(pool, alert, message(alert, "email", "a", plan=PLAN), steps=(step(0, 0.0),))
+    lose(ledger_url)
+    together(ledger_url, alerts)
+    beside: list[int] = []
+
+    def decide(lost: Lost, told: Told) -> Next:
+        beside.append(Escalations(pool).take(10, phone).steps)
+        return follow(lost, told)
+
+    assert Fallbacks(pool).take(10, decide).failures == 1
+    assert beside == [0]
+    assert len(Escalations(pool).take(10, phone).deliveries) == 2
+    told = rows(ledger_url, "SELECT alert_id, repetition FROM deliveries WHERE channel = 'sms'")
+    first, second = (each.alert_id for each in alerts)
+    assert sorted(told) == sorted([(first, 0), (first, 1), (second, 0)])
+
+
+def phone(due: Due, numbers: Numbers) -> Turn:
+    """Tell who is told instead, too."""
+    number = numbers.next(due.alert_id, "sms", "+491701")
+    return Turn((message(Alert.decode(due.record.encode()), "sms", "+491701", number),))
 
 
 def together(url: str, alerts: list[Alert]) -> None:

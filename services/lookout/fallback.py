@@ -22,14 +22,14 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
 
     The next id follows from the lost delivery's, so that deciding again makes the same message. A
     target that has that message already is as good as told, and passed over if it failed there. A
-    digest is a message of its own to who has only some of its alerts.
+    digest is a message of its own to who has only some of its alerts, or was not reached with one.
     """
     if lost.acknowledged:
         return Next(_decision(lost, "not needed", "the alert is acknowledged"))
     instruction = read_plan(lost.plan, Target(lost.channel, lost.recipient), routes)
     for place, target in enumerate(instruction.fallback):
         named = _named(lost, target, lost.repetition)
-        if named == lost.delivery_id or told.failed.get(named):
+        if named == lost.delivery_id or (not lost.members and told.failed.get(named)):
             continue
         if has := _has(lost, target, told):
             return Next(_decision(lost, "already told", has))

@@ -250,6 +250,14 @@ def test_who_has_only_some_of_a_digest_is_told_all_of_it_by_a_message_of_its_own
         assert each.text.endswith("first, second")
 
 
+def test_a_digest_goes_to_whom_a_message_about_one_of_its_alerts_has_not_reached() -> None:
+    told = Told({_named(DESK, 0): True, _named(PAGER, 0): True})
+    follows = fall_back(lost(PAGER, PHONE, members=MEMBERS), told, ROUTES, LATER.tell)
+    assert follows.delivery is not None
+    made = follows.delivery.delivery
+    assert (made.channel, made.repetition) == (PAGER.channel, 1)
+
+
 def test_a_digest_passes_over_who_has_as_many_messages_as_can_be_counted() -> None:
     told = Told({_named(PAGER, number): False for number in range(REPETITION_LIMIT + 1)})
     follows = fall_back(lost(PAGER, PHONE, members=MEMBERS), told, ROUTES, LATER.tell)

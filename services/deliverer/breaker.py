@@ -35,12 +35,14 @@ class _Circuit:
     asked_until: float = -math.inf
     """When the time ends that the destination asked for."""
     probing: bool = False
+    unused: bool = False
+    """Nothing was left to send when it was looked for, long after the last failure."""
     reason: str = ""
 
     def leave_alone(self, now: float, seconds: float) -> None:
         """Open, or stay open; that a probe which is still out fails says nothing any more."""
         self.opened_at = now
-        self.probing = False
+        self.probing = self.unused = False
         self.open_until = max(self.open_until or 0.0, now + seconds)
 
     def give_time(self, now: float, seconds: float) -> None:
@@ -66,8 +68,9 @@ class Breakers:
     nothing new when it fails too; only sends begun later make pauses longer. Times are monotonic
     seconds.
 
-    After `told_seconds` without a failure people are told no more of one that is open, though it
-    lets only a probe through: nothing waits for it here, or that would have been the probe.
+    People are told no more of one that is open, though it lets only a probe through, where nothing
+    was found to send `told_seconds` after its last failure or later. Nobody looks while the channel
+    is paused or no place is free: what waits may wait there.
     """
 
     def __init__(
@@ -93,12 +96,9 @@ class Breakers:
         return [
             OpenBreaker(key, each.reason, max(0.0, each.open_until - now))
             for key, each in self._circuits.items()
-            if each.open_until is not None and self._is_in_use(each, now)
+            if each.open_until is not None
+            and (not each.unused or each.probing or now < each.asked_until)
         ]
-
-    def _is_in_use(self, circuit: _Circuit, now: float) -> bool:
-        recent = now - circuit.opened_at <= self._told_seconds
-        return recent or circuit.probing or now < circuit.asked_until
 
     def due_probes(self, now: float) -> list[str]:
         """Return open destinations that may get one probe now."""
@@ -115,6 +115,12 @@ class Breakers:
         """
         if not self.closed(destination):
             self._circuits[destination].probing = True
+
+    def nothing_waits(self, destination: str, now: float) -> None:
+        """Note that nothing was there for a probe; before `told_seconds` are over, retries may."""
+        circuit = self._circuits.get(destination)
+        if circuit is not None and now - circuit.opened_at > self._told_seconds:
+            circuit.unused = True
 
     def note(self, destination: str, send: Send) -> None:
         """Learn from what came of a send."""

@@ -134,6 +134,8 @@ class Dispatcher:
             only = [destination] if self.traits.breaker_per_recipient else None
             if await self._claim(self.claims.due(Due(1, only=only))):
                 self.breakers.probe(destination)
+            else:
+                self.breakers.nothing_waits(destination, self.clock.monotonic_seconds())
 
     async def _claim_due(self) -> None:
         while self._more and self._free("") and (places := self._places()):

@@ -61,7 +61,9 @@ FIRST_BYTE_SECONDS: Final = Histogram(
     buckets=LATENCY_BUCKETS_SECONDS,
 )
 BREAKERS_OPEN: Final = Gauge(
-    "aldebaran_deliverer_breakers_open", "Destinations left alone for now", ["channel"]
+    "aldebaran_deliverer_breakers_open",
+    "Destinations that failed lately and are left alone",
+    ["channel"],
 )
 IN_FLIGHT: Final = Gauge(
     "aldebaran_deliverer_in_flight", "Claims not recorded yet, of this process", ["channel"]

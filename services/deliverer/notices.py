@@ -33,12 +33,12 @@ class Notices:
         Raises:
             Transient: Postgres is away; the next turn tells it.
         """
-        if not self._named and self.traits.names is not None:
-            await self.names_book.tell(self.traits.names)
-        self._named = True
         now = self.clock.monotonic_seconds()
         standing = self.breakers.standing(now)
         metrics.BREAKERS_OPEN.labels(self.traits.name).set(len(standing))
+        if not self._named and self.traits.names is not None:
+            await self.names_book.tell(self.traits.names)
+        self._named = True
         if self._is_news(standing, now):
             await self.breaker_book.note(standing)
             self._noted, self._noted_at = _told(standing), now

@@ -85,6 +85,9 @@ class Sender:
         destination = self.traits.destination(claim.recipient)
         ended = self.clock.monotonic_seconds()
         self.breakers.note(destination, Send(outcome, begun, ended, pause))
+        # While Postgres is away no turn of the notices comes to it.
+        standing = self.breakers.standing(ended)
+        metrics.BREAKERS_OPEN.labels(self.traits.name).set(len(standing))
         kind = type(outcome).__name__.lower()
         metrics.DELIVERIES.labels(claim.channel, kind).inc()
 

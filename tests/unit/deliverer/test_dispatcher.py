@@ -12,8 +12,10 @@ from services.contracts.records import Delivery
 from services.contracts.states import CLAIMABLE, State
 from services.deliverer.announcer import Announcer
 from services.deliverer.assembly import assemble
+from services.deliverer.breaker import Send
 from services.deliverer.channels.log import LogChannel, LogSettings
 from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.outcomes import Refused
 from services.deliverer.sending import Sender
 from services.deliverer.settings import DelivererSettings
 from tests.unit.deliverer.builders import delivery
@@ -134,3 +136,22 @@ async def test_sends_that_end_all_the_time_put_off_no_look() -> None:
             await others_run()
         assert sender.sent == 201
         assert claims.looks == 1 + 10
+
+
+@pytest.mark.parametrize("paused", [True, False])
+async def test_what_is_left_alone_is_told_of_until_a_look_finds_nothing_for_it(
+    paused: bool,
+) -> None:
+    """Nobody looks while the channel is stopped: what waits may be for that destination."""
+    claims, clock = AllTaken(State.SENT), ManualClock()
+    async with running(claims, clock, sweep_seconds=1.0) as dispatcher:
+        await claims.looked.wait()
+        dispatcher.heed(paused)
+        down, now = Refused("is down", destination_down=True), clock.monotonic_seconds()
+        dispatcher.breakers.note("log", Send(down, now, now, pause_seconds=1.0))
+        for _ in range(2):
+            clock.move(3600.0)
+            dispatcher.look()
+            await others_run()
+        open_ones = dispatcher.breakers.standing(clock.monotonic_seconds())
+        assert [each.reason for each in open_ones] == (["is down"] if paused else [])

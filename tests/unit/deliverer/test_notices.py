@@ -95,6 +95,18 @@ async def test_a_deliverer_that_has_nothing_more_to_send_leaves_nobody_alone() -
     await notices.tell()
     assert open_now() == 1
     clock.move(TOLD_SECONDS + 1)
+    breakers.nothing_waits("hook", clock.monotonic_seconds())
     await notices.tell()
     assert told.breakers == [[("hook", "is down")], []]
     assert open_now() == 0
+
+
+async def test_an_open_breaker_is_counted_while_the_ledger_is_away() -> None:
+    told, clock = Told(away=True), ManualClock()
+    breakers = Breakers(1, Backoff(1.0, limit_seconds=1.0), random.Random(1), TOLD_SECONDS)
+    traits = replace(LogChannel(LogSettings(), SystemClock()).traits, names=frozenset("a"))
+    now = clock.monotonic_seconds()
+    breakers.note("hook", Send(Refused("is down", destination_down=True), now, now))
+    with pytest.raises(Transient):
+        await Notices(Names(told), Book(told), traits, breakers, clock).tell()
+    assert open_now() == 1

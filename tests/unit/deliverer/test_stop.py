@@ -7,14 +7,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from prometheus_client import REGISTRY
 
 from services.backbone.clock import SystemClock
 from services.backbone.ledger.claims import Claim, Claims, Settlement
 from services.contracts.states import State
+from services.deliverer import metrics
 from services.deliverer.assembly import Parts, assemble
 from services.deliverer.channel import Message, SendWindow
 from services.deliverer.channels.log import LogChannel, LogSettings
-from services.deliverer.outcomes import Accepted, Outcome
+from services.deliverer.outcomes import Accepted, Outcome, Refused
 from services.deliverer.recorder import Recorder
 from services.deliverer.settings import DelivererSettings
 from tests.unit.deliverer.builders import delivery
@@ -62,12 +64,13 @@ class Provider(LogChannel):
         super().__init__(LogSettings(), SystemClock())
         self.taken = asyncio.Event()
         self.answers = asyncio.Event()
+        self.answer: Outcome = Accepted()
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
         window.open()
         self.taken.set()
         await self.answers.wait()
-        return Accepted()
+        return self.answer
 
 
 @asynccontextmanager
@@ -163,3 +166,22 @@ async def test_who_waits_for_a_record_or_comes_later_is_let_go_when_the_recorder
     for late in (waiting, recorder.record(end)):
         with pytest.raises(asyncio.CancelledError):
             await late
+
+
+async def test_what_fails_while_the_ledger_is_away_is_counted_as_left_alone(
+    ledger: Ledger, provider: Provider
+) -> None:
+    provider.answer = Refused("busy", retry_after_seconds=LONG, destination_down=True)
+    ledger.claims.set()
+    metrics.BREAKERS_OPEN.labels("log").set(0)
+    async with at_work(ledger, provider) as parts:
+        await provider.taken.wait()
+        ledger.asked.clear()
+        provider.answers.set()
+        await ledger.asked.wait()
+        left_alone = REGISTRY.get_sample_value(
+            "aldebaran_deliverer_breakers_open", {"channel": "log"}
+        )
+        assert left_alone == 1
+        ledger.records.set()
+        assert await parts.dispatcher.drain(0.0, LONG) == 0

@@ -85,9 +85,9 @@ def _account(settings: AccountantSettings, clock: Clock) -> Account:
         book = AccountBook(pool)
         with closing(_consumer(settings, topics.ALERTS)) as alerts:
             comparison = Comparison(book, alerts, aside, clock, settings.accountant_behind_seconds)
-            for rejected in _all(aside, clock):
+            for rejected in everything(aside, clock):
                 book.keep_aside([(each.key or b"").decode(errors="replace") for each in rejected])
-            for batch in _all(alerts, clock):
+            for batch in everything(alerts, clock):
                 settled = [each for each in batch if comparison.settled(each)]
                 account.read += len(batch)
                 account.missing += comparison.findings(settled)
@@ -115,7 +115,7 @@ def _consumer(settings: AccountantSettings, topic: str) -> Consumer:
     return Consumer(settings, PROGRAM, group=group, topics=[topic])
 
 
-def _all(consumer: Consumer, clock: Clock) -> Iterable[Sequence[Incoming]]:
+def everything(consumer: Consumer, clock: Clock) -> Iterable[Sequence[Incoming]]:
     """Give what a topic holds now, and little of what comes meanwhile.
 
     Raises:
@@ -125,11 +125,12 @@ def _all(consumer: Consumer, clock: Clock) -> Iterable[Sequence[Incoming]]:
     while not consumer.assigned() and clock.monotonic_seconds() < limit:
         if batch := consumer.batch(BATCH_LIMIT, 0.2):
             yield batch
+            limit = clock.monotonic_seconds() + STANDSTILL_SECONDS
     ends = consumer.ends(ASK_TIMEOUT_SECONDS)
     while not consumer.has_passed(ends, from_start=True):
         if batch := consumer.batch(BATCH_LIMIT, SILENCE_SECONDS):
-            limit = clock.monotonic_seconds() + STANDSTILL_SECONDS
             yield batch
+            limit = clock.monotonic_seconds() + STANDSTILL_SECONDS
         elif clock.monotonic_seconds() > limit:
             raise Transient(f"nothing came for {STANDSTILL_SECONDS:g} s, before the topic's end")
         else:

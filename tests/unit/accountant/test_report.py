@@ -1,0 +1,44 @@
+"""A whole account: what it takes to compare is no standstill of the brokers."""
+
+from unittest.mock import Mock, create_autospec
+
+import pytest
+
+from services.accountant.report import STANDSTILL_SECONDS, everything
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Transient
+from services.backbone.kafka.consumer import Consumer, Incoming
+
+ALERT = Incoming("alerts", 0, 0, b"k", b"{}", 0)
+
+
+def consumer(clock: ManualClock, silent_seconds: float) -> Mock:
+    """Return one that gives two batches, with a silence between them."""
+    left: list[list[Incoming]] = [[ALERT], [], [ALERT]]
+    made: Mock = create_autospec(Consumer, instance=True)
+
+    def batch(limit: int, timeout_seconds: float) -> list[Incoming]:
+        given = left.pop(0)
+        if not given:
+            clock.move(silent_seconds)
+        return given
+
+    made.batch.side_effect = batch
+    made.assigned.return_value = 1
+    made.ends.return_value = {("alerts", 0): 2}
+    made.has_passed.side_effect = lambda ends, from_start: not left
+    return made
+
+
+def test_the_time_that_a_batch_is_compared_for_is_no_standstill() -> None:
+    clock, read = ManualClock(), 0
+    for batch in everything(consumer(clock, 3.0), clock):
+        read += len(batch)
+        clock.move(STANDSTILL_SECONDS + 1)
+    assert read == 2
+
+
+def test_brokers_that_give_nothing_for_long_do_not_give_all() -> None:
+    clock = ManualClock()
+    with pytest.raises(Transient, match="nothing came for 60 s"):
+        list(everything(consumer(clock, STANDSTILL_SECONDS + 1), clock))

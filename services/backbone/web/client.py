@@ -54,7 +54,7 @@ class ApiClient:
 
         Raises:
             Problem: what the program does not do, in its words; 503 while it does not answer; 422
-                where the body is not possible as JSON.
+                where the body is not possible as JSON, or the key as a header.
                 Where the client was given a `fault`, what that makes of it.
         """
         headers = {"Idempotency-Key": key} if key else {}
@@ -62,8 +62,8 @@ class ApiClient:
             asked = self._client.build_request(
                 method, path, json=body, params=query, headers=headers
             )
-        except ValueError:  # NaN, or half of a character.
-            said = "a number or a text of it cannot be written as JSON"
+        except ValueError:  # NaN or half of a character in the body; another script in the key.
+            said = "a number or a text of it cannot be JSON, or its key is not ASCII"
             raise self._fault(Problem(422, "bad_question", said)) from None
         try:
             answer = self._client.send(asked)

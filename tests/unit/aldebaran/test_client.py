@@ -30,3 +30,11 @@ def test_an_answer_that_is_no_problem_is_of_another_program(status: int) -> None
 def test_a_page_in_place_of_json_is_of_another_program() -> None:
     with pytest.raises(Refused, match="the answer was no JSON; is this the console's address"):
         answering(200).ask("GET", "/v1/alerts")
+
+
+@pytest.mark.parametrize(("body", "key"), [(float("nan"), None), ("\udce9", None), (1, "ключ")])
+def test_what_cannot_be_sent_is_said_of_the_body_and_of_the_key(
+    body: float | str, key: str | None
+) -> None:
+    with pytest.raises(Refused, match="cannot be JSON, or its key is not ASCII"):
+        answering(200, "{}").ask("POST", "/v1/silences", {"for": body}, key=key)

@@ -12,7 +12,8 @@ from services.contracts.texts import behind, shortened
 LINK = "https://alerts.example.com/acknowledge/2026a." + "x" * 50
 ANY_LINK = re.compile(r"(?<![a-z])[a-z]+://[!#-;=?-~]+…?")
 WORDS = st.lists(
-    st.text(st.sampled_from("ab:/ \n…ж\""), max_size=30) | st.sampled_from([LINK, f"\nmore: {LINK}"]),
+    st.text(st.sampled_from('ab:/ \n…ж"'), max_size=30)
+    | st.sampled_from([LINK, f"\nmore: {LINK}"]),
     max_size=8,
 ).map(" ".join)
 

@@ -143,7 +143,7 @@ def test_the_terminals_program_writes_in_the_terminals_letters(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "iso-8859-1"))
     (shown,) = (each for each in plan(machine) if each.on_terminal)
-    found = environment(machine, os.environ) | shown.environment
+    found = environment(machine, os.environ) | dict(shown.environment)
     command = [sys.executable, "-c", "print('\\u00dcnal \\u2260')"]
     said = subprocess.run(command, env=found, capture_output=True, check=True).stdout
     assert said == "Ünal ?\n".encode("iso-8859-1")

@@ -43,7 +43,7 @@ check: $(VENV_STAMP) ## Lint, format, types, import laws, tidy test; the chart, 
 	$(VENV)/bin/pytest -q tests/tidy tests/chart/test_written.py tests/chart/test_tools.py -k "not schemas"
 
 .PHONY: test
-test: classes ## Run all tests, with real Kafka, Postgres and Spark; TEST="-x --at-once 1" are options
+test: classes ## Run the tests but the long ones, with real Kafka, Postgres and Spark; TEST="-x --at-once 1" are options
 	@$(PYTHON) -m tests.parts $(TEST)
 
 .PHONY: fuzz

@@ -142,6 +142,7 @@ def test_last_good_declaration_is_kept_whole(watches: Path, tmp_path: Path) -> N
     assert read_current(tmp_path / "a" / "unusual-volume") is None
 
 
+@pytest.mark.parametrize("what", ["note", "folder"])
 @pytest.mark.parametrize(
     ("number", "expected"),
     [*((each, Transient) for each in PASSING), *((each, Refused) for each in BY_A_PERSON)],
@@ -150,24 +151,7 @@ def test_what_cannot_be_read_is_not_taken_for_never_having_run(
     watches: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    number: int,
-    expected: type[Exception],
-) -> None:
-    home = tmp_path / "over-purchase"
-    keep(home, declared(watches)["over-purchase"])
-    fail(monkeypatch, "read_bytes", "current.json", number)
-    with pytest.raises(expected, match=r"current\.json"):
-        all_current(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("number", "expected"),
-    [*((each, Transient) for each in PASSING), *((each, Refused) for each in BY_A_PERSON)],
-)
-def test_a_folder_that_cannot_be_listed_is_not_taken_for_never_having_run(
-    watches: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    what: str,
     number: int,
     expected: type[Exception],
 ) -> None:
@@ -178,12 +162,18 @@ def test_a_folder_that_cannot_be_listed_is_not_taken_for_never_having_run(
         raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as patch:
-        for name in ("listdir", "scandir"):
+        if what == "note":
+            fail(patch, "read_bytes", "current.json", number)
+        for name in ("listdir", "scandir") if what == "folder" else ():
             patch.setattr(os, name, failing)
         with pytest.raises(expected, match=re.escape(str(here))):
             all_current(here)
-    (here / "note").write_text("no folder of a watch")
-    assert set(all_current(here)) == {"over-purchase"}
+
+
+def test_only_folders_are_watches_that_ran(watches: Path, tmp_path: Path) -> None:
+    keep(tmp_path / "a" / "over-purchase", declared(watches)["over-purchase"])
+    (tmp_path / "a" / "note").write_text("no folder of a watch")
+    assert set(all_current(tmp_path / "a")) == {"over-purchase"}
     assert all_current(tmp_path / "b") == {}
 
 

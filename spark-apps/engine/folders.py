@@ -35,7 +35,7 @@ def _names_on_disk(folder: str) -> list[str]:
     """Path.glob takes a folder that cannot be read for an empty one."""
     try:
         return os.listdir(folder)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 

@@ -23,6 +23,7 @@ Identifier = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,62}$")]
 TEXT_LIMIT_CHARACTERS: Final = 4096
 SHORT_LIMIT_CHARACTERS: Final = 512
+LABELS_LIMIT: Final = 32
 Text = Annotated[str, StringConstraints(max_length=TEXT_LIMIT_CHARACTERS, pattern=r"^[^\x00]*$")]
 ShortText = Annotated[
     str, StringConstraints(max_length=SHORT_LIMIT_CHARACTERS, pattern=r"^[^\x00]*$")
@@ -73,7 +74,7 @@ class Alert(Record):
     severity: Severity
     summary: Text
     key: Annotated[dict[ShortText, ShortText], Field(min_length=1, max_length=16)]
-    labels: Annotated[dict[ShortText, ShortText | None], Field(max_length=32)] = {}
+    labels: Annotated[dict[ShortText, ShortText | None], Field(max_length=LABELS_LIMIT)] = {}
     values: Annotated[dict[ShortText, Any], Field(max_length=64)] = {}
     event_ids: Annotated[list[ShortText], Field(max_length=10_000)] = []
     appended_at_ms: Milliseconds

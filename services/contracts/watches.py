@@ -14,7 +14,7 @@ from services.contracts.declarations import (
     read_folder,
 )
 from services.contracts.durations import milliseconds, resolve
-from services.contracts.records import Name, Severity, describe
+from services.contracts.records import LABELS_LIMIT, Name, Severity, describe
 from services.contracts.streams import FieldName, StreamDeclaration
 
 SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
@@ -148,7 +148,7 @@ class WatchDeclaration(BaseModel):
     sql: Annotated[str, Field(min_length=1, max_length=64 * 1024)]
     key: Annotated[tuple[Column, ...], Field(min_length=1, max_length=16)]
     severity: Severity | SeverityColumn
-    labels: Annotated[tuple[Column, ...], Field(max_length=32)] = ()
+    labels: Annotated[tuple[Column, ...], Field(max_length=LABELS_LIMIT)] = ()
     event_ids: Column | None = None
     summary: Annotated[str, Field(min_length=1, max_length=1024)]
     rule: Annotated[str, Field(min_length=1, max_length=2048)]

@@ -34,8 +34,7 @@ def read_plan(plan: Mapping[str, Any], target: Target, routes: Routes) -> Instru
     """Return the instruction of a row; times of the week are those of today's routes.
 
     Times that the routes do not name any more hold nothing back, nor do those of further routes
-    with them. Ages are the ledger's to judge, so
-    when a message was asked for is not read.
+    with them. Ages are the ledger's to judge, so when a message was asked for is not read.
     """
     return Instruction(
         target,

@@ -14,7 +14,7 @@ from services.contracts.ids import alert_id
 from tests.acceptance.counts import reconcile
 from tests.acceptance.system import ROOT, System
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 WATCH = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 EVENTS = "/v1/streams/trades/events"
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.acceptance.system import DELIVERED, EVERYWHERE, System
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 WAYS = {
     "webhook": "hook",

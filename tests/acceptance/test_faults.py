@@ -17,7 +17,7 @@ from tests.chaos.cells import Cell, Fault
 from tests.chaos.stage import Stage
 from tests.chaos.trial import Trial
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 SHORT = [
     *(Cell(Fault.KILL, (name,)) for name in ("lookout", "kafka", "auditor-a")),
     Cell(Fault.STOP, ("postgres",)),

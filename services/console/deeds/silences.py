@@ -11,10 +11,8 @@ from services.backbone.web.problems import Problem
 from services.console.deeds.once import press_key
 from services.console.people.audit import Audit, Deed
 from services.console.people.roles import Person
+from services.contracts.records import LABELS_LIMIT, SHORT_LIMIT_CHARACTERS
 
-LABELS_LIMIT: Final = 32
-"""As many as an alert may have, and a silence at the lookout."""
-PATTERN_LIMIT_CHARACTERS: Final = 512
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _SPECIAL: Final = re.compile(r"[*?[]")
 
@@ -132,4 +130,4 @@ def _can_be_said(name: str, pattern: str) -> bool:
     if "=" in name or _LINE_END.search(name + pattern):
         return False
     is_whole = all(each and each == each.strip() for each in (name, pattern))
-    return is_whole and len(pattern) <= PATTERN_LIMIT_CHARACTERS
+    return is_whole and len(pattern) <= SHORT_LIMIT_CHARACTERS

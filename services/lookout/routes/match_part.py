@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
 
-from services.contracts.records import Name, Severity
+from services.contracts.records import LABELS_LIMIT, SHORT_LIMIT_CHARACTERS, Name, Severity
 from services.lookout.matching import Match
 from services.lookout.routes.part import Part, many
 from services.lookout.week_times import WeekTimes
@@ -22,7 +22,7 @@ def _severities(value: Any) -> Any:
     return list(_SEVERITIES[_SEVERITIES.index(least) :])
 
 
-Pattern = Annotated[str, Field(min_length=1, max_length=512)]
+Pattern = Annotated[str, Field(min_length=1, max_length=SHORT_LIMIT_CHARACTERS)]
 Patterns = Annotated[
     tuple[Pattern, ...], BeforeValidator(many), Field(min_length=1, max_length=100)
 ]
@@ -35,7 +35,7 @@ class MatchPart(Part):
 
     watch: Patterns | None = None
     severity: Severities | None = None
-    labels: Annotated[dict[Pattern, Patterns], Field(default_factory=dict, max_length=32)]
+    labels: Annotated[dict[Pattern, Patterns], Field(default_factory=dict, max_length=LABELS_LIMIT)]
     during: TimesNames = ()
     outside: TimesNames = ()
 

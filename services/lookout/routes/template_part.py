@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from services.contracts.records import LABELS_LIMIT
 from services.lookout.routes.nodes import Document
 from services.lookout.routes.nodes import Path as Place
 from services.lookout.routes.part import Part
@@ -28,7 +29,7 @@ class SamplePart(Part):
     """Fields of the alert on which a template is tried."""
 
     key: Annotated[dict[str, str], Field(default_factory=dict, max_length=16)]
-    labels: Annotated[dict[str, str], Field(default_factory=dict, max_length=32)]
+    labels: Annotated[dict[str, str], Field(default_factory=dict, max_length=LABELS_LIMIT)]
     values: Annotated[dict[str, str | list[str]], Field(default_factory=dict, max_length=64)]
 
     def fields(self) -> dict[str, dict[str, Any]]:

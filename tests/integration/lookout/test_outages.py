@@ -8,7 +8,7 @@ from tests.integration.lookout.findings import findings, ledger_counts, wanted
 from tests.integration.lookout.processes import Lookouts, Reader, eventually, write_alerts
 from tests.postgres import OwnPostgres
 
-pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.slow]
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 
 @pytest.fixture

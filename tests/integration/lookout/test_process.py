@@ -35,7 +35,6 @@ def test_an_alert_becomes_a_delivery(
     assert {each.alert.alert_id for each in records} >= {alert.alert_id for alert in alerts}
 
 
-@pytest.mark.slow
 def test_kill_9_under_load_loses_nothing_and_doubles_nothing(
     lookouts: Lookouts, producer: Producer, reader: Reader, ledger_url: str
 ) -> None:

@@ -4,7 +4,7 @@ A delivery that was tried and is HELD is offered too where its plan says so.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -21,12 +21,10 @@ from services.contracts.records import Delivery
 _LOST: Final = """
 SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.repetition, d.state, d.reason, d.plan,
   d.record::text AS record, coalesce(digest.alerts, '{}') AS members,
-  coalesce(digest.acknowledged, a.acknowledged_at IS NOT NULL) AS acknowledged,
   (SELECT max(t.claimed_at) FROM attempts t WHERE t.delivery_id = d.delivery_id) AS tried_at,
   ledger_now() AS now
-FROM deliveries d JOIN alerts a USING (alert_id) LEFT JOIN LATERAL (
-  SELECT array_agg(x.record::text ORDER BY m.created_at, m.delivery_id) AS alerts,
-    bool_and(x.acknowledged_at IS NOT NULL) AS acknowledged
+FROM deliveries d LEFT JOIN LATERAL (
+  SELECT array_agg(x.record::text ORDER BY m.created_at, m.delivery_id) AS alerts
   FROM deliveries m JOIN alerts x USING (alert_id)
   WHERE d.digest_id = d.delivery_id AND m.digest_id = d.digest_id
 ) AS digest ON true
@@ -34,6 +32,10 @@ WHERE (d.state = 'FAILED'
     OR d.state = 'HELD' AND d.plan ->> 'fallback_on' = 'held' AND d.attempt > 0)
   AND d.fallback_at IS NULL AND d.plan -> 'fallback' <> '[]'
 ORDER BY d.updated_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
+"""
+# Read under the alerts' locks: before them a person may acknowledge while a failure is taken.
+_ACKNOWLEDGED: Final = """
+SELECT alert_id FROM alerts WHERE alert_id = ANY(%s) AND acknowledged_at IS NOT NULL
 """
 _DECIDED: Final = "UPDATE deliveries SET fallback_at = ledger_now() WHERE delivery_id = ANY(%s)"
 # Who was to be told by a digest that failed is told by the message that follows it.
@@ -65,11 +67,11 @@ class Lost:
     record: str
     members: list[str]
     """The alerts that a digest tells, as JSON; empty for a message about one alert."""
-    acknowledged: bool
-    """Whether somebody has acknowledged all that it tells."""
     tried_at: datetime | None
     """When it was tried last."""
     now: datetime
+    acknowledged: bool = False
+    """Whether somebody has acknowledged all that it tells."""
 
     @property
     def alert_ids(self) -> list[str]:
@@ -132,6 +134,7 @@ class Fallbacks:
                 return Followed()
             alert_ids = sorted({id_ for each in lost for id_ in each.alert_ids})
             later.lock(connection, alert_ids)
+            lost = _acknowledged(connection, lost, alert_ids)
             told = _told(connection, alert_ids)
             return _do(connection, lost, [_next(each, told, decide) for each in lost])
 
@@ -141,6 +144,13 @@ def _next(lost: Lost, told: Told, decide: Decide) -> Next:
     if follows.delivery is not None:
         told.add(follows.delivery.delivery, lost.alert_ids)
     return follows
+
+
+def _acknowledged(
+    connection: Connection, lost: Sequence[Lost], alert_ids: Sequence[str]
+) -> list[Lost]:
+    known = {row[0] for row in connection.execute(_ACKNOWLEDGED, (list(alert_ids),))}
+    return [replace(each, acknowledged=known.issuperset(each.alert_ids)) for each in lost]
 
 
 def _told(connection: Connection, alert_ids: Sequence[str]) -> Told:

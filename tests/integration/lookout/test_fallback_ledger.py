@@ -1,5 +1,7 @@
 """What failed for good is followed once, whoever looks and whatever crashes."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import psycopg
 import pytest
 
@@ -12,12 +14,17 @@ from services.backbone.ledger.later import Numbers
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from tests.integration.lookout.later_rows import message, record, rows, step
+from tests.integration.lookout.processes import eventually
 from tests.unit.lookout.samples import sample
 
 pytestmark = pytest.mark.postgres
 
 SMS = {"channel": "sms", "recipient": "+491701"}
 PLAN = {"route": "r", "fallback": [SMS]}
+WAITS_FOR_A_LOCK = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
 
 
 def lose(url: str, state: str = "FAILED", tries: int = 1) -> None:
@@ -82,6 +89,26 @@ def test_a_crash_while_deciding_undoes_all_of_it(pool: Pool, ledger_url: str) ->
         Fallbacks(pool).take(10, crash)
     assert rows(ledger_url, "SELECT count(*) FROM deliveries WHERE channel = 'sms'") == [(0,)]
     assert len(Fallbacks(pool).take(10, follow).deliveries) == 2
+
+
+def test_who_acknowledges_while_a_failure_is_taken_is_not_told_once_more(
+    pool: Pool, ledger_url: str
+) -> None:
+    record(pool, sample(), message(sample(), "email", "a@example.com", plan=PLAN))
+    lose(ledger_url)
+    seen: list[bool] = []
+
+    def look(lost: Lost, told: Told) -> Next:
+        seen.append(lost.acknowledged)
+        return follow(lost, told)
+
+    with psycopg.connect(ledger_url) as person, ThreadPoolExecutor(1) as keeper:
+        person.execute("UPDATE alerts SET acknowledged_at = ledger_now()")
+        taking = keeper.submit(Fallbacks(pool).take, 10, look)
+        eventually(lambda: rows(ledger_url, WAITS_FOR_A_LOCK) == [(1,)], "it did not wait")
+        person.commit()
+        taking.result()
+    assert seen == [True]
 
 
 def test_two_failures_of_one_alert_lead_to_one_message(pool: Pool, ledger_url: str) -> None:

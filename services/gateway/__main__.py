@@ -1,5 +1,6 @@
 """`python -m services.gateway`: take events in over HTTP. `… keygen NAME`: make an API key."""
 
+import argparse
 import random
 import secrets
 import sys
@@ -32,6 +33,11 @@ PROGRAM: Final = "gateway"
 LOOK_SECONDS: Final = 2.0
 """How often the brokers are asked and the file of keys is looked at."""
 ASK_TIMEOUT_SECONDS: Final = 2.0
+
+_HELP: Final = """Takes events in over HTTP, or from RabbitMQ, until SIGTERM; `keygen NAME` makes
+an API key, see `keygen --help`. Settings: ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS,
+ALDEBARAN_STREAMS_DIR, ALDEBARAN_API_KEYS_FILE, ALDEBARAN_HTTP_PORT (the pages /docs,
+/healthz/ready and /metrics too); all of them in docs/settings.md."""
 
 _NO_KEYS: Final = (
     "no API keys: make one with `python -m services.gateway keygen NAME`, put its entry under "
@@ -66,6 +72,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     """Run the gateway until it is told to stop; return the exit code."""
     if arguments[:1] == ["keygen"]:
         return keygen(arguments[1:])
+    argparse.ArgumentParser("python -m services.gateway", description=_HELP).parse_args(arguments)
     settings, clock = read_settings(GatewaySettings), SystemClock()
     producer = Producer(settings, PROGRAM)
     try:

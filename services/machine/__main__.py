@@ -1,10 +1,12 @@
 """`python -m services.machine run | jars | classes | clean-state`."""
 
+import argparse
 import os
 import sys
 from collections.abc import Mapping
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Final
 
 from services.backbone.settings import read_settings
 from services.backbone.spelling import sentence, unknown_settings
@@ -23,8 +25,8 @@ from services.machine.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds
 from services.machine.welcome import welcome
 
-USAGE = "usage: python -m services.machine run | jars | classes | clean-state"
-EXIT_USAGE = 64
+_HELP: Final = """Aldebaran on one machine: what `make` calls. Settings: ALDEBARAN_HOME,
+ALDEBARAN_CHANNELS, ALDEBARAN_PORT_...; all of them in docs/settings.md."""
 
 
 def run() -> int:
@@ -132,11 +134,12 @@ def main(arguments: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a terminal need not know every letter
             stream.reconfigure(errors="replace")
-    if len(arguments) != 1 or arguments[0] not in commands:
-        sys.stderr.write(USAGE + "\n")
-        return EXIT_USAGE
+    parser = argparse.ArgumentParser("python -m services.machine", description=_HELP)
+    told = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in commands.items():
+        told.add_parser(name, help=command.__doc__)
     try:
-        return commands[arguments[0]]()
+        return commands[parser.parse_args(arguments).command]()
     except MachineProblem as problem:
         sys.stderr.write(f"aldebaran: {problem}\n")
         return 1

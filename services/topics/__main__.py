@@ -1,8 +1,9 @@
 """`python -m services.topics`: create the topics of all declared streams and of the core."""
 
+import argparse
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
@@ -20,6 +21,9 @@ from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import load_streams
 from services.contracts.topics import Topic, core_topics, shared_topics, stream_topics
 
+_HELP: Final = """Creates the topics of every stream in ALDEBARAN_STREAMS_DIR and of the core on
+ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, gives those more partitions that are to have more, changes
+nothing else, and ends. All settings are in docs/settings.md."""
 AGAIN_SECONDS: Final = 1.0
 
 
@@ -72,8 +76,9 @@ def patiently(
             clock.wait(threading.Event(), AGAIN_SECONDS)
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Declare the topics; say which were created or have more partitions now."""
+    argparse.ArgumentParser("python -m services.topics", description=_HELP).parse_args(arguments)
     settings = read_settings(TopicsSettings)
     try:
         topics = declared_topics(settings)
@@ -88,4 +93,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

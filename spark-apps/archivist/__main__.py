@@ -1,8 +1,10 @@
 """`python -m archivist`: archives, keeps aside and accounts until it is told to stop."""
 
+import argparse
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -34,6 +36,10 @@ from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.topics import ACCOUNTS, rejected
 
+_HELP: Final = """Files every stream, alert and delivery as Parquet in ALDEBARAN_ARCHIVIST_ARCHIVE,
+keeps aside what no watch judged, and accounts, until SIGTERM. Settings:
+ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, ALDEBARAN_STREAMS_DIR, ALDEBARAN_HTTP_PORT (/healthz/ready,
+/metrics); all of them in docs/settings.md."""
 CANCEL_EVERY_SECONDS: Final = 0.2
 BROKEN_OFF: Final = (Py4JError, OSError)
 """What py4j raises where Java ends within a call, or before it."""
@@ -44,8 +50,9 @@ Streams = dict[str, StreamDeclaration]
 Accounts = dict[str, AccountDeclaration]
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Read the settings, run until SIGTERM, return the exit code."""
+    argparse.ArgumentParser(prog="archivist", description=_HELP).parse_args(arguments)
     settings = read_settings(ArchivistSettings)
     os.nice(settings.archivist_niceness)
     return run("archivist", settings, partial(keep, settings))
@@ -161,4 +168,4 @@ def _turn_until_stop(rounds: Rounds, settings: ArchivistSettings, life: Life) ->
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

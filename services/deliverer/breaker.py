@@ -34,6 +34,8 @@ class _Circuit:
     open_until: float | None = None
     asked_until: float = -math.inf
     """When the time ends that the destination asked for."""
+    look_at: float = -math.inf
+    """When it is worth looking for something to send there."""
     probing: bool = False
     unused: bool = False
     """Nothing was left to send when it was looked for, long after the last failure."""
@@ -105,7 +107,9 @@ class Breakers:
         return [
             key
             for key, each in self._circuits.items()
-            if each.open_until is not None and now >= each.open_until and not each.probing
+            if each.open_until is not None
+            and now >= max(each.open_until, each.look_at)
+            and not each.probing
         ]
 
     def probe(self, destination: str) -> None:
@@ -116,10 +120,17 @@ class Breakers:
         if not self.closed(destination):
             self._circuits[destination].probing = True
 
-    def nothing_waits(self, destination: str, now: float) -> None:
-        """Note that nothing was there for a probe; before `told_seconds` are over, retries may."""
+    def nothing_waits(self, destination: str, now: float, again_seconds: float) -> None:
+        """Note that nothing was there for a probe; before `told_seconds` are over, retries may.
+
+        Nobody looks for `again_seconds`: each look is a statement, and a storm to others wakes us
+        hundreds of times a second.
+        """
         circuit = self._circuits.get(destination)
-        if circuit is not None and now - circuit.opened_at > self._told_seconds:
+        if circuit is None:
+            return
+        circuit.look_at = now + again_seconds
+        if now - circuit.opened_at > self._told_seconds:
             circuit.unused = True
 
     def note(self, destination: str, send: Send) -> None:

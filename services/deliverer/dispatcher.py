@@ -50,8 +50,9 @@ class Dispatcher:
     in_flight: dict[tuple[str, int], "asyncio.Task[None]"] = field(default_factory=dict)
     """Claims whose end is not recorded yet, by delivery id and fence; their tasks may be over."""
     stopping: bool = False
-    paused: bool = False
-    """A person has stopped the channel: nothing is claimed, and sends in flight finish."""
+    paused: bool = True
+    """A person has stopped the channel, as far as is known, which at the start is nothing: nothing
+    is claimed, and sends in flight finish."""
     turned_at: float = 0.0
     _more: bool = True
     _look_at: float = 0.0
@@ -135,7 +136,8 @@ class Dispatcher:
             if await self._claim(self.claims.due(Due(1, only=only))):
                 self.breakers.probe(destination)
             else:
-                self.breakers.nothing_waits(destination, self.clock.monotonic_seconds())
+                now = self.clock.monotonic_seconds()
+                self.breakers.nothing_waits(destination, now, self.idle_seconds)
 
     async def _claim_due(self) -> None:
         while self._more and self._free("") and (places := self._places()):

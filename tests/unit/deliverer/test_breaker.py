@@ -124,23 +124,23 @@ def test_what_had_nothing_to_send_is_told_no_more_and_gets_a_probe_only() -> Non
     breakers = new_breakers()
     for _ in range(LIMIT):
         breakers.note("x", Send(DOWN, 0.0, 0.0))
-    breakers.nothing_waits("x", TOLD_SECONDS)
+    breakers.nothing_waits("x", TOLD_SECONDS, 0.0)
     later = TOLD_SECONDS + 1.0
     assert [each.destination for each in breakers.standing(later)] == ["x"]
-    breakers.nothing_waits("x", later)
+    breakers.nothing_waits("x", later, 0.0)
     assert breakers.standing(later) == []
     assert breakers.due_probes(later) == breakers.open_destinations() == ["x"]
     breakers.probe("x")
     assert [each.destination for each in breakers.standing(later)] == ["x"]
     breakers.note("x", Send(DOWN, later, later + 1.0))
-    breakers.nothing_waits("x", later + TOLD_SECONDS)
+    breakers.nothing_waits("x", later + TOLD_SECONDS, 0.0)
     assert [each.destination for each in breakers.standing(later + TOLD_SECONDS)] == ["x"]
 
 
 def test_time_asked_for_is_told_of_until_it_is_over() -> None:
     breakers = new_breakers()
     breakers.note("x", Send(Refused("busy", 600.0), 0.0, 0.0, 600.0))
-    breakers.nothing_waits("x", 599.0)
+    breakers.nothing_waits("x", 599.0, 0.0)
     assert [each.destination for each in breakers.standing(599.0)] == ["x"]
     assert breakers.standing(601.0) == []
 

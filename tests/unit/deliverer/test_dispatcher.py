@@ -86,14 +86,22 @@ def _claim(one: Delivery) -> Claim:
 
 @asynccontextmanager
 async def running(
-    claims: Claims, clock: Clock | None = None, sweep_seconds: float = 3600.0
+    claims: Claims,
+    clock: Clock | None = None,
+    sweep_seconds: float = 3600.0,
+    paused: bool | None = False,
 ) -> AsyncIterator[Dispatcher]:
-    """Run a dispatcher, which looks by itself at its start and each `sweep_seconds`."""
+    """Run a dispatcher, which looks by itself at its start and each `sweep_seconds`.
+
+    With `paused` None it was not told yet whether its channel is stopped.
+    """
     clock = clock or SystemClock()
     settings = DelivererSettings(channel="log", sweep_seconds=sweep_seconds)
     channel = LogChannel(LogSettings(), clock)
     parts = assemble(settings, channel, clock, asyncio.get_running_loop().create_task)
     parts.dispatcher.claims = claims
+    if paused is not None:
+        parts.dispatcher.heed(paused)
     task = asyncio.create_task(parts.dispatcher.run())
     try:
         yield parts.dispatcher
@@ -136,6 +144,35 @@ async def test_sends_that_end_all_the_time_put_off_no_look() -> None:
             await others_run()
         assert sender.sent == 201
         assert claims.looks == 1 + 10
+
+
+async def test_nothing_is_claimed_before_it_is_known_whether_the_channel_is_stopped() -> None:
+    claims, sender = AllNew(), AtOnce()
+    async with running(claims, paused=None) as dispatcher:
+        dispatcher.sender, dispatcher.announcer = sender, Silent()
+        assert await dispatcher.take([claims.add(delivery(1))]) == set()
+        await others_run()
+        assert (claims.looks, sender.sent) == (0, 0)
+        dispatcher.heed(paused=False)
+        await claims.looked.wait()
+
+
+async def test_an_open_breaker_is_looked_for_no_more_often_than_the_ledger() -> None:
+    claims, clock, sender = AllNew(), ManualClock(), AtOnce()
+    async with running(claims, clock, sweep_seconds=10.0) as dispatcher:
+        dispatcher.sender, dispatcher.announcer = sender, Silent()
+        await claims.looked.wait()
+        down, now = Refused("is down", destination_down=True), clock.monotonic_seconds()
+        dispatcher.breakers.note("", Send(down, now, now, pause_seconds=1.0))
+        clock.move(1.0)
+        for _ in range(50):
+            dispatcher.look()
+            await others_run()
+        assert claims.looks == 2
+        clock.move(10.0)
+        dispatcher.look()
+        await others_run()
+        assert claims.looks == 3
 
 
 @pytest.mark.parametrize("paused", [True, False])

@@ -95,7 +95,7 @@ async def test_a_deliverer_that_has_nothing_more_to_send_leaves_nobody_alone() -
     await notices.tell()
     assert open_now() == 1
     clock.move(TOLD_SECONDS + 1)
-    breakers.nothing_waits("hook", clock.monotonic_seconds())
+    breakers.nothing_waits("hook", clock.monotonic_seconds(), 0.0)
     await notices.tell()
     assert told.breakers == [[("hook", "is down")], []]
     assert open_now() == 0

@@ -6,7 +6,7 @@ from typing import Final
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.fallbacks import Lost, Next, Told
 from services.contracts.ids import delivery_id
-from services.contracts.records import Alert, Delivery
+from services.contracts.records import Alert, Delivery, Malformed
 from services.lookout.digest import Digest
 from services.lookout.escalation import REPETITION_LIMIT, Tell
 from services.lookout.plans import read_plan
@@ -26,6 +26,12 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
     """
     if lost.acknowledged:
         return Next(_decision(lost, "not needed", "the alert is acknowledged"))
+    try:
+        sent = Delivery.decode(lost.record.encode())
+        digest = _digest(lost, sent)
+    except Malformed as error:
+        why = f"what failed cannot be read, and is told to nobody else: {_cut(str(error))}"
+        return Next(_decision(lost, "exhausted", why), exhausted=True)
     instruction = read_plan(lost.plan, Target(lost.channel, lost.recipient), routes)
     for place, target in enumerate(instruction.fallback):
         named = _named(lost, target, lost.repetition)
@@ -39,8 +45,7 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
         instead = replace(
             instruction, target=target, fallback=rest, grouping=None, asked_at=lost.tried_at
         )
-        sent = Delivery.decode(lost.record.encode())
-        message = tell(sent.alert, instead, number, _opening(lost), lost.now, _digest(lost, sent))
+        message = tell(sent.alert, instead, number, _opening(lost), lost.now, digest)
         why = f"{target.channel} to {target.recipient} is told instead, after: {_reason(lost)}"
         return Next(_decision(lost, "next", why), message)
     why = f"no fallback is left, after: {_reason(lost)}"
@@ -80,7 +85,10 @@ def _opening(lost: Lost) -> str:
 
 
 def _reason(lost: Lost) -> str:
-    said = lost.reason or "no reason is known"
+    return _cut(lost.reason or "no reason is known")
+
+
+def _cut(said: str) -> str:
     return said if len(said) <= REASON_LIMIT_CHARACTERS else said[:REASON_LIMIT_CHARACTERS] + "…"
 
 

@@ -1,9 +1,9 @@
 """From an alert to what is recorded: its deliveries, one per recipient, with fixed ids."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.contracts.ids import delivery_id
@@ -22,6 +22,8 @@ ALERT_LIMIT_BYTES: Final = 900 * 1024
 """A delivery holds the alert and its text, and must fit a record of its topic (1 MiB)."""
 FANOUT_LIMIT_BYTES: Final = 64 * 1024 * 1024
 """All deliveries of one alert, so that they fit one transaction."""
+DEPTH_LIMIT: Final = 100
+"""Levels of an alert's values. Who reads a record gives up at 200, and a delivery adds some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ def fan_out(
     encoded = alert.encode()
     if len(encoded) > ALERT_LIMIT_BYTES:
         return Unusable("too_large", f"an alert has at most {ALERT_LIMIT_BYTES} bytes")
+    if _brackets(encoded) > DEPTH_LIMIT and _is_deeper(alert.values, DEPTH_LIMIT):
+        return Unusable("too_deep", f"an alert's values have at most {DEPTH_LIMIT} levels")
     at = datetime.fromtimestamp(now_ms / 1000, UTC)
     try:
         plan = trial_plan(alert, channels) if is_trial(alert) else decide(routes, alert, at)
@@ -70,6 +74,21 @@ def fan_out(
         inhibits=() if is_trial(alert) else inhibits(routes.inhibitions, alert, at),
         steps=begin(routes.escalations[name] for name in plan.escalations),
     )
+
+
+def _brackets(encoded: bytes) -> int:
+    return encoded.count(b"[") + encoded.count(b"{")
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    match value:
+        case dict():
+            inner: Iterable[Any] = value.values()
+        case list():
+            inner = value
+        case _:
+            return False
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
 
 
 def new_delivery(

@@ -44,9 +44,10 @@ UPDATE deliveries SET digest_id = %(after)s
 WHERE digest_id = %(before)s AND delivery_id <> %(before)s
 """
 _CARRY: Final = "UPDATE deliveries SET digest_id = delivery_id WHERE delivery_id = %(after)s"
-# An alert that a digest told has reached whom the digest has reached.
+# An alert that a digest told has reached whom the digest has reached, and has failed with it.
 _KNOWN: Final = """
-SELECT d.delivery_id, d.state = 'FAILED', d.alert_id, c.channel, c.recipient, c.state <> 'FAILED'
+SELECT d.delivery_id, d.alert_id, coalesce(c.channel, d.channel),
+  coalesce(c.recipient, d.recipient), coalesce(c.state, d.state) = 'FAILED'
 FROM deliveries d LEFT JOIN deliveries c ON c.delivery_id = coalesce(d.digest_id, d.delivery_id)
 WHERE d.alert_id = ANY(%s)
 """
@@ -93,7 +94,7 @@ class Told:
     """What was made of the alerts so far."""
 
     failed: dict[str, bool] = field(default_factory=dict)
-    """Deliveries of the alerts by id, and whether they have failed."""
+    """Deliveries of the alerts by id, and whether they, or the digests that tell them, failed."""
     reached: set[tuple[str, str, str]] = field(default_factory=set)
     """Alert, channel and recipient of what has not failed, in a message of its own or a digest."""
 
@@ -156,9 +157,9 @@ def _acknowledged(
 def _told(connection: Connection, alert_ids: Sequence[str]) -> Told:
     told = Told()
     for row in connection.execute(_KNOWN, (list(alert_ids),)):
-        delivery_id, failed, alert_id, channel, recipient, reached = row
+        delivery_id, alert_id, channel, recipient, failed = row
         told.failed[delivery_id] = failed
-        if reached:
+        if not failed:
             told.reached.add((alert_id, channel, recipient))
     return told
 

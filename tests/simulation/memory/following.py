@@ -114,9 +114,9 @@ class MemoryFallbacks:
         rows, told = self.tables.rows, Told()
         for row in rows.values():
             if row.alert_id in alert_ids:
-                told.failed[row.delivery_id] = row.state is State.FAILED
                 carrier = rows[row.digest_id or row.delivery_id]
-                if carrier.state is not State.FAILED:
+                told.failed[row.delivery_id] = carrier.state is State.FAILED
+                if not told.failed[row.delivery_id]:
                     told.reached.add((row.alert_id, carrier.channel, carrier.recipient))
         return told
 

@@ -8,7 +8,7 @@ from services.contracts.examples import Example, examples
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
 from services.contracts.topics import Topic
-from services.lookout.fanout import ALERT_LIMIT_BYTES, Unusable, fan_out
+from services.lookout.fanout import ALERT_LIMIT_BYTES, DEPTH_LIMIT, Unusable, fan_out
 from services.lookout.pipeline import decode
 from services.lookout.routing import Instruction, Route, Routes, Target, decide
 from services.lookout.standing import Standing
@@ -64,6 +64,20 @@ def test_the_largest_alert_fits_its_topic_as_a_delivery() -> None:
     assert all(len(each.encoded) + 4096 < limit for each in made.deliveries)
     larger = sample(summary=summary, values={"text": "x" * (room + 1)})
     assert isinstance(fan_out(larger, ROUTES, Standing(), 0), Unusable)
+
+
+@pytest.mark.parametrize("levels", [DEPTH_LIMIT, DEPTH_LIMIT + 1, 190, 197])
+def test_values_too_deep_for_a_delivery_are_unusable(levels: int) -> None:
+    nested: object = 1
+    for _ in range(levels - 1):
+        nested = [nested]
+    deep = Alert.decode(sample().model_copy(update={"values": {"a": nested}}).encode())
+    made = fan_out(deep, ROUTES, Standing(), 5)
+    if levels > DEPTH_LIMIT:
+        assert made == Unusable("too_deep", "an alert's values have at most 100 levels")
+    else:
+        assert isinstance(made, NewAlert)
+        assert Delivery.decode(made.deliveries[0].encoded).alert == deep
 
 
 def test_a_fan_out_that_no_transaction_carries_is_unusable() -> None:

@@ -215,6 +215,14 @@ def test_an_acknowledged_alert_needs_no_fallback() -> None:
     assert (follows.delivery, follows.decision.decided) == (None, "not needed")
 
 
+def test_what_cannot_be_read_is_told_to_nobody_else_and_ends_no_lookout() -> None:
+    nested = "[" * 199 + "]" * 199
+    deep = lost(PHONE).record.replace('"values":{', f'"values":{{"deep":{nested},')
+    follows = fall_back(lost(PHONE, record=deep), Told(), ROUTES, LATER.tell)
+    assert (follows.delivery, follows.exhausted) == (None, True)
+    assert "cannot be read" in follows.decision.why
+
+
 def test_a_digest_keeps_its_words() -> None:
     follows = fall_back(lost(PAGER, members=[ALERT.encode().decode()]), Told(), ROUTES, LATER.tell)
     assert follows.delivery is not None

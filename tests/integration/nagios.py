@@ -119,7 +119,7 @@ class Nagios:
         until(lambda: self.status().started_seconds and self._reads_as(pid), "Nagios runs")
 
     def _reads_as(self, pid: int) -> bool:
-        return f"nagios_pid={pid}" in self.status_file.read_text() and self._has_reader()
+        return f"nagios_pid={pid}" in self._status_text() and self._has_reader()
 
     def _has_reader(self) -> bool:
         try:
@@ -129,9 +129,14 @@ class Nagios:
         return True
 
     def status(self) -> Status:
-        if not self.status_file.exists():
-            return Status(0, 0)
-        return read_status(self.status_file.read_text().splitlines())
+        return read_status(self._status_text().splitlines())
+
+    def _status_text(self) -> str:
+        """Nagios removes the file of its earlier run while it starts."""
+        try:
+            return self.status_file.read_text()
+        except FileNotFoundError:
+            return ""
 
     def shown(self, recipient: str) -> Shown:
         return self.status().shown[Place.of(recipient)]

@@ -1,5 +1,6 @@
 """The keeper: does what time asks for, such as releasing what was silenced, on its own thread."""
 
+import math
 import threading
 from collections.abc import Sequence
 from typing import Final, Protocol
@@ -33,14 +34,16 @@ class Duty(Protocol):
 class Keeper:
     """Does its duties one after the other, every `interval_seconds`.
 
-    A duty that meets an outage does not stop the others. Two keepers at once, in two lookouts,
-    share the work: each duty takes rows that the other has not locked.
+    By the first go the others, and what comes in: it is done anew also within a round that takes
+    longer. A duty that meets an outage does not stop the others. Two keepers at once, in two
+    lookouts, share the work: each duty takes rows that the other has not locked.
     """
 
     def __init__(self, duties: Sequence[Duty], life: Life, interval_seconds: float) -> None:
         self._duties = duties
         self._life = life
         self._interval_seconds = interval_seconds
+        self._refreshed_at = -math.inf
         self._troubles: dict[str, str] = {}
         self._bug: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
@@ -62,20 +65,31 @@ class Keeper:
     def round(self) -> None:
         """Do every duty until nothing is left for it, or its turns are over."""
         for duty in self._duties:
-            try:
-                self._do(duty)
-                self._troubles.pop(duty.name, None)
-            except Transient as error:
-                self._troubles = self._troubles | {duty.name: str(error)}
-                log.warning("duty_tries_again", duty=duty.name, reason=str(error))
+            self._try(duty)
+
+    def _try(self, duty: Duty) -> None:
+        try:
+            self._do(duty)
+            self._troubles.pop(duty.name, None)
+        except Transient as error:
+            self._troubles = self._troubles | {duty.name: str(error)}
+            log.warning("duty_tries_again", duty=duty.name, reason=str(error))
 
     def _do(self, duty: Duty) -> None:
         for _ in range(TURNS_LIMIT):
+            self._refresh_before(duty)
             with metrics.DUTY_SECONDS.labels(duty.name).time():
                 done = duty.do()
             metrics.DUTY_ROWS.labels(duty.name).inc(done)
             if done == 0 or self._life.stop.is_set():
                 return
+
+    def _refresh_before(self, duty: Duty) -> None:
+        first, now = self._duties[0], self._life.clock.monotonic_seconds()
+        if duty is first:
+            self._refreshed_at = now
+        elif now - self._refreshed_at >= self._interval_seconds:
+            self._try(first)
 
     def _run(self) -> None:
         try:

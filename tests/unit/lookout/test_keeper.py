@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.service import Life
 from services.lookout.keeper import TURNS_LIMIT, Keeper
@@ -35,6 +36,20 @@ def test_a_duty_without_an_end_does_not_keep_the_others_waiting() -> None:
     endless, other = Chore("endless", [1] * 1000), Chore("other")
     Keeper([endless, other], Life(), 1.0).round()
     assert (endless.done, other.done) == (TURNS_LIMIT, 1)
+
+
+def test_a_long_round_refreshes_in_between_what_all_go_by() -> None:
+    clock = ManualClock()
+
+    @dataclass
+    class Slow(Chore):
+        def do(self) -> int:
+            clock.move(0.4)
+            return super().do()
+
+    first, slow = Chore("first"), Slow("slow", [1] * 9)
+    Keeper([first, slow], Life(clock=clock), 1.0).round()
+    assert (first.done, slow.done) == (1 + 3, 10)
 
 
 def test_an_outage_of_one_duty_is_shown_until_it_goes_well_again() -> None:

@@ -2,7 +2,7 @@
 
 import json
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -14,13 +14,14 @@ ROOT: Final = Path(__file__).parents[3]
 FIGURES_FILE: Final = Path(__file__).with_name("figures.yaml")
 BENCH_FILE: Final = ROOT / "docs" / "reports" / "bench.json"
 PARTS_FILE: Final = ROOT / "docs" / "reports" / "parts.json"
-BROKER_TIMES: Final = 4
-"""How often the broker handles an event in the measured system: one copy, three readers."""
 DELIVERIES: Final = 3
 """Deliveries of an alert in the measured system."""
 RULE: Final = "over-purchase"
 OWN_ENGINES: Final = ("single", "real-time", "")
 """What the bench calls one auditor; older reports did not name it."""
+
+
+SERVICES: Final = ("gateway", "lookout", "deliverers", "others")
 
 
 class Figure(BaseModel):
@@ -33,13 +34,17 @@ class Figure(BaseModel):
     origin: str = Field(alias="from", pattern=r"^(measured: .+|assumed.*)$")
 
 
+Named = dict[str, Figure]
+
+
 @dataclass(frozen=True)
 class Figures:
     """All figures, named with their units."""
 
     rule_cpu_us: Figure
     gateway_cpu_us: Figure
-    broker_cpu_us: Figure
+    broker_write_cpu_us: Figure
+    broker_read_cpu_us: Figure
     archivist_cpu_us: Figure
     alert_cpu_us: Figure
     delivery_cpu_us: Figure
@@ -67,58 +72,89 @@ def read_figures(
     known = {each.name for each in fields(Figures)}
     if wrong := read.keys() ^ known:
         raise ValueError(f"{file.name}: missing or unknown figures: {', '.join(sorted(wrong))}")
-    return Figures(**read | of_parts(read, parts) | measured(bench))
+    return Figures(**read | of_parts(read, parts) | of_bench(read, bench))
 
 
-def measured(bench: Path) -> dict[str, Figure]:
+def of_bench(read: Named, bench: Path) -> Named:
     """Return the figures that a report of the bench has; none where there is no such report."""
-    try:
-        report = json.loads(bench.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    drained = report.get("drain", []) if isinstance(report, Mapping) else []
-    rows = [each for each in drained if _is_rule(each)]
+    report = _report(bench)
+    parts = (_drained, _taken_in, _opened)
+    return {name: each for part in parts for name, each in part(read, report, bench.name).items()}
+
+
+def _drained(read: Named, report: Mapping[str, Any], name: str) -> Named:
+    rows = [each for each in report.get("drain", []) if _is_rule(each)]
     if not rows:
         return {}
     visits = "once" if len(rows) == 1 else f"{len(rows)} times, the median"
-    origin = f"measured: docs/reports/{bench.name}, draining {rows[0]['events']:,} events {visits}"
-    told = {
-        "rule_cpu_us": ("cpu_us_per_event", "one auditor, over-purchase watch"),
-        "broker_cpu_us": ("broker_cpu_us_per_event", "of the broker, for one reader"),
+    values = {
+        "rule_cpu_us": _median(rows, "cpu_us_per_event"),
+        "broker_read_cpu_us": _median(rows, "broker_cpu_us_per_event"),
     }
-    return {
-        name: Figure.model_validate(
-            {"value": value, "unit": f"µs of CPU per event, {of_what}", "from": origin}
-        )
-        for name, (key, of_what) in told.items()
-        if (value := statistics.median(row.get(key, 0) for row in rows)) > 0
-    }
+    origin = f"docs/reports/{name}, draining {rows[0]['events']:,} events {visits}"
+    return _measured(read, values, origin)
 
 
-def of_parts(read: Mapping[str, Figure], parts: Path) -> dict[str, Figure]:
+def _taken_in(read: Named, report: Mapping[str, Any], name: str) -> Named:
+    """Return what requests of many events cost; publishers of single ones cost far more."""
+    rows = report.get("gateway", [])
+    if not rows:
+        return {}
+    row = max(rows, key=lambda each: int(each["events_per_request"]))
+    values = {
+        "gateway_cpu_us": 1e6 / row["events_per_core_second"],
+        "broker_write_cpu_us": row.get("broker_cpu_us_per_event", 0.0),
+    }
+    origin = f"docs/reports/{name}, {row['events_per_request']} events a request"
+    return _measured(read, values, origin)
+
+
+def _opened(read: Named, report: Mapping[str, Any], name: str) -> Named:
+    """Return what a book takes, in memory or on disk, whichever is more."""
+    books = [each["books"] for each in report.get("books", [])]
+    if len(books) < 2:
+        return {}
+    values = {"book_bytes": max(report["bytes_per_open_book"].values())}
+    return _measured(read, values, f"docs/reports/{name}, {min(books):,} and {max(books):,} books")
+
+
+def of_parts(read: Named, parts: Path) -> Named:
     """Return the figures that a measurement of the whole system has; none without one."""
-    try:
-        found = json.loads(parts.read_text("utf-8"))
-    except (OSError, ValueError):
+    found = _report(parts)
+    if not found:
         return {}
     event, alert, memory = (
         found[name] for name in ("cpu_us_per_event", "cpu_us_per_alert", "memory_mebibytes")
     )
     values = {
-        "gateway_cpu_us": event["gateway"],
-        "broker_cpu_us": event["broker"] / BROKER_TIMES,
         "archivist_cpu_us": event["archivist"],
         # Of what Postgres does, half is for the alert and half for its deliveries.
         "alert_cpu_us": alert["lookout"] + alert["postgres"] / 2,
         "delivery_cpu_us": (alert["deliverers"] + alert["postgres"] / 2) / DELIVERIES,
-        "services_mebibytes": memory["gateway"]
-        + memory["lookout"]
-        + memory["deliverers"]
-        + memory["others"],
+        "services_mebibytes": sum(memory[each] for each in SERVICES),
     }
-    where = f"measured: docs/reports/{parts.name}, the whole system on {found['cores']} cores"
+    origin = f"docs/reports/{parts.name}, the whole system on {found['cores']} cores"
+    return _measured(read, values, origin)
+
+
+def _report(file: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def _median(rows: Sequence[Mapping[str, Any]], key: str) -> float:
+    return statistics.median(float(row.get(key, 0)) for row in rows)
+
+
+def _measured(read: Named, values: Mapping[str, float], where: str) -> Named:
+    """Return the values that were measured at all, each in its figure's unit."""
     return {
-        name: Figure.model_validate({"value": value, "unit": read[name].unit, "from": where})
+        name: Figure.model_validate(
+            {"value": round(value, 1), "unit": read[name].unit, "from": f"measured: {where}"}
+        )
         for name, value in values.items()
         if value > 0
     }

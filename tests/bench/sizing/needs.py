@@ -84,9 +84,11 @@ def cores(demand: Demand, figures: Figures) -> dict[str, float]:
     """Return the cores that each component takes at the peak."""
     readers = demand.auditors + READERS_BESIDE_AUDITORS
     deliveries = demand.alert_rate * demand.deliveries_per_alert
+    written = figures.broker_write_cpu_us.value * demand.replication
+    broker_us = written + figures.broker_read_cpu_us.value * readers
     micros = {
         "gateways": demand.rate * figures.gateway_cpu_us.value,
-        "brokers": demand.rate * figures.broker_cpu_us.value * (demand.replication + readers),
+        "brokers": demand.rate * broker_us,
         "auditors": demand.rate * figures.rule_cpu_us.value * demand.auditors,
         "archivist": demand.rate * figures.archivist_cpu_us.value,
         "lookout, deliverers, ledger": demand.alert_rate * figures.alert_cpu_us.value

@@ -66,9 +66,27 @@ def test_every_pod_of_an_install_on_mixed_nodes_is_told_which_it_may_have() -> N
 
 
 def test_three_brokers_are_never_on_one_node() -> None:
-    pod = pods(rendered(*setting("kafka.embedded.replicas=3")))["t-aldebaran-kafka"]
-    by_node = {each["topologyKey"]: each for each in pod["topologySpreadConstraints"]}
-    assert by_node["kubernetes.io/hostname"]["whenUnsatisfiable"] == "DoNotSchedule"
+    by_node = spread_of_brokers("replicas=3")["kubernetes.io/hostname"]
+    assert by_node["whenUnsatisfiable"] == "DoNotSchedule"
+    assert by_node["minDomains"] == 3
+
+
+@pytest.mark.parametrize("told", [["replicas=1"], ["replicas=3", "nodesApart=false"]])
+def test_brokers_may_share_a_node_where_they_must(told: list[str]) -> None:
+    by_node = spread_of_brokers(*told)["kubernetes.io/hostname"]
+    assert by_node["whenUnsatisfiable"] == "ScheduleAnyway"
+    assert "minDomains" not in by_node
+
+
+def test_brokers_are_not_spread_where_that_is_off() -> None:
+    assert not spread_of_brokers("replicas=3", "topologySpread=false")
+
+
+def spread_of_brokers(*told: str) -> dict[str, Object]:
+    """Return over what the brokers are spread, by the nodes' label."""
+    chosen = setting(*(f"kafka.embedded.{each}" for each in told))
+    pod = pods(rendered(*chosen))["t-aldebaran-kafka"]
+    return {each["topologyKey"]: each for each in pod.get("topologySpreadConstraints", [])}
 
 
 HOLDS_DATA = {"Kafka", "KafkaNodePool", "KafkaTopic", "Cluster"}

@@ -103,7 +103,8 @@ one wins over an earlier one. */}}
 {{- end }}
 {{- end -}}
 
-{{/* Where a pod may run: [root, part, values]. `nodesApart` in them: rather no pod than two on a node. */}}
+{{/* Where a pod may run: [root, part, values]. `minNodes` in them: rather no pod than two
+on a node. Kubernetes must hear how many nodes that takes: where it knows fewer, it would share them. */}}
 {{- define "aldebaran.placement" -}}
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
@@ -125,7 +126,12 @@ topologySpreadConstraints:
   {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - maxSkew: 1
     topologyKey: {{ $key }}
-    whenUnsatisfiable: {{ ternary "DoNotSchedule" "ScheduleAnyway" (and (eq $key "kubernetes.io/hostname") (default false $of.nodesApart)) }}
+    {{- if and (eq $key "kubernetes.io/hostname") $of.minNodes }}
+    minDomains: {{ $of.minNodes }}
+    whenUnsatisfiable: DoNotSchedule
+    {{- else }}
+    whenUnsatisfiable: ScheduleAnyway
+    {{- end }}
     labelSelector:
       matchLabels: {{ include "aldebaran.selector" (list $root $name) | nindent 8 }}
   {{- end }}

@@ -25,3 +25,17 @@ spec:
     matchLabels: {{ include "aldebaran.selector" (list $root $name) | nindent 6 }}
   endpoints: [{port: http, path: /metrics, interval: {{ $root.Values.monitoring.serviceMonitors.interval }}}]
 {{- end -}}
+
+{{/* Rules that look at this release only, and say so: another one in the same Prometheus would hide that
+a program is away, and an alert of both would be one: [namespace, text]. */}}
+{{- define "aldebaran.ownRules" -}}
+{{- $namespace := index . 0 -}}
+{{- $read := index . 1 | fromYaml -}}
+{{- range $read.groups -}}
+{{- range .rules -}}
+{{- $_ := set . "expr" (regexReplaceAll "aldebaran_[a-z_]+" .expr (printf "${0}{namespace=%q}" $namespace) | replace "}{" ",") -}}
+{{- $_ := set .labels "namespace" $namespace -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $read -}}
+{{- end -}}

@@ -1,0 +1,51 @@
+"""Several releases in one Prometheus: the rules and boards of each look at its own namespace."""
+
+import json
+import re
+
+from tests.chart.rendering import CASES, Object, needs_helm, rendered
+from tests.chart.test_chart_agrees_with_code import METRIC
+
+pytestmark = needs_helm
+
+SELECTED = re.compile(r'aldebaran_[a-z_]+\{namespace=(~?"[^"]+")')
+WITH_RULES = ("-n", "desk", *CASES["full"])
+
+
+def rules(*arguments: str) -> dict[str, Object]:
+    """Return the alerting rules that the chart makes, by name."""
+    return {
+        rule["alert"]: rule
+        for made in rendered(*arguments)
+        if made["kind"] == "PrometheusRule"
+        for group in made["spec"]["groups"]
+        for rule in group["rules"]
+    }
+
+
+def assert_only_of(selector: str, expression: str) -> None:
+    """Check that an expression takes no metric without this selector of its namespace."""
+    assert SELECTED.findall(expression) == [selector] * len(METRIC.findall(expression))
+
+
+def test_rules_look_at_their_own_namespace_and_name_it() -> None:
+    made = rules(*WITH_RULES)
+    assert {"AldebaranGatewayAway", "AldebaranEventsNeverRead"} <= made.keys()
+    for rule in made.values():
+        assert_only_of('"desk"', rule["expr"])
+        assert rule["labels"]["namespace"] == "desk"
+
+
+def test_boards_look_at_the_namespace_that_is_chosen() -> None:
+    boards = [
+        json.loads(text)
+        for made in rendered(*WITH_RULES)
+        if made["kind"] == "ConfigMap"
+        for name, text in made["data"].items()
+        if name.endswith(".json")
+    ]
+    assert len(boards) >= 5
+    for board in boards:
+        assert "namespace" in {each["name"] for each in board["templating"]["list"]}
+        for target in (target for panel in board["panels"] for target in panel["targets"]):
+            assert_only_of('~"$namespace"', target["expr"])

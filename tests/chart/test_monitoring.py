@@ -1,9 +1,11 @@
-"""Several releases in one Prometheus: the rules and boards of each look at its own namespace."""
+"""Rules and boards: those of several releases keep apart, and they know how the release runs."""
 
 import json
 import re
 
-from tests.chart.rendering import CASES, Object, needs_helm, rendered
+import pytest
+
+from tests.chart.rendering import CASES, Object, needs_helm, rendered, setting
 from tests.chart.test_chart_agrees_with_code import METRIC
 
 pytestmark = needs_helm
@@ -34,6 +36,12 @@ def test_rules_look_at_their_own_namespace_and_name_it() -> None:
     for rule in made.values():
         assert_only_of('"desk"', rule["expr"])
         assert rule["labels"]["namespace"] == "desk"
+
+
+@pytest.mark.parametrize(("batch", "still"), [(120, 600), (900, 1800), (3600, 7200)])
+def test_a_watch_stands_still_when_two_batches_are_over(batch: int, still: int) -> None:
+    made = rules(*WITH_RULES, *setting(f"auditor.batchSeconds={batch}"))
+    assert made["AldebaranWatchStandsStill"]["expr"].endswith(f"> {still}")
 
 
 def test_boards_look_at_the_namespace_that_is_chosen() -> None:

@@ -34,7 +34,7 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
       annotations:
-        aldebaran/declared: {{ include "aldebaran.declared" (list $root (ternary (list "streams" "watches") (list "streams") (eq $name "heartbeat"))) }}
+        aldebaran/declared: {{ include "aldebaran.declared" (list $root (ternary (list "streams" "watches") (list "streams") (eq $name "heartbeat"))) | quote }}
         {{- with $spec.podAnnotations }}
         {{- toYaml . | nindent 8 }}
         {{- end }}

@@ -19,8 +19,8 @@
 
 {{/* What selects a part's pods, and never changes: [root, part]. */}}
 {{- define "aldebaran.selector" -}}
-app.kubernetes.io/name: {{ include "aldebaran.name" (index . 0) }}
-app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/name: {{ include "aldebaran.name" (index . 0) | quote }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 

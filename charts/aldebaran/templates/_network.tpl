@@ -1,6 +1,6 @@
 {{/* All pods of this release, as a selector. */}}
 {{- define "aldebaran.releasePods" -}}
-{matchLabels: {app.kubernetes.io/name: {{ include "aldebaran.name" . }}, app.kubernetes.io/instance: {{ .Release.Name }}}}
+{matchLabels: {app.kubernetes.io/name: {{ include "aldebaran.name" . | quote }}, app.kubernetes.io/instance: {{ .Release.Name | quote }}}}
 {{- end -}}
 
 {{- define "aldebaran.ports" -}}

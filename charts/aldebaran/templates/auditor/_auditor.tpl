@@ -72,7 +72,7 @@ affinity:
 {{- define "aldebaran.podsOf" -}}
 topologyKey: {{ index . 2 }}
 labelSelector:
-  matchLabels: {app.kubernetes.io/instance: {{ (index . 0).Release.Name }}}
+  matchLabels: {app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}}
   matchExpressions: [{key: aldebaran/auditor, operator: In, values: {{ toJson (index . 1) }}}]
 {{- end -}}
 
@@ -146,7 +146,7 @@ executors. */}}
 metadata:
   labels:
     {{- include "aldebaran.labels" (list $root "executor") | nindent 4 }}
-    aldebaran/auditor: {{ index . 1 }}
+    aldebaran/auditor: {{ index . 1 | quote }}
   {{- with $auditor.podAnnotations }}
   annotations: {{ toYaml . | nindent 4 }}
   {{- end }}

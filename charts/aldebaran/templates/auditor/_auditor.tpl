@@ -95,6 +95,7 @@ labelSelector:
 {{- $_ := set $options "spark.executor.instances" ($auditor.executors.count | toString) -}}
 {{- $_ := set $options "spark.executor.cores" ($auditor.executors.cores | toString) -}}
 {{- $_ := set $options "spark.executor.memory" $auditor.executors.memory -}}
+{{- with include "aldebaran.executorOverhead" $root }}{{ $_ := set $options "spark.executor.memoryOverhead" . }}{{ end -}}
 {{- $_ := set $options "spark.executor.defaultJavaOptions" (include "aldebaran.javaOptions" $root) -}}
 {{- if and (eq $auditor.checkpoints.type "volume") (not $auditor.checkpoints.store) -}}
 {{- $volume := "spark.kubernetes.executor.volumes.persistentVolumeClaim.checkpoints" -}}
@@ -102,6 +103,17 @@ labelSelector:
 {{- $_ := set $options (printf "%s.options.claimName" $volume) (include "aldebaran.checkpointClaim" .) -}}
 {{- end -}}
 {{- $options | toJson -}}
+{{- end -}}
+
+{{/* What an executor asks for beside the heap where RocksDB's memory, and 256 MiB for Java itself, are
+more than Spark asks for by itself, which is more for the Python of an operator: root -> MiB, or nothing. */}}
+{{- define "aldebaran.executorOverhead" -}}
+{{- $name := "auditor_state_memory_mebibytes" -}}
+{{- $state := dig $name (dig $name 128 .Values.settings) .Values.auditor.settings | int -}}
+{{- $heap := divf (include "aldebaran.bytes" (printf "%si" (upper .Values.auditor.executors.memory))) 1048576 -}}
+{{- $share := ternary 0.4 0.1 (include "aldebaran.byOperator" . | empty | not) -}}
+{{- $needed := add $state 256 -}}
+{{- if gt $needed (max 384 (mulf $share $heap | int)) }}{{ $needed }}m{{ end -}}
 {{- end -}}
 
 {{/* What Spark asks for beside the heap so that an operator's driver has `resources.limits.memory`:

@@ -65,7 +65,7 @@ spec:
 serviceAccountName: {{ include "aldebaran.serviceAccount" $root }}
 automountServiceAccountToken: false
 enableServiceLinks: false
-terminationGracePeriodSeconds: {{ $spec.terminationGracePeriodSeconds }}
+terminationGracePeriodSeconds: {{ include "aldebaran.endSeconds" (list $root $spec) }}
 securityContext: {{ ternary (include "aldebaran.sparkSecurity" $root) (include "aldebaran.podSecurity" 10001) (eq $spec.image "spark") | nindent 2 }}
 {{- include "aldebaran.pullSecrets" $root }}
 {{- include "aldebaran.placement" (list $root $name $spec) }}
@@ -128,6 +128,14 @@ volumes:
   {{- with $spec.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- end -}}
+
+{{/* How long a program may take to end, at least what it takes to drain, and 10 s: [root, spec]. */}}
+{{- define "aldebaran.endSeconds" -}}
+{{- $spec := index . 1 -}}
+{{- $name := "drain_timeout_seconds" -}}
+{{- $drain := dig $name (dig $name 10 (index . 0).Values.settings) $spec.settings -}}
+{{- max $spec.terminationGracePeriodSeconds (addf $spec.preStopSeconds $drain 10 | ceil) -}}
 {{- end -}}
 
 {{/* A page inside the pod only is asked from inside the pod. */}}

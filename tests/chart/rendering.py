@@ -43,23 +43,26 @@ every_case: Final = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 @cache
-def helm(*arguments: str, version: str = NEWEST) -> subprocess.CompletedProcess[str]:
-    """Render the chart as release `t`."""
+def helm(
+    *arguments: str, version: str = NEWEST, chart: Path = CHART
+) -> subprocess.CompletedProcess[str]:
+    """Render a chart, ours if none is named, as release `t`."""
     assert HELM
-    command = [HELM, "template", "t", str(CHART), "--kube-version", version, *arguments]
+    command = [HELM, "template", "t", str(chart), "--kube-version", version, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
-def text_of(*arguments: str, version: str = NEWEST) -> str:
+def text_of(*arguments: str, version: str = NEWEST, chart: Path = CHART) -> str:
     """Return what the chart makes, as text."""
-    made = helm(*arguments, version=version)
+    made = helm(*arguments, version=version, chart=chart)
     assert made.returncode == 0, made.stderr
     return made.stdout
 
 
-def rendered(*arguments: str, version: str = NEWEST) -> list[Object]:
+def rendered(*arguments: str, version: str = NEWEST, chart: Path = CHART) -> list[Object]:
     """Return the objects that the chart makes."""
-    return [each for each in yaml.safe_load_all(text_of(*arguments, version=version)) if each]
+    text = text_of(*arguments, version=version, chart=chart)
+    return [each for each in yaml.safe_load_all(text) if each]
 
 
 def setting(*pairs: str) -> list[str]:

@@ -29,7 +29,7 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "aldebaran.labels" (list $root $name) | nindent 8 }}
+        {{- include "aldebaran.podLabels" (list $root $name) | nindent 8 }}
         {{- with $spec.podLabels }}
         {{- toYaml . | nindent 8 }}
         {{- end }}

@@ -24,16 +24,18 @@ app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
+{{/* Labels of a part's pods, which another version of the chart leaves as they are: else each would
+start all of them again: [root, part]. */}}
+{{- define "aldebaran.podLabels" -}}
+{{- mergeOverwrite (deepCopy (index . 0).Values.commonLabels) (include "aldebaran.selector" . | fromYaml) | toYaml -}}
+{{- end -}}
+
+{{/* Labels of a part's other objects: [root, part]. */}}
 {{- define "aldebaran.labels" -}}
 {{- $root := index . 0 -}}
-{{ include "aldebaran.selector" . }}
-app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
-app.kubernetes.io/part-of: aldebaran
-app.kubernetes.io/managed-by: {{ $root.Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
-{{- with $root.Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $first := dict "app.kubernetes.io/version" $root.Chart.AppVersion "app.kubernetes.io/part-of" "aldebaran" -}}
+{{- $last := dict "app.kubernetes.io/managed-by" $root.Release.Service "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version) -}}
+{{- mergeOverwrite $first (include "aldebaran.podLabels" . | fromYaml) $last | toYaml -}}
 {{- end -}}
 
 {{/* The whole name of one of our two images: [root, {repository, tag}]. */}}

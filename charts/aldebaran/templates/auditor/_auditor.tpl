@@ -157,7 +157,7 @@ executors. */}}
 {{- $auditor := $root.Values.auditor -}}
 metadata:
   labels:
-    {{- include "aldebaran.labels" (list $root "executor") | nindent 4 }}
+    {{- include "aldebaran.podLabels" (list $root "executor") | nindent 4 }}
     aldebaran/auditor: {{ index . 1 | quote }}
   {{- with $auditor.podAnnotations }}
   annotations: {{ toYaml . | nindent 4 }}

@@ -21,7 +21,7 @@ spec:
 {{- define "aldebaran.outdatedPod" -}}
 {{- $root := index . 0 -}}
 metadata:
-  labels: {{ include "aldebaran.labels" (list $root "outdated") | nindent 4 }}
+  labels: {{ include "aldebaran.podLabels" (list $root "outdated") | nindent 4 }}
 spec:
   restartPolicy: OnFailure
   serviceAccountName: {{ include "aldebaran.part" (list $root "auditor") }}

@@ -20,11 +20,12 @@ version: 1
 description: How warm it is in each hall.
 key: hall
 partitions: 6
+replication: 4
 retention_hours: 24
 fields:
   hall: {type: string}
 """
-COLD = HEAT.replace("heat", "cold").replace("partitions: 6\nretention_hours: 24\n", "")
+COLD = HEAT.replace("heat", "cold").replace("partitions: 6\nreplication: 4\nretention_hours: 24\n", "")
 Shapes = dict[str, tuple[int, int, dict[str, str]]]
 
 

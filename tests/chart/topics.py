@@ -14,8 +14,8 @@ HEAD: Final = (
     "# Made of the code by `make docs`: topics of the core, of each channel and each stream.\n"
 )
 ANY: Final = "any"
-DECLARED: Final = ("partitions", "retention_hours")
-"""What each stream says of its topics; copies are the chart's matter."""
+DECLARED: Final = ("partitions", "replication", "retention_hours")
+"""What each stream says of its topics; of copies the chart may ask for more."""
 
 
 def shape(topic: Topic) -> dict[str, Any]:

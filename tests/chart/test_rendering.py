@@ -260,6 +260,26 @@ def test_helm_test_tries_a_trade() -> None:
     assert trial["spec"]["containers"][0]["args"] == ["services.simulator.trial"]
 
 
+HEAT = "{stream: heat, partitions: 1}"
+WARM = "{watch: warm, streams: [heat]}"
+OF_ONES_OWN = {"streams": {"heat.yaml": HEAT}, "watches": {"warm.yaml": WARM}}
+
+
+@pytest.mark.parametrize(
+    "without",
+    [
+        {"tests": {"enabled": False}},
+        {"components": {"gateway": {"enabled": False}}},
+        {"auditor": {"enabled": False}},
+        OF_ONES_OWN,
+    ],
+    ids=lambda value: next(iter(value)),
+)
+def test_helm_test_is_not_there_where_no_alert_could_come(without: Object) -> None:
+    told = [f"--set-json={name}={json.dumps(value)}" for name, value in without.items()]
+    assert not [each for each in rendered(*told) if each["kind"] == "Pod"]
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -21,3 +21,12 @@
 {{- range $streams }}{{ $whole = append $whole (mergeOverwrite (deepCopy $made.defaults) .) }}{{ end -}}
 {{- toJson $whole -}}
 {{- end -}}
+
+{{/* Whether `helm test` has something to try: a gateway, and a watch of the stream that it sends to. */}}
+{{- define "aldebaran.tried" -}}
+{{- $read := list -}}
+{{- range include "aldebaran.watches" . | fromJsonArray }}{{ $read = concat $read .streams }}{{ end -}}
+{{- $there := list -}}
+{{- range include "aldebaran.specs" . | fromJsonArray }}{{ $there = append $there .name }}{{ end -}}
+{{- if and .Values.tests.enabled .Values.auditor.enabled (has "gateway" $there) (has "trades" $read) }}yes{{ end -}}
+{{- end -}}

@@ -58,10 +58,11 @@ def test_the_driver_knows_and_takes_every_setting(runner: str) -> None:
 
 @pytest.mark.parametrize("runner", OPERATORS)
 def test_drivers_and_executors_go_where_auditors_are_told_to_go(runner: str) -> None:
-    wanted = ("auditor.nodeSelector.disk=fast", "auditor.podAnnotations.note=stay")
-    for made in templates(made_by(runner, *wanted), runner):
+    wanted = ("nodeSelector.disk=fast", "podAnnotations.note=stay", "priorityClassName=first")
+    for made in templates(made_by(runner, *(f"auditor.{each}" for each in wanted)), runner):
         assert made["spec"]["nodeSelector"] == {"disk": "fast"}
         assert made["metadata"]["annotations"]["note"] == "stay"
+        assert made["spec"]["priorityClassName"] == "first"
 
 
 @pytest.mark.parametrize("runner", OPERATORS)

@@ -213,6 +213,23 @@ def test_executors_go_to_their_drivers_node_or_else_its_zone() -> None:
             assert named["values"] == [own]
 
 
+def test_an_auditor_and_its_executors_have_the_priority_that_is_named() -> None:
+    objects = rendered(*APART, *setting("auditor.priorityClassName=first"))
+    made = [pods(objects)["t-aldebaran-auditor-a"], *executor_templates(objects).values()]
+    assert {pod["priorityClassName"] for pod in made} == {"first"}
+
+
+def test_jobs_too_have_what_a_quota_asks_of_every_pod() -> None:
+    apache = setting("auditor.runner=apache", "auditor.checkpoints.sharedNode=true")
+    made = rendered(*apache, *setting("default.resources.limits.cpu=2"))
+    jobs = pods([each for each in made if each["kind"] in {"Job", "Pod"}])
+    assert {name.split("-")[2] for name in jobs} == {"topics", "outdated", "trial"}
+    for pod in jobs.values():
+        (container,) = pod["containers"]
+        assert container["resources"]["limits"]["cpu"] == 2
+        assert container["resources"]["requests"]["cpu"] in {"50m", "20m"}
+
+
 def test_the_second_auditor_waits_for_the_first_before_it_stops() -> None:
     made = pods(rendered())
     first, second = made["t-aldebaran-auditor-a"], made["t-aldebaran-auditor-b"]

@@ -103,6 +103,13 @@ one wins over an earlier one. */}}
 {{- end }}
 {{- end -}}
 
+{{/* What a short pod asks for, and what else a namespace's quota wants that `default` says, as limits of
+CPU: [root, CPU, memory, most memory]. */}}
+{{- define "aldebaran.shortResources" -}}
+{{- $own := dict "requests" (dict "cpu" (index . 1) "memory" (index . 2)) "limits" (dict "memory" (index . 3)) -}}
+{{- mergeOverwrite (deepCopy (index . 0).Values.default.resources) $own | toYaml -}}
+{{- end -}}
+
 {{/* Where a pod may run: [root, part, values]. `minNodes` in them: rather no pod than two
 on a node. Kubernetes must hear how many nodes that takes: where it knows fewer, it would share them. */}}
 {{- define "aldebaran.placement" -}}

@@ -174,6 +174,9 @@ spec:
   {{- with $auditor.tolerations }}
   tolerations: {{ toYaml . | nindent 4 }}
   {{- end }}
+  {{- with $auditor.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
   containers:
     - name: {{ index . 2 }}
       securityContext: {{ include "aldebaran.containerSecurity" $root | nindent 8 }}

@@ -35,7 +35,5 @@ spec:
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args: {{ prepend (index . 1) "engine.outdated" | toYaml | nindent 8 }}
       securityContext: {{ include "aldebaran.containerSecurity" $root | nindent 8 }}
-      resources:
-        requests: {cpu: 20m, memory: 32Mi}
-        limits: {memory: 128Mi}
+      resources: {{ include "aldebaran.shortResources" (list $root "20m" "32Mi" "128Mi") | nindent 8 }}
 {{- end -}}

@@ -1,8 +1,12 @@
 """What is drawn by chance can be drawn once and brought: then each rendering is the same."""
 
+import re
+import subprocess
+from pathlib import Path
+
 import yaml
 
-from tests.chart.rendering import Object, helm, needs_helm, rendered, setting
+from tests.chart.rendering import HELM, ROOT, Object, helm, needs_helm, rendered, setting
 
 pytestmark = needs_helm
 
@@ -53,3 +57,19 @@ def test_the_database_takes_keys_that_the_guide_has_drawn() -> None:
     assert password["secretName"] == "kept"
     asked = {item["key"] for item in password["items"]} | {"aldebaran_postgres_url"}
     assert asked == drawn_alone()["postgres"]["stringData"].keys()
+
+
+def test_the_guides_command_makes_secrets_that_argo_cd_leaves_alone(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "kubernetes.md").read_text("utf-8")
+    told = re.search(r"^helm (template .*?) \| kubectl -n aldebaran create", guide, re.M | re.S)
+    assert told and HELM
+    (values := tmp_path / "values.yaml").touch()
+    command = f"{HELM} {told[1]}".replace("my-values.yaml", str(values))
+    made = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    secrets = list(yaml.safe_load_all(made.stdout))
+    assert {each["metadata"]["name"] for each in secrets} == {"aldebaran-keys", "aldebaran-postgres"}
+    for each in secrets:
+        assert each["stringData"]
+        assert "app.kubernetes.io/instance" not in each["metadata"]["labels"]

@@ -250,6 +250,8 @@ def test_the_second_auditor_waits_for_the_first_before_it_stops() -> None:
         (["channels.pigeon.colour=grey"], "colour"),
         (["components.gateway.autoscaling.type=keda"], "hpa"),
         (["routes.other\\.yaml=x"], "routes.yaml"),
+        (["httpRoute.enabled=true"], "Set httpRoute.parentRefs"),
+        (["components.gateway.partitions=3"], "Remove components.gateway.partitions"),
         (["kafka.mode=external", "kafka.bootstrapServers=b:9095"], "kafka.ports has no 9095"),
         (
             [
@@ -264,6 +266,22 @@ def test_the_second_auditor_waits_for_the_first_before_it_stops() -> None:
 )
 def test_what_cannot_work_is_refused_with_what_to_do(settings: list[str], advice: str) -> None:
     assert advice in refusal(*settings)
+
+
+def test_a_door_may_be_for_all_hosts_of_a_domain() -> None:
+    door = setting("ingress.enabled=true", "ingress.host=*.example.com", "ingress.tlsSecret=tls")
+    (made,) = (each for each in rendered(*door) if each["kind"] == "Ingress")
+    assert [rule["host"] for rule in made["spec"]["rules"]] == ["*.example.com"]
+    assert [each["hosts"] for each in made["spec"]["tls"]] == [["*.example.com"]]
+
+
+def test_a_route_without_hosts_takes_those_of_its_gateway() -> None:
+    (made,) = (
+        each
+        for each in rendered(*setting("httpRoute.enabled=true", "httpRoute.parentRefs[0].name=g"))
+        if each["kind"] == "HTTPRoute"
+    )
+    assert "hostnames" not in made["spec"]
 
 
 def test_nobody_to_tell_is_refused() -> None:

@@ -1,11 +1,12 @@
 {{/* What Kubernetes or Kafka cannot change in an install that runs: refused before Helm has changed a
 part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 
-{{/* A quantity of storage in bytes, or nothing where its unit is none of these. */}}
+{{/* A quantity, which may be a number, in bytes, or nothing where its unit is none of these. */}}
 {{- define "aldebaran.bytes" -}}
 {{- $units := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
-{{- $unit := regexFind "[A-Za-z]*$" . -}}
-{{- if hasKey $units $unit }}{{ mulf (trimSuffix $unit . | float64) (index $units $unit) }}{{ end -}}
+{{- $quantity := toString . -}}
+{{- $unit := regexFind "[A-Za-z]*$" $quantity -}}
+{{- if hasKey $units $unit }}{{ mulf (trimSuffix $unit $quantity | float64) (index $units $unit) }}{{ end -}}
 {{- end -}}
 
 {{/* The StatefulSets of all auditors, as kubectl takes them: root. */}}

@@ -43,7 +43,7 @@ is the deliverer. `values` is where its values stand. */}}
 {{- define "aldebaran.sharedPartitions" -}}
 {{- $shared := dict -}}
 {{- range include "aldebaran.specs" . | fromJsonArray -}}
-{{- if .spec.partitions }}{{ $_ := set $shared .spec.topic .spec.partitions }}{{ end -}}
+{{- if and .spec.topic .spec.partitions }}{{ $_ := set $shared .spec.topic .spec.partitions }}{{ end -}}
 {{- end -}}
 {{- toJson $shared -}}
 {{- end -}}

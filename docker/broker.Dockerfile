@@ -19,7 +19,10 @@ COPY requirements-spark.lock ./
 RUN python3 -m venv /opt/aldebaran/venv \
  && /opt/aldebaran/venv/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
       --require-hashes -r requirements-spark.lock
-COPY services ./services
+# Only what fetches jars, so that a change of a service fetches none again.
+COPY services/contracts ./services/contracts
+COPY services/backbone ./services/backbone
+COPY services/machine ./services/machine
 COPY spark-apps/java ./spark-apps/java
 RUN ALDEBARAN_TOOLS=tools PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine jars \
  && mkdir -p /opt/kafka \

@@ -20,7 +20,10 @@ RUN python3 -m venv /opt/aldebaran/venv \
  && python3 -m venv /build/sbom \
  && /build/sbom/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
       --require-hashes -r sbom.lock
-COPY services ./services
+# Only what fetches jars, so that a change of a service fetches none again.
+COPY services/contracts ./services/contracts
+COPY services/backbone ./services/backbone
+COPY services/machine ./services/machine
 COPY spark-apps/java ./spark-apps/java
 # Driver and executors must find the same libraries, so they stand among Spark's own jars.
 RUN spark=$(echo /opt/aldebaran/venv/lib/python3*/site-packages/pyspark) \

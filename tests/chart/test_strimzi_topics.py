@@ -20,12 +20,13 @@ version: 1
 description: How warm it is in each hall.
 key: hall
 partitions: 6
-replication: 4
 retention_hours: 24
+replication: 4
 fields:
   hall: {type: string}
 """
-COLD = HEAT.replace("heat", "cold").replace("partitions: 6\nreplication: 4\nretention_hours: 24\n", "")
+SHAPE = "partitions: 6\nretention_hours: 24\nreplication: 4\n"
+COLD = HEAT.replace("heat", "cold").replace(SHAPE, "")
 Shapes = dict[str, tuple[int, int, dict[str, str]]]
 
 

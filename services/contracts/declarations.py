@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from services.contracts.records import describe
 from services.contracts.yaml_lines import check_growth, line_of
+from services.contracts.yaml_values import read_yaml
 
 FILE_LIMIT_BYTES: Final = 256 * 1024
 
@@ -43,7 +44,7 @@ def parse_declaration(kind: type[Declared], text: str, name: str) -> Declared:
         raise BadDeclaration(f"{name}: over {FILE_LIMIT_BYTES} bytes")
     try:
         check_growth(text)
-        return kind.model_validate(yaml.safe_load(text))
+        return kind.model_validate(read_yaml(text))
     except ValidationError as error:
         lines = sorted({line_of(text, item["loc"]) for item in error.errors()})
         where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"

@@ -9,6 +9,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    FiniteFloat,
     StringConstraints,
     model_validator,
 )
@@ -46,8 +47,8 @@ class FieldDeclaration(BaseModel):
     description: str = ""
     enum: tuple[str, ...] = ()
     max_length: Annotated[int, Field(ge=1, le=65_536)] = DEFAULT_MAX_LENGTH
-    minimum: float | None = None
-    maximum: float | None = None
+    minimum: FiniteFloat | None = None
+    maximum: FiniteFloat | None = None
 
     @model_validator(mode="after")
     def _rules_fit_the_type(self) -> Self:

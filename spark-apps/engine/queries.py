@@ -24,6 +24,8 @@ def check_select(what: str, sql: str, streams: Collection[str]) -> None:
         statements = [item for item in sqlglot.parse(sql, dialect="spark") if item]
     except sqlglot.errors.SqlglotError as error:
         raise Refused(f"{what}: the SQL cannot be read: {plain(error)}") from None
+    except RecursionError:
+        raise Refused(f"{what}: the SQL is nested too deep") from None
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         kinds = ", ".join(type(item).__name__.upper() for item in statements) or "nothing"
         raise Refused(f"{what}: the SQL must be one SELECT, it is: {kinds}")

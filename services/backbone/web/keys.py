@@ -28,6 +28,7 @@ from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.web.problems import unauthorized
 from services.contracts.records import Name, describe
+from services.contracts.yaml_values import read_yaml
 
 log = logger(__name__)
 
@@ -115,7 +116,7 @@ def load_keys(path: Path, kind: type[Key]) -> tuple[Key, ...]:
     """
     file: TypeAdapter[KeysFile[Key]] = TypeAdapter(KeysFile[kind])  # type: ignore[valid-type]  # the caller's own kind
     try:
-        keys = file.validate_python(yaml.safe_load(path.read_text())).keys
+        keys = file.validate_python(read_yaml(path.read_text())).keys
     except ValidationError as error:
         raise Refused(f"{path.name}: {describe(error)}") from None
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from services.backbone.errors import Refused
 from services.contracts.records import Name, describe
+from services.contracts.yaml_values import read_yaml
 
 SHIPPED_BINDINGS: Final = Path(__file__).with_name("bindings.yaml")
 OVERSIZED_SUFFIX: Final = ".oversized"
@@ -50,7 +51,7 @@ def load_bindings(path: Path, streams: Collection[str]) -> tuple[Binding, ...]:
         Refused: with the file, the place and the reason.
     """
     try:
-        bindings = BindingsFile.model_validate(yaml.safe_load(path.read_text())).bindings
+        bindings = BindingsFile.model_validate(read_yaml(path.read_text())).bindings
     except ValidationError as error:
         raise Refused(f"{path.name}: {describe(error)}") from None
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:

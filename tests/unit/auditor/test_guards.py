@@ -35,6 +35,7 @@ def test_shipped_sql_is_taken(name: str) -> None:
         ("CREATE TABLE x AS SELECT * FROM trades", "it is: CREATE"),
         ("SELECT * FROM secrets", "the SQL reads secrets; add it to `streams`"),
         ("SELECT (((", "the SQL cannot be read"),
+        ("SELECT " + "IF(a, 1, " * 60 + "2" + ")" * 60, "the SQL is nested too deep"),
         ("SELECT reflect('java.lang.System', 'getenv', 'HOME') FROM trades", "calls reflect; it"),
         ("SELECT `try_reflect` /* x */ ('a', 'b') FROM trades", "the SQL calls try_reflect"),
         ("SELECT JAVA_METHOD('a', 'b') FROM trades", "the SQL calls java_method"),

@@ -26,6 +26,9 @@ def test_digest_follows_every_byte_and_no_other_file(tmp_path: Path) -> None:
 @example("a: &a [1]\n" + "b: &b [*a, *a]\n" * 40)
 @example("a: 2026-99-99")
 @example("<<: [1]")
+@example("!!bool maybe")
+@example("a: !!int ''")
+@example("!!timestamp foo")
 def test_any_text_that_is_no_watch_is_refused_by_its_name(text: str) -> None:
     with pytest.raises(BadDeclaration, match=r"^mine\.yaml"):
         parse_watch(text, "mine.yaml")

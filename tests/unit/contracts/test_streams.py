@@ -1,5 +1,6 @@
 """Declared streams: wrong files are refused with a reason, right ones give both schemas."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,10 @@ def declared(folder: Path, **changes: object) -> Path:
         ({"colour": "red"}, "colour: Extra inputs are not permitted"),
         ({"fields": {"host": {"type": "text"}}}, "fields.host.type"),
         ({"defaults": [{"field": "host"}]}, "either a value or a field to copy"),
+        (
+            {"fields": {"host": {"type": "string"}, "n": {"type": "long", "maximum": math.inf}}},
+            "fields.n.maximum: Input should be a finite number",
+        ),
     ],
 )
 def test_a_wrong_declaration_is_refused_with_file_and_reason(

@@ -22,6 +22,7 @@ def test_the_shipped_binding_feeds_a_declared_stream_from_the_known_exchange() -
         ("bindings: [{exchange: e, queue: q, stream: trades, kind: x}]", "bindings.0.kind"),
         ("bindings:\n" + 2 * "- {exchange: e, queue: q, stream: trades}\n", "the same queue"),
         ("a: b: c", "bindings.yaml"),
+        ("bindings: !!bool maybe", "'maybe' is no bool"),
     ],
 )
 def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, said: str) -> None:

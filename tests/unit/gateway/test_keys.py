@@ -96,6 +96,7 @@ def write(path: Path, *keys: SenderKey) -> None:
         ("keys: [{name: a, key: plain, streams: [t]}]", "key"),
         ("nothing", "keys.yaml"),
         ("a: b: c", "keys.yaml"),
+        ("keys: !!bool maybe", "'maybe' is no bool"),
         ("\x00", "keys.yaml"),
     ],
 )

@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from auditor.guards import RULE
-from engine.columns import KEEP_NULLS, now_ms, short, short_enough, text
+from engine.columns import KEEP_NULLS, now_ms, short, short_enough, short_text, text
 from engine.ids import digest
 from engine.own_classes import java_column, own_classes
 from services.contracts.fields import HEARTBEAT_PREFIX
@@ -67,7 +67,6 @@ def value_columns(columns: Iterable[str], watch: WatchDeclaration) -> list[str]:
 
 def _alert(found: DataFrame, watch: WatchDeclaration, auditor: str, whole: bool) -> Column:
     values = [F.col(f"`{name}`") for name in value_columns(found.columns, watch) if whole]
-    ids = F.slice(F.col(watch.event_ids), 1, EVENT_IDS_MAX) if watch.event_ids else None
     no_ids = F.array().cast("array<string>")
     return F.struct(
         F.lit(1).alias("version"),
@@ -78,11 +77,19 @@ def _alert(found: DataFrame, watch: WatchDeclaration, auditor: str, whole: bool)
         F.struct(*(short(column) for column in watch.key)).alias("key"),
         F.struct(*(short(column) for column in watch.labels)).alias("labels"),
         F.struct(F.lit(watch.rule).alias(RULE), *values).alias("values"),
-        (F.coalesce(ids, no_ids) if whole and ids is not None else no_ids).alias("event_ids"),
+        (_event_ids(watch.event_ids, no_ids) if whole else no_ids).alias("event_ids"),
         F.unix_millis(APPENDED_AT).alias("appended_at_ms"),
         now_ms().alias("detected_at_ms"),
         F.lit(auditor).alias("auditor"),
     )
+
+
+def _event_ids(column: str | None, otherwise: Column) -> Column:
+    """The record takes texts of a limited length: no alert is lost for an id that has none."""
+    if column is None:
+        return otherwise
+    given = F.slice(F.filter(F.col(column), F.isnotnull), 1, EVENT_IDS_MAX)
+    return F.coalesce(F.transform(given, short_text), otherwise)
 
 
 def _severity(watch: WatchDeclaration) -> Column:

@@ -22,7 +22,12 @@ def text(column: str) -> Column:
 
 def short(column: str) -> Column:
     """Return a column as text of at most `SHORT_TEXT_MAX` characters, under its own name."""
-    return F.substring(text(column), 1, SHORT_TEXT_MAX).alias(column)
+    return short_text(text(column)).alias(column)
+
+
+def short_text(value: Column) -> Column:
+    """Return the first `SHORT_TEXT_MAX` characters of a text."""
+    return F.substring(value, 1, SHORT_TEXT_MAX)
 
 
 def now_ms() -> Column:

@@ -98,6 +98,13 @@ def test_long_texts_and_lists_are_cut(spark: SparkSession) -> None:
     assert len(found.event_ids) == EVENT_IDS_MAX
 
 
+def test_event_ids_that_no_record_takes_lose_no_alert(spark: SparkSession) -> None:
+    given = [None, "é" * 5000, *(f"e{i}" for i in range(2000)), None]
+    found = alert(spark, ids=given).event_ids
+    assert found == ["é" * 512, *(f"e{i}" for i in range(EVENT_IDS_MAX - 1))]
+    assert alert(spark, ids=None).event_ids == alert(spark, ids=[None]).event_ids == []
+
+
 def test_record_that_no_broker_takes_loses_its_values(spark: SparkSession) -> None:
     value = bytes(message(spark, nothing="x" * RECORD_LIMIT_BYTES)["value"])
     assert len(value) < RECORD_LIMIT_BYTES

@@ -47,8 +47,11 @@ def keep(home: Path, declared: Declared) -> None:
 
 
 def forget(home: Path) -> None:
-    """Note that the watch does not run."""
-    (home / _FILE).unlink(missing_ok=True)
+    """Note that the watch does not run; what the disk refuses now, the next start does."""
+    try:
+        (home / _FILE).unlink(missing_ok=True)
+    except OSError as error:
+        log.warning("current_cannot_be_forgotten", file=str(home / _FILE), reason=str(error))
 
 
 def read_current(home: Path) -> Declared | None:

@@ -142,6 +142,11 @@ def test_last_good_declaration_is_kept_whole(watches: Path, tmp_path: Path) -> N
     assert read_current(tmp_path / "a" / "unusual-volume") is None
 
 
+def test_a_note_that_cannot_be_removed_ends_nothing(tmp_path: Path) -> None:
+    (tmp_path / "current.json").mkdir()
+    forget(tmp_path)
+
+
 @pytest.mark.parametrize("what", ["note", "folder"])
 @pytest.mark.parametrize(
     ("number", "expected"),

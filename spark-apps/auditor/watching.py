@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor import guards
-from auditor.current import all_current
+from auditor.current import all_current, forget
 from auditor.declared import Declarations, Declared, read_declarations
 from auditor.fleet import Fleet
 from auditor.job import Scene, own_phase, prepare, prepare_all, recipe_of
@@ -45,6 +45,10 @@ class Opening:
         """Whether nothing has run in this folder before: a refusal is best seen at once."""
         return not self.ran
 
+    def gone(self) -> list[str]:
+        """Return the watches that ran last, and were removed or paused since."""
+        return [name for name in sorted(self.ran) if not self.declarations.may_want(name)]
+
 
 def read_opening(settings: AuditorSettings) -> Opening:
     """Read what is declared and what ran last; takes no Spark.
@@ -81,6 +85,9 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
     """
     if opened.fresh:
         return Fleet(prepare_all(scene, opened.first.values()))
+    # Kept, they would come back with the first file that is bad at a start.
+    for name in opened.gone():
+        forget(scene.settings.checkpoints_here() / name)
     fleet = Fleet()
     for number, declared in enumerate(_ran_first(opened)):
         name = declared.name

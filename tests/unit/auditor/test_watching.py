@@ -126,6 +126,19 @@ def test_empty_folder_at_a_start_ends_nothing_that_ran(scene: Scene) -> None:
     assert set(read_opening(scene.settings).first) == {"over-purchase"}
 
 
+@pytest.mark.parametrize("paused", [True, False])
+def test_what_was_removed_or_paused_while_nobody_ran_comes_back_with_no_bad_file(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, paused: bool
+) -> None:
+    monkeypatch.setattr(watching, "prepare", _most_slots)
+    scene.ran("over-purchase", "unusual-volume")
+    path = scene.watches / "unusual-volume.yaml"
+    path.write_text(path.read_text() + "paused: true\n") if paused else path.unlink()
+    open_fleet(scene.job(), read_opening(scene.settings))
+    path.write_text("half a fi")
+    assert read_opening(scene.settings).ran == {"over-purchase"}
+
+
 def test_bad_stream_at_the_first_start_of_all_is_refused(scene: Scene) -> None:
     (scene.streams / "trades.yaml").write_text("{")
     with pytest.raises(Refused, match=r"trades\.yaml"):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from services.contracts.declarations import BadDeclaration
+from services.contracts.declarations import BadDeclaration, by_name
 from services.contracts.watches import WatchDeclaration, load_watch
 
 FILES_LIMIT: Final = 500
@@ -28,16 +28,17 @@ class WatchShelf:
 
     def all(self) -> Shelf:
         """Return every watch, by name."""
-        watches: dict[str, WatchDeclaration] = {}
-        files: dict[str, Path] = {}
+        read: dict[str, WatchDeclaration] = {}
         problems: list[str] = []
         for path in sorted(self.folder.glob("*.yaml"))[:FILES_LIMIT]:
             try:
-                declared = load_watch(path)
-                watches[declared.watch], files[declared.watch] = declared, path
+                read[path.name] = load_watch(path)
             except BadDeclaration as error:
                 problems.append(str(error))
-        return Shelf(dict(sorted(watches.items())), tuple(problems), files)
+        watches, twice = by_name(read, "watch", lambda declared: declared.watch)
+        files = {each.watch: self.folder / file for file, each in read.items()}
+        files = {name: files[name] for name in watches}
+        return Shelf(dict(sorted(watches.items())), (*problems, *twice.values()), files)
 
     def one(self, name: str) -> WatchDeclaration | None:
         """Return one watch, or None; alerts may be of watches that are gone."""

@@ -1,7 +1,7 @@
 """Reading declarations: a YAML file per thing, refused with file, line and reason."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -15,6 +15,7 @@ from services.contracts.yaml_values import read_yaml
 FILE_LIMIT_BYTES: Final = 256 * 1024
 
 Declared = TypeVar("Declared", bound=BaseModel)
+Thing = TypeVar("Thing")
 
 
 class BadDeclaration(ValueError):
@@ -71,6 +72,26 @@ def read_folder(
     if not found:
         raise BadDeclaration(f"no {what} is declared: {folder} has no *.yaml file")
     return found
+
+
+def by_name(
+    files: Mapping[str, Thing], what: str, name_of: Callable[[Thing], str]
+) -> tuple[dict[str, Thing], dict[str, str]]:
+    """Return by name what one file declares, and by file why others are not used.
+
+    Of two files with the same name neither counts: whichever did would take over unasked.
+    """
+    places: dict[str, list[str]] = {}
+    for file, thing in files.items():
+        places.setdefault(name_of(thing), []).append(file)
+    once = {name: files[found[0]] for name, found in places.items() if len(found) == 1}
+    problems = {
+        file: f"{file}: {what} {name} is declared twice: {', '.join(found)}"
+        for name, found in places.items()
+        for file in found
+        if name not in once
+    }
+    return once, problems
 
 
 def digest_of(*folders: Path) -> str:

@@ -9,7 +9,7 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.settling import Settling
-from services.contracts.declarations import BadDeclaration, digest_of
+from services.contracts.declarations import BadDeclaration, by_name, digest_of
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
 from services.heartbeat.metrics import WATCHES
@@ -46,17 +46,17 @@ def read_declared(streams_dir: Path, watches_dir: Path, before: Declared | None 
         if before is None:
             raise Refused(str(error)) from None
         return Declared(before.watches, before.streams, {"streams": str(error)})
-    watches: dict[str, WatchDeclaration] = {}
+    read: dict[str, WatchDeclaration] = {}
     problems: dict[str, str] = {}
     for path in sorted(watches_dir.glob("*.yaml")):
         try:
             watch = load_watch(path)
             watch.check_streams(streams)
-            if watch.watch in watches:
-                raise BadDeclaration(f"{path.name}: watch {watch.watch} is declared twice")
-            watches[watch.watch] = watch
+            read[path.name] = watch
         except BadDeclaration as error:
             problems[path.name] = str(error)
+    watches, twice = by_name(read, "watch", lambda watch: watch.watch)
+    problems |= twice
     if problems and before is not None:
         watches = {**before.watches, **watches}
     return Declared(_beating(watches), streams, problems)

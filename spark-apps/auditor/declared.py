@@ -13,7 +13,7 @@ from auditor.change import Face
 from auditor.checkpoint import fingerprint
 from auditor.rules import Row, read_rules
 from services.backbone.errors import Refused
-from services.contracts.declarations import BadDeclaration, digest_of
+from services.contracts.declarations import BadDeclaration, by_name, digest_of
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
 
@@ -73,19 +73,17 @@ def read_declarations(streams_folder: Path, watches_folder: Path) -> Declaration
         streams = load_streams(streams_folder)
     except BadDeclaration as error:
         raise Refused(str(error)) from None
-    watches: dict[str, Declared] = {}
+    read: dict[str, Declared] = {}
     problems: dict[str, str] = {}
     for path in sorted(watches_folder.glob("*.yaml")):
         try:
-            declared = read_watch(path, streams)
-            if declared.name in watches:
-                raise BadDeclaration(f"{path.name}: watch {declared.name} is declared twice")
-            watches[declared.name] = declared
+            read[path.name] = read_watch(path, streams)
         except (BadDeclaration, Refused) as error:
             problems[path.name] = str(error)
-    if not watches and not problems:
+    if not read and not problems:
         raise Refused(f"no watch is declared: {watches_folder} has no *.yaml file")
-    return Declarations(digest, watches, problems)
+    watches, twice = by_name(read, "watch", lambda declared: declared.name)
+    return Declarations(digest, watches, problems | twice)
 
 
 def read_watch(path: Path, streams: dict[str, StreamDeclaration]) -> Declared:

@@ -113,6 +113,17 @@ def test_bad_file_is_told_with_its_line_and_spoils_no_other(watches: Path) -> No
     assert "over-purchase.yaml, line " in declarations.problems["over-purchase.yaml"]
 
 
+@pytest.mark.parametrize("copy", ["a-copy.yaml", "z-copy.yaml"])
+def test_a_copy_of_the_same_name_takes_nothing_over(watches: Path, copy: str) -> None:
+    text = (watches / "over-purchase.yaml").read_text()
+    (watches / copy).write_text(text.replace("severity: critical", "severity: info"))
+    declarations = read_declarations(SHIPPED_STREAMS, watches)
+    assert set(declarations.watches) == {"unusual-volume"}
+    assert set(declarations.problems) == {"over-purchase.yaml", copy}
+    assert all(copy in said for said in declarations.problems.values())
+    assert declarations.may_want("over-purchase")
+
+
 def test_paused_watch_is_declared_but_not_wanted(watches: Path) -> None:
     edit(watches, "version: 1", "version: 1\npaused: true")
     declarations = read_declarations(SHIPPED_STREAMS, watches)

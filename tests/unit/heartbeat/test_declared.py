@@ -118,8 +118,17 @@ def beating() -> float | None:
 
 def test_the_same_watch_twice_is_told(scene: Scene) -> None:
     text = (scene.watches / "over-purchase.yaml").read_text()
-    (scene.watches / "twice.yaml").write_text(text)
-    assert "declared twice" in (scene.following().note() or "")
+    (scene.watches / "a-copy.yaml").write_text(text)
+    assert "declared twice: a-copy.yaml, over-purchase" in (scene.following().note() or "")
+
+
+def test_a_copy_of_the_same_name_takes_nothing_over(scene: Scene) -> None:
+    following = scene.following()
+    before = following.now.watches["over-purchase"]
+    text = (scene.watches / "over-purchase.yaml").read_text()
+    (scene.watches / "a-copy.yaml").write_text(text.replace("severity: critical", "severity: info"))
+    assert scene.settled(following)
+    assert following.now.watches["over-purchase"] == before
 
 
 names = st.sets(st.sampled_from("abc"))

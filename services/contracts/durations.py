@@ -52,18 +52,25 @@ def resolve(written: Mapping[str, str]) -> dict[str, int]:
     Raises:
         ValueError: a term is neither a span nor a name, or names stand for each other in a circle.
     """
-    return {name: _total(written, name, ()) for name in written}
+    known: dict[str, int] = {}
+    return {name: _total(written, name, (), known) for name in written}
 
 
-def _total(written: Mapping[str, str], name: str, above: tuple[str, ...]) -> int:
+def _total(
+    written: Mapping[str, str], name: str, above: tuple[str, ...], known: dict[str, int]
+) -> int:
+    """Each name is added up once: in a chain of sums the terms would double at each."""
+    if name in known:
+        return known[name]
     if name in above:
         raise ValueError(f"{' -> '.join((*above, name))}: a span cannot contain itself")
     terms = [term.strip() for term in written[name].split("+")]
     total = sum(
-        _total(written, term, (*above, name)) if term in written else milliseconds(term)
+        _total(written, term, (*above, name), known) if term in written else milliseconds(term)
         for term in terms
     )
-    return _within_limit(total, written[name])
+    known[name] = _within_limit(total, written[name])
+    return known[name]
 
 
 def _within_limit(span_ms: int, text: str) -> int:

@@ -157,6 +157,11 @@ def test_spans_may_stand_in_any_order() -> None:
     assert resolve({"a": "b + b", "b": "c + 1 second", "c": "1 second"})["a"] == 4000
 
 
+def test_each_span_of_a_long_chain_of_sums_is_added_up_once() -> None:
+    doubled = {f"d{i}": f"d{i + 1} + d{i + 1}" for i in range(38)}
+    assert resolve(doubled | {"d38": "1 millisecond"})["d0"] == 2**38
+
+
 @pytest.mark.parametrize("text", ["0 seconds", "4000 days", "1.5 hours", "-1 day", "day", "1day"])
 def test_spans_out_of_range_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"span of time|is not between"):

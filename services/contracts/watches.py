@@ -37,6 +37,9 @@ BOOK_AT_MS: Final = "at_ms"
 BEAT: Final = "$beat"
 """Stands in heartbeat events for the id of one heartbeat."""
 
+BEAT_LENGTH: Final = 25
+"""Characters of such an id."""
+
 TEST_SEND: Final = "test-send"
 """Names the alerts that people send to see whether a way to somebody works; no watch has it."""
 
@@ -234,23 +237,21 @@ class WatchDeclaration(BaseModel):
             )
         if self.book and (key := streams[self.streams[0]].key) in self.book.totals:
             raise BadDeclaration(f"watch {self.watch}: book: {key} is its key, and no total")
-        for stream, event in self.beat_events("beat"):
-            try:
-                streams[stream].event_model().model_validate(event)
-            except ValidationError as error:
-                raise BadDeclaration(
-                    f"watch {self.watch}: heartbeat event of {stream}: {describe(error)}"
-                ) from None
-            if BEAT not in str(self._raw_key(streams[stream], event)):
-                raise BadDeclaration(
-                    f"watch {self.watch}: heartbeat events of {stream} need {BEAT} in their "
-                    f"key {streams[stream].key}, which tells them from real events"
-                )
+        for beat in self.heartbeat.events if self.heartbeat else ():
+            self._check_beat(beat, streams[beat.stream])
 
-    def _raw_key(self, stream: StreamDeclaration, filled: dict[str, Any]) -> Scalar:
-        events = self.heartbeat.events if self.heartbeat else ()
-        matching = [item.event for item in events if item.filled("beat") == filled]
-        return matching[0][stream.key]
+    def _check_beat(self, beat: HeartbeatEvent, stream: StreamDeclaration) -> None:
+        try:
+            stream.event_model().model_validate(beat.filled("b" * BEAT_LENGTH))
+        except ValidationError as error:
+            raise BadDeclaration(
+                f"watch {self.watch}: heartbeat event of {stream.stream}: {describe(error)}"
+            ) from None
+        if not str(beat.event[stream.key]).startswith(BEAT):
+            raise BadDeclaration(
+                f"watch {self.watch}: heartbeat events of {stream.stream} need {BEAT} at the start "
+                f"of their key {stream.key}, which tells them from real events"
+            )
 
 
 def template_parts(template: str) -> list[tuple[str, str | None]]:

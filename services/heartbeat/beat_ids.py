@@ -5,10 +5,10 @@ from typing import Final
 from services.contracts.fields import HEARTBEAT_PREFIX
 from services.contracts.ids import digest
 from services.contracts.records import Alert
+from services.contracts.watches import BEAT_LENGTH
 
 _RUN_LENGTH: Final = 8
-_NUMBER_LENGTH: Final = 10
-_LENGTH: Final = len(HEARTBEAT_PREFIX) + _RUN_LENGTH + 1 + _NUMBER_LENGTH
+_NUMBER_LENGTH: Final = BEAT_LENGTH - len(f"{HEARTBEAT_PREFIX}-") - _RUN_LENGTH
 
 
 def run_name(instance: str, start_ms: int) -> str:
@@ -24,6 +24,6 @@ def beat_id(run: str, number: int) -> str:
 def answered_beat(alert: Alert) -> str | None:
     """Return the id of the beat that an answer is about; its key may carry more after the id."""
     for value in alert.key.values():
-        if value.startswith(HEARTBEAT_PREFIX) and len(value) >= _LENGTH:
-            return value[:_LENGTH]
+        if value.startswith(HEARTBEAT_PREFIX) and len(value) >= BEAT_LENGTH:
+            return value[:BEAT_LENGTH]
     return None

@@ -127,7 +127,9 @@ BEAT = {"kind": "request", "order_id": "$beat", "shares": 1, "client": "x", "sto
     ("event", "said"),
     [
         (BEAT, "event_id: Field required"),
-        (BEAT | {"event_id": "e", "order_id": "fixed"}, "need $beat in their key order_id"),
+        (BEAT | {"event_id": "e", "order_id": "fixed"}, "need $beat at the start of their key"),
+        (BEAT | {"event_id": "e", "order_id": "x-$beat"}, "need $beat at the start of their key"),
+        (BEAT | {"event_id": "$beat" + "e" * 110}, "event_id: String should have at most"),
         (BEAT | {"event_id": "e", "shares": 0}, "shares"),
     ],
 )

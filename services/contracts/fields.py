@@ -102,8 +102,7 @@ class FieldDeclaration(BaseModel):
 
     def _spark_rules(self, column: str) -> list[str]:
         if self.enum:
-            quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in self.enum)
-            return [f"{column} IN ({quoted})"]
+            return [f"{column} IN ({', '.join(map(_quoted, self.enum))})"]
         if self.type == "string":
             # Whoever has few bytes has few characters, and need not be gone through to count them.
             short = " OR ".join(
@@ -113,6 +112,10 @@ class FieldDeclaration(BaseModel):
         low, high = self.bounds
         rules = [f"{column} >= {low}"] if low is not None else []
         return rules + ([f"{column} <= {high}"] if high is not None else [])
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def _plain_text(value: str) -> str:

@@ -136,12 +136,14 @@ def test_reserved_texts_come_from_the_heartbeat_topic_only(spark: SparkSession) 
 
 
 def test_a_stream_may_list_all_of_its_texts(spark: SparkSession) -> None:
-    side = {"type": "string", "enum": ["buy", "sell"]}
+    allowed = ["buy", "it's", "a\\b", "\\u0041"]
+    side = {"type": "string", "enum": allowed}
     told = {"stream": "sides", "version": 1, "description": "x", "key": "side"}
     sides = StreamDeclaration.model_validate(told | {"fields": {"side": side}})
-    rows = [(json.dumps({"side": each}).encode(), EPOCH, "sides", 0) for each in ("buy", "hold")]
+    sent = [json.dumps({"side": each}).encode() for each in (*allowed, "hold", "A")]
+    rows = [(value, EPOCH, "sides", 0) for value in sent]
     found = valid_events(records(spark, [], *rows), sides, "1 minute")
-    assert [row["side"] for row in found.collect()] == ["buy"]
+    assert [row["side"] for row in found.collect()] == allowed
 
 
 LENGTH_MS = 75 * HOUR_MS

@@ -15,7 +15,10 @@ from pydantic import (
 )
 
 HEARTBEAT_PREFIX: Final = "~beat-"
-"""Text values that start so belong to heartbeats; nobody else may send them."""
+"""Text values that start so belong to heartbeats; nobody else's text may have it anywhere.
+
+Nor in large letters: the SQL of a watch may make its key of a part of a text, or of its `lower`.
+"""
 
 DEFAULT_MAX_LENGTH: Final = 256
 LONG_LIMIT: Final = 2**53
@@ -121,8 +124,8 @@ def _quoted(value: str) -> str:
 def _plain_text(value: str) -> str:
     if _CONTROL.search(value):
         raise ValueError("control characters are not allowed")
-    if value.startswith(HEARTBEAT_PREFIX):
-        raise ValueError(f"values that start with {HEARTBEAT_PREFIX} are reserved for heartbeats")
+    if HEARTBEAT_PREFIX in value.lower():
+        raise ValueError(f"texts with {HEARTBEAT_PREFIX} in them are reserved for heartbeats")
     return value
 
 

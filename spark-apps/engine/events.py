@@ -62,4 +62,7 @@ def _keeps_declaration(stream: StreamDeclaration) -> Column:
 
 
 def _is_reserved(column: str) -> Column:
-    return F.coalesce(F.col(column).startswith(HEARTBEAT_PREFIX), F.lit(False))
+    value = F.col(column)
+    # Few texts have the sign, and the others need not be made lower.
+    inside = value.contains(HEARTBEAT_PREFIX[0]) & F.lower(value).contains(HEARTBEAT_PREFIX)
+    return F.coalesce(inside, F.lit(False))

@@ -129,6 +129,8 @@ def test_reserved_texts_come_from_the_heartbeat_topic_only(spark: SparkSession) 
     rows = [
         request("~beat-forged", 5).record("trades"),
         request("diverted", 5, client="~beat-forged").record("trades"),
+        request("lowered", 5, client="~Beat-forged").record("trades"),
+        request("trimmed", 5, client=" ~beat-forged").record("trades"),
         request("~beat-true", 5).record("trades.heartbeat"),
         request("plain", 5).record("trades.heartbeat"),
     ]

@@ -106,3 +106,11 @@ def test_an_event_over_the_limit_is_invalid() -> None:
     answer = reader.read(b'"' + b"x" * EVENT_LIMIT_BYTES + b'"')
     assert isinstance(answer, Invalid)
     assert answer.reason == "too_large"
+
+
+@pytest.mark.parametrize("host", ["~beat-1", "~BEAT-1", " ~beat-", "x~beat-"])
+def test_no_text_has_what_tells_heartbeats_from_events(tmp_path: Path, host: str) -> None:
+    reader = EventReader(load_stream(declared(tmp_path)))
+    answer = reader.take({"host": host, "load": 1.0})
+    assert isinstance(answer, Invalid)
+    assert "reserved for heartbeats" in answer.detail

@@ -71,6 +71,8 @@ class Figures:
     """Destinations left alone for now, by channel."""
     findings: float | None
     """What the accountant has found wrong."""
+    disagreements: float | None
+    """Alerts that one auditor raised and another in step did not, as the heartbeats compare."""
 
 
 def figures(history: History) -> Figures:
@@ -87,6 +89,7 @@ def figures(history: History) -> Figures:
         overdue=_by(newest, "aldebaran_deliverer_overdue_seconds", "channel"),
         breakers=_by(newest, "aldebaran_deliverer_breakers_open", "channel"),
         findings=_newest(newest, "aldebaran_accountant_findings"),
+        disagreements=_largest(newest, "aldebaran_heartbeat_disagreements_open"),
     )
 
 

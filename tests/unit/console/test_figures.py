@@ -116,6 +116,12 @@ def test_what_all_lookouts_tell_of_one_ledger_counts_once() -> None:
     assert figures({GATEWAY: [look(0, 1)]}).unpublished is None
 
 
+def test_what_one_auditor_alone_raised_is_shown() -> None:
+    alone = told("x", "aldebaran_heartbeat_disagreements_open", {"": 3})
+    assert figures({alone.target: [alone]}).disagreements == 3
+    assert figures({GATEWAY: [look(0, 1)]}).disagreements is None
+
+
 def test_an_auditor_that_was_never_heard_is_shown() -> None:
     looks = [
         told("x", "aldebaran_heartbeat_auditor_in_step", {"a": 1, "b": 0}),

@@ -23,7 +23,7 @@ def test_jars_are_fetched_by_few_of_our_files(image: str, tmp_path: Path) -> Non
     for source, place in copied:
         shutil.copytree(ROOT / source, tmp_path / place)
     asked = subprocess.run(
-        [sys.executable, "-m", "services.machine"],
+        [sys.executable, "-m", "services.machine", "--help"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
@@ -31,4 +31,4 @@ def test_jars_are_fetched_by_few_of_our_files(image: str, tmp_path: Path) -> Non
         check=False,
         timeout=60,
     )
-    assert "usage: python -m services.machine run | jars" in asked.stdout + asked.stderr
+    assert "jars" in asked.stdout, asked.stderr

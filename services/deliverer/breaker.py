@@ -133,6 +133,11 @@ class Breakers:
         if now - circuit.opened_at > self._told_seconds:
             circuit.unused = True
 
+    def something_waits(self, destination: str) -> None:
+        """Note that something is there for a probe: it is worth looking at once."""
+        if (circuit := self._circuits.get(destination)) is not None:
+            circuit.look_at = -math.inf
+
     def note(self, destination: str, send: Send) -> None:
         """Learn from what came of a send."""
         circuit = self._circuits.pop(destination, None) or _Circuit()

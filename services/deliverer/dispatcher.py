@@ -76,7 +76,9 @@ class Dispatcher:
         rest = {each.delivery_id for each in told} - {claim.delivery_id for claim in claimed}
         states = await self.claims.states(sorted(rest)) if rest else {}
         # A look that finds what the topic has not told of yet would make each later one too late.
-        if not CLAIMABLE.isdisjoint(states.values()):
+        if waiting := [one for one in told if states.get(one.delivery_id) in CLAIMABLE]:
+            for one in waiting:
+                self.breakers.something_waits(self.traits.destination(one.recipient))
             self.look()
         return rest - states.keys()
 

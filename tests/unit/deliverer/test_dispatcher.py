@@ -25,7 +25,7 @@ class AllTaken(Claims):
     """A ledger in which each delivery is in one state, and none is to be had."""
 
     def __init__(self, state: State) -> None:
-        self._state = state
+        self.state = state
         self.looks = 0
         self.looked = asyncio.Event()
 
@@ -38,7 +38,7 @@ class AllTaken(Claims):
         return []
 
     async def states(self, delivery_ids: Sequence[str]) -> dict[str, State]:
-        return dict.fromkeys(delivery_ids, self._state)
+        return dict.fromkeys(delivery_ids, self.state)
 
 
 class AllNew(AllTaken):
@@ -157,7 +157,7 @@ async def test_nothing_is_claimed_before_it_is_known_whether_the_channel_is_stop
         await claims.looked.wait()
 
 
-async def test_an_open_breaker_is_looked_for_no_more_often_than_the_ledger() -> None:
+async def test_an_open_breaker_is_looked_for_as_seldom_as_the_ledger_and_at_news() -> None:
     claims, clock, sender = AllNew(), ManualClock(), AtOnce()
     async with running(claims, clock, sweep_seconds=10.0) as dispatcher:
         dispatcher.sender, dispatcher.announcer = sender, Silent()
@@ -173,6 +173,10 @@ async def test_an_open_breaker_is_looked_for_no_more_often_than_the_ledger() -> 
         dispatcher.look()
         await others_run()
         assert claims.looks == 3
+        claims.state = State.PENDING
+        assert await dispatcher.take([delivery(1)]) == set()
+        await others_run()
+        assert claims.looks == 4
 
 
 @pytest.mark.parametrize("paused", [True, False])

@@ -46,6 +46,8 @@ def base_config(driver: Driver) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.adaptive.enabled": "false",
+        # PySpark asks Java several times for each column where in Python it came from.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         # Declared SQL reads streams: neither files nor what stands in the environment.
         "spark.sql.runSQLOnFiles": "false",
         "spark.sql.variable.substitute": "false",

@@ -147,7 +147,7 @@ async def _two_ledgers(url: str) -> AsyncIterator[BothKeepers]:
     one = LedgerSettings.model_validate({"postgres_url": url, "postgres_pool_size": 1})
     with open_pool(one) as pool:
         async with async_pool(one) as waiting_pool:
-            keepers = BothKeepers(Both(url, pool, waiting_pool, "webhook"))
+            keepers = BothKeepers(Both(pool, waiting_pool, "webhook"))
             await keepers.both.begin()
             keepers.begin()
             yield keepers

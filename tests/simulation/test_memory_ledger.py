@@ -84,7 +84,7 @@ async def _history(url: str, commands: list[Command]) -> None:
     one = LedgerSettings.model_validate({"postgres_url": url, "postgres_pool_size": 1})
     with open_pool(one) as pool:
         async with async_pool(one) as waiting_pool:
-            both = Both(url, pool, waiting_pool, "webhook")
+            both = Both(pool, waiting_pool, "webhook")
             await both.begin()
             for command in (("accept", 3, 0, 0), *commands):
                 await _give(both, *command)

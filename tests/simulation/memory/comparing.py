@@ -1,7 +1,8 @@
 """The ledger in memory and the real one, side by side: every command is given to both."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -52,7 +53,6 @@ SELECT delivery_id, attempt, number, extract(epoch FROM asked_at)::float8 AS ask
 class Both:
     """Two ledgers at one time of one clock; each method fails where their answers differ."""
 
-    url: str
     pool: Pool
     async_pool: AsyncPool
     channel: str
@@ -180,16 +180,20 @@ class Both:
             await real.answered(each, "seen")
             memory.answered(each, "seen")
 
+    @contextmanager
+    def rows(self) -> Iterator[psycopg.Cursor[dict[str, Any]]]:
+        """Read what was committed; by the ledger's own connection, as a new one takes longer."""
+        with self.pool.connection() as connection, connection.cursor(row_factory=dict_row) as rows:
+            yield rows
+
     def check(self) -> None:
         """Compare every row of every table."""
-        with psycopg.connect(self.url, row_factory=dict_row) as connection:
-            real = {row["delivery_id"]: row for row in connection.execute(_DELIVERIES)}
-            tried = {
-                (row["delivery_id"], row["attempt"]): row for row in connection.execute(_ATTEMPTS)
-            }
-            pieces = connection.execute(_EVIDENCE).fetchall()
-            asked = connection.execute(_LOOK_UPS).fetchall()
-            alerts = {row["alert_id"] for row in connection.execute("SELECT alert_id FROM alerts")}
+        with self.rows() as rows:
+            real = {row["delivery_id"]: row for row in rows.execute(_DELIVERIES)}
+            tried = {(row["delivery_id"], row["attempt"]): row for row in rows.execute(_ATTEMPTS)}
+            pieces = rows.execute(_EVIDENCE).fetchall()
+            asked = rows.execute(_LOOK_UPS).fetchall()
+            alerts = {row["alert_id"] for row in rows.execute("SELECT alert_id FROM alerts")}
         assert alerts == self.tables.alerts.keys()
         assert real.keys() == self.tables.rows.keys()
         for key, row in self.tables.rows.items():

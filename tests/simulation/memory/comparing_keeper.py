@@ -6,9 +6,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-import psycopg
-from psycopg.rows import dict_row
-
 from services.backbone.errors import Refused
 from services.backbone.ledger import escalations, fallbacks
 from services.backbone.ledger.acknowledgements import Acknowledgements
@@ -157,11 +154,11 @@ class BothKeepers:
     def check(self) -> None:
         """Compare what keepers keep, row by row."""
         tables = self.both.tables
-        with psycopg.connect(self.both.url, row_factory=dict_row) as connection:
-            rows = connection.execute(_DELIVERIES).fetchall()
-            steps = connection.execute(_STEPS).fetchall()
-            decisions = connection.execute(_DECISIONS).fetchall()
-            said = connection.execute(_ACKNOWLEDGED).fetchall()
+        with self.both.rows() as real_rows:
+            rows = real_rows.execute(_DELIVERIES).fetchall()
+            steps = real_rows.execute(_STEPS).fetchall()
+            decisions = real_rows.execute(_DECISIONS).fetchall()
+            said = real_rows.execute(_ACKNOWLEDGED).fetchall()
         for real in rows:
             row = tables.rows[real["delivery_id"]]
             assert real == {name: getattr(row, name) for name in real}

@@ -21,7 +21,7 @@ def over_days(numbers: Iterable[int], days: int = 3) -> list[Event]:
 
 def kept(spark: SparkSession, folder: Path, events: Iterable[Event]) -> DataFrame:
     """Return what the archive keeps of these events, read from one file."""
-    archived(spark, events).coalesce(1).write.parquet(str(folder))
+    archived(spark, events).write.parquet(str(folder))
     return spark.read.schema(archive_ddl(TRADES)).parquet(str(folder)).coalesce(1)
 
 

@@ -4,15 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import (
-    BinaryType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
 
 from archivist.accounting import Span, found, messages, seen
 from archivist.declaration import AccountDeclaration, load_accounts
@@ -21,19 +12,13 @@ from archivist.shelf import shelved
 from engine.events import VALID
 from services.contracts.records import Accounted
 from tests.unit.auditor.batches import EPOCH, TRADES, Event
+from tests.unit.rows import laid
 
 UNMATCHED = load_accounts(SHIPPED_ACCOUNTS)["unmatched-purchases"]
 EPOCH_MS = int(EPOCH.timestamp() * 1000)
 
-RECORDS = StructType(
-    [
-        StructField("key", BinaryType()),
-        StructField("value", BinaryType()),
-        StructField("topic", StringType()),
-        StructField("partition", IntegerType()),
-        StructField("offset", LongType()),
-        StructField("timestamp", TimestampType()),
-    ]
+RECORDS = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP"
 )
 
 
@@ -42,7 +27,7 @@ def topic_records(spark: SparkSession, values: Iterable[tuple[bytes | None, Any]
     rows = [
         (b"k", value, "trades", offset % 2, offset, at) for offset, (value, at) in enumerate(values)
     ]
-    return spark.createDataFrame(rows, RECORDS)
+    return laid(spark, rows, RECORDS)
 
 
 def archived(spark: SparkSession, events: Iterable[Event]) -> DataFrame:

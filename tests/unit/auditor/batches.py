@@ -9,20 +9,13 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import (
-    BinaryType,
-    IntegerType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
 
 from auditor.formatting import alert_messages
 from auditor.logic import findings, valid_events
 from services.contracts.records import Alert
 from services.contracts.streams import load_streams
 from services.contracts.watches import SHIPPED_WATCHES, WatchDeclaration, load_watches
+from tests.unit.rows import laid
 
 STREAMS = load_streams()
 TRADES = STREAMS["trades"]
@@ -32,14 +25,7 @@ EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "limits" / "client-l
 HOUR_MS = 3_600_000
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
-RECORDS = StructType(
-    [
-        StructField("value", BinaryType()),
-        StructField("timestamp", TimestampType()),
-        StructField("topic", StringType()),
-        StructField("partition", IntegerType()),
-    ]
-)
+RECORDS = "value BINARY, timestamp TIMESTAMP, topic STRING, partition INT"
 
 
 @dataclass(frozen=True)
@@ -79,7 +65,7 @@ def purchase(event_id: str, order_id: str, shares: int, at_ms: int = 0, **more: 
 
 
 def records(spark: SparkSession, events: Iterable[Event], *raw: Any) -> DataFrame:
-    return spark.createDataFrame([*(event.record() for event in events), *raw], RECORDS)
+    return laid(spark, [*(event.record() for event in events), *raw], RECORDS)
 
 
 def run(
@@ -117,7 +103,7 @@ class Stepwise:
 
     def take(self, *events: Event, raw: Iterable[Any] = ()) -> None:
         """Run a batch."""
-        rows = records(self._spark, events, *raw).coalesce(1)
+        rows = records(self._spark, events, *raw)
         rows.write.mode("append").parquet(str(self._input))
         self.query.processAllAvailable()
 

@@ -17,6 +17,7 @@ from services.contracts.fields import HEARTBEAT_PREFIX
 from services.contracts.records import Alert
 from services.contracts.watches import SeverityColumn, WatchDeclaration
 from tests.unit.auditor.batches import WATCHES
+from tests.unit.rows import laid
 
 pytestmark = pytest.mark.spark
 
@@ -46,7 +47,7 @@ TYPES = (
 
 
 def message(spark: SparkSession, watch: WatchDeclaration = WATCH, **changes: Any) -> Any:
-    rows = spark.createDataFrame([tuple((ROW | changes).values())], TYPES)
+    rows = laid(spark, [tuple((ROW | changes).values())], TYPES)
     found = rows.withColumn("appended_at", rows["at"].cast("timestamp")).drop("at")
     return alert_messages(found, watch, "b").collect()[0]
 
@@ -123,7 +124,7 @@ KEYS = st.text(LETTERS)
 )
 @given(st.lists(st.tuples(KEYS, KEYS), min_size=20, max_size=200))
 def test_alert_id_is_the_contracts(spark: SparkSession, keys: list[tuple[str, str]]) -> None:
-    rows = spark.createDataFrame(keys, "one string, two string")
+    rows = laid(spark, keys, "one string, two string")
     computed = rows.select("one", "two", alert_id("w", ["one", "two"]).alias("id")).collect()
     assert [row["id"] for row in computed] == [
         ids.alert_id("w", [row["one"], row["two"]]) for row in computed
@@ -133,7 +134,7 @@ def test_alert_id_is_the_contracts(spark: SparkSession, keys: list[tuple[str, st
 def told(spark: SparkSession, numbers: Sequence[int], host: str = "h1") -> list[str]:
     """Return the ids that one task tells of findings about these numbers, in their sequence."""
     rows = [tuple((ROW | {"host": host, "number": number}).values()) for number in numbers]
-    found = spark.createDataFrame(rows, TYPES).coalesce(1)
+    found = laid(spark, rows, TYPES)
     found = found.withColumn("appended_at", found["at"].cast("timestamp")).drop("at")
     messages = alert_messages(told_once(found, WATCH), WATCH, "b")
     return [bytes(row["key"]).decode() for row in messages.collect()]

@@ -11,6 +11,7 @@ from services.contracts.events import Event, EventReader
 from services.contracts.records import Alert
 from services.contracts.topics import ALERTS, HEARTBEATS, heartbeat
 from tests.unit.auditor.batches import EPOCH, RECORDS
+from tests.unit.rows import laid
 from tests.unit.servers import PAGE, SENT, STREAMS, WATCH_FILE
 
 pytestmark = pytest.mark.spark
@@ -31,7 +32,7 @@ def reading(number: int, **more: object) -> bytes:
 
 
 def rows(spark: SparkSession, values: list[bytes], topic: str = STREAM) -> DataFrame:
-    return spark.createDataFrame([(value, EPOCH, topic, 0) for value in values], RECORDS)
+    return laid(spark, [(value, EPOCH, topic, 0) for value in values], RECORDS)
 
 
 def found(spark: SparkSession, records: DataFrame) -> list[tuple[str, Alert]]:

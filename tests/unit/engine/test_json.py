@@ -11,6 +11,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from engine.events import from_json
+from tests.unit.rows import laid
 
 pytestmark = pytest.mark.spark
 
@@ -67,7 +68,7 @@ def from_bytes(spark: SparkSession) -> Column:
 def read(spark: SparkSession, given: Sequence[bytes | None], parsed: Column) -> list[Any]:
     """Return what one task reads of each, in their sequence."""
     numbered = [(n, each) for n, each in enumerate(given)]
-    rows = spark.createDataFrame(numbered, "n INT, value BINARY").coalesce(1)
+    rows = laid(spark, numbered, "n INT, value BINARY")
     return [row.event for row in rows.select("n", parsed.alias("event")).orderBy("n").collect()]
 
 

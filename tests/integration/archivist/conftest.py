@@ -11,9 +11,9 @@ from tests.integration.s3 import S3Server
 
 @pytest.fixture
 def place(kafka_bootstrap: str, aldebaran_tools: Path, tmp_path: Path) -> ArchivePlace:
-    """A place with a stream and an account of its own."""
+    """A place with a stream of its own."""
     made = ArchivePlace(kafka_bootstrap, tmp_path, jars_folder(aldebaran_tools, "spark"))
-    made.declare_all()
+    made.declare_stream()
     return made
 
 
@@ -29,5 +29,5 @@ def store_place(
         store=store,
         s3_jars=jars_folder(aldebaran_tools, "s3"),
     )
-    made.declare_all()
+    made.declare_stream()
     return made

@@ -52,9 +52,13 @@ class ArchivePlace(Place):
         """What only this kind of place needs."""
         return {}
 
-    def declare_all(self) -> None:
-        """Declare a copy of the shipped stream and account, with times of seconds."""
+    def declare_stream(self) -> None:
+        """Declare a copy of the shipped stream, and no account: each run of one is Spark's work."""
         self.declare()
+        (self.folder / "accounts").mkdir()
+
+    def declare_account(self) -> None:
+        """Declare a copy of the shipped account, with times of seconds."""
         text = (SHIPPED_ACCOUNTS / "unmatched-purchases.yaml").read_text()
         own = {
             "account: unmatched-purchases": f"account: {self.account}",
@@ -64,7 +68,6 @@ class ArchivePlace(Place):
         for before, after in (SHORT_TIMES | own).items():
             assert before in text
             text = text.replace(before, after)
-        (self.folder / "accounts").mkdir()
         (self.folder / "accounts" / "unmatched.yaml").write_text(text)
         settings = KafkaSettings(kafka_bootstrap_servers=self.bootstrap)
         TopicAdmin(settings, "test").declare([Topic(ACCOUNTS)])

@@ -42,6 +42,7 @@ def rows(place: StorePlace, spark: SparkSession) -> list[Row]:
 @pytest.mark.long
 def test_nothing_is_lost_or_doubled_by_kills(store_place: StorePlace, spark: SparkSession) -> None:
     place, sender = store_place, Sender(store_place)
+    place.declare_account()
     accounts = Reader(place.bootstrap, ACCOUNTS)
     send(sender, 0, 500)
     with place.archivist(ARCHIVIST_RECORDS_PER_BATCH=50) as first:

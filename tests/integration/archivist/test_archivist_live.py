@@ -123,6 +123,7 @@ def test_an_archive_that_is_not_where_it_was_is_told(place: ArchivePlace) -> Non
 
 
 def test_what_no_watch_judged_is_told_with_its_reason(place: ArchivePlace) -> None:
+    place.declare_account()
     sender, accounts = Sender(place), Reader(place.bootstrap, ACCOUNTS)
     sender.purchase("early", "in-time", 1)
     sender.request("in-time", 5)

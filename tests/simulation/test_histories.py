@@ -18,7 +18,7 @@ from tests.simulation.plan import Kind, Word, draw_plan
 from tests.simulation.shrinking import shrunk
 from tests.simulation.world import World
 
-HISTORIES = [3_000, pytest.param(10_000, marks=pytest.mark.long)]
+HISTORIES = [1_000, pytest.param(10_000, marks=pytest.mark.long)]
 SHARDS = 2
 
 

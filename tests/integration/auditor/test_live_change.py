@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from services.machine.setup import required_java
 from tests.integration.auditor.inside import rewrite
 from tests.integration.auditor.running import ROOT, Findings, Place, Running, Sender, wait_for
 from tests.said import said
@@ -114,6 +115,7 @@ def test_watches_change_while_they_run(live: Live) -> None:
     assert live.alerts.found() == set(live.sent)
 
 
+@pytest.mark.long
 def test_rules_change_while_they_run(live: Live) -> None:
     folder = live.place.folder / "watches"
     text = (EXAMPLE / "client-limit.yaml").read_text()
@@ -182,11 +184,20 @@ def test_the_check_on_the_page_works_as_it_stands_and_says_what_it_lacks(
     assert f"set {jars.partition('=')[0]} to" in lacking.stdout
 
 
-def test_watch_check_needs_the_folder_of_tools_and_no_other_setting(aldebaran_tools: Path) -> None:
+def test_watch_check_needs_the_folder_of_tools_and_no_other_setting(
+    aldebaran_tools: Path, tmp_path: Path
+) -> None:
+    """Spark by itself starts what JAVA_HOME names, be it what it may; the check does not."""
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\nexit 1\n")
+    java.chmod(0o755)
+    path = f"{required_java(os.environ).parent}:{os.environ['PATH']}"
     page = (DOCS / "streams.md").read_text("utf-8")
     (command,) = re.findall(r"^(\S+ -m services\.aldebaran watch check .+)$", page, re.MULTILINE)
     typed = command.replace(".tools/", f"{aldebaran_tools}/")
-    checked = as_typed(f"ALDEBARAN_TOOLS={aldebaran_tools} {typed}")
+    told = f"ALDEBARAN_TOOLS={aldebaran_tools} JAVA_HOME={tmp_path} PATH={path}"
+    checked = as_typed(f"{told} {typed}")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     form, sql, room = checked.stdout.splitlines()
     assert form == "cpu-high: its form is right"

@@ -23,7 +23,6 @@ from services.backbone.errors import Refused, Transient
 from services.backbone.web.client import ApiClient
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.contracts.states import State
-from services.machine.setup import required_java
 from tests.integration.console.conftest import Console
 from tests.integration.console.ledger_rows import add_alert, add_attempt, add_delivery
 
@@ -202,21 +201,3 @@ def test_a_watch_is_checked(tmp_path: Path) -> None:
     refused = check(bad)
     assert refused.returncode == 1
     assert "bad.yaml, line" in refused.stderr
-
-
-@pytest.mark.timeout(300)
-def test_a_watch_is_checked_by_the_java_that_make_run_takes(tmp_path: Path) -> None:
-    """Spark by itself starts what JAVA_HOME names, be it what it may."""
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text("#!/bin/sh\nexit 1\n")
-    java.chmod(0o755)
-    path = f"{required_java(os.environ).parent}:{os.environ['PATH']}"
-    checked = subprocess.run(
-        [sys.executable, "-m", "services.aldebaran", "watch", "check", str(SHIPPED)],
-        env=os.environ | {"JAVA_HOME": str(tmp_path), "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -39,7 +39,7 @@ def alerts_of(system: System, order: str) -> list[tuple[str, ...]]:
     )
 
 
-def test_one_over_purchase_reaches_the_desk_once_on_every_channel(system: System) -> None:
+def trade(system: System) -> None:
     """Request 100, buy 90, then 30: one alert. Buy to exactly 100: none. More after it: none."""
     system.post("gateway", EVENTS, [request("exact", 100), purchase("exact", 1, 100)])
     system.post("gateway", EVENTS, [request("over", 100), purchase("over", 1, 90)])
@@ -48,6 +48,10 @@ def test_one_over_purchase_reaches_the_desk_once_on_every_channel(system: System
     system.post("gateway", EVENTS, [purchase("early", 1, 11), request("early", 10)])
     system.wait_for(lambda: len(alerts_of(system, "early")) == 1, "an early purchase is not judged")
     system.wait_for(lambda: len(alerts_of(system, "over")) == 1, "no alert for 120 of 100")
+
+
+def test_one_over_purchase_reaches_the_desk_once_on_every_channel(system: System) -> None:
+    trade(system)
     found = alerts_of(system, "over")[0]
     assert found[0] == alert_id("over-purchase", ["over"])
     assert "over" in found[1]
@@ -63,7 +67,9 @@ def test_one_over_purchase_reaches_the_desk_once_on_every_channel(system: System
     assert alerts_of(system, "exact") == []
 
 
+@pytest.mark.long
 def test_a_watch_is_tried_on_what_has_just_come_and_nobody_is_told(system: System) -> None:
+    trade(system)
     before = system.ask("SELECT count(*) FROM alerts")
     environment = {
         **os.environ,

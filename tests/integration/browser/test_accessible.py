@@ -54,7 +54,10 @@ def settle(page: Page, path: str) -> None:
         page.wait_for_selector("text=Looking on the topics", state="detached")
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [("dark", 1280), ("light", 360), pytest.param("light", 1280, marks=pytest.mark.long)],
+)
 def test_every_page_is_accessible_and_stands_still(
     tab: OpenTab, console: Console, scene: Scene, scheme: str, width: int
 ) -> None:

@@ -49,8 +49,12 @@ SECONDS: Final[Mapping[str, int]] = {
 """What a part took beside two others, on two slow cores, the chart's with Helm; what is not named
 takes a few seconds. What takes longest begins first, so that nothing long is left over at the end.
 """
-PATIENT: Final = ("integration/lookout", "integration/backbone")
-"""Parts that have the processors for half of their time or less; without Spark they are small."""
+PATIENT: Final = tuple(
+    f"integration/{name}"
+    for name in ("deliverer", "lookout", "backbone", "gateway", "accountant", "heartbeat")
+)
+"""Parts that have the processors for two thirds of their time or less; without Spark they are
+small."""
 MEMORY_MEBIBYTES: Final = 4000
 """What a part may need: Kafka, Postgres, Spark, and a system of programs."""
 SHORT_LIVED: Final = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"}

@@ -13,8 +13,9 @@ from pyspark.sql.types import StructType
 
 def laid(spark: SparkSession, rows: Iterable[Sequence[Any]], columns: str) -> DataFrame:
     """Return these rows, in their sequence and in one partition; `columns` is DDL."""
-    names = StructType.fromDDL(columns).names
-    named = [dict(zip(names, row, strict=True)) for row in rows]
+    declared = StructType.fromDDL(columns)
+    assert isinstance(declared, StructType)
+    named = [dict(zip(declared.names, row, strict=True)) for row in rows]
     text = F.lit(json.dumps(named, default=_written))
     read = F.from_json(text, f"ARRAY<STRUCT<{columns}>>")
     return spark.range(1, numPartitions=1).select(F.inline(read))

@@ -3,7 +3,7 @@
 import pytest
 
 from services.backbone.settings import Settings
-from tests.chart.rendering import needs_helm, pods, rendered, setting
+from tests.chart.rendering import Object, needs_helm, pods, rendered, setting
 
 pytestmark = needs_helm
 
@@ -25,3 +25,22 @@ GATEWAY = "components.gateway"
 def test_a_program_is_not_killed_while_it_drains(told: list[str], seconds: int) -> None:
     gateway = pods(rendered(*setting(*told)))["t-aldebaran-gateway"]
     assert gateway["terminationGracePeriodSeconds"] == seconds
+
+
+def test_no_auditor_starts_anew_what_runs_in_its_container() -> None:
+    """What starts a container removes what an earlier one left, the files of a living Spark too."""
+    for name, pod in pods(rendered()).items():
+        for container in pod["containers"]:
+            for words in _commands(container):
+                assert words[0] != "/opt/aldebaran/start", name
+
+
+def _commands(container: Object) -> list[list[str]]:
+    hooks = [*container.get("lifecycle", {}).values()]
+    probes = [each for name, each in container.items() if name.endswith("Probe")]
+    return [each["exec"]["command"] for each in (*hooks, *probes) if "exec" in each]
+
+
+def test_the_second_auditor_waits_for_the_first() -> None:
+    (auditor,) = pods(rendered())["t-aldebaran-auditor-b"]["containers"]
+    assert "auditor.relief" in auditor["lifecycle"]["preStop"]["exec"]["command"]

@@ -217,7 +217,8 @@ lifecycle:
   preStop:
     exec:
       command:
-        - /opt/aldebaran/start
+        - /opt/aldebaran/venv/bin/python
+        - -m
         - auditor.relief
         - http://{{ include "aldebaran.part" (list (index . 0) (printf "auditor-%s" (first $auditor.ids))) }}:8080/healthz/ready
         - --limit-seconds={{ $auditor.partnerWaitSeconds }}

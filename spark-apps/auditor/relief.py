@@ -57,7 +57,8 @@ def main(arguments: Sequence[str]) -> int:
     """Wait; what comes of it does not hold up the stop."""
     parser = argparse.ArgumentParser(prog="auditor.relief", description=__doc__)
     parser.add_argument("address", type=http_address, help="the partner's page /healthz/ready")
-    parser.add_argument("--steady-seconds", type=float, default=15.0)
+    # A partner is ready when its first batch begins; on a crowded node it judged 25 s after that.
+    parser.add_argument("--steady-seconds", type=float, default=30.0)
     parser.add_argument("--limit-seconds", type=float, default=180.0)
     chosen = parser.parse_args(arguments)
     came = relieved(

@@ -90,8 +90,9 @@ def exact_splits(draw: st.DrawFn) -> list[Event]:
 @one_job_each(8)
 @given(st.lists(histories() | exact_splits(), min_size=60, max_size=150))
 def test_alerts_exactly_where_the_rule_says(spark: SparkSession, cases: list[list[Event]]) -> None:
-    expected = {f"order-{i}": found for i, case in enumerate(cases) if (found := model(case))}
-    events = [moved(event, f"order-{i}") for i, case in enumerate(cases) for event in case]
+    named = {f"order-{i}": case for i, case in enumerate(cases)}
+    expected = {order_id: found for order_id, case in named.items() if (found := model(case))}
+    events = [moved(event, order_id) for order_id, case in named.items() for event in case]
     shown: dict[str, set[Judgement]] = {}
     for key, topic, alert in run(spark, WATCH, records(spark, events)):
         order_id = alert.key["order_id"]
@@ -100,7 +101,14 @@ def test_alerts_exactly_where_the_rule_says(spark: SparkSession, cases: list[lis
         shown.setdefault(order_id, set()).add(judged)
     assert shown.keys() == expected.keys()
     for order_id, judgement in expected.items():
-        assert judgement in shown[order_id]
+        # A longer history than a book holds is forgotten from its start: that it alerts is certain,
+        # but an old request may then be shown with what is left of its purchases.
+        assert judgement in shown[order_id] or span_ms(named[order_id]) > KEPT_MS
+
+
+def span_ms(history: list[Event]) -> int:
+    times = [event.at_ms for event in history]
+    return max(times) - min(times)
 
 
 def moved(event: Event, order_id: str) -> Event:

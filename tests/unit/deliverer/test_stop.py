@@ -80,6 +80,7 @@ async def at_work(ledger: Ledger, provider: Provider) -> AsyncIterator[Parts]:
         settings = DelivererSettings(channel="log", producer_timeout_seconds=1.0)
         parts = assemble(settings, provider, SystemClock(), group.create_task)
         parts.dispatcher.claims = parts.recorder.claims = ledger
+        parts.dispatcher.heed(paused=False)
         recording = group.create_task(parts.recorder.run())
         taking = group.create_task(parts.dispatcher.take([ONE]))
         yield parts

@@ -15,9 +15,10 @@ from tests.simulation.mutants import MUTANTS, planted
 from tests.simulation.plan import draw_plan
 from tests.simulation.step_judge import StepJudge
 
-LIMIT_HISTORIES = 4_000
+LIMIT_HISTORIES = 8_000
 LATE = {
     "a doubt is repeated again and again",
+    "a ruling moves what was claimed meanwhile",
     "settle does not check fence and owner",
     "told twice in one batch is claimed twice",
 }

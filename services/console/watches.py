@@ -36,8 +36,8 @@ class WatchShelf:
             except BadDeclaration as error:
                 problems.append(str(error))
         watches, twice = by_name(read, "watch", lambda declared: declared.watch)
-        files = {each.watch: self.folder / file for file, each in read.items()}
-        files = {name: files[name] for name in watches}
+        used = ((each.watch, file) for file, each in read.items() if file not in twice)
+        files = {name: self.folder / file for name, file in used}
         return Shelf(dict(sorted(watches.items())), (*problems, *twice.values()), files)
 
     def one(self, name: str) -> WatchDeclaration | None:

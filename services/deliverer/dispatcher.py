@@ -51,8 +51,8 @@ class Dispatcher:
     """Claims whose end is not recorded yet, by delivery id and fence; their tasks may be over."""
     stopping: bool = False
     paused: bool = True
-    """A person has stopped the channel, as far as is known, which at the start is nothing: nothing
-    is claimed, and sends in flight finish."""
+    """A person has stopped the channel, or nobody has asked the ledger yet: nothing is claimed, and
+    sends in flight finish."""
     turned_at: float = 0.0
     _more: bool = True
     _look_at: float = 0.0

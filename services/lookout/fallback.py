@@ -1,20 +1,25 @@
 """Fallback: who is told instead, as a pure function."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.fallbacks import Lost, Next, Told
+from services.backbone.ledger.intake import NewDelivery
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
 from services.lookout.digest import Digest
 from services.lookout.escalation import REPETITION_LIMIT, Tell
 from services.lookout.plans import read_plan
 from services.lookout.rendering import Message
-from services.lookout.routing import Routes, Target
+from services.lookout.routing import Instruction, Routes, Target
 
 STAGE: Final = "fallback"
 REASON_LIMIT_CHARACTERS: Final = 300
+
+Write = Callable[[Instruction, int], NewDelivery]
+"""Writes the message that follows, by an instruction, as a repetition."""
 
 
 def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
@@ -32,6 +37,14 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
     except Malformed as error:
         why = f"what failed cannot be read, and is told to nobody else: {_cut(str(error))}"
         return Next(_decision(lost, "exhausted", why), exhausted=True)
+
+    def write(instead: Instruction, number: int) -> NewDelivery:
+        return tell(sent.alert, instead, number, _opening(lost), lost.now, digest)
+
+    return _next_target(lost, told, routes, write)
+
+
+def _next_target(lost: Lost, told: Told, routes: Routes, write: Write) -> Next:
     instruction = read_plan(lost.plan, Target(lost.channel, lost.recipient), routes)
     for place, target in enumerate(instruction.fallback):
         named = _named(lost, target, lost.repetition)
@@ -45,9 +58,8 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
         instead = replace(
             instruction, target=target, fallback=rest, grouping=None, asked_at=lost.tried_at
         )
-        message = tell(sent.alert, instead, number, _opening(lost), lost.now, digest)
         why = f"{target.channel} to {target.recipient} is told instead, after: {_reason(lost)}"
-        return Next(_decision(lost, "next", why), message)
+        return Next(_decision(lost, "next", why), write(instead, number))
     why = f"no fallback is left, after: {_reason(lost)}"
     return Next(_decision(lost, "exhausted", why), exhausted=True)
 

@@ -1,4 +1,4 @@
-"""Changes that could not be tried: each waits by itself, the longer the more often it failed."""
+"""Changes that could not be tried, or fail: each waits by itself, the longer the more often it failed."""
 
 import random
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ class _Wait:
     reason: str
     tries: int
     until_seconds: float
+    lasting: bool
 
 
 class Postponed:
@@ -24,12 +25,19 @@ class Postponed:
         self._rng = rng
         self._waits: Mapping[str, _Wait] = {}
 
-    def add(self, watch: str, reason: str, now_seconds: float) -> float:
-        """Let this watch's change wait after one more try; return for how many seconds."""
+    def add(
+        self, watch: str, reason: str, now_seconds: float, *, lasting: bool = False
+    ) -> float:
+        """Let this watch's change wait after one more try; return for how many seconds.
+
+        A `lasting` one was begun and failed: that it begins again is no success yet.
+        """
         before = self._waits.get(watch)
         tries = 1 + (before.tries if before else 0)
+        lasting = lasting or (before is not None and before.lasting)
         seconds = BACKOFF.seconds(tries, self._rng)
-        self._waits = {**self._waits, watch: _Wait(reason, tries, now_seconds + seconds)}
+        wait = _Wait(reason, tries, now_seconds + seconds, lasting)
+        self._waits = {**self._waits, watch: wait}
         return seconds
 
     def waits(self, watch: str, now_seconds: float) -> bool:
@@ -37,8 +45,13 @@ class Postponed:
         wait = self._waits.get(watch)
         return wait is not None and now_seconds < wait.until_seconds
 
+    def begin(self, watch: str) -> None:
+        """Note that this watch's change could be tried."""
+        if (wait := self._waits.get(watch)) is not None and not wait.lasting:
+            self.settle(watch)
+
     def settle(self, watch: str) -> None:
-        """Note that this watch's change was tried, whatever came of it."""
+        """Note that this watch's change is over, whatever came of it."""
         self._waits = {other: wait for other, wait in self._waits.items() if other != watch}
 
     def clear(self) -> None:

@@ -199,7 +199,7 @@ class Reload:
 
     def _do(self, step: Change, prepared: Running) -> None:
         log.info("change_begins", watch=step.watch, kind=step.kind.value)
-        self._postponed.settle(step.watch)
+        self._postponed.begin(step.watch)
         does: dict[Kind, Callable[[Running], None]] = {
             Kind.START: self._start,
             Kind.CONTINUE: self._continue,
@@ -226,9 +226,9 @@ class Reload:
     def _ask(self, declared: Declared, broken_off: threading.Event) -> None:
         try_out(self._scene.spark, declared, self._scene.clock, broken_off)
 
-    def _postpone(self, watch: str, reason: str) -> None:
+    def _postpone(self, watch: str, reason: str, *, lasting: bool = False) -> None:
         now = self._scene.clock.monotonic_seconds()
-        wait_seconds = round(self._postponed.add(watch, reason, now), 1)
+        wait_seconds = round(self._postponed.add(watch, reason, now, lasting=lasting), 1)
         self._explain(watch, reason)
         log.warning("change_waits", watch=watch, reason=reason, wait_seconds=wait_seconds)
 
@@ -246,6 +246,7 @@ class Reload:
 
     def _start(self, prepared: Running) -> None:
         self._fleet.put(prepared.declared.name, prepared)
+        self._postponed.settle(prepared.declared.name)
         log.info("change_done", watch=prepared.declared.name)
 
     def _end(self, watch: str) -> None:
@@ -280,9 +281,13 @@ class Reload:
                 self._drop(candidate)
             return
         candidate.look()
-        if (why := candidate.running.supervised.stopped) is not None:
+        supervised = candidate.running.supervised
+        if (why := supervised.stopped) is not None:
             self._drop(candidate)
             self._reject(declared.name, why)
+        elif (why := supervised.failing) is not None and supervised.comes_to_rest():
+            self._drop(candidate)
+            self._postpone(declared.name, why, lasting=True)
         elif candidate.caught_up and self._rests(declared.name):
             self._promote(candidate.running)
 

@@ -27,3 +27,15 @@ def test_a_change_that_was_tried_begins_anew() -> None:
     assert postponed.add("a", "brokers away", 0) <= BACKOFF.first_seconds
     postponed.clear()
     assert postponed.notes() == []
+
+
+def test_a_change_that_failed_is_told_until_it_is_over() -> None:
+    postponed = Postponed(random.Random(1))
+    postponed.add("a", "it fails", 0, lasting=True)
+    postponed.add("a", "brokers away", 0)
+    postponed.add("b", "no topic", 0)
+    for watch in ("a", "b", "c"):
+        postponed.begin(watch)
+    assert postponed.notes() == ["the change of watch a waits: brokers away"]
+    postponed.settle("a")
+    assert postponed.notes() == []

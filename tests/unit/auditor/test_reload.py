@@ -76,6 +76,26 @@ def test_new_rule_that_fails_for_good_is_rejected_and_the_old_goes_on(world: Wor
     assert world.partner.take()
 
 
+def test_new_rule_that_fails_again_and_again_is_told_and_gives_the_turn_on(world: World) -> None:
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    for _ in range(20):
+        if world.reload.notes() is None:
+            world.made[-1][1].queries[-1].fail("gone")
+            world.turn()
+    told = f"the change of watch {WATCH} waits: gone"
+    assert world.reload.notes() == told
+    assert world.queries() == [True, False]
+    world.reload.look()
+    assert world.partner.take()
+    world.partner.give_back()
+    world.turns(count=10)
+    assert world.queries() == [True, False, True]
+    assert world.reload.notes() == told
+    world.catch_up()
+    assert world.queries() == [False, False, True]
+    assert world.reload.notes() is None
+
+
 def test_what_spark_refuses_starts_nothing_until_it_is_changed(world: World) -> None:
     world.judgement = Refused("watch x: what to do: change it")
     world.edit("limit: 24 hours", "limit: 25 hours")

@@ -1,4 +1,4 @@
-"""Changes that could not be tried, or fail: each waits by itself, the longer the more often it failed."""
+"""Changes that could not be tried, or failed: each waits by itself, longer with each failure."""
 
 import random
 from collections.abc import Mapping
@@ -25,9 +25,7 @@ class Postponed:
         self._rng = rng
         self._waits: Mapping[str, _Wait] = {}
 
-    def add(
-        self, watch: str, reason: str, now_seconds: float, *, lasting: bool = False
-    ) -> float:
+    def add(self, watch: str, reason: str, now_seconds: float, *, lasting: bool = False) -> float:
         """Let this watch's change wait after one more try; return for how many seconds.
 
         A `lasting` one was begun and failed: that it begins again is no success yet.

@@ -30,6 +30,20 @@ def committed(spark: SparkSession, location: str) -> Offsets:
     return offsets
 
 
+def committed_watermark_ms(spark: SparkSession, location: str) -> int:
+    """Return the watermark that the query goes on with; 0 if it has none yet.
+
+    Raises:
+        OSError: it cannot be reached.
+        ValueError: Spark's notes cannot be read.
+    """
+    newest = newest_commit(spark, location)
+    if newest is None:
+        return 0
+    noted = json.loads(text_of(spark, f"{location}/commits/{newest}").partition("\n")[2])
+    return int(noted.get("nextBatchWatermarkMs", 0))
+
+
 def newest_commit(spark: SparkSession, location: str) -> int | None:
     """Return the number of the last batch that is through, None before the first.
 

@@ -13,6 +13,7 @@ from auditor.checkpoint import TRIED_BYTES
 from auditor.executors import lost_since
 from auditor.guards import topics_of
 from auditor.offsets import Offsets, committed, lost, unread
+from auditor.patience import patient
 from auditor.poison import Range, Verdict, behind, good, search
 from auditor.query import Recipe
 from auditor.sieve import Sieve
@@ -55,10 +56,11 @@ class RealRemedies:
     def start(self, batch_seconds: float) -> StreamingQuery:
         """Start the query; once behind what was lost, if that was accepted."""
         self._broken_off.clear()
-        lossy, self._lossy = self._lossy, False
         self._started_at_ms = self._clock.now_ms()
         self._recipe.checkpoint.claim(self._started_at_ms)
-        return self._recipe.start(batch_seconds, lossy)
+        recipe = patient(self._recipe, self._started_at_ms)
+        lossy, self._lossy = self._lossy, False
+        return recipe.start(batch_seconds, lossy)
 
     def break_off(self) -> None:
         """End a search or a trial that is under way; to be called again until it has ended."""

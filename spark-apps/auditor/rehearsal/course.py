@@ -13,6 +13,7 @@ from auditor import guards
 from auditor.catchup import behind
 from auditor.declared import Declared
 from auditor.offsets import committed, newest_commit
+from auditor.patience import waiting
 from auditor.plan import shuffles
 from auditor.progress import read
 from auditor.query import messages_of, reader_of
@@ -30,8 +31,6 @@ NOBODY: Final = "rehearsal"
 BATCH_MS: Final = 2000
 BATCHES_TOLD: Final = 10_000
 """All are counted at the end; Spark keeps the last 100 otherwise."""
-NEVER_LATE: Final = f"{LIMIT_MS} milliseconds"
-"""Read from the past, one partition may be far ahead of another: nothing is late for that."""
 _LOOK_SECONDS: Final = 0.1
 
 
@@ -87,7 +86,8 @@ def run(stage: Stage, declared: Declared) -> Outcome:
 
 
 def _texts(stage: Stage, spark: SparkSession, declared: Declared) -> DataFrame:
-    patient = declared.watch.model_copy(update={"watermark": NEVER_LATE})
+    # Read from the past, one partition may be far ahead of another: nothing is late for that.
+    patient = waiting(declared.watch, LIMIT_MS)
 
     def records(stream: str) -> DataFrame:
         begins = of_topics(stage.reading, (stream, heartbeat(stream)))

@@ -82,7 +82,7 @@ class Report:
         """Yield the report as Markdown."""
         yield "# Bench"
         yield ""
-        yield "Made by `make bench`. " + ", ".join(f"{k}: {v}" for k, v in self.machine.items())
+        yield "Made by `make bench`; below each section stands on which machine it was measured."
         for section, rows, lines in self._sections():
             if rows or self.skipped.get(section):
                 yield ""
@@ -116,10 +116,8 @@ class Report:
                 f"Measured by `{how['command']}`, ended {how['at']}, "
                 f"load average then {how['load_average']}. {how.get('beside', '')}"
             ).rstrip()
-            usual = facts.machine_line(self.machine)
-            if (machine := how.get("machine", usual)) != usual:
-                yield ""
-                yield f"On another machine than the rest. {machine}"
+            yield ""
+            yield how.get("machine", facts.machine_line(self.machine))
 
 
 def kept(folder: Path) -> Report:

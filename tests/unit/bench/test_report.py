@@ -53,13 +53,13 @@ def test_report_is_kept(tmp_path: Path) -> None:
     assert "Measured by `make bench`" in text
 
 
-def test_a_section_of_another_machine_says_so(tmp_path: Path) -> None:
+def test_each_section_names_its_machine(tmp_path: Path) -> None:
     report = Report(latency=[LATENCY], drain=[DRAIN], machine={"cores": "96"})
     report.measured["latency"] = {"command": "make bench", "at": "then", "load_average": "0.1"}
     report.note("drain", "make bench")
     text = report.write(tmp_path).read_text()
-    assert text.count("On another machine than the rest.") == 1
-    assert text.index("Sustained rate") < text.index(machine_line()) < len(text)
+    assert text.count("Machine: ") == 2
+    assert text.index("Machine: cores 96") < text.index("Sustained rate") < text.index(machine_line())
 
 
 def test_unreadable_report_is_begun_anew(tmp_path: Path) -> None:

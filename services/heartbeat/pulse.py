@@ -21,6 +21,7 @@ from services.heartbeat.beats import Beats
 from services.heartbeat.declared import Following
 from services.heartbeat.metrics import (
     ANSWER_AGE,
+    DISAGREEMENTS,
     FIRST_ANSWER,
     IN_STEP,
     LATENCY,
@@ -175,6 +176,8 @@ class Pulse:
         for pairs, value in ((missing, 0), (in_step, 1)):
             for watch, auditor in pairs:
                 IN_STEP.labels(watch=watch, auditor=auditor).set(value)
+                # A counter that begins with the first one looks to Prometheus as if none had come.
+                DISAGREEMENTS.labels(watch=watch, auditor=auditor)
         for watch, auditor in sorted(in_step - self._in_step):
             log.info("auditor_in_step", watch=watch, auditor=auditor)
         for watch, auditor in sorted(self._in_step & missing):

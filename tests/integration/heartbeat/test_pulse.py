@@ -252,6 +252,9 @@ def test_one_dead_auditor_is_noted_while_the_other_answers(
     assert one not in noted
     stop.set()
     thread.join(30)
+    for auditor in (one, two):
+        labels = {"watch": name, "auditor": auditor}
+        assert REGISTRY.get_sample_value("aldebaran_heartbeat_disagreements_total", labels) == 0
 
 
 def test_without_a_watch_that_beats_the_program_runs_and_says_so(

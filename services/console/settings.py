@@ -13,6 +13,7 @@ from services.backbone.settings import (
     StreamsSettings,
     WatchesSettings,
 )
+from services.backbone.web.keys import HeldKey
 from services.console.oidc.settings import OidcSettings
 from services.contracts.records import Name
 
@@ -43,7 +44,7 @@ class ConsoleSettings(
     several addresses is several processes."""
     lookout_url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://[^\s]+$")
     """Where the lookout's API is."""
-    operator_key: SecretStr = SecretStr("")
+    operator_key: HeldKey = SecretStr("")
     """The console's own key for the lookout: silences and tests go through it."""
     operator_keys_file: Path | None = None
     """Whose keys the JSON API takes: the same file as the lookout's."""

@@ -1,9 +1,8 @@
 """What the simulator is told by its environment; the dials of a run come by command line."""
 
-from pydantic import SecretStr
-
 from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.settings import Port, Seconds
+from services.backbone.web.keys import HeldKey
 
 
 class SimulatorSettings(ProducerSettings):
@@ -15,7 +14,7 @@ class SimulatorSettings(ProducerSettings):
     """The stream that gets the events."""
     simulator_gateway_url: str = "http://127.0.0.1:18081"
     """Where the gateway is."""
-    simulator_api_key: SecretStr | None = None
+    simulator_api_key: HeldKey | None = None
     """The key for the gateway."""
     simulator_answer_timeout_seconds: Seconds = 60.0
     """How long a run waits at its end for answers that are missing."""

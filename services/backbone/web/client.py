@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from services.backbone.errors import Refused, Transient
 from services.backbone.settings import Seconds, Settings
+from services.backbone.web.keys import HeldKey
 from services.backbone.web.problems import Problem, away
 
 _NOT_NOW: Final = frozenset({429, 502, 503, 504})
@@ -106,7 +107,7 @@ class NotFound(Refused):
 class OperatorSettings(Settings):
     """The operator's key, and how long to wait; a command line adds where its program is."""
 
-    operator_key: SecretStr = SecretStr("")
+    operator_key: HeldKey = SecretStr("")
     """The operator's own key, as `keygen` made it."""
     operator_timeout_seconds: Seconds = 15.0
     """How long a command waits for an answer."""

@@ -14,10 +14,12 @@ from typing import Annotated, Final, Generic, TypeVar
 
 import yaml
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     ConfigDict,
     Field,
+    SecretStr,
     StringConstraints,
     TypeAdapter,
     ValidationError,
@@ -37,6 +39,18 @@ KEY_PREFIX: Final = "aldebaran_"
 KEYS_MAX: Final = 256
 DAYS_LIMIT: Final = 36_500
 _KEY_LIMIT_CHARACTERS: Final = 256
+
+
+def _travelling(key: SecretStr) -> SecretStr:
+    # A file's last newline comes along where a key is set from one.
+    text = key.get_secret_value().strip()
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("no key of keygen's: it has ASCII characters only, none of them a control")
+    return SecretStr(text)
+
+
+HeldKey = Annotated[SecretStr, AfterValidator(_travelling)]
+"""A key as its holder has it, to be sent with requests; an empty one is none."""
 
 
 class ApiKey(BaseModel):

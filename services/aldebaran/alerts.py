@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.web.client import ApiClient
+from services.backbone.web.client import ApiClient, in_path
 
 TAIL_SECONDS: Final = 1.0
 TAIL_ROWS: Final = 100
@@ -109,7 +109,7 @@ def _line(alert: dict[str, Any]) -> str:
 
 def why(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Show each route that was asked, and per recipient one sentence and what led to it."""
-    told = client.ask("GET", f"/v1/why/{chosen.alert}")
+    told = client.ask("GET", f"/v1/why/{in_path(chosen.alert)}")
     if chosen.json:
         out.write(f"{json.dumps(told)}\n")
         return 0
@@ -130,7 +130,7 @@ def why(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
 def acknowledge(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Take an alert in hand."""
     body = {"note": chosen.note}
-    told = client.ask("POST", f"/v1/alerts/{chosen.alert}/acknowledge", body)
+    told = client.ask("POST", f"/v1/alerts/{in_path(chosen.alert)}/acknowledge", body)
     first = "yours" if told["new"] else "noted before"
     out.write(f"{first}; first was {told['first']}\n")
     return 0

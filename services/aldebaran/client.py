@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx2
-from pydantic import Field
 
 from services.backbone.web.client import ApiClient, OperatorSettings, command_client
+from services.contracts.web import ServerAddress
 
 
 class CommandSettings(OperatorSettings):
     """Where the console is, and the operator's key."""
 
-    console_url: str = Field(default="http://127.0.0.1:18080", pattern=r"^https?://[^\s]+$")
+    console_url: ServerAddress = "http://127.0.0.1:18080"
     """Where the console's API is."""
 
 

@@ -4,7 +4,7 @@ import argparse
 import uuid
 from typing import TextIO
 
-from services.backbone.web.client import ApiClient
+from services.backbone.web.client import ApiClient, in_path
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -36,7 +36,7 @@ def todo(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
 def say(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Give a person's word; the key makes a lost answer harmless."""
     body = {"action": chosen.action, "why": chosen.why}
-    path = f"/v1/deliveries/{chosen.delivery}/word"
+    path = f"/v1/deliveries/{in_path(chosen.delivery)}/word"
     client.ask("POST", path, body, key=uuid.uuid4().hex)
     out.write("done\n")
     return 0

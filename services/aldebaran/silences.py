@@ -6,7 +6,7 @@ import uuid
 from typing import Any, TextIO
 
 from services.aldebaran.client import all_rows
-from services.backbone.web.client import ApiClient
+from services.backbone.web.client import ApiClient, in_path
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 from services.backbone.web.trials import add_trial_arguments, trial_body
 
@@ -29,7 +29,7 @@ def silence(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     if chosen.action == "list":
         out.writelines(map(_line, all_rows(client, "/v1/silences")))
     elif chosen.action == "end":
-        out.write(_line(client.ask("DELETE", f"/v1/silences/{chosen.silence}")))
+        out.write(_line(client.ask("DELETE", f"/v1/silences/{in_path(chosen.silence)}")))
     elif chosen.action == "add":
         key = uuid.uuid4().hex
         out.write(_line(client.ask("POST", "/v1/silences", silence_body(chosen), key=key)))

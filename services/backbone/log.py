@@ -9,6 +9,9 @@ import sys
 from typing import Final
 
 import structlog
+from structlog.dev import ConsoleRenderer, plain_traceback
+from structlog.processors import ExceptionRenderer
+from structlog.tracebacks import ExceptionDictTransformer
 from structlog.typing import FilteringBoundLogger, Processor
 
 from services.backbone.settings import Settings
@@ -61,6 +64,7 @@ def logger(name: str) -> FilteringBoundLogger:
 
 def _last(settings: Settings) -> list[Processor]:
     if settings.log_format == "json":
+        # Local variables are left out: they hold addresses with passwords, and people's messages.
         as_json = structlog.processors.JSONRenderer(serializer=json_text)
-        return [structlog.processors.dict_tracebacks, as_json]
-    return [structlog.dev.ConsoleRenderer(colors=False)]
+        return [ExceptionRenderer(ExceptionDictTransformer(show_locals=False)), as_json]
+    return [ConsoleRenderer(colors=False, exception_formatter=plain_traceback)]

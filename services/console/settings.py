@@ -16,6 +16,7 @@ from services.backbone.settings import (
 from services.backbone.web.keys import HeldKey
 from services.console.oidc.settings import OidcSettings
 from services.contracts.records import Name
+from services.contracts.web import ServerAddress
 
 PartUrl = Annotated[str, Field(max_length=200, pattern=r"^http://[^\s/?#]+$")]
 LOCAL_NAMES: Final = ("127.0.0.1", "localhost")
@@ -42,7 +43,7 @@ class ConsoleSettings(
     )
     """Where the other programs serve health and metrics, by name. A host name that stands for
     several addresses is several processes."""
-    lookout_url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://[^\s]+$")
+    lookout_url: ServerAddress = "http://127.0.0.1:8080"
     """Where the lookout's API is."""
     operator_key: HeldKey = SecretStr("")
     """The console's own key for the lookout: silences and tests go through it."""

@@ -2,6 +2,7 @@
 
 import re
 from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator
 
@@ -9,11 +10,18 @@ _PLAIN: Final = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
 def _plain_address(address: str) -> str:
-    if not _PLAIN.fullmatch(address):
+    if not _PLAIN.fullmatch(address) or not _has_possible_port(address):
         raise ValueError(
             "must look like https://server.example.com/path, without a name, password or query"
         )
     return address
+
+
+def _has_possible_port(address: str) -> bool:
+    try:
+        return urlsplit(address).port != 0
+    except ValueError:
+        return False
 
 
 ServerAddress = Annotated[str, AfterValidator(_plain_address)]

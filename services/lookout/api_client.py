@@ -1,15 +1,15 @@
 """How the command line speaks with a running lookout."""
 
 import httpx2
-from pydantic import Field
 
 from services.backbone.web.client import ApiClient, OperatorSettings, command_client
+from services.contracts.web import ServerAddress
 
 
 class LookoutSettings(OperatorSettings):
     """Where the lookout is, and the operator's key."""
 
-    lookout_url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://[^\s]+$")
+    lookout_url: ServerAddress = "http://127.0.0.1:8080"
     """Where the lookout's API is."""
 
 

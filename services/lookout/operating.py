@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Trouble
 from services.backbone.settings import read_settings
-from services.backbone.web.client import ApiClient, NotFound
+from services.backbone.web.client import ApiClient, NotFound, in_path
 from services.backbone.web.keys import ApiKey, entry, expiry, new_key, shown
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 from services.backbone.web.trials import add_trial_arguments, trial_body
@@ -82,7 +82,7 @@ def act(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO
         return _test_send(chosen, client, clock, out)
     if chosen.command == "ack":
         body = {"note": chosen.note, "person": chosen.who}
-        told = client.ask("POST", f"/alerts/{chosen.alert}/acknowledge", body)
+        told = client.ask("POST", f"/alerts/{in_path(chosen.alert)}/acknowledge", body)
         out.writelines(f"{each['person']} at {each['at']}\n" for each in told["acknowledgements"])
         return 0
     return _SILENCE[chosen.action](chosen, client, out)
@@ -114,7 +114,7 @@ def _list(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
 
 
 def _end(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
-    _line(client.ask("DELETE", f"/silences/{chosen.silence}"), out)
+    _line(client.ask("DELETE", f"/silences/{in_path(chosen.silence)}"), out)
     return 0
 
 

@@ -3,6 +3,7 @@
 from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.settings import Port, Seconds
 from services.backbone.web.keys import HeldKey
+from services.contracts.web import ServerAddress
 
 
 class SimulatorSettings(ProducerSettings):
@@ -12,7 +13,7 @@ class SimulatorSettings(ProducerSettings):
     """For health and metrics."""
     simulator_stream: str = "trades"
     """The stream that gets the events."""
-    simulator_gateway_url: str = "http://127.0.0.1:18081"
+    simulator_gateway_url: ServerAddress = "http://127.0.0.1:18081"
     """Where the gateway is."""
     simulator_api_key: HeldKey | None = None
     """The key for the gateway."""

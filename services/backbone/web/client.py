@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import quote
 
 import httpx2
 from pydantic import SecretStr
@@ -16,6 +17,11 @@ _NOT_NOW: Final = frozenset({429, 502, 503, 504})
 
 Fault = Callable[[Problem], Exception]
 """What a caller makes of a problem; `__cause__` is the connection's error where nobody answered."""
+
+
+def in_path(text: str) -> str:
+    """Return what somebody wrote, an id most likely, as one part of a path, whatever it holds."""
+    return quote(text.strip(), safe="")
 
 
 class ApiClient:

@@ -19,8 +19,12 @@ log.info("ours", count=3, state={"a": (1, 2)})
 logging.getLogger("library").warning("theirs: %s", 7)
 logging.getLogger("httpx2").info("POST https://receiver/with-a-secret")
 log.info("large", count=2**70, text="\\ud800")
-try:
+
+def connect(url):
     raise ValueError("wrong")
+
+try:
+    connect("amqp://user:local-secret@rabbit/")
 except ValueError:
     log.exception("bug")
 """
@@ -44,6 +48,7 @@ def test_lines_are_json_and_alike() -> None:
     assert (lines[0]["count"], lines[0]["state"]) == (3, {"a": [1, 2]})
     assert (lines[2]["count"], lines[2]["text"]) == (2**70, "\ud800")
     assert lines[3]["exception"][0]["exc_value"] == "wrong"
+    assert "local-secret" not in json.dumps(lines)
 
 
 @pytest.mark.parametrize("part", ["ours", "theirs: 7", "large", "ValueError: wrong"])

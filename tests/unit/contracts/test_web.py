@@ -32,6 +32,9 @@ def test_a_plain_address_is_taken_as_it_is(address: str) -> None:
         "https://me:secret@h/nrdp/",
         "https://h/?t=1",
         "http://h h",
+        "http://h:1808O",
+        "http://h:70000/",
+        "http://h:0",
     ],
 )
 def test_what_is_none_is_refused_with_what_it_must_look_like(address: str) -> None:

@@ -71,6 +71,15 @@ def test_silences_are_listed_and_ended() -> None:
     assert api.asked == [("DELETE", "/silences/" + "5" * 32, None)]
 
 
+@pytest.mark.parametrize(
+    ("written", "asked"), [("5f\r", "5f"), (" 5f", "5f"), ("5f?all=yes", "5f%3Fall%3Dyes")]
+)
+def test_what_is_written_for_an_id_is_one_part_of_the_path(written: str, asked: str) -> None:
+    api = Api((200, SILENCE))
+    api.run("silence", "end", written)
+    assert api.asked == [("DELETE", f"/silences/{asked}", None)]
+
+
 def test_a_preview_tells_what_would_be_caught() -> None:
     caught = {"alert_id": "a" * 32, "severity": "info", "watch": "cpu", "summary": "hot"}
     told = {

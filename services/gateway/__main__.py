@@ -74,8 +74,8 @@ def main(arguments: Sequence[str] = ()) -> int:
         return keygen(arguments[1:])
     argparse.ArgumentParser("python -m services.gateway", description=_HELP).parse_args(arguments)
     settings, clock = read_settings(GatewaySettings), SystemClock()
-    producer = Producer(settings, PROGRAM)
     try:
+        producer = Producer(settings, PROGRAM)
         door = open_door(settings, clock)
         intakes = open_intakes(settings.streams_dir, producer, clock)
     except Refused as error:

@@ -5,10 +5,10 @@ import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.log import set_up_logging
-from services.backbone.settings import KafkaSettings, read_settings
+from services.backbone.settings import EXIT_BAD_SETTINGS, KafkaSettings, read_settings
 from services.contracts.records import Alert, DeliveryEvent, Malformed
 from services.contracts.states import State
 from services.contracts.topics import ALERTS, DELIVERY_EVENTS
@@ -73,7 +73,11 @@ def main() -> int:
     """Read from where the last run stopped, and show."""
     settings = read_settings(KafkaSettings)
     set_up_logging(GROUP, settings)
-    consumer = Consumer(settings, GROUP, group=GROUP, topics=[ALERTS, DELIVERY_EVENTS])
+    try:
+        consumer = Consumer(settings, GROUP, group=GROUP, topics=[ALERTS, DELIVERY_EVENTS])
+    except Refused as error:
+        sys.stderr.write(f"settings cannot be used: {error}\n")
+        return EXIT_BAD_SETTINGS
     with Interrupts() as interrupts:
         show(consumer, interrupts)
     consumer.close()

@@ -9,9 +9,10 @@ from typing import Annotated, Final, Self
 from pydantic import Field, model_validator
 
 from services.backbone.clock import Clock, SystemClock
-from services.backbone.errors import Transient, Trouble
+from services.backbone.errors import Refused, Transient, Trouble
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import (
+    EXIT_BAD_SETTINGS,
     ChannelsSettings,
     KafkaSettings,
     StreamsSettings,
@@ -81,8 +82,12 @@ def main(arguments: Sequence[str]) -> int:
     argparse.ArgumentParser("python -m services.topics", description=_HELP).parse_args(arguments)
     settings = read_settings(TopicsSettings)
     try:
-        topics = declared_topics(settings)
         admin = TopicAdmin(settings, "topics")
+    except Refused as error:
+        sys.stderr.write(f"settings cannot be used: {error}\n")
+        return EXIT_BAD_SETTINGS
+    try:
+        topics = declared_topics(settings)
         patience_seconds = settings.topic_patience_seconds
         changed = patiently(lambda: admin.declare(topics), patience_seconds, SystemClock())
     except (Trouble, BadDeclaration) as error:

@@ -13,7 +13,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and 
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from services.backbone.errors import Refused, Transient
-from services.backbone.kafka.client import common_config, trouble
+from services.backbone.kafka.client import common_config, opened, trouble
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
 
@@ -21,11 +21,15 @@ _HOUR_MS: Final = 3_600_000
 
 
 class TopicAdmin:
-    """Asks and tells the brokers about topics."""
+    """Asks and tells the brokers about topics.
+
+    Raises:
+        Refused: at its making, by options that the client cannot be opened with.
+    """
 
     def __init__(self, settings: KafkaSettings, program: str, timeout_seconds: float = 10) -> None:
         self._config = common_config(settings, program)
-        self._client = AdminClient(self._config)
+        self._client = opened(AdminClient, self._config)
         self._timeout_seconds = timeout_seconds
 
     def partitions(self) -> dict[str, int]:
@@ -38,7 +42,7 @@ class TopicAdmin:
             listed = self._client.list_topics(timeout=self._timeout_seconds)
         except KafkaException as error:
             # A client may have forgotten all brokers, see known_brokers.py; a new one has not.
-            self._client = AdminClient(self._config)
+            self._client = opened(AdminClient, self._config)
             raise Transient(f"Kafka: {error.args[0].str()}") from None
         return {name: len(topic.partitions) for name, topic in listed.topics.items()}
 

@@ -1,6 +1,8 @@
-"""Client configuration and the sorting of client errors, in one place."""
+"""Client configuration, the opening of clients and the sorting of their errors, in one place."""
 
-from typing import Final
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
@@ -22,7 +24,12 @@ _REFUSED: Final = frozenset(
     }
 )
 
+OPTIONS: Final = "ALDEBARAN_KAFKA_OPTIONS"
+"""The setting that is wrong where a client cannot be opened."""
+_MASK: Final = "**********"
+
 Config = dict[str, str | int | float | bool]
+Opened = TypeVar("Opened")
 
 
 def common_config(settings: KafkaSettings, program: str) -> Config:
@@ -65,6 +72,38 @@ def member_config(
         "queued.max.messages.kbytes": 16 * 1024,
         "partition.assignment.strategy": "cooperative-sticky",
     }
+
+
+def opened(
+    kind: Callable[[dict[str, Any]], Opened], config: Mapping[str, Any], setting: str = OPTIONS
+) -> Opened:
+    """Open a client of this kind; `setting` is what a person has to mend if that cannot be.
+
+    Raises:
+        Refused: the client has no such option, or can do nothing with its value.
+        Transient: it gets no thread or memory now.
+    """
+    try:
+        return kind({**config})
+    except KafkaException as error:
+        if _cause(error).code() != KafkaError._INVALID_ARG:  # noqa: SLF001 - public name
+            raise trouble(error) from None
+        said = _cause(error).str().strip()
+    except (TypeError, ValueError) as error:  # of options that only a program can give
+        said = str(error)
+    raise Refused(
+        f"{setting}: no Kafka client can be opened with it: {_masked(said, config)}; "
+        "names and values are those of librdkafka's CONFIGURATION.md, files must be readable here"
+    )
+
+
+def _masked(said: str, config: Mapping[str, Any]) -> str:
+    """Return what the client says of its options, without their values: any may be a secret."""
+    values = {value for value in config.values() if isinstance(value, str) and value}
+    told = sorted({*config, *values}, key=len, reverse=True)
+    # Names stand among them so that a value `ssl` leaves `ssl.ca.location` whole.
+    either = "|".join(map(re.escape, filter(None, told)))
+    return re.sub(either, lambda found: found[0] if found[0] in config else _MASK, said)
 
 
 def is_fatal(error: KafkaError | KafkaException) -> bool:

@@ -13,7 +13,7 @@ from confluent_kafka import Message as ClientMessage
 
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Ended, Refused, Transient
-from services.backbone.kafka.client import is_fatal, member_config, trouble
+from services.backbone.kafka.client import is_fatal, member_config, opened, trouble
 from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.kafka.settled import Ends, Settled
@@ -53,7 +53,11 @@ class Incoming:
 
 
 class Consumer:
-    """Reads topics as one member of a group; use from one thread only."""
+    """Reads topics as one member of a group; use from one thread only.
+
+    Raises:
+        Refused: at its making, by options that the client cannot be opened with.
+    """
 
     def __init__(
         self,
@@ -217,7 +221,7 @@ class Consumer:
     def _open(self) -> Client:
         self._brokers, self._settled = KnownBrokers(), Settled()
         hear = {"error_cb": self._note_trouble, "logger": self._sayings}
-        client = Client(self._config | self._brokers.config() | hear)
+        client = opened(Client, self._config | self._brokers.config() | hear)
         client.subscribe(
             self._topics,
             on_assign=self._note_assigned,

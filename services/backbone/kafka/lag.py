@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from services.backbone.errors import Transient
-from services.backbone.kafka.client import common_config, trouble
+from services.backbone.kafka.client import common_config, opened, trouble
 from services.backbone.settings import KafkaSettings
 
 TIMEOUT_SECONDS: Final = 3.0
@@ -46,12 +46,15 @@ class Group:
 
 
 class LagReader:
-    """Asks the brokers; use from one thread only."""
+    """Asks the brokers; use from one thread only.
+
+    Raises:
+        Refused: at its making, by options that the client cannot be opened with.
+    """
 
     def __init__(self, settings: KafkaSettings, program: str) -> None:
-        self._settings = settings
-        self._program = program
-        self._client: AdminClient | None = None
+        self._config = common_config(settings, program)
+        self._client: AdminClient | None = self._open()
 
     def read(self) -> tuple[Lag, ...]:
         """Return how far every group is behind on each of its topics, by name.
@@ -60,7 +63,7 @@ class LagReader:
             Transient: the brokers do not answer in time.
             Refused: they do not allow it.
         """
-        client = self._client or AdminClient(common_config(self._settings, self._program))
+        client = self._client or self._open()
         # Kept only if it gets its answers: one that has forgotten its brokers never finds them.
         self._client = None
         groups = self._groups(client)
@@ -68,6 +71,9 @@ class LagReader:
         found = lags(groups, self._ends(client, places))
         self._client = client
         return found
+
+    def _open(self) -> AdminClient:
+        return opened(AdminClient, self._config)
 
     def _groups(self, client: AdminClient) -> list[Group]:
         listed = _answer(client.list_consumer_groups(request_timeout=TIMEOUT_SECONDS))

@@ -12,7 +12,7 @@ from confluent_kafka import Producer as Client
 from pydantic import Field
 
 from services.backbone.errors import Ended, QueueFull, Refused, Transient, Trouble
-from services.backbone.kafka.client import common_config, is_fatal, trouble
+from services.backbone.kafka.client import OPTIONS, common_config, is_fatal, opened, trouble
 from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.kafka.security import Security
@@ -70,7 +70,11 @@ class _Batch:
 
 
 class Producer:
-    """Writes records; safe to call from any thread."""
+    """Writes records; safe to call from any thread.
+
+    Raises:
+        Refused: at its making, by options that the client cannot be opened with.
+    """
 
     def __init__(
         self, settings: ProducerSettings, program: str, security: Security | None = None
@@ -90,6 +94,7 @@ class Producer:
         }
         self._heard = ""
         self._config = config
+        self._setting = security.setting if security else OPTIONS
         self._replacing = threading.Lock()
         self._client = self._open()
         self._stop = threading.Event()
@@ -197,7 +202,7 @@ class Producer:
 
     def _open(self) -> Client:
         self._brokers = KnownBrokers()
-        return Client(self._config | self._brokers.config())
+        return opened(Client, self._config | self._brokers.config(), self._setting)
 
     def _begin_anew(self) -> None:
         """Replace a client that knows no broker; what it holds is given back to the senders."""

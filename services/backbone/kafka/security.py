@@ -21,6 +21,8 @@ class Security:
     certificate_file: str | None = None
     """Our own certificate, for clusters that ask for one; with `key_file`."""
     key_file: str | None = None
+    setting: str = ""
+    """What a person sets it by, to be named where no client can be opened with it."""
 
     def complaint(self) -> str | None:
         """Say what is missing, or None."""

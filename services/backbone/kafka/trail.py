@@ -12,7 +12,7 @@ from confluent_kafka import Consumer as Client
 from confluent_kafka import Message as ClientMessage
 
 from services.backbone.errors import Transient
-from services.backbone.kafka.client import common_config, trouble
+from services.backbone.kafka.client import common_config, opened, trouble
 from services.backbone.kafka.consumer import Incoming, incoming
 from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.partitions import partitions_of
@@ -49,7 +49,7 @@ class Trail:
         self._keyed = frozenset(followed.keyed)
         self._brokers = KnownBrokers()
         hear = self._brokers.config() | {"logger": Sayings()}
-        self._client = Client(_config(settings) | hear)
+        self._client = opened(Client, _config(settings) | hear)
         try:
             begun = self._begun(since_ms, places)
             self._client.assign(begun)

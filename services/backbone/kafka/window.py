@@ -8,7 +8,7 @@ from confluent_kafka import Consumer as Client
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from services.backbone.clock import Clock
-from services.backbone.kafka.client import common_config, trouble
+from services.backbone.kafka.client import common_config, opened, trouble
 from services.backbone.kafka.consumer import Incoming, incoming
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
@@ -44,7 +44,7 @@ def window(
         Transient, Refused: the brokers do not answer.
     """
     ends_at = clock.monotonic_seconds() + bounds.seconds
-    client = Client(_config(settings) | {"logger": Sayings()})
+    client = opened(Client, _config(settings) | {"logger": Sayings()})
     try:
         waited = _assign(client, topics, span.since_ms, bounds.seconds)
         left = bounds.records

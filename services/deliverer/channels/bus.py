@@ -82,6 +82,7 @@ class BusSettings(ProducerSettings):
             ca_file=self.bus_ca_file,
             certificate_file=self.bus_certificate_file,
             key_file=self.bus_key_file,
+            setting="ALDEBARAN_BUS_SECURITY_PROTOCOL and what goes with it",
         )
 
     def target(self) -> ProducerSettings:

@@ -29,8 +29,8 @@ PROGRAM: Final = "gateway-amqp"
 def main() -> int:
     """Run the on-ramp until it is told to stop; return the exit code."""
     settings = read_settings(AmqpSettings)
-    producer = Producer(settings, PROGRAM)
     try:
+        producer = Producer(settings, PROGRAM)
         intakes = open_intakes(settings.streams_dir, producer, SystemClock())
         bindings = load_bindings(settings.amqp_bindings_file, intakes)
     except Refused as error:

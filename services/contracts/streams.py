@@ -1,13 +1,15 @@
 """Declared streams: one YAML file per stream says its topic, its key and its events' fields."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
 
 from services.contracts.declarations import read_declaration, read_folder
 from services.contracts.fields import FieldDeclaration
 from services.contracts.records import Name
+from services.contracts.topics import REJECTED_LIMIT_BYTES, Topic, heartbeat, is_own, rejected
 
 SHIPPED_STREAMS: Final = Path(__file__).parent / "streams"
 """Folder of the streams that come with Aldebaran."""
@@ -60,6 +62,13 @@ class StreamDeclaration(BaseModel):
     aliases: dict[str, FieldName] = {}
     defaults: tuple[DefaultRule, ...] = ()
 
+    @field_validator("stream")
+    @classmethod
+    def _topic_is_not_ours(cls, stream: str) -> str:
+        if is_own(stream):
+            raise ValueError(f"topic {stream} is Aldebaran's own: give the stream another name")
+        return stream
+
     @model_validator(mode="after")
     def _names_are_declared(self) -> Self:
         named = {self.key, *self.aliases.values()}.union(*(rule.fields() for rule in self.defaults))
@@ -93,6 +102,25 @@ class StreamDeclaration(BaseModel):
         return [
             name for name, field in self.fields.items() if field.type == "string" and not field.enum
         ]
+
+
+def stream_topics(stream: StreamDeclaration) -> tuple[Topic, ...]:
+    """Return the topics of one stream: events, heartbeats, rejected."""
+    events = Topic(
+        stream.stream,
+        partitions=stream.partitions,
+        replication=stream.replication,
+        retention_hours=stream.retention_hours,
+        append_time=True,
+    )
+    kept_aside = replace(
+        events,
+        name=rejected(stream.stream),
+        partitions=1,
+        append_time=False,
+        message_limit_bytes=REJECTED_LIMIT_BYTES,
+    )
+    return events, replace(events, name=heartbeat(stream.stream), partitions=1), kept_aside
 
 
 def load_stream(path: Path) -> StreamDeclaration:

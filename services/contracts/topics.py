@@ -1,11 +1,9 @@
-"""The topic catalogue: every topic's name and shape stands here, once."""
+"""The topic catalogue: the names and shapes of topics stand here, once; streams.py adds theirs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
-
-from services.contracts.streams import StreamDeclaration
 
 ALERTS: Final = "alerts"
 """Findings of the auditors, repeats included; key alert_id."""
@@ -76,25 +74,6 @@ class Topic:
         }
 
 
-def stream_topics(stream: StreamDeclaration) -> tuple[Topic, ...]:
-    """Return the topics of one stream: events, heartbeats, rejected."""
-    events = Topic(
-        stream.stream,
-        partitions=stream.partitions,
-        replication=stream.replication,
-        retention_hours=stream.retention_hours,
-        append_time=True,
-    )
-    kept_aside = replace(
-        events,
-        name=rejected(stream.stream),
-        partitions=1,
-        append_time=False,
-        message_limit_bytes=REJECTED_LIMIT_BYTES,
-    )
-    return events, replace(events, name=heartbeat(stream.stream), partitions=1), kept_aside
-
-
 def shared_topics(channels: Iterable[str]) -> tuple[str, ...]:
     """Return the topics whose records several processes of one program share by partitions."""
     return (ALERTS, *(deliveries(channel) for channel in channels))
@@ -113,4 +92,13 @@ def core_topics(
         *(Topic(name, partitions=partitions.get(name, 1), grows=True) for name in shared),
         *(Topic(name) for name in plain),
         *(Topic(rejected(name), message_limit_bytes=REJECTED_LIMIT_BYTES) for name in shared),
+    )
+
+
+def is_own(name: str) -> bool:
+    """Tell whether a topic of this name is ours, or may come to be, so that no stream has it."""
+    return (
+        name in {topic.name for topic in core_topics(())}
+        or name.startswith(deliveries(""))
+        or name.endswith((REJECTED_SUFFIX, HEARTBEAT_SUFFIX))
     )

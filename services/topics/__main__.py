@@ -19,8 +19,8 @@ from services.backbone.settings import (
     read_settings,
 )
 from services.contracts.declarations import BadDeclaration
-from services.contracts.streams import load_streams
-from services.contracts.topics import Topic, core_topics, shared_topics, stream_topics
+from services.contracts.streams import load_streams, stream_topics
+from services.contracts.topics import Topic, core_topics, shared_topics
 
 _HELP: Final = """Creates the topics of every stream in ALDEBARAN_STREAMS_DIR and of the core on
 ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, gives those more partitions that are to have more, changes

@@ -10,7 +10,7 @@ from auditor.plan import shuffles
 from auditor.settings import AuditorSettings
 from auditor.trial import over_nothing
 from services.backbone.errors import Refused
-from services.contracts.topics import stream_topics
+from services.contracts.streams import stream_topics
 
 
 def room(spark: SparkSession, settings: AuditorSettings, declared: Declared) -> str:

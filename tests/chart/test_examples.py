@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from auditor.guards import slots_needed
-from services.contracts.streams import SHIPPED_STREAMS, load_streams
-from services.contracts.topics import stream_topics
+from services.contracts.streams import SHIPPED_STREAMS, load_streams, stream_topics
 from services.contracts.watches import SHIPPED_WATCHES, load_watches
 from tests.chart.rendering import CHART, EXAMPLES, case_of
 

@@ -6,8 +6,12 @@ import pytest
 import yaml
 
 from auditor.guards import slots_needed, topics_of
-from services.contracts.streams import SHIPPED_STREAMS, StreamDeclaration, load_streams
-from services.contracts.topics import stream_topics
+from services.contracts.streams import (
+    SHIPPED_STREAMS,
+    StreamDeclaration,
+    load_streams,
+    stream_topics,
+)
 from services.contracts.watches import SHIPPED_WATCHES, load_watches
 from tests.chart.rendering import helm, needs_helm, refusal, setting
 

@@ -5,8 +5,13 @@ from typing import Any, Final
 
 import yaml
 
-from services.contracts.streams import SHIPPED_STREAMS, StreamDeclaration, load_streams
-from services.contracts.topics import Topic, core_topics, deliveries, stream_topics
+from services.contracts.streams import (
+    SHIPPED_STREAMS,
+    StreamDeclaration,
+    load_streams,
+    stream_topics,
+)
+from services.contracts.topics import Topic, core_topics, deliveries
 from tests.chart.rendering import CHART
 
 PAGE: Final = CHART / "files" / "topics.yaml"

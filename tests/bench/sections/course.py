@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from services.contracts.streams import load_streams
-from services.contracts.topics import Topic, core_topics, stream_topics
+from services.contracts.streams import load_streams, stream_topics
+from services.contracts.topics import Topic, core_topics
 from services.machine.problems import MachineProblem
 from tests.bench.drain import STREAM
 from tests.bench.engine import Unavailable

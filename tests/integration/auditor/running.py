@@ -20,8 +20,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
 from services.contracts.records import Alert, Rejected
-from services.contracts.streams import SHIPPED_STREAMS, load_stream
-from services.contracts.topics import ALERTS, HEARTBEATS, Topic, rejected, stream_topics
+from services.contracts.streams import SHIPPED_STREAMS, load_stream, stream_topics
+from services.contracts.topics import ALERTS, HEARTBEATS, Topic, rejected
 from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.ports import free_ports
 from tests.said import said, written_to

@@ -12,8 +12,12 @@ import yaml
 
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import ProducerSettings
-from services.contracts.streams import SHIPPED_STREAMS, StreamDeclaration, load_stream
-from services.contracts.topics import stream_topics
+from services.contracts.streams import (
+    SHIPPED_STREAMS,
+    StreamDeclaration,
+    load_stream,
+    stream_topics,
+)
 from services.machine.child import Child, start_and_wait
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness

@@ -14,8 +14,8 @@ import pytest
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.settings import KafkaSettings
-from services.contracts.streams import SHIPPED_STREAMS, load_streams
-from services.contracts.topics import rejected, stream_topics
+from services.contracts.streams import SHIPPED_STREAMS, load_streams, stream_topics
+from services.contracts.topics import rejected
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
 from services.simulator.report import Report

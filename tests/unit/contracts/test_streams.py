@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from services.contracts.declarations import BadDeclaration
 from services.contracts.events import EVENT_LIMIT_BYTES, Event, EventReader, Invalid
-from services.contracts.streams import load_stream, load_streams
-from services.contracts.topics import Topic, core_topics, stream_topics
+from services.contracts.streams import load_stream, load_streams, stream_topics
+from services.contracts.topics import Topic, core_topics
 
 GOOD = {
     "stream": "readings",
@@ -31,6 +31,7 @@ def declared(folder: Path, **changes: object) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"stream": "accounts"}, "stream: .*topic accounts is Aldebaran's own"),
         ({"key": "nobody"}, "not among the declared fields: nobody"),
         ({"key": "load"}, "the key load must be a required string"),
         ({"aliases": {"x": "y"}}, "not among the declared fields: y"),
@@ -70,6 +71,25 @@ def test_topics_follow_from_the_declaration(tmp_path: Path) -> None:
     assert events.config()["message.timestamp.type"] == "LogAppendTime"
     assert events.config()["min.insync.replicas"] == "2"
     assert (heartbeat.name, rejected.name) == ("readings.heartbeat", "readings.rejected")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(topic.name for topic in core_topics(["email"])),
+        "deliveries.pigeon",
+        "readings.rejected",
+        "readings.heartbeat",
+    ],
+)
+def test_a_stream_has_no_topic_of_ours(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadDeclaration, match=f"topic {name} is Aldebaran's own"):
+        load_stream(declared(tmp_path, stream=name))
+
+
+@pytest.mark.parametrize("name", ["alert", "deliveries", "my.alerts", "rejected.readings"])
+def test_a_name_that_only_resembles_ours_is_free(tmp_path: Path, name: str) -> None:
+    assert load_stream(declared(tmp_path, stream=name)).stream == name
 
 
 def test_core_topics_have_one_of_each_per_channel() -> None:

@@ -10,14 +10,14 @@ from archivist.shelf import check_columns
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration
 from services.contracts.events import Event, EventReader, Invalid
-from services.contracts.streams import SHIPPED_STREAMS, load_stream, load_streams
-from services.contracts.topics import stream_topics
+from services.contracts.streams import SHIPPED_STREAMS, load_stream, load_streams, stream_topics
 from services.contracts.watches import load_watch
 from services.topics.__main__ import TopicsSettings, declared_topics
 from tests.unit.servers import PAGE, SENT, STREAM_FILE, STREAMS, WATCH_FILE
 
 STREAM = STREAM_FILE.read_text("utf-8")
 WRONG = [
+    ("stream: server_metrics", "stream: alerts"),
     ("key: host", "key: hostname"),
     ("key: host", "key: cpu"),
     ("cpu:         {type: double", "cpu:         {type: number"),

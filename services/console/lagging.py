@@ -1,11 +1,11 @@
 """Asks again and again how far consumer groups are behind, so that no page waits for brokers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.backbone.errors import Trouble
-from services.backbone.kafka.lag import Lag
+from services.backbone.kafka.lag import Lag, Told
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.console import metrics
@@ -18,17 +18,21 @@ log = logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Lags:
-    """What the brokers said last, and when; `trouble` is why they say nothing now, or empty."""
+    """What the brokers said last, and when; `trouble` is why they say nothing now, or empty.
+
+    So many more groups as are `left_out` are behind, or not, as well.
+    """
 
     groups: tuple[Lag, ...] = ()
     at_ms: int = 0
     trouble: str = "not asked yet"
+    left_out: int = 0
 
 
 class LagWatch:
     """Keeps the newest answer; `read` raises Trouble where there is none."""
 
-    def __init__(self, read: Callable[[], tuple[Lag, ...]], life: Life) -> None:
+    def __init__(self, read: Callable[[], Told], life: Life) -> None:
         self._read = read
         self._life = life
         self._last = Lags()
@@ -47,12 +51,13 @@ class LagWatch:
     def ask(self) -> None:
         """Ask once; an answer from before stays, with its time, while there is none."""
         try:
-            self._last = Lags(self._read(), self._life.clock.now_ms(), "")
-            _show(self._last.groups)
+            told = self._read()
+            self._last = Lags(told.lags, self._life.clock.now_ms(), "", told.left_out)
+            _show(told.lags)
         except Trouble as error:
             log.warning("lag_not_known", reason=str(error))
             metrics.BROKERS_ANSWER.set(0)
-            self._last = Lags(self._last.groups, self._last.at_ms, "the brokers do not answer")
+            self._last = replace(self._last, trouble="the brokers do not answer")
 
 
 def _show(groups: tuple[Lag, ...]) -> None:

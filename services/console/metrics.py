@@ -13,12 +13,12 @@ REQUESTS = Histogram(
 
 LAG = Gauge(
     "aldebaran_console_lag_records",
-    "Records that a consumer group has not settled, by group and topic; as the brokers said last.",
+    "Records that a consumer group has not settled of our topics; as the brokers said last.",
     ["group", "topic"],
 )
 UNREAD = Gauge(
     "aldebaran_console_groups_without_members",
-    "Consumer groups that have records to settle and nobody who reads.",
+    "Consumer groups that have records of our topics to settle and nobody who reads.",
 )
 BROKERS_ANSWER = Gauge(
     "aldebaran_console_brokers_answer",

@@ -1,6 +1,6 @@
 """The console as a program: its stores, what looks at everything, and the web application."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -33,7 +33,8 @@ from services.console.tracing.tracer import Tracer, topic_reading
 from services.console.watches import WatchShelf
 from services.console.watching import LedgerWatch, Watcher
 from services.contracts.declarations import BadDeclaration
-from services.contracts.streams import load_streams
+from services.contracts.streams import StreamDeclaration, load_streams, stream_topics
+from services.contracts.topics import is_core
 
 log = logger(__name__)
 
@@ -58,12 +59,13 @@ def run(settings: ConsoleSettings) -> int:
     door = Door(sessions, *door_keys, settings.open_to_readers, settings.is_secure)
 
     def body(life: Life) -> None:
-        lagging = LagWatch(LagReader(settings, PROGRAM).read, life)
+        streams = read_streams(settings.streams_dir)
+        lagging = LagWatch(LagReader(settings, PROGRAM, ours(streams)).read, life)
         ledger = ledger_watch(settings, pool)
         at_once(
             life,
             lambda: watch(settings, ledger, board, lagging, life),
-            lambda: trace(settings, pool, ledger, life),
+            lambda: trace(settings, pool, ledger, tuple(streams), life),
             lagging.watch_until_stopped,
         )
 
@@ -128,15 +130,31 @@ def watch(
     looker.close()
 
 
-def trace(settings: ConsoleSettings, pool: Pool, ledger: LedgerWatch, life: Life) -> None:
+def read_streams(folder: Path) -> dict[str, StreamDeclaration]:
+    """Return the declared streams; none while they cannot be read, as pages serve without them."""
+    try:
+        return load_streams(folder)
+    except BadDeclaration as error:
+        log.error("streams_unreadable", reason=str(error))
+        return {}
+
+
+def ours(streams: Mapping[str, StreamDeclaration]) -> Callable[[str], bool]:
+    """Return what tells our topics, those of these streams and the core's, from other people's."""
+    own = {topic.name for stream in streams.values() for topic in stream_topics(stream)}
+    return lambda name: name in own or is_core(name)
+
+
+def trace(
+    settings: ConsoleSettings,
+    pool: Pool,
+    ledger: LedgerWatch,
+    streams: tuple[str, ...],
+    life: Life,
+) -> None:
     """Follow what is traced until stopped."""
     while not ledger.migrated and not life.clock.wait(life.stop, MIGRATED_SECONDS):
         pass
-    try:
-        streams = tuple(load_streams(settings.streams_dir))
-    except BadDeclaration as error:
-        log.error("streams_unreadable", reason=str(error))
-        streams = ()
     opening = topic_reading(settings, streams)
     Tracer(Traces(pool), LedgerReader(pool), opening, streams, life).follow_until_stopped()
 

@@ -95,10 +95,12 @@ def core_topics(
     )
 
 
+def is_core(name: str) -> bool:
+    """Tell whether a topic of this name lies between the programs, whatever channels there are."""
+    fixed = {topic.name for topic in core_topics(())}
+    return name in fixed or name.startswith(deliveries(""))
+
+
 def is_own(name: str) -> bool:
     """Tell whether a topic of this name is ours, or may come to be, so that no stream has it."""
-    return (
-        name in {topic.name for topic in core_topics(())}
-        or name.startswith(deliveries(""))
-        or name.endswith((REJECTED_SUFFIX, HEARTBEAT_SUFFIX))
-    )
+    return is_core(name) or name.endswith((REJECTED_SUFFIX, HEARTBEAT_SUFFIX))

@@ -1,6 +1,6 @@
 """How far the consumer groups are behind the ends of what they read, as the brokers know it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
@@ -12,7 +12,10 @@ from confluent_kafka import (
     KafkaException,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
+    AdminClient,
+    ConsumerGroupListing,
+)
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from services.backbone.errors import Transient
@@ -21,6 +24,9 @@ from services.backbone.settings import KafkaSettings
 
 TIMEOUT_SECONDS: Final = 3.0
 GROUPS_LIMIT: Final = 100
+"""Most groups that are told of."""
+_ASKED_AT_ONCE: Final = 100
+"""Of so many groups the brokers are asked at once; others may have thousands on them."""
 
 Place = tuple[str, int]
 Offsets = Mapping[Place, int]
@@ -34,6 +40,14 @@ class Lag:
     topic: str
     records: int
     has_members: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How far groups are behind, by name; so many more groups are left out."""
+
+    lags: tuple[Lag, ...]
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +66,15 @@ class LagReader:
         Refused: at its making, by options that the client cannot be opened with.
     """
 
-    def __init__(self, settings: KafkaSettings, program: str) -> None:
+    def __init__(
+        self, settings: KafkaSettings, program: str, is_ours: Callable[[str], bool]
+    ) -> None:
         self._config = common_config(settings, program)
+        self._is_ours = is_ours
         self._client: AdminClient | None = self._open()
 
-    def read(self) -> tuple[Lag, ...]:
-        """Return how far every group is behind on each of its topics, by name.
+    def read(self) -> Told:
+        """Return how far each group is behind on each of our topics that it has settled some of.
 
         Raises:
             Transient: the brokers do not answer in time.
@@ -66,34 +83,32 @@ class LagReader:
         client = self._client or self._open()
         # Kept only if it gets its answers: one that has forgotten its brokers never finds them.
         self._client = None
-        groups = self._groups(client)
+        groups, left_out = shown(self._groups(client), self._is_ours)
         places = {place for group in groups for place in group.settled}
         found = lags(groups, self._ends(client, places))
         self._client = client
-        return found
+        return Told(found, left_out)
 
     def _open(self) -> AdminClient:
         return opened(AdminClient, self._config)
 
-    def _groups(self, client: AdminClient) -> list[Group]:
+    def _groups(self, client: AdminClient) -> Iterator[Group]:
         listed = _answer(client.list_consumer_groups(request_timeout=TIMEOUT_SECONDS))
         if listed.errors:
             raise trouble(listed.errors[0])
-        named = sorted(listed.valid, key=lambda each: each.group_id)[:GROUPS_LIMIT]
+        for at in range(0, len(listed.valid), _ASKED_AT_ONCE):
+            yield from self._some(client, listed.valid[at : at + _ASKED_AT_ONCE])
+
+    def _some(self, client: AdminClient, some: Sequence[ConsumerGroupListing]) -> Iterator[Group]:
         asked = {
             each.group_id: client.list_consumer_group_offsets(
                 [ConsumerGroupTopicPartitions(each.group_id)], request_timeout=TIMEOUT_SECONDS
             )[each.group_id]
-            for each in named
+            for each in some
         }
-        return [
-            Group(
-                each.group_id,
-                each.state != ConsumerGroupState.EMPTY,
-                _settled(_answer(asked[each.group_id]).topic_partitions),
-            )
-            for each in named
-        ]
+        for each in some:
+            settled = _settled(_answer(asked[each.group_id]).topic_partitions)
+            yield Group(each.group_id, each.state != ConsumerGroupState.EMPTY, settled)
 
     def _ends(self, client: AdminClient, places: Iterable[Place]) -> Offsets:
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # the client lacks its type
@@ -102,6 +117,20 @@ class LagReader:
             return {}
         asked = client.list_offsets(wanted, request_timeout=TIMEOUT_SECONDS)
         return {(each.topic, each.partition): _answer(of).offset for each, of in asked.items()}
+
+
+def shown(groups: Iterable[Group], is_ours: Callable[[str], bool]) -> tuple[list[Group], int]:
+    """Return the groups that have settled something on our topics, and how many are left out.
+
+    The brokers may carry strangers' groups too: these take no place, and nobody waits for them.
+    """
+    own = [
+        Group(each.name, each.has_members, settled)
+        for each in groups
+        if (settled := {at: end for at, end in each.settled.items() if is_ours(at[0])})
+    ]
+    own.sort(key=lambda each: each.name)
+    return own[:GROUPS_LIMIT], max(0, len(own) - GROUPS_LIMIT)
 
 
 def lags(groups: Iterable[Group], ends: Offsets) -> tuple[Lag, ...]:

@@ -3,11 +3,13 @@
 import uuid
 
 import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
-from services.backbone.kafka.lag import Lag, LagReader
+from services.backbone.kafka.lag import GROUPS_LIMIT, Lag, LagReader, Told
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
@@ -20,13 +22,13 @@ def test_lag_is_what_a_group_has_not_settled(kafka_bootstrap: str) -> None:
     settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
     name, group = f"t{uuid.uuid4().hex}", f"g{uuid.uuid4().hex}"
     TopicAdmin(settings, "test").declare([Topic(name, partitions=3)])
-    producer, reader = Producer(settings, "test"), LagReader(settings, "test")
+    producer, reader = Producer(settings, "test"), LagReader(settings, "test", {name}.__contains__)
     consumer = Consumer(settings, "test", group=group, topics=[name])
     producer.write([Outgoing(name, str(n), b"x") for n in range(30)])
 
     def told() -> list[Lag]:
         consumer.idle(0.0)
-        return [each for each in reader.read() if each.group == group]
+        return list(reader.read().lags)
 
     read = 0
     while read < 30:
@@ -37,12 +39,38 @@ def test_lag_is_what_a_group_has_not_settled(kafka_bootstrap: str) -> None:
     producer.write([Outgoing(name, str(n), b"x") for n in range(7)])
     wait_until(lambda: told() == [Lag(group, name, 7, True)], 60, "seven wait")
     consumer.close()
-    wait_until(lambda: Lag(group, name, 7, False) in reader.read(), 60, "nobody reads")
+    wait_until(lambda: reader.read() == Told((Lag(group, name, 7, False),)), 60, "nobody reads")
+    producer.close()
+
+
+def settle(bootstrap: str, topic: str, groups: list[str]) -> None:
+    """Let groups without members have settled the first record of a topic."""
+    client, places = AdminClient({"bootstrap.servers": bootstrap}), [TopicPartition(topic, 0, 1)]
+    asked = [
+        client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)])[group]
+        for group in groups
+    ]
+    for each in asked:
+        each.result(60)
+
+
+def test_our_group_is_told_of_behind_many_strangers(kafka_bootstrap: str) -> None:
+    settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    name = uuid.uuid4().hex
+    own, foreign, group = f"t{name}", f"x{name}", f"z{name}"
+    TopicAdmin(settings, "test").declare([Topic(own), Topic(foreign)])
+    producer = Producer(settings, "test")
+    producer.write([Outgoing(topic, "k", b"x") for topic in (own, own, own, foreign)])
+    settle(kafka_bootstrap, foreign, [f"a{n}-{name}" for n in range(GROUPS_LIMIT + 1)])
+    settle(kafka_bootstrap, own, [group])
+    reader = LagReader(settings, "test", {own}.__contains__)
+    assert reader.read() == Told((Lag(group, own, 2, has_members=False),))
     producer.close()
 
 
 def test_brokers_that_do_not_answer_are_told_of_in_time() -> None:
-    reader = LagReader(KafkaSettings(kafka_bootstrap_servers="127.0.0.1:9"), "test")
+    away = KafkaSettings(kafka_bootstrap_servers="127.0.0.1:9")
+    reader = LagReader(away, "test", lambda _: True)
     for _ in range(2):
         with pytest.raises(Transient):
             reader.read()

@@ -20,7 +20,7 @@ CLIENTS: Final[dict[str, Callable[[ProducerSettings], object]]] = {
     "producer": lambda given: Producer(given, "test"),
     "consumer": lambda given: Consumer(given, "test", group="g", topics=["t"]),
     "admin": lambda given: TopicAdmin(given, "test"),
-    "lag": lambda given: LagReader(given, "test"),
+    "lag": lambda given: LagReader(given, "test", lambda _: True),
     "window": lambda given: list(window(given, ManualClock(), ["t"], Span(0, 1), Bounds())),
     "trail": lambda given: Trail(given, Followed(b"k", ["t"], []), 0, {}),
 }

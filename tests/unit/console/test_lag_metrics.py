@@ -4,7 +4,7 @@ from prometheus_client import REGISTRY
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
-from services.backbone.kafka.lag import Lag
+from services.backbone.kafka.lag import Lag, Told
 from services.backbone.service import Life
 from services.console.lagging import LagWatch
 
@@ -17,9 +17,10 @@ def value(name: str, **labels: str) -> float | None:
 
 
 def test_the_newest_answer_is_what_the_metrics_say() -> None:
-    answers = iter([(BEHIND, UNREAD), (BEHIND,)])
+    answers = iter([Told((BEHIND, UNREAD), left_out=2), Told((BEHIND,))])
     watch = LagWatch(lambda: next(answers), Life(ManualClock()))
     watch.ask()
+    assert watch.last.left_out == 2
     assert value("lag_records", group="deliverer-sms", topic="deliveries.sms") == 3
     assert (value("groups_without_members"), value("brokers_answer")) == (1, 1)
     watch.ask()
@@ -29,10 +30,10 @@ def test_the_newest_answer_is_what_the_metrics_say() -> None:
 
 
 def test_brokers_without_an_answer_are_told_and_the_last_lag_stands() -> None:
-    def away() -> tuple[Lag, ...]:
+    def away() -> Told:
         raise Transient("Kafka: away")
 
-    LagWatch(lambda: (BEHIND,), Life(ManualClock())).ask()
+    LagWatch(lambda: Told((BEHIND,)), Life(ManualClock())).ask()
     LagWatch(away, Life(ManualClock())).ask()
     assert value("brokers_answer") == 0
     assert value("lag_records", group="lookout", topic="alerts") == 7

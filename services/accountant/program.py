@@ -38,6 +38,7 @@ class Accountant:
     comparison: Comparison
     turns: Turns
     heartbeat: Heartbeat
+    admin: TopicAdmin
     trouble: str | None = "has not accounted yet"
     """Why it cannot account, or None."""
     _next_at: float = 0.0
@@ -70,7 +71,7 @@ class Accountant:
         now = self.life.clock.monotonic_seconds()
         if now < self._next_at:
             return
-        kept_hours = check_topics(self.settings)
+        kept_hours = check_topics(self.admin)
         if not self.comparison.alerts.is_member():
             raise Transient("Kafka has not taken it into its consumer group yet")
         self.turns.turn(kept_hours)
@@ -79,13 +80,17 @@ class Accountant:
         self.heartbeat.accounted()
 
 
-def check_topics(settings: AccountantSettings) -> float:
+def topic_admin(settings: AccountantSettings) -> TopicAdmin:
+    """Return what asks the brokers."""
+    return TopicAdmin(settings, PROGRAM, timeout_seconds=ASK_TIMEOUT_SECONDS)
+
+
+def check_topics(admin: TopicAdmin) -> float:
     """Ask the brokers for the topics that are compared; return for how many hours alerts are kept.
 
     Raises:
         Transient: the brokers are away, or the topics are not declared.
     """
-    admin = TopicAdmin(settings, PROGRAM, timeout_seconds=ASK_TIMEOUT_SECONDS)
     wanted = {topics.ALERTS, topics.rejected(topics.ALERTS)}
     if missing := wanted - admin.partitions().keys():
         names = ", ".join(sorted(missing))
@@ -124,4 +129,5 @@ def run_accountant(settings: AccountantSettings, life: Life) -> None:
         closing.callback(heartbeat.close)
         behind = settings.accountant_behind_seconds
         comparison = Comparison(book, alerts, aside, life.clock, behind)
-        Accountant(settings, life, comparison, Turns(book, settings, life.clock), heartbeat).run()
+        turns, admin = Turns(book, settings, life.clock), topic_admin(settings)
+        Accountant(settings, life, comparison, turns, heartbeat, admin).run()

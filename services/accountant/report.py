@@ -10,7 +10,7 @@ from typing import Final
 
 from services.accountant import accounts
 from services.accountant.comparing import BATCH_LIMIT, Comparison
-from services.accountant.program import PROGRAM, check_topics
+from services.accountant.program import PROGRAM, check_topics, topic_admin
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Transient, Trouble
@@ -78,7 +78,7 @@ def table(account: Account) -> str:
 
 
 def _account(settings: AccountantSettings, clock: Clock) -> Account:
-    kept_hours = check_topics(settings)
+    kept_hours = check_topics(topic_admin(settings))
     migrate(settings)
     account, window = Account(), settings.accountant_window_hours * 3600
     with open_pool(settings) as pool, closing(_consumer(settings, _REJECTED)) as aside:

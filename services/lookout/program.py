@@ -106,18 +106,19 @@ def _consume(
 def prepare(settings: LookoutSettings, life: Life) -> bool:
     """Wait for Postgres and Kafka, bring the schema up to date; False if we must stop before."""
 
+    admin = TopicAdmin(settings, PROGRAM, timeout_seconds=ASK_TIMEOUT_SECONDS)
+
     def attempt() -> None:
         if applied := migrate(settings):
             log.info("ledger_migrated", migrations=applied)
-        _check_topics(settings)
+        _check_topics(settings, admin)
 
     return until_there(attempt, life)
 
 
-def _check_topics(settings: LookoutSettings) -> None:
+def _check_topics(settings: LookoutSettings, admin: TopicAdmin) -> None:
     wanted = {topics.ALERTS, topics.DELIVERY_EVENTS, topics.rejected(topics.ALERTS)}
     wanted |= {topics.deliveries(channel) for channel in settings.channels}
-    admin = TopicAdmin(settings, PROGRAM, timeout_seconds=ASK_TIMEOUT_SECONDS)
     if missing := wanted - admin.partitions().keys():
         names = ", ".join(sorted(missing))
         raise Transient(f"topics are missing: {names}; declare them: python -m services.topics")

@@ -14,6 +14,7 @@ from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.client import common_config, opened, trouble
+from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
 
@@ -29,7 +30,8 @@ class TopicAdmin:
 
     def __init__(self, settings: KafkaSettings, program: str, timeout_seconds: float = 10) -> None:
         self._config = common_config(settings, program)
-        self._client = opened(AdminClient, self._config)
+        self._sayings = Sayings()
+        self._client = self._open()
         self._timeout_seconds = timeout_seconds
 
     def partitions(self) -> dict[str, int]:
@@ -38,12 +40,15 @@ class TopicAdmin:
         Raises:
             Transient: the brokers cannot be reached.
         """
+        asked = self._client
         try:
-            listed = self._client.list_topics(timeout=self._timeout_seconds)
+            listed = asked.list_topics(timeout=self._timeout_seconds)
         except KafkaException as error:
             # A client may have forgotten all brokers, see known_brokers.py; a new one has not.
-            self._client = opened(AdminClient, self._config)
+            self._client = self._open()
             raise Transient(f"Kafka: {error.args[0].str()}") from None
+        finally:
+            asked.poll(0)  # only so what it says comes into our log
         return {name: len(topic.partitions) for name, topic in listed.topics.items()}
 
     def retention_hours(self, topic: str) -> float:
@@ -59,6 +64,8 @@ class TopicAdmin:
             (found,) = [answer.result() for answer in answers.values()]
         except KafkaException as error:
             raise trouble(error) from None
+        finally:
+            self._client.poll(0)
         kept_ms = int(found["retention.ms"].value)
         return math.inf if kept_ms < 0 else kept_ms / _HOUR_MS
 
@@ -100,6 +107,9 @@ class TopicAdmin:
             for topic in missing
         ]
         return self._done(self._client.create_topics(requests), KafkaError.TOPIC_ALREADY_EXISTS)
+
+    def _open(self) -> AdminClient:
+        return opened(AdminClient, self._config | {"logger": self._sayings})
 
     def _done(self, answers: Mapping[str, Future[None]], done_before: int) -> list[str]:
         """Return the topics for which this was done now, and not by another before."""

@@ -20,6 +20,7 @@ from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from services.backbone.errors import Transient
 from services.backbone.kafka.client import common_config, opened, trouble
+from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
 
 TIMEOUT_SECONDS: Final = 3.0
@@ -71,6 +72,7 @@ class LagReader:
     ) -> None:
         self._config = common_config(settings, program)
         self._is_ours = is_ours
+        self._sayings = Sayings()
         self._client: AdminClient | None = self._open()
 
     def read(self) -> Told:
@@ -83,14 +85,20 @@ class LagReader:
         client = self._client or self._open()
         # Kept only if it gets its answers: one that has forgotten its brokers never finds them.
         self._client = None
+        try:
+            told = self._told(client)
+        finally:
+            client.poll(0)  # only so what it says comes into our log
+        self._client = client
+        return told
+
+    def _told(self, client: AdminClient) -> Told:
         groups, left_out = shown(self._groups(client), self._is_ours)
         places = {place for group in groups for place in group.settled}
-        found = lags(groups, self._ends(client, places))
-        self._client = client
-        return Told(found, left_out)
+        return Told(lags(groups, self._ends(client, places)), left_out)
 
     def _open(self) -> AdminClient:
-        return opened(AdminClient, self._config)
+        return opened(AdminClient, self._config | {"logger": self._sayings})
 
     def _groups(self, client: AdminClient) -> Iterator[Group]:
         listed = _answer(client.list_consumer_groups(request_timeout=TIMEOUT_SECONDS))

@@ -16,6 +16,7 @@ from services.accountant.program import Accountant
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Ended, Transient
+from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.ledger.accounting import ROWS_LIMIT, Backlog, Finding, OpenRow
 from services.backbone.service import Life
 from services.contracts.records import Severity
@@ -145,7 +146,7 @@ class Part:
 
 @pytest.mark.parametrize("broken", ["comparison", "turns", "group", "topics"])
 def test_what_did_not_account_does_not_beat(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def topics_away(_: AccountantSettings) -> float:
+    def topics_away(_: TopicAdmin) -> float:
         if broken == "topics":
             raise Transient("Kafka: away")
         return 168
@@ -155,7 +156,7 @@ def test_what_did_not_account_does_not_beat(broken: str, monkeypatch: pytest.Mon
     comparison, turns = Part(trouble=broken == "comparison"), Part(trouble=broken == "turns")
     comparison.alerts = Part(trouble=broken == "group")
     heartbeat = Part()
-    parts: Any = (comparison, turns, heartbeat)
+    parts: Any = (comparison, turns, heartbeat, Mock())
     accountant = Accountant(AccountantSettings(), Life(clock=clock), *parts)
     with pytest.raises(Transient):
         accountant.step()
@@ -174,6 +175,6 @@ def test_a_client_that_has_ended_ends_the_accountant() -> None:
     """Killed with its group's coordinator, a consumer was fenced, and tried again for ever."""
     comparison = create_autospec(Comparison, instance=True)
     comparison.step.side_effect = Ended("Kafka: fenced")
-    accountant = Accountant(AccountantSettings(), Life(), comparison, Mock(), Mock())
+    accountant = Accountant(AccountantSettings(), Life(), comparison, Mock(), Mock(), Mock())
     with pytest.raises(Ended):
         accountant.run()

@@ -191,7 +191,7 @@ def _ready(url: str) -> int:
 
 
 def test_without_a_broker_it_says_so_and_still_ends_in_time(
-    start_program: StartGateway, url: str, port: int, streams_dir: Path
+    start_program: StartGateway, url: str, port: int, streams_dir: Path, tmp_path: Path
 ) -> None:
     nobody = f"127.0.0.1:{free_ports(1)[0]}"
     child = start_program(
@@ -204,6 +204,8 @@ def test_without_a_broker_it_says_so_and_still_ends_in_time(
         child.process.send_signal(signal.SIGTERM)
         assert child.process.wait(12) == 0
     assert set(senders.statuses) == {503}
+    log = (tmp_path / f"{GATEWAY}.log").read_text()
+    assert [line for line in log.splitlines() if line.startswith("%")] == []  # of Kafka's library
 
 
 def test_a_slow_body_is_cut_off_and_the_others_go_on(

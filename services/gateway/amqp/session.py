@@ -77,6 +77,9 @@ class Session:
         async with connection:
             channel = await connection.channel(publisher_confirms=False)
             channel.close_callbacks.add(lambda *_: lost.set())
+            # RabbitMQ ends a consumer whose queue is gone, and leaves the channel open.
+            underlay = await channel.get_underlay_channel()
+            underlay.on_consumer_cancel_callbacks.add(lambda _: lost.set())
             await channel.set_qos(prefetch_count=self._settings.amqp_prefetch_messages)
             consuming = [await _consume(channel, feed) for feed in self._feeds]
             self._complaint, self._attempt = None, 0
@@ -85,7 +88,7 @@ class Session:
             if not lost.is_set():
                 await self._drain(consuming)
         if lost.is_set() and not self._life.stop.is_set():
-            raise ConnectionError("the connection or its channel was closed")
+            raise ConnectionError("the connection, its channel or a consumer was closed")
 
     async def _until_over(self, lost: asyncio.Event) -> None:
         while not (lost.is_set() or self._life.stop.is_set()):

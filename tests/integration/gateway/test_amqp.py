@@ -12,6 +12,7 @@ import aio_pika
 import orjson
 import pytest
 import yaml
+from aio_pika.exceptions import PublishError
 
 from services.machine.child import Child
 from services.machine.ports import free_ports
@@ -121,6 +122,35 @@ def test_a_rabbitmq_that_dies_and_comes_back_loses_nothing(
     publish(rabbitmq.url, stream.name, events(500, 600))
     wanted = {f"e-{number}" for number in range(600)}
     assert set(stream.events_until(wanted.__le__)) == wanted
+
+
+def delete(url: str, queue: str) -> None:
+    async def remove() -> None:
+        async with await aio_pika.connect(url) as connection:
+            channel = await connection.channel()
+            await channel.queue_delete(queue)
+
+    asyncio.run(remove())
+
+
+def routed(url: str, exchange_name: str, body: bytes) -> bool:
+    try:
+        publish(url, exchange_name, [body])
+    except PublishError:
+        return False
+    return True
+
+
+def test_a_queue_that_is_deleted_is_declared_again_and_read(
+    start_program: StartGateway, settings: dict[str, str], rabbitmq: RabbitMq, stream: Stream
+) -> None:
+    onramp(start_program, settings)
+    publish(rabbitmq.url, stream.name, events(0, 1))
+    stream.events_until({"e-0"}.__le__)
+    delete(rabbitmq.url, stream.name)
+    [another] = events(1, 2)
+    wait_until(lambda: routed(rabbitmq.url, stream.name, another), "the queue to be there again")
+    assert set(stream.events_until({"e-0", "e-1"}.__le__)) == {"e-0", "e-1"}
 
 
 def test_without_kafka_the_messages_stay_with_rabbitmq(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr
 
+from services.backbone.rabbitmq import AmqpAddress
 from services.backbone.settings import Port, Seconds
 from services.gateway.amqp.bindings import SHIPPED_BINDINGS
 from services.gateway.settings import OnrampSettings
@@ -15,7 +16,7 @@ class AmqpSettings(OnrampSettings):
 
     http_port: Port = 8081
     """For health and metrics."""
-    amqp_url: SecretStr = SecretStr("amqp://guest:guest@127.0.0.1:5672/")
+    amqp_url: AmqpAddress = SecretStr("amqp://guest:guest@127.0.0.1:5672/")
     """The RabbitMQ server, with user, password and virtual host; `amqps` with TLS."""
     amqp_bindings_file: Path = SHIPPED_BINDINGS
     """Which queue feeds which stream."""

@@ -5,32 +5,22 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Annotated
-from urllib.parse import urlsplit
 
 import aio_pika
 from aio_pika.abc import AbstractChannel, AbstractConnection
 from aio_pika.exceptions import AMQPError
-from pydantic import AfterValidator, SecretStr
+from pydantic import SecretStr
 
+from services.backbone.rabbitmq import AmqpAddress
 from services.backbone.settings import Seconds, Settings
 
 CLOSE_SECONDS = 2.0
 
 
-def _amqp_address(url: SecretStr) -> SecretStr:
-    parts = urlsplit(url.get_secret_value())
-    if parts.scheme not in ("amqp", "amqps") or not parts.hostname:
-        raise ValueError("must look like amqps://user:password@host:5671/virtual-host")
-    return url
-
-
 class RabbitmqSettings(Settings):
     """Which RabbitMQ, and how it is trusted."""
 
-    rabbitmq_url: Annotated[SecretStr, AfterValidator(_amqp_address)] = SecretStr(
-        "amqp://guest:guest@127.0.0.1:5672/"
-    )
+    rabbitmq_url: AmqpAddress = SecretStr("amqp://guest:guest@127.0.0.1:5672/")
     """amqp or, with TLS, amqps; user, password and virtual host are in the address."""
     rabbitmq_ca_file: str | None = None
     """A CA of your own; without it, those that the system trusts."""

@@ -115,8 +115,7 @@ class AcknowledgePage:
             return "expired", _page(410, "This link is over", said=str(error))
         except Transient as error:
             log.warning("ledger_away", reason=str(error))
-            said = "Nothing was acknowledged. Please press again in a moment."
-            return "ledger_away", _page(503, "We cannot do this just now", said=said)
+            return "ledger_away", _away(pressed=pressed)
 
     def _show(self, delivery_id: str) -> tuple[str, Response]:
         shown = self.kept.shown(delivery_id)
@@ -148,6 +147,15 @@ class AcknowledgePage:
 def _unknown() -> tuple[str, Response]:
     said = "The alert of this link is not in our ledger. Ask whoever runs Aldebaran."
     return "unknown", _page(404, "No such alert", said=said)
+
+
+def _away(*, pressed: bool) -> Response:
+    """Say no more than is known: a ledger that went away may have kept the press before."""
+    if pressed:
+        said = "It is not known whether this was acknowledged. Open the link again in a moment."
+        return _page(503, "We cannot tell just now", said=said)
+    said = "The alert cannot be shown now. Open the link again in a moment."
+    return _page(503, "We cannot do this just now", said=said)
 
 
 def _page(status: int, title: str, **terms: Any) -> Response:

@@ -101,11 +101,16 @@ async def test_forged_expired_and_unknown_links_say_what_to_do(method: str) -> N
     assert door.kept.words == []
 
 
-async def test_a_ledger_that_is_away_is_said_without_its_address() -> None:
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [("POST", "not known whether this was acknowledged"), ("GET", "cannot be shown now")],
+)
+async def test_a_ledger_that_is_away_is_said_without_its_address(method: str, said: str) -> None:
     door = Door(MemoryKept(away=True))
-    answer = await door.ask("POST", door.token())
+    answer = await door.ask(method, door.token())
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
-    assert "Nothing was acknowledged" in answer.text
+    assert said in answer.text
+    assert "Nothing was acknowledged" not in answer.text
     assert "secret" not in answer.text
 
 

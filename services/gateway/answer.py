@@ -76,7 +76,8 @@ def _results(taken: Taken) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
     for index, (verdict, outcome) in enumerate(zip(taken.verdicts, taken.outcomes, strict=True)):
         if outcome is not None:
-            reason, detail, status = _trouble_name(outcome), str(outcome), "retry"
+            reason, status = _trouble_name(outcome), "retry"
+            detail = _SAID[reason]
         elif isinstance(verdict, Event):
             continue
         else:
@@ -86,6 +87,14 @@ def _results(taken: Taken) -> list[dict[str, Any]]:
             result["detail"] = detail[:DETAIL_LIMIT_CHARACTERS]
         results.append(result)
     return results
+
+
+_SAID: Final = {
+    "queue_full": "more waits to be written than we hold: send it again, more slowly",
+    "broker_refused": "the brokers do not take it: send it again; a person must look into our log",
+    "broker_away": "the brokers have not confirmed it in time: send it again",
+}
+"""By reason. What Kafka says may name hosts, which belong into the log only."""
 
 
 def _trouble_name(outcome: Exception) -> str:

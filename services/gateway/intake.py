@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Trouble
 from services.backbone.kafka.producer import Outgoing
+from services.backbone.log import logger
 from services.contracts.declarations import BadDeclaration
 from services.contracts.events import EventReader, Invalid
 from services.contracts.records import Rejected
@@ -18,6 +19,8 @@ from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.topics import rejected
 from services.gateway import metrics
 from services.gateway.split import Parts, Verdict
+
+log = logger(__name__)
 
 SLICE_EVENTS: Final = 256
 """Events judged in one go, before other requests have their turn."""
@@ -92,7 +95,16 @@ class Intake:
         records = await self.prepare(parts, verdicts, source)
         taken = Taken(verdicts, await self.write(records))
         self.count(taken)
+        self._log_troubles(taken, source)
         return taken
+
+    def _log_troubles(self, taken: Taken, source: str) -> None:
+        """Write one line for each kind of trouble, however many events met it."""
+        kinds = {type(each): each for each in taken.outcomes if each is not None}
+        for trouble in kinds.values():
+            log.warning(
+                "not_written", stream=self.stream.stream, source=source, reason=str(trouble)
+            )
 
     def count(self, taken: Taken) -> None:
         """Add to the metrics what became of the events."""

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
 
 from services.backbone.errors import QueueFull, Refused, Transient
 from services.contracts.events import EVENT_LIMIT_BYTES
@@ -265,16 +266,16 @@ async def test_more_bytes_than_there_is_room_for_are_429() -> None:
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [
-        (Transient("gone"), "broker_away"),
-        (QueueFull("full"), "queue_full"),
-        (Refused("never"), "broker_refused"),
+        (Transient("kafka-7.inside"), "broker_away"),
+        (QueueFull("kafka-7.inside"), "queue_full"),
+        (Refused("kafka-7.inside"), "broker_refused"),
     ],
 )
 async def test_what_the_broker_did_not_take_is_503_with_what_to_repeat(
     trouble: Transient | Refused, reason: str
 ) -> None:
     writer = MemoryWriter(troubles=[None, trouble, trouble])
-    with gateway(writer) as it:
+    with gateway(writer) as it, capture_logs() as lines:
         response = await it.post(b"[" + GOOD + b"," + GOOD + b"," + BAD + b"," + BAD + b"]")
     told = response.json()
     assert (response.status_code, response.headers["retry-after"]) == (503, "1")
@@ -285,6 +286,10 @@ async def test_what_the_broker_did_not_take_is_503_with_what_to_repeat(
         (3, "rejected"),
     ]
     assert told["results"][0]["reason"] == reason
+    assert "send it again" in told["results"][0]["detail"]
+    assert "kafka-7.inside" not in response.text
+    told_of = [each["reason"] for each in lines if each["event"] == "not_written"]
+    assert told_of == ["kafka-7.inside"]
 
 
 async def test_long_lists_of_results_carry_few_sentences() -> None:

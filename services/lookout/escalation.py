@@ -68,7 +68,7 @@ def escalate(due: Due, numbers: Numbers, routes: Routes, tell: Tell) -> Turn:
             why = f"{target.channel} to {target.recipient} was told {REPETITION_LIMIT} times"
             decisions.append(_decision(due, "not told", why))
             continue
-        instruction = replace(told, grouping=None, asked_at=asked_at)
+        instruction = replace(told, grouping=None, asked_at=asked_at, since=due.now)
         message = tell(alert, instruction, number, opening, due.now)
         made.append(message)
         decisions.append(_told(due, message))

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.fallbacks import Lost, Next, Told
+from services.backbone.ledger.fallbacks import Lost, Next, To, Told
 from services.backbone.ledger.intake import NewDelivery
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
@@ -25,9 +26,9 @@ Write = Callable[[Instruction, int], NewDelivery]
 def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
     """Return what follows a delivery that did not reach its recipient.
 
-    The next id follows from the lost delivery's, so that deciding again makes the same message. A
-    target that has that message already is as good as told, and passed over if it failed there. A
-    digest is a message of its own to who has only some of its alerts, or was not reached with one.
+    A target that a message has reached, or may soon, is as good as told, and passed over if one
+    failed there; after a step of an escalation only what was made since the step counts. A digest
+    is a message of its own to who has only some of its alerts, or was not reached with one.
     """
     if lost.acknowledged:
         return Next(_decision(lost, "not needed", "the alert is acknowledged"))
@@ -47,19 +48,24 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
 def _next_target(lost: Lost, told: Told, routes: Routes, write: Write) -> Next:
     instruction = read_plan(lost.plan, Target(lost.channel, lost.recipient), routes)
     for place, target in enumerate(instruction.fallback):
-        named = _named(lost, target, lost.repetition)
-        if named == lost.delivery_id or (not lost.members and told.failed.get(named)):
+        if (target.channel, target.recipient) == (lost.channel, lost.recipient):
             continue
-        if has := _has(lost, target, told):
+        if has := _has(lost, target, told, instruction.since):
             return Next(_decision(lost, "already told", has))
+        if not lost.members and told.has_failed(_to(lost.alert_id, target), instruction.since):
+            continue
         if (number := _free(lost, target, told)) is None:
             continue
         rest = instruction.fallback[place + 1 :]
         instead = replace(
             instruction, target=target, fallback=rest, grouping=None, asked_at=lost.tried_at
         )
+        made = write(instead, number)
+        if made.suppression is not None and _waits(lost, target, told):
+            why = f"{target.channel} to {target.recipient} has a message that waits as this would"
+            return Next(_decision(lost, "already told", why))
         why = f"{target.channel} to {target.recipient} is told instead, after: {_reason(lost)}"
-        return Next(_decision(lost, "next", why), write(instead, number))
+        return Next(_decision(lost, "next", why), made)
     why = f"no fallback is left, after: {_reason(lost)}"
     return Next(_decision(lost, "exhausted", why), exhausted=True)
 
@@ -71,17 +77,25 @@ def _named(lost: Lost, target: Target, number: int) -> str:
 def _free(lost: Lost, target: Target, told: Told) -> int | None:
     """Return the first repetition that the target has no message of yet, if one is left."""
     numbers = range(lost.repetition, REPETITION_LIMIT + 1)
-    return next((each for each in numbers if _named(lost, target, each) not in told.failed), None)
+    return next((each for each in numbers if _named(lost, target, each) not in told.ids), None)
 
 
-def _has(lost: Lost, target: Target, told: Told) -> str | None:
+def _has(lost: Lost, target: Target, told: Told, since: datetime | None) -> str | None:
     """Say what the target has already, if that is all that was lost."""
-    who = f"{target.channel} to {target.recipient} has"
-    if not lost.members:
-        named = _named(lost, target, lost.repetition)
-        return f"{who} the alert by delivery {named}" if named in told.failed else None
-    known = [(each, target.channel, target.recipient) in told.reached for each in lost.alert_ids]
-    return f"{who} each of its {len(known)} alerts" if all(known) else None
+    known = [told.has_reached(_to(each, target), since) for each in lost.alert_ids]
+    if not all(known):
+        return None
+    what = f"each of its {len(known)} alerts" if lost.members else "the alert"
+    return f"{target.channel} to {target.recipient} has {what}"
+
+
+def _waits(lost: Lost, target: Target, told: Told) -> bool:
+    """Tell whether messages of all that was lost are held back from the target already."""
+    return told.waiting.issuperset(_to(each, target) for each in lost.alert_ids)
+
+
+def _to(alert_id: str, target: Target) -> To:
+    return (alert_id, target.channel, target.recipient)
 
 
 def _digest(lost: Lost, sent: Delivery) -> Digest | None:

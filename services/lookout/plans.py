@@ -1,6 +1,7 @@
 """A recipient's plan as the ledger keeps it, so that time and failure can act on it later."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -27,6 +28,8 @@ def encode_plan(instruction: Instruction) -> bytes:
         plan["grouping"] = {"by": grouping.by, "wait_seconds": wait, "limit": limit}
     if instruction.asked_at is not None:
         plan["asked_at_ms"] = int(instruction.asked_at.timestamp() * 1000)
+    if instruction.since is not None:
+        plan["since_ms"] = int(instruction.since.timestamp() * 1000)
     return orjson.dumps(plan)
 
 
@@ -44,6 +47,7 @@ def read_plan(plan: Mapping[str, Any], target: Target, routes: Routes) -> Instru
         fallback_on_held=plan.get("fallback_on") == "held",
         quiet=_quiet(plan.get("quiet"), routes),
         grouping=_grouping(plan.get("grouping")),
+        since=_moment(plan.get("since_ms")),
     )
 
 
@@ -66,6 +70,10 @@ def _quiet(told: Mapping[str, Any] | None, routes: Routes) -> Quiet | None:
     if len(known) < len(others):
         return None
     return Quiet(times.outside() if told["outside"] else times, unless, known)
+
+
+def _moment(at_ms: int | None) -> datetime | None:
+    return None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)
 
 
 def _grouping(told: Mapping[str, Any] | None) -> Grouping | None:

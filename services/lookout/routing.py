@@ -77,7 +77,8 @@ class Instruction:
 
     `template` None means the channel's own default text. `fallback` are asked in sequence after
     the target has refused for good, and with `fallback_on_held` also after a message that was
-    tried waits for a person. From `asked_at` the age of a message after intake counts.
+    tried waits for a person. From `asked_at` the age of a message after intake counts. What its
+    recipients were told before `since`, if that is set, is another message.
     """
 
     target: Target
@@ -88,6 +89,7 @@ class Instruction:
     quiet: Quiet | None = None
     grouping: Grouping | None = None
     asked_at: datetime | None = None
+    since: datetime | None = None
 
     def quiet_for(self, severity: Severity) -> bool:
         """Tell whether there are times at which an alert of this severity is held back."""

@@ -306,7 +306,7 @@ def _follow(lost: Lost, told: Told) -> Next:
     if lost.acknowledged:
         return Next(_decision(lost.alert_id, lost.delivery_id, "not needed"))
     named = delivery_id(lost.alert_id, "webhook", "third", lost.repetition)
-    if named in told.failed:
+    if named in told.ids:
         return Next(_decision(lost.alert_id, lost.delivery_id, "already told"), exhausted=True)
     record = orjson.dumps(orjson.loads(lost.record)["alert"]).decode()
     why = _decision(lost.alert_id, lost.delivery_id, f"next of {len(lost.members)}")

@@ -15,7 +15,7 @@ from services.backbone.ledger import later
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.decisions import Decision, note
 from services.backbone.ledger.intake import NewDelivery
-from services.contracts.records import Delivery
+from services.contracts.states import State
 
 # The conditions stand as in the index deliveries_fallback: only then can it be used.
 _LOST: Final = """
@@ -47,7 +47,8 @@ _CARRY: Final = "UPDATE deliveries SET digest_id = delivery_id WHERE delivery_id
 # An alert that a digest told has reached whom the digest has reached, and has failed with it.
 _KNOWN: Final = """
 SELECT d.delivery_id, d.alert_id, coalesce(c.channel, d.channel),
-  coalesce(c.recipient, d.recipient), coalesce(c.state, d.state) = 'FAILED'
+  coalesce(c.recipient, d.recipient), coalesce(c.created_at, d.created_at),
+  coalesce(c.state, d.state), coalesce(c.attempt, d.attempt), c.group_key IS NOT NULL
 FROM deliveries d LEFT JOIN deliveries c ON c.delivery_id = coalesce(d.digest_id, d.delivery_id)
 WHERE d.alert_id = ANY(%s)
 """
@@ -89,19 +90,56 @@ class Next:
     exhausted: bool = False
 
 
+To = tuple[str, str, str]
+"""Alert, channel and recipient."""
+
+
 @dataclass(slots=True)
 class Told:
-    """What was made of the alerts so far."""
+    """What was made of the alerts so far, in messages of their own or digests, and when last."""
 
-    failed: dict[str, bool] = field(default_factory=dict)
-    """Deliveries of the alerts by id, and whether they, or the digests that tell them, failed."""
-    reached: set[tuple[str, str, str]] = field(default_factory=set)
-    """Alert, channel and recipient of what has not failed, in a message of its own or a digest."""
+    ids: set[str] = field(default_factory=set)
+    """Deliveries of the alerts."""
+    reached: dict[To, datetime] = field(default_factory=dict)
+    """What has reached its recipient, or may soon."""
+    failed: dict[To, datetime] = field(default_factory=dict)
+    waiting: set[To] = field(default_factory=set)
+    """What a silence, an inhibition or quiet hours hold back."""
 
-    def add(self, made: Delivery, alert_ids: Iterable[str]) -> None:
-        """Count a message that tells some alerts."""
-        self.failed[made.delivery_id] = False
-        self.reached.update((each, made.channel, made.recipient) for each in alert_ids)
+    def count(
+        self, to: To, made_at: datetime, state: str, attempt: int = 0, *, grouped: bool = False
+    ) -> None:
+        """Count a message by its state; what no rule sends by itself soon has reached nobody.
+
+        One that waits for its group only may soon reach: it goes out when the group's wait ends.
+        """
+        match state:
+            case State.FAILED:
+                self.failed[to] = max(made_at, self.failed.get(to, made_at))
+            case State.SUPPRESSED if not grouped:
+                self.waiting.add(to)
+            case State.HELD:
+                pass
+            case State.CLOSED if attempt == 0:
+                pass
+            case _:
+                self.reached[to] = max(made_at, self.reached.get(to, made_at))
+
+    def add(self, made: NewDelivery, alert_ids: Iterable[str], at: datetime) -> None:
+        """Count a message that is made now and tells some alerts."""
+        told = made.delivery
+        state = State.PENDING if made.suppression is None else State.SUPPRESSED
+        self.ids.add(told.delivery_id)
+        for each in alert_ids:
+            self.count((each, told.channel, told.recipient), at, state)
+
+    def has_reached(self, to: To, since: datetime | None) -> bool:
+        """Tell whether a message made since then, or ever, has reached a recipient or may soon."""
+        return to in self.reached and (since is None or self.reached[to] >= since)
+
+    def has_failed(self, to: To, since: datetime | None) -> bool:
+        """Tell whether a message made since then, or ever, has failed for good."""
+        return to in self.failed and (since is None or self.failed[to] >= since)
 
 
 Decide = Callable[[Lost, Told], Next]
@@ -143,7 +181,7 @@ class Fallbacks:
 def _next(lost: Lost, told: Told, decide: Decide) -> Next:
     follows = decide(lost, told)
     if follows.delivery is not None:
-        told.add(follows.delivery.delivery, lost.alert_ids)
+        told.add(follows.delivery, lost.alert_ids, lost.now)
     return follows
 
 
@@ -157,10 +195,9 @@ def _acknowledged(
 def _told(connection: Connection, alert_ids: Sequence[str]) -> Told:
     told = Told()
     for row in connection.execute(_KNOWN, (list(alert_ids),)):
-        delivery_id, alert_id, channel, recipient, failed = row
-        told.failed[delivery_id] = failed
-        if not failed:
-            told.reached.add((alert_id, channel, recipient))
+        delivery_id, alert_id, channel, recipient, made_at, state, attempt, grouped = row
+        told.ids.add(delivery_id)
+        told.count((alert_id, channel, recipient), made_at, state, attempt, grouped=grouped)
     return told
 
 

@@ -12,6 +12,11 @@ from services.backbone.ledger.steps import NewStep
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 
+WAITS_FOR_A_LOCK = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
 
 def message(
     alert: Alert, channel: str, recipient: str, number: int = 0, plan: dict[str, Any] | None = None

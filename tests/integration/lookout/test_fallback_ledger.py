@@ -13,18 +13,21 @@ from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
 from services.backbone.ledger.later import Numbers
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
-from tests.integration.lookout.later_rows import message, record, rows, step
+from services.lookout.escalation import begin, escalate
+from services.lookout.fallback import fall_back
+from services.lookout.later import Later
+from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
+from services.lookout.standing import Standing
+from services.lookout.words import NO_LINKS
+from tests.integration.lookout.later_rows import WAITS_FOR_A_LOCK, message, record, rows, step
 from tests.integration.lookout.processes import eventually
 from tests.unit.lookout.samples import sample
 
 pytestmark = pytest.mark.postgres
 
+SMS_TO = ("sms", "+491701")
 SMS = {"channel": "sms", "recipient": "+491701"}
 PLAN = {"route": "r", "fallback": [SMS]}
-WAITS_FOR_A_LOCK = """
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND wait_event_type = 'Lock'
-"""
 
 
 def lose(url: str, state: str = "FAILED", tries: int = 1) -> None:
@@ -36,7 +39,7 @@ def lose(url: str, state: str = "FAILED", tries: int = 1) -> None:
 
 def follow(lost: Lost, told: Told) -> Next:
     alert: Alert = Delivery.decode(lost.record.encode()).alert
-    if delivery_id(lost.alert_id, "sms", "+491701", lost.repetition) in told.failed:
+    if delivery_id(lost.alert_id, "sms", "+491701", lost.repetition) in told.ids:
         return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "already told", "why"))
     next_one = message(alert, "sms", "+491701", lost.repetition)
     return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "next", "why"), next_one)
@@ -137,10 +140,61 @@ def test_what_a_digest_has_told_has_reached_whom_it_reached(pool: Pool, ledger_u
 
     Fallbacks(pool).take(10, look)
     both = {(each.alert_id, *to) for each in alerts for to in (("push", "b"), ("sms", "+491701"))}
-    assert [each.reached for each in known] == [both]
-    failed = {each for each, has_failed in known[0].failed.items() if has_failed}
-    assert failed == {delivery_id(each.alert_id, "email", "a") for each in alerts}
-    assert len(known[0].failed) == 5
+    assert [set(each.reached) for each in known] == [both]
+    assert set(known[0].failed) == {(each.alert_id, "email", "a") for each in alerts}
+    assert len(known[0].ids) == 5
+
+
+@pytest.mark.parametrize(
+    ("state", "tries", "group", "reached"),
+    [
+        ("SUPPRESSED", 0, None, False),
+        ("SUPPRESSED", 0, "g", True),
+        ("HELD", 1, None, False),
+        ("CLOSED", 0, None, False),
+        ("RETRY_WAIT", 1, None, True),
+    ],
+)
+def test_what_is_held_back_has_reached_nobody(
+    pool: Pool, ledger_url: str, state: str, tries: int, group: str | None, reached: bool
+) -> None:
+    record(pool, sample(), message(sample(), "email", "a", plan=PLAN), message(sample(), *SMS_TO))
+    lose(ledger_url)
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute(
+            "UPDATE deliveries SET state = %s, attempt = %s, group_key = %s WHERE channel = 'sms'",
+            (state, tries, group),
+        )
+    (made_at,) = rows(ledger_url, "SELECT created_at FROM deliveries WHERE channel = 'sms'")[0]
+    known: list[Told] = []
+
+    def look(lost: Lost, told: Told) -> Next:
+        known.append(told)
+        return follow(lost, told)
+
+    Fallbacks(pool).take(10, look)
+    to = (sample().alert_id, *SMS_TO)
+    assert known[0].reached == ({to: made_at} if reached else {})
+
+
+def test_a_step_whose_message_fails_tells_whom_the_route_has_told_before(
+    pool: Pool, ledger_url: str
+) -> None:
+    desk = Target("email", "desk@example.com")
+    first = Instruction(Target("sms", "+491701"), "r", fallback=(desk,))
+    (begun,) = begin([Escalation("desk", (Step(0.0, (first,)),))])
+    record(pool, sample(), message(sample(), desk.channel, desk.recipient), steps=(begun,))
+    routes = Routes((), ())
+    tell = Later(NO_LINKS, routes, Standing()).tell
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute("UPDATE deliveries SET created_at = created_at - interval '1 min'")
+    escalations = Escalations(pool)
+    assert escalations.take(10, lambda due, known: escalate(due, known, routes, tell)).steps == 1
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute("UPDATE deliveries SET state = 'FAILED' WHERE channel = 'sms'")
+    followed = Fallbacks(pool).take(10, lambda lost, told: fall_back(lost, told, routes, tell))
+    (made,) = (each.delivery for each in followed.deliveries)
+    assert (made.channel, made.recipient, made.repetition) == (desk.channel, desk.recipient, 1)
 
 
 def test_a_digest_waits_for_a_turn_that_knows_what_another_has_made(

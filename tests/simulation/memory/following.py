@@ -115,15 +115,16 @@ class MemoryFallbacks:
         for row in rows.values():
             if row.alert_id in alert_ids:
                 carrier = rows[row.digest_id or row.delivery_id]
-                told.failed[row.delivery_id] = carrier.state is State.FAILED
-                if not told.failed[row.delivery_id]:
-                    told.reached.add((row.alert_id, carrier.channel, carrier.recipient))
+                to = (row.alert_id, carrier.channel, carrier.recipient)
+                made_at, grouped = moment(carrier.created_at), carrier.group_key is not None
+                told.ids.add(row.delivery_id)
+                told.count(to, made_at, carrier.state, carrier.attempt, grouped=grouped)
         return told
 
     def _next(self, lost: Lost, told: Told, decide: fallbacks.Decide) -> Next:
         follows = decide(lost, told)
         if follows.delivery is not None:
-            told.add(follows.delivery.delivery, lost.alert_ids)
+            told.add(follows.delivery, lost.alert_ids, lost.now)
         return follows
 
     def _keep(self, rows: list[Row], follows: list[Next]) -> list[NewDelivery]:

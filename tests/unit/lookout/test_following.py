@@ -17,6 +17,7 @@ from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Numbers
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
+from services.contracts.states import State
 from services.lookout.digest import Digest
 from services.lookout.escalation import (
     AGAIN_LIMIT_SECONDS,
@@ -182,16 +183,18 @@ def test_where_texts_are_long_they_say_who_was_not_reached_and_why() -> None:
 def test_a_chain_of_failures_ends_and_tells_each_once(
     listed: list[Target], told_by_others: set[Target], repetition: int
 ) -> None:
-    known = Told({_named(each, repetition): False for each in told_by_others})
+    known = Told()
+    for each in told_by_others:
+        _tell(known, each, repetition)
     current, reached = lost(*listed, repetition=repetition), []
     for _ in range(len(listed) + 1):
-        known.failed[current.delivery_id] = True
+        _tell(known, Target(current.channel, current.recipient), repetition, State.FAILED)
         follows = fall_back(current, known, ROUTES, LATER.tell)
         if follows.delivery is None:
             break
         made = follows.delivery.delivery
         target = Target(made.channel, made.recipient)
-        assert made.delivery_id not in known.failed
+        assert made.delivery_id not in known.ids
         reached.append(target)
         plan = {"fallback": []} | orjson.loads(follows.delivery.plan)
         current = lost(first=target, plan=plan, repetition=repetition)
@@ -201,9 +204,22 @@ def test_a_chain_of_failures_ends_and_tells_each_once(
     assert reached == list(dict.fromkeys(listed[:stopped_at]))
 
 
-def message_to(target: Target, alert: Alert) -> Delivery:
+def message_to(target: Target, alert: Alert) -> NewDelivery:
     """Return a message about one alert."""
-    return LATER.tell(alert, Instruction(target, "r"), 0, "", NOW).delivery
+    return LATER.tell(alert, Instruction(target, "r"), 0, "", NOW)
+
+
+def _tell(
+    told: Told,
+    target: Target,
+    number: int = 0,
+    state: State = State.SENT,
+    at: datetime = NOW,
+    **more: Any,
+) -> None:
+    """Count a message about the alert."""
+    told.ids.add(_named(target, number))
+    told.count((ALERT.alert_id, target.channel, target.recipient), at, state, **more)
 
 
 def _named(target: Target, repetition: int) -> str:
@@ -246,20 +262,23 @@ MEMBERS = [each.encode().decode() for each in (ALERT, OTHER)]
 def test_who_has_only_some_of_a_digest_is_told_all_of_it_by_a_message_of_its_own(
     had: list[Alert], decided: str, number: int | None
 ) -> None:
-    told = Told({_named(DESK, 0): True})
+    told = Told()
+    _tell(told, DESK, state=State.FAILED)
     for alert in had:
-        told.add(message_to(PAGER, alert), [alert.alert_id])
+        told.add(message_to(PAGER, alert), [alert.alert_id], NOW)
     follows = fall_back(lost(PAGER, members=MEMBERS), told, ROUTES, LATER.tell)
     assert follows.decision.decided == decided
     made = [follows.delivery.delivery] if follows.delivery else []
     assert [each.repetition for each in made] == ([] if number is None else [number])
     for each in made:
-        assert each.delivery_id not in told.failed
+        assert each.delivery_id not in told.ids
         assert each.text.endswith("first, second")
 
 
 def test_a_digest_goes_to_whom_a_message_about_one_of_its_alerts_has_not_reached() -> None:
-    told = Told({_named(DESK, 0): True, _named(PAGER, 0): True})
+    told = Told()
+    for each in (DESK, PAGER):
+        _tell(told, each, state=State.FAILED)
     follows = fall_back(lost(PAGER, PHONE, members=MEMBERS), told, ROUTES, LATER.tell)
     assert follows.delivery is not None
     made = follows.delivery.delivery
@@ -267,7 +286,7 @@ def test_a_digest_goes_to_whom_a_message_about_one_of_its_alerts_has_not_reached
 
 
 def test_a_digest_passes_over_who_has_as_many_messages_as_can_be_counted() -> None:
-    told = Told({_named(PAGER, number): False for number in range(REPETITION_LIMIT + 1)})
+    told = Told({_named(PAGER, number) for number in range(REPETITION_LIMIT + 1)})
     follows = fall_back(lost(PAGER, PHONE, members=MEMBERS), told, ROUTES, LATER.tell)
     assert follows.delivery is not None
     assert follows.delivery.delivery.channel == PHONE.channel
@@ -277,8 +296,68 @@ def test_two_digests_of_the_same_alerts_that_fail_lead_to_one_message() -> None:
     told = Told()
     first = fall_back(lost(PAGER, members=MEMBERS), told, ROUTES, LATER.tell)
     assert first.delivery is not None
-    told.add(first.delivery.delivery, [ALERT.alert_id, OTHER.alert_id])
+    told.add(first.delivery, [ALERT.alert_id, OTHER.alert_id], NOW)
     second = fall_back(lost(PAGER, first=PHONE, members=MEMBERS), told, ROUTES, LATER.tell)
+    assert (second.delivery, second.decision.decided) == (None, "already told")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "decided", "number"),
+    [(-5, "next", 1), (0, "already told", None), (1, "already told", None)],
+)
+@pytest.mark.parametrize("before", [State.SENT, State.FAILED])
+def test_who_was_told_before_a_step_gets_what_follows_its_failed_message(
+    minutes: int, decided: str, number: int | None, before: State
+) -> None:
+    step = Step(60, (Instruction(PHONE, "r", fallback=(DESK,)),))
+    (sent,) = escalate(due(step), Numbers(), ROUTES, LATER.tell).deliveries
+    told = Told()
+    _tell(told, DESK, state=before, at=NOW + timedelta(minutes=minutes))
+    failed = lost(first=PHONE, plan=orjson.loads(sent.plan), record=sent.encoded.decode())
+    follows = fall_back(failed, told, ROUTES, LATER.tell)
+    if before is State.FAILED and number is None:
+        decided = "exhausted"
+    assert follows.decision.decided == decided
+    made = follows.delivery
+    assert (made and made.delivery.repetition) == number
+    assert made is None or "since_ms" in orjson.loads(made.plan), "also what follows that"
+
+
+@pytest.mark.parametrize(
+    ("state", "attempt", "grouped", "decided"),
+    [
+        (State.PENDING, 0, False, "already told"),
+        (State.IN_DOUBT, 1, False, "already told"),
+        (State.SUPPRESSED, 0, True, "already told"),
+        (State.SUPPRESSED, 0, False, "next"),
+        (State.HELD, 0, False, "next"),
+        (State.CLOSED, 0, False, "next"),
+        (State.CLOSED, 1, False, "already told"),
+    ],
+)
+@pytest.mark.parametrize("members", [[], [ALERT.encode().decode()]])
+def test_whose_own_message_is_held_back_gets_what_follows(
+    members: list[str], state: State, attempt: int, grouped: bool, decided: str
+) -> None:
+    told = Told()
+    _tell(told, PAGER, state=state, attempt=attempt, grouped=grouped)
+    follows = fall_back(lost(PAGER, members=members), told, ROUTES, LATER.tell)
+    assert follows.decision.decided == decided
+    if follows.delivery is not None:
+        assert follows.delivery.delivery.repetition == 1
+        assert follows.delivery.delivery.text.startswith("Fallback: ")
+
+
+def test_who_is_left_alone_is_not_told_twice_when_that_ends() -> None:
+    routes = Routes((), (), times=TIMES)
+    quiet = Instruction(PHONE, "r", fallback=(PAGER,), quiet=Quiet(TIMES["lunch"]))
+    failed = lost(first=PHONE, plan=orjson.loads(encode_plan(quiet)))
+    told = Told()
+    first = fall_back(failed, told, routes, LATER.tell)
+    assert first.delivery is not None
+    assert first.delivery.suppression is not None
+    told.add(first.delivery, [ALERT.alert_id], NOW)
+    second = fall_back(failed, told, routes, LATER.tell)
     assert (second.delivery, second.decision.decided) == (None, "already told")
 
 

@@ -102,7 +102,9 @@ class Escalations:
             if not alert_ids:
                 return Taken()
             due = connection.cursor(row_factory=class_row(Due)).execute(_DUE, (alert_ids,))
-            steps = due.fetchall()
+            if not (steps := due.fetchall()):
+                # Another has moved them between the two statements.
+                return Taken()
             known = later.numbers(connection, alert_ids)
             turns = [decide(step, known) for step in steps]
             return _do(connection, steps, turns)

@@ -2,20 +2,30 @@
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
+import psycopg
 import pytest
 from pydantic import SecretStr
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool, open_pool
-from services.backbone.ledger.escalations import Due, Escalations, Turn
+from services.backbone.ledger.escalations import Due, Escalations, Taken, Turn
 from services.backbone.ledger.later import Numbers
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Alert
-from tests.integration.lookout.later_rows import message, record, rows, set_clock, step
+from tests.integration.lookout.later_rows import (
+    WAITS_FOR_A_LOCK,
+    message,
+    record,
+    rows,
+    set_clock,
+    step,
+)
+from tests.integration.lookout.processes import eventually
 from tests.unit.lookout.samples import sample
 
 pytestmark = pytest.mark.postgres
@@ -120,6 +130,19 @@ def test_two_keepers_never_take_the_same_step(pool: Pool, ledger_url: str) -> No
         each.join()
     work()
     assert len(made) == len(set(made)) == 40
+
+
+def test_a_step_that_another_has_moved_between_the_statements_is_nobody_elses(
+    pool: Pool, ledger_url: str
+) -> None:
+    record(pool, sample(), steps=(step(0, 0.0),))
+    with psycopg.connect(ledger_url) as other, ThreadPoolExecutor(1) as keeper:
+        other.execute("UPDATE escalations SET state = 'DONE', repetition = 1")
+        taking = keeper.submit(Escalations(pool).take, 10, tell_desk)
+        eventually(lambda: rows(ledger_url, WAITS_FOR_A_LOCK) == [(1,)], "it did not wait")
+        other.commit()
+        assert taking.result() == Taken()
+    assert rows(ledger_url, STATES) == [(0, "DONE", 1)]
 
 
 def test_a_word_that_comes_while_a_step_is_decided_waits_and_ends_the_rest(

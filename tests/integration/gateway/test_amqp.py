@@ -50,7 +50,7 @@ def onramp(start_program: StartGateway, settings: dict[str, str]) -> Child:
 def publish(url: str, exchange_name: str, bodies: Sequence[bytes]) -> None:
     async def send() -> None:
         async with await aio_pika.connect(url) as connection:
-            channel = await connection.channel()
+            channel = await connection.channel(on_return_raises=True)
             exchange = await channel.get_exchange(exchange_name)
             for body in bodies:
                 message = aio_pika.Message(body, delivery_mode=aio_pika.DeliveryMode.PERSISTENT)

@@ -10,7 +10,8 @@ from typing import Final
 
 from services.backbone.ledger.database import Pool, transaction
 
-# Rows are locked in one sequence, so that two lookouts never wait for each other in a ring.
+# Rows are locked in one sequence, so that two lookouts never wait for each other in a ring; the
+# alerts first, so that one that is pruned at this moment is left out and refuses no others.
 _ADD: Final = """
 WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
 INSERT INTO alert_repeats (alert_id, auditor, copies)
@@ -18,6 +19,7 @@ SELECT alert_id, auditor, copies
 FROM unnest(%s::text[], %s::text[], %s::bigint[]) AS dropped (alert_id, auditor, copies)
   JOIN alerts USING (alert_id), quick
 ORDER BY alert_id, auditor
+FOR KEY SHARE OF alerts
 ON CONFLICT (alert_id, auditor) DO UPDATE
 SET copies = alert_repeats.copies + excluded.copies, last_at = ledger_now()"""
 

@@ -1,6 +1,5 @@
 """Puts the parts of the lookout together."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -16,6 +15,7 @@ from services.lookout.circumstances import Circumstances
 from services.lookout.counting import Repeats
 from services.lookout.duties.following import Following
 from services.lookout.duties.naming import Naming
+from services.lookout.duties.refreshing import Refreshing
 from services.lookout.duties.roster import following, judging, refreshing
 from services.lookout.duties.telling import Teller
 from services.lookout.keeper import Duty, Keeper
@@ -47,8 +47,8 @@ class Parts:
     relay: Relay
     keeper: Keeper
     repeats: Repeats
-    know_circumstances: Callable[[], object]
-    """Must be done before the first alert is judged: what is silenced now."""
+    fresh: Refreshing
+    """Must be done once before the first alert is judged: what is silenced now."""
 
     def start(self, life: Life) -> None:
         """Begin what runs beside the pipeline; it ends with the life."""
@@ -59,6 +59,7 @@ class Parts:
         life.health.add_ready("outbox", self.relay.trouble)
         life.health.add_ready("keeper", self.keeper.trouble)
         life.health.add_note("routes", self.holder.note)
+        life.health.add_note("silences", self.fresh.unreadable.note)
 
     def close(self, timeout_seconds: float) -> None:
         """Wait for what is in hand; raise what has ended a thread, if it was a bug."""
@@ -137,4 +138,4 @@ def assemble(
     )
     fresh = refreshing(pool, circumstances, holder.current)
     keeper = Keeper(making.duties(fresh), life, settings.lookout_keeper_seconds)
-    return Parts(holder, making.lookout(), marks, making.relay(), keeper, repeats, fresh.do)
+    return Parts(holder, making.lookout(), marks, making.relay(), keeper, repeats, fresh)

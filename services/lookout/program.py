@@ -48,7 +48,7 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
         closing.callback(producer.close)
         life.health.add_live("producer", producer.unusable)
         parts = assemble(settings, life, holder, producer, _pool(settings, closing))
-        if not until_there(parts.know_circumstances, life):
+        if not until_there(parts.fresh.do, life):
             return
         parts.start(life)
         # A pool of their own, so that operators never keep the pipeline waiting.

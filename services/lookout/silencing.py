@@ -18,6 +18,8 @@ from services.lookout.week_times import WeekTimes
 
 EXAMPLES_LIMIT: Final = 20
 """Most alerts that a preview names."""
+NOTED_LIMIT: Final = 5
+"""Most silences that a note names."""
 
 log = logger(__name__)
 
@@ -45,19 +47,42 @@ def read_match(told: Mapping[str, Any], times: Mapping[str, WeekTimes]) -> Match
         raise Refused(f"match: the routes name no times {error.args[0]!r}") from None
 
 
+class Unreadable:
+    """The silences that stand and hold nothing, since the routes have not what they name."""
+
+    def __init__(self) -> None:
+        self._told: Mapping[str, str] = {}
+
+    def heed(self, told: Mapping[str, str]) -> None:
+        """Take over what is said of each by its id; what is news is logged."""
+        before, self._told = self._told, told
+        for silence_id, said in told.items():
+            if before.get(silence_id) != said:
+                log.error("silence_unreadable", silence_id=silence_id, reason=said)
+
+    def note(self) -> str | None:
+        """Say for the health page which they are; None if there are none."""
+        said = list(self._told.values())
+        more = [f"and {len(said) - NOTED_LIMIT} more"] if len(said) > NOTED_LIMIT else []
+        return "; ".join(said[:NOTED_LIMIT] + more) or None
+
+
 def read_silences(
-    rows: Iterable[SilenceRow], times: Mapping[str, WeekTimes]
+    rows: Iterable[SilenceRow], times: Mapping[str, WeekTimes], unreadable: Unreadable
 ) -> tuple[Silence, ...]:
-    """Return the silences that can be read; others silence nothing, and that is logged."""
-    silences = []
+    """Return the silences that can be read; others hold nothing, and `unreadable` tells it."""
+    silences, failed = [], {}
     for row in rows:
         try:
             match = read_match(row.match, times)
         except Refused as error:
-            log.error("silence_unreadable", silence_id=row.silence_id, reason=str(error))
+            failed[row.silence_id] = (
+                f"silence {row.silence_id} of {row.author} holds nothing: {error}"
+            )
             continue
         told = (row.starts_at, row.ends_at, row.author, row.reason)
         silences.append(Silence(row.silence_id, match, *told))
+    unreadable.heed(failed)
     return tuple(silences)
 
 

@@ -1,13 +1,13 @@
 """The duty that keeps what stands up to date; others come after it, so that they see it fresh."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from services.backbone.ledger.inhibitors import InhibitorRow, Inhibitors
 from services.backbone.ledger.silences import Silences
 from services.lookout.circumstances import Circumstances
 from services.lookout.routing import Routes
-from services.lookout.silencing import read_silences
+from services.lookout.silencing import Unreadable, read_silences
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Refreshing:
     silences: Silences
     inhibitors: Inhibitors
     routes: Callable[[], Routes]
+    unreadable: Unreadable = field(default_factory=Unreadable)
     name: str = "refreshing"
 
     def do(self) -> int:
@@ -27,7 +28,7 @@ class Refreshing:
             Transient: Postgres is away; what stood before still does.
         """
         routes, doubted = self.routes(), self.circumstances.doubted
-        spoken = read_silences(self.silences.standing(), routes.times)
+        spoken = read_silences(self.silences.standing(), routes.times, self.unreadable)
         self.circumstances.refresh(spoken, self._fresh(routes), doubted)
         return 0
 

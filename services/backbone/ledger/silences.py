@@ -36,7 +36,10 @@ _COLUMNS: Final = """
 SELECT silence_id, match, starts_at, ends_at, author, reason, source, created_at, ended_at, ended_by
 FROM silences
 """
-_STANDING: Final = _COLUMNS + "WHERE ends_at > ledger_now() AND ended_at IS NULL LIMIT %s"
+_STANDING: Final = (
+    _COLUMNS + "WHERE ends_at > ledger_now() AND ended_at IS NULL "
+    "ORDER BY created_at DESC, silence_id DESC LIMIT %s"
+)
 _ONE: Final = _COLUMNS + "WHERE silence_id = %s"
 _STANDING_COUNT: Final = """
 SELECT count(*) FROM silences WHERE ends_at > ledger_now() AND ended_at IS NULL
@@ -94,6 +97,8 @@ class Silences:
             Refused: it cannot be used; the message says why.
         """
         with transaction(self._pool) as connection:
+            if made := _rows(connection, _ONE, new.silence_id):
+                return made[0]
             if wrong := complaint(new, _now(connection)):
                 raise Refused(wrong)
             row = connection.execute(_STANDING_COUNT).fetchone()
@@ -120,7 +125,7 @@ class Silences:
             return _rows(connection, _ONE, silence_id)[0]
 
     def standing(self) -> list[SilenceRow]:
-        """Return the silences that stand, and those announced for later."""
+        """Return the silences that stand, and those announced for later, newest first."""
         with transaction(self._pool) as connection:
             return _rows(connection, _STANDING, 2 * STANDING_LIMIT)
 

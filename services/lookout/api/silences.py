@@ -21,9 +21,11 @@ from services.lookout.silencing import preview, read_match
 SilenceId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 IdempotencyKey = Annotated[
     str | None,
-    Header(max_length=256, description="the same key again is the same silence or test"),
+    Header(max_length=256, description="the same key again is the same silence"),
 ]
 
+_NEWEST: Final = 50
+_LIMIT: Final = f"if left out, {_NEWEST}, and all of those that are not over yet"
 _EXAMPLE: Final[JsonDict] = {
     "match": {"watch": "over-heat", "labels": {"hall": "north"}},
     "lasts": "2h",
@@ -126,11 +128,13 @@ def silence_routes() -> APIRouter:
     def newest(
         operator: Operator,
         desk: Served,
-        limit: Annotated[int, Query(ge=1, le=LIST_LIMIT)] = 50,
+        limit: Annotated[int | None, Query(ge=1, le=LIST_LIMIT, description=_LIMIT)] = None,
         standing: Annotated[bool, Query(description="only those not over yet")] = False,
     ) -> SilencesPage:
         silences = desk.silences
-        rows = silences.standing()[:limit] if standing else silences.newest(limit).rows
+        if standing:
+            return SilencesPage(silences=silences.standing()[:limit])
+        rows = silences.newest(limit or _NEWEST).rows
         return SilencesPage(silences=rows)
 
     @router.delete("/{silence_id}", summary="End a silence now")

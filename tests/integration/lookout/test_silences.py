@@ -8,7 +8,7 @@ import pytest
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake, NewAlert
-from services.backbone.ledger.silences import NewSilence, Silences
+from services.backbone.ledger.silences import STANDING_LIMIT, NewSilence, Silences
 from services.contracts.records import Alert
 from tests.unit.lookout.samples import sample
 
@@ -56,6 +56,30 @@ def test_a_silence_of_the_past_does_not_stand_and_one_of_the_future_is_announced
     assert silences.standing() == []
     assert silences.one("s1") is not None
     assert silences.one("s2") is None
+
+
+def test_what_stands_is_told_newest_first(pool: Pool) -> None:
+    silences = Silences(pool)
+    for number in range(3):
+        silences.create(silence(silence_id=f"s{number}"))
+    with pool.connection() as connection:
+        connection.execute("UPDATE silences SET reason = 'moved' WHERE silence_id = 's0'")
+    assert [each.silence_id for each in silences.standing()] == ["s2", "s1", "s0"]
+
+
+def test_a_silence_that_is_asked_for_again_is_told_though_no_more_may_stand(pool: Pool) -> None:
+    silences = Silences(pool)
+    made = silences.create(silence())
+    with pool.connection() as connection:
+        connection.execute(
+            "INSERT INTO silences (silence_id, match, starts_at, ends_at, author, reason, source) "
+            "SELECT 'more' || number, match, starts_at, ends_at, author, reason, source "
+            "FROM silences, generate_series(2, %s) AS number",
+            (STANDING_LIMIT,),
+        )
+    with pytest.raises(Refused, match="stand already"):
+        silences.create(silence(silence_id="another"))
+    assert silences.create(silence()) == made
 
 
 @pytest.mark.parametrize(

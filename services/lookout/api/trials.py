@@ -1,6 +1,7 @@
 """Test-sends over HTTP: an alert that takes the whole path, to the named recipients only."""
 
 import re
+from collections.abc import Collection, Iterable
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Header
@@ -20,6 +21,7 @@ from services.lookout.routing import Route, Routes, Target
 from services.lookout.trials import TARGETS_LIMIT, Trial, delivery_ids
 
 _EXAMPLE: Final[JsonDict] = {"channel": "email", "recipient": "desk@example.com"}
+_KEY: Final = "the same key with the same recipients and words again is the same test"
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -59,13 +61,13 @@ def trial_routes() -> APIRouter:
         body: TrialBody,
         operator: Operator,
         desk: Served,
-        idempotency_key: Annotated[str | None, Header(max_length=256)] = None,
+        idempotency_key: Annotated[str | None, Header(max_length=256, description=_KEY)] = None,
     ) -> TrialPage:
         targets = _targets(body, desk)
-        key = digest("trial", operator, idempotency_key) if idempotency_key else desk.new_key()
         trial = Trial(
             targets, operator, body.severity, _CONTROLS.sub(" ", body.text), body.heed_silences
         )
+        key = _key(trial, idempotency_key) if idempotency_key else desk.new_key()
         alert = trial.alert(key, desk.clock.now_ms())
         desk.writer.write([Outgoing(topics.ALERTS, alert.alert_id, alert.encode())])
         metrics.TRIALS.inc()
@@ -79,13 +81,20 @@ def trial_routes() -> APIRouter:
     return router
 
 
+def _key(trial: Trial, given: str) -> str:
+    """Return a key for what is asked: of another test under the same key, nothing is dropped."""
+    heeds = "heeds" if trial.heeds_silences else ""
+    told = [part for each in trial.targets for part in (each.channel, each.recipient)]
+    return digest("trial", trial.asked_by, given, trial.severity, trial.text, heeds, *told)
+
+
 def _targets(body: TrialBody, desk: Desk) -> tuple[Target, ...]:
     given = [body.person is not None, body.route is not None, body.channel is not None]
     if sum(given) != 1 or (body.channel is None) != (body.recipient is None):
         raise _bad("name channel and recipient, or a person, or a route")
     routes = desk.routes.current()
     if body.person is not None:
-        found = of_person(routes, body.person)
+        found = of_person(routes, body.person, desk.channels)
     elif body.route is not None:
         found = of_route(routes, body.route)
     else:
@@ -97,13 +106,15 @@ def _targets(body: TrialBody, desk: Desk) -> tuple[Target, ...]:
     return found
 
 
-def of_person(routes: Routes, name: str) -> tuple[Target, ...]:
-    """Return a person's recipients, one per channel."""
+def of_person(routes: Routes, name: str, channels: Collection[str]) -> tuple[Target, ...]:
+    """Return a person's recipients, one per channel that is in use."""
     person = routes.people.get(name)
     if person is None:
-        known = ", ".join(sorted(routes.people)) or "none"
-        raise _bad(f"the routes name no person {name}; known are {known}")
-    return person.targets
+        raise _bad(f"the routes name no person {name}; known are {_listed(routes.people)}")
+    found = tuple(each for each in person.targets if each.channel in channels)
+    if not found:
+        raise _bad(f"{name} has no channel that is in use; in use are {_listed(channels)}")
+    return found
 
 
 def of_route(routes: Routes, name: str) -> tuple[Target, ...]:
@@ -120,10 +131,14 @@ def _all(routes: tuple[Route, ...]) -> list[Route]:
 
 def _check(target: Target, desk: Desk) -> None:
     if target.channel not in desk.channels:
-        known = ", ".join(sorted(desk.channels))
+        known = _listed(desk.channels)
         raise _bad(f"unknown channel {target.channel}; known are {known}")
     if wrong := complaint(target.channel, target.recipient):
         raise _bad(wrong)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
 
 
 def _bad(detail: str) -> Problem:

@@ -51,6 +51,14 @@ async def test_the_same_idempotency_key_is_one_silence(room: Room) -> None:
     assert len((await room.ask("GET", "/silences")).json()["silences"]) == 1
 
 
+async def test_all_silences_that_stand_are_listed_unless_fewer_are_asked_for(room: Room) -> None:
+    made = [(await room.ask("POST", "/silences", SILENCE)).json() for _ in range(51)]
+    newest = [each["silence_id"] for each in reversed(made)]
+    for query, ids in (("", newest), ("&limit=2", newest[:2])):
+        page = (await room.ask("GET", f"/silences?standing=true{query}")).json()
+        assert [each["silence_id"] for each in page["silences"]] == ids
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -150,6 +158,34 @@ async def test_two_presses_are_two_tests_and_one_key_is_one(room: Room) -> None:
     assert (alert.watch, alert.summary, alert.labels["asked_by"]) == (TEST_SEND, "hello", "ann")
     assert made[0]["delivery_ids"] == [delivery_id(ids[0], "email", "desk@example.com")]
     assert made[0]["why"] == f"/alerts/{ids[0]}/why"
+
+
+async def test_the_same_key_for_other_recipients_is_another_test(room: Room) -> None:
+    told = [{"channel": "email", "recipient": each} for each in ("a@example.com", "b@example.com")]
+    made = [(await room.ask("POST", "/test-sends", each, idempotency_key="k")) for each in told]
+    for each, alert in zip(made, room.writer.alerts(), strict=True):
+        page = each.json()
+        assert page["told"] == alert.values["targets"]
+        assert page["delivery_ids"] == [
+            delivery_id(page["alert_id"], "email", page["told"][0]["recipient"])
+        ]
+    assert len({each.alert_id for each in room.writer.alerts()}) == 2
+
+
+async def test_a_person_is_tested_on_the_channels_that_are_in_use(room: Room) -> None:
+    room.routes_file.write_text(
+        room.routes_file.read_text().replace(
+            "people:",
+            "people:\n  bob: {sms: '+4915112345678', email: bob@example.com}\n"
+            "  eve: {sms: '+4915112345679'}",
+        )
+    )
+    await room.ask("POST", "/routes/reload")
+    bob = (await room.ask("POST", "/test-sends", {"person": "bob"})).json()
+    assert bob["told"] == [{"channel": "email", "recipient": "bob@example.com"}]
+    eve = await room.ask("POST", "/test-sends", {"person": "eve"})
+    assert eve.status_code == 422
+    assert "eve has no channel that is in use" in eve.json()["detail"]
 
 
 async def test_a_person_or_a_route_can_be_tested(room: Room) -> None:

@@ -1,11 +1,14 @@
 """Deliveries made after an alert was recorded: by an escalation, or after a failure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from services.backbone.ledger.database import Connection
 from services.backbone.ledger.intake import NewDelivery, json_array, plan_json
+
+INSERT_LIMIT_BYTES: Final = 4 * 1024 * 1024
+"""Most bytes of messages that one statement carries; a larger message has one of its own."""
 
 _INSERT: Final = """
 INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record, plan,
@@ -53,9 +56,25 @@ def numbers(connection: Connection, alert_ids: Sequence[str]) -> Numbers:
 
 def insert(connection: Connection, deliveries: Iterable[NewDelivery]) -> set[str]:
     """Record deliveries of alerts that are recorded; return the ids that were not there yet."""
-    new = list(deliveries)
-    if not new:
-        return set()
-    records = json_array(each.encoded for each in new)
-    terms: tuple[Any, ...] = (records, json_array(plan_json(each) for each in new))
-    return {row[0] for row in connection.execute(_INSERT, terms)}
+    return {each for part in _parts(deliveries) for each in _insert(connection, part)}
+
+
+def _insert(connection: Connection, part: Sequence[NewDelivery]) -> Iterator[str]:
+    records = json_array(each.encoded for each in part)
+    terms = (records, json_array(plan_json(each) for each in part))
+    return (row[0] for row in connection.execute(_INSERT, terms))
+
+
+def _parts(deliveries: Iterable[NewDelivery]) -> Iterator[list[NewDelivery]]:
+    """Cut where one statement would carry more bytes than Postgres takes as one array."""
+    part: list[NewDelivery] = []
+    size = 0
+    for each in deliveries:
+        own = len(each.encoded) + len(each.plan)
+        if part and size + own > INSERT_LIMIT_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(each)
+        size += own
+    if part:
+        yield part

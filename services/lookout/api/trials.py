@@ -21,7 +21,7 @@ from services.lookout.routing import Route, Routes, Target
 from services.lookout.trials import TARGETS_LIMIT, Trial, delivery_ids
 
 _EXAMPLE: Final[JsonDict] = {"channel": "email", "recipient": "desk@example.com"}
-_KEY: Final = "the same key with the same recipients and words again is the same test"
+_SAME: Final = "the same key with the same recipients and words again is the same test"
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -61,7 +61,7 @@ def trial_routes() -> APIRouter:
         body: TrialBody,
         operator: Operator,
         desk: Served,
-        idempotency_key: Annotated[str | None, Header(max_length=256, description=_KEY)] = None,
+        idempotency_key: Annotated[str | None, Header(max_length=256, description=_SAME)] = None,
     ) -> TrialPage:
         targets = _targets(body, desk)
         trial = Trial(

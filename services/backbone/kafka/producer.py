@@ -148,6 +148,8 @@ class Producer:
 
     def _start(self, batch: _Batch, index: int, record: Outgoing) -> None:
         def on_delivery(error: KafkaError | None, _: Message) -> None:
+            if error is None:
+                self._heard = ""  # of connections before this record; they carry again
             batch.settle(index, None if error is None else self._sorted(error))
 
         try:

@@ -106,3 +106,43 @@ def test_a_bug_in_a_report_is_told_and_the_other_reports_come() -> None:
     assert watched.producer.send(RECORDS).result(WAIT_SECONDS) == [None] * len(RECORDS)
     assert "ZeroDivisionError" in (watched.producer.unusable() or "")
     watched.producer.close(0)
+
+
+class Told:
+    """A client whose brokers answer as a test says; connections fail when it says so."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._fails = config["error_cb"]
+        self._waiting: list[Callable[[KafkaError | None, None], None]] = []
+        self.answer: KafkaError | None = None
+
+    def refuse_connection(self) -> None:
+        self._fails(KafkaError(KafkaError._TRANSPORT, "broker-3: refused"))  # noqa: SLF001 - public
+
+    def produce(
+        self, topic: str, on_delivery: Callable[[KafkaError | None, None], None], **_: object
+    ) -> None:
+        self._waiting.append(on_delivery)
+
+    def poll(self, timeout_seconds: float) -> None:
+        time.sleep(0.01)
+        while self._waiting:
+            self._waiting.pop()(self.answer, None)
+
+    def flush(self, timeout_seconds: float) -> None:
+        self.poll(timeout_seconds)
+
+
+def test_what_was_heard_before_a_record_got_through_is_no_reason_for_a_later_one() -> None:
+    watched = Watched(Told)
+    timed_out = KafkaError(KafkaError._MSG_TIMED_OUT)  # noqa: SLF001 - public name
+
+    def said(answer: KafkaError | None) -> str:
+        watched.client.answer = answer
+        return str(watched.producer.send(RECORDS[:1]).result(WAIT_SECONDS)[0])
+
+    watched.client.refuse_connection()
+    assert "broker-3" in said(timed_out)
+    assert said(None) == "None"
+    assert "broker-3" not in said(timed_out)
+    watched.producer.close(0)

@@ -24,6 +24,8 @@ MISSING: Final = (
     " or name one that runs by ALDEBARAN_RABBITMQ_URL, or take rabbitmq out of ALDEBARAN_CHANNELS"
 )
 NAMES: Final = "rabbitmq-names"
+_NODES_HERE_ONLY: Final = "-kernel inet_dist_use_interface {127,0,0,1}"
+"""Erlang's own port listens everywhere else; RabbitMQ's scripts split this at spaces only."""
 _GREETING: Final = b"AMQP\x00\x00\x09\x01"
 
 
@@ -55,7 +57,7 @@ class RabbitmqNode:
             "RABBITMQ_CONF_ENV_FILE": os.devnull,
             "RABBITMQ_CONFIG_FILE": str(self.settings_file or self.folder / "rabbitmq.conf"),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.folder / "plugins"),
-            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 1:1 +sbwt none",
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": f"+S 1:1 +sbwt none {_NODES_HERE_ONLY}",
         }
 
 

@@ -30,15 +30,16 @@ class RabbitMq:
 
     def __init__(self, folder: Path) -> None:
         self._log_file = folder / "out.log"
-        self.port, self.tls_port, distribution, self._names_port = free_ports(4)
+        self.port, self.tls_port, self.nodes_port, self.names_port = free_ports(4)
         settings_file = folder / "rabbitmq.conf"
         settings_file.write_text(
             _CONFIGURATION.format(
                 limit=MESSAGE_LIMIT_BYTES, port=self.tls_port, certificate=CERTIFICATE
             )
         )
+        name = f"t{uuid.uuid4().hex}"
         self._settings = RabbitmqNode(
-            folder, self.port, distribution, self._names_port, f"t{uuid.uuid4().hex}", settings_file
+            folder, self.port, self.nodes_port, self.names_port, name, settings_file
         ).environment()
         self._running: Child | None = None
 
@@ -83,6 +84,6 @@ class RabbitMq:
 
     def _names_server_gone(self) -> bool:
         """Erlang's name server outlives the node, and obeys once it has noticed the node's end."""
-        command = ["epmd", "-port", str(self._names_port), "-kill"]
+        command = ["epmd", "-port", str(self.names_port), "-kill"]
         subprocess.run(command, check=False, capture_output=True)
-        return is_free(self._names_port)
+        return is_free(self.names_port)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from services.machine.api_key import console_password, link_secret
 from services.machine.far_ends import Inbox, far_ends
@@ -18,18 +18,11 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
     Keys are asked for on one machine too, as any page open in a browser may post to its ports; the
     user may name other keys, and other places for deliveries.
     """
-    named = machine.named
     return {
-        "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
-        "ALDEBARAN_OPERATOR_KEYS_FILE": str(machine.operator_key.hashes_file),
-        "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
-        "ALDEBARAN_CONSOLE_PUBLIC_URL": f"http://127.0.0.1:{machine.settings.port_console}",
-        "ALDEBARAN_CONSOLE_FIRST_PASSWORD": console_password(machine.home),
-        "ALDEBARAN_LOOKOUT_URL": f"http://127.0.0.1:{machine.settings.port_lookout}",
-        "ALDEBARAN_OPERATOR_KEY": machine.operator_key.read(),
-        **far_ends(Inbox(machine.settings), named),
-        **routing(machine.settings, named),
-        **links(machine, named),
+        **machine.unless_named(keys_and_pages(machine)),
+        **far_ends(Inbox(machine.settings), machine.named),
+        **machine.unless_named(routing(machine.settings)),
+        **machine.unless_named(links(machine)),
         **inherited,
         "ALDEBARAN_HOME": str(machine.home),
         "ALDEBARAN_TOOLS": str(machine.tools),
@@ -43,24 +36,32 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
     }
 
 
-def routing(at: MachineSettings, named: Collection[str]) -> dict[str, str]:
-    """Return where routes are and what their variables mean, unless the user names either."""
+def keys_and_pages(machine: Machine) -> dict[str, str]:
+    """Return this machine's keys and password, and where people and programs find its pages."""
+    return {
+        "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
+        "ALDEBARAN_OPERATOR_KEYS_FILE": str(machine.operator_key.hashes_file),
+        "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
+        "ALDEBARAN_CONSOLE_PUBLIC_URL": f"http://127.0.0.1:{machine.settings.port_console}",
+        "ALDEBARAN_CONSOLE_FIRST_PASSWORD": console_password(machine.home),
+        "ALDEBARAN_LOOKOUT_URL": f"http://127.0.0.1:{machine.settings.port_lookout}",
+        "ALDEBARAN_OPERATOR_KEY": machine.operator_key.read(),
+    }
+
+
+def routing(at: MachineSettings) -> dict[str, str]:
+    """Return where routes are and what their variables mean."""
     hook = {"inbox_url": f"{Inbox(at).web}/hook"}
     told = {"ALDEBARAN_ROUTES_VARIABLES": json.dumps(hook)}
     if file := routes_file(at):
         told["ALDEBARAN_ROUTES_FILE"] = str(file)
-    return _unnamed(told, named)
+    return told
 
 
-def links(machine: Machine, named: Collection[str]) -> dict[str, str]:
+def links(machine: Machine) -> dict[str, str]:
     """Return what signs links that acknowledge, and where they lead: to the door for callbacks."""
     if not machine.settings.callbacks:
         return {}
     door = f"http://127.0.0.1:{machine.settings.port_callbacks_public}"
     secret = {"machine": link_secret(machine.api_key.folder)}
-    told = {"ALDEBARAN_CALLBACKS_PUBLIC_URL": door, "ALDEBARAN_LINK_SECRETS": json.dumps(secret)}
-    return _unnamed(told, named)
-
-
-def _unnamed(told: Mapping[str, str], named: Collection[str]) -> dict[str, str]:
-    return {name: value for name, value in told.items() if name not in named}
+    return {"ALDEBARAN_CALLBACKS_PUBLIC_URL": door, "ALDEBARAN_LINK_SECRETS": json.dumps(secret)}

@@ -55,6 +55,10 @@ class Machine:
         """The folder of all state."""
         return self.settings.home.resolve()
 
+    def unless_named(self, told: Mapping[str, str]) -> dict[str, str]:
+        """Return those of these settings that the user does not name."""
+        return {name: value for name, value in told.items() if name not in self.named}
+
 
 def plan(machine: Machine) -> tuple[Program, ...]:
     """Return every program, each after those it needs; add a service by adding a line."""

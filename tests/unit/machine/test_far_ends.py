@@ -86,6 +86,23 @@ def test_settings_are_named_in_the_environment_a_file_or_a_folder(tmp_path: Path
         named_settings({"ALDEBARAN_SETTINGS_FILE": str(tmp_path / "none")})
 
 
+def test_keys_and_pages_that_a_file_or_a_folder_of_secrets_names_are_the_users(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """What stood in the environment would win over either."""
+    asked = ("api_keys_file", "operator_keys_file", "console_public_url", "lookout_url")
+    secret = ("simulator_api_key", "operator_key", "console_first_password")
+    file, folder = tmp_path / "settings.yaml", tmp_path / "secrets"
+    file.write_text("".join(f"{name}: x\n" for name in asked))
+    folder.mkdir()
+    for name in secret:
+        (folder / f"aldebaran_{name}").write_text("x")
+    told = {"ALDEBARAN_SETTINGS_FILE": str(file), "ALDEBARAN_SECRETS_DIR": str(folder)}
+    theirs = {f"ALDEBARAN_{name.upper()}" for name in (*asked, *secret)}
+    assert theirs <= set(environment(machine, {}))
+    assert not theirs & set(environment(replace(machine, named=named_settings(told)), told))
+
+
 @pytest.mark.parametrize("channels", [EVERY, ("log",), ("webhook", "email")])
 def test_routes_are_made_for_the_channels_in_use(
     machine: Machine, channels: tuple[str, ...]

@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,6 +55,14 @@ class Machine:
         """The folder of all state."""
         return self.settings.home.resolve()
 
+    @property
+    def stores(self) -> dict[str, str]:
+        """Where every program finds the stores of this machine."""
+        return {
+            "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": self.brokers.bootstrap,
+            "ALDEBARAN_POSTGRES_URL": self.server.url(),
+        }
+
     def unless_named(self, told: Mapping[str, str]) -> dict[str, str]:
         """Return those of these settings that the user does not name."""
         return {name: value for name, value in told.items() if name not in self.named}
@@ -82,7 +90,13 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         *((callbacks(at),) if at.callbacks else ()),
         *((rehearsal(machine),) if at.rehearsal else ()),
     )
-    return tuple(with_time_to_drain(each, at) for each in (*others, console(at, others)))
+    return tuple(with_time_to_drain(each, at) for each in (*others, console(machine, others)))
+
+
+def set_anyway(programs: Iterable[Program], machine: Machine) -> tuple[str, ...]:
+    """Return the settings that programs get from the plan though the user names them."""
+    own = {name for program in programs for name in program.environment}
+    return tuple(sorted((own | machine.stores.keys()) & machine.named))
 
 
 def with_time_to_drain(program: Program, at: MachineSettings) -> Program:
@@ -167,11 +181,14 @@ def heartbeat(at: MachineSettings) -> Program:
 
 def archivist(machine: Machine) -> Program:
     """Return the Spark application that archives; it lets the auditor start first."""
+    places = {
+        "ALDEBARAN_ARCHIVIST_ARCHIVE": str(machine.home / "archive"),
+        "ALDEBARAN_ARCHIVIST_STATE": str(machine.home / "archivist"),
+    }
     settings = {
         "ALDEBARAN_ARCHIVIST_JARS": str(jars_folder(machine.tools, "spark")),
         "ALDEBARAN_S3_JARS": str(jars_folder(machine.tools, "s3")),
-        "ALDEBARAN_ARCHIVIST_ARCHIVE": str(machine.home / "archive"),
-        "ALDEBARAN_ARCHIVIST_STATE": str(machine.home / "archivist"),
+        **machine.unless_named(places),
     }
     port, after = machine.settings.port_archivist, (*STORES, "auditor-a")
     started = service("archivist", port, after=after, settings=settings)
@@ -196,7 +213,7 @@ def accountant(machine: Machine) -> Program:
         "ALDEBARAN_ACCOUNTANT_RECIPIENTS": json.dumps(told_of_findings(at)),
         "ALDEBARAN_ACCOUNTANT_HEARTBEAT_URL": f"{Inbox(at).web}/beats/accountant",
     }
-    settings = {name: value for name, value in told.items() if name not in machine.named}
+    settings = machine.unless_named(told)
     return service("services.accountant", at.port_accountant, settings=settings)
 
 
@@ -213,15 +230,15 @@ def callbacks(at: MachineSettings) -> Program:
     return service("services.callbacks", at.port_callbacks, settings=settings)
 
 
-def console(at: MachineSettings, others: tuple[Program, ...]) -> Program:
+def console(machine: Machine, others: tuple[Program, ...]) -> Program:
     """Return the page, which looks at every program that has pages of its own."""
     parts = {
         each.name: f"http://127.0.0.1:{each.readiness.port}"
         for each in others
         if isinstance(each.readiness, HttpReadiness)
     }
-    settings = {"ALDEBARAN_CONSOLE_PARTS": json.dumps(parts)}
-    return service("services.console", at.port_console, settings=settings)
+    settings = machine.unless_named({"ALDEBARAN_CONSOLE_PARTS": json.dumps(parts)})
+    return service("services.console", machine.settings.port_console, settings=settings)
 
 
 def own_rabbitmq(machine: Machine) -> tuple[Program, ...]:

@@ -3,7 +3,7 @@
 import shlex
 
 from services.machine.api_key import CONSOLE_PASSWORD
-from services.machine.plan import Machine
+from services.machine.plan import Machine, set_anyway
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
 from services.machine.routes import routes_file
@@ -44,7 +44,14 @@ def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
     ]
     lines = [f"  {what:<28} {where}" for what, where in (*places, *metrics, *rest)]
     running = "Aldebaran is running. Ctrl-C stops everything."
-    return "\n".join([running, *lines, *commands(machine), ""])
+    return "\n".join([running, *lines, *without_effect(programs, machine), *commands(machine), ""])
+
+
+def without_effect(programs: tuple[Program, ...], machine: Machine) -> list[str]:
+    """Return the line that tells which settings of the user's change nothing, if there are any."""
+    if not (names := ", ".join(set_anyway(programs, machine))):
+        return []
+    return [f"`make run` sets {names} itself; what you name there changes nothing."]
 
 
 def commands(machine: Machine) -> list[str]:

@@ -1,8 +1,11 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from services.backbone.settings import PREFIX
+from services.machine.plan import Machine, plan, set_anyway
 from services.machine.postgres import PostgresServer
 from services.machine.settings import DELIVERER_PREFIX, MachineSettings
 
@@ -10,6 +13,8 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "one-machine.md"
 
 CHANNELS = [name for name in MachineSettings.model_fields if name.startswith(DELIVERER_PREFIX)]
+DECIDE = {"ALDEBARAN_KAFKA_NODES", "ALDEBARAN_AUDITORS"}
+"""By which some of these settings are decided."""
 EVERYTHING = MachineSettings(
     channels=tuple(name.removeprefix(DELIVERER_PREFIX) for name in CHANNELS),
     kafka_nodes=3,
@@ -20,6 +25,20 @@ EVERYTHING = MachineSettings(
 def test_the_page_tells_every_port_and_its_default() -> None:
     written = re.findall(r"`(ALDEBARAN_PORT_\w+)` \| (\d+)", PAGE.read_text("utf-8"))
     assert {name: int(port) for name, port in written} == EVERYTHING.ports()
+
+
+def test_the_page_tells_every_setting_that_is_named_in_vain(machine: Machine) -> None:
+    every = replace(machine, settings=EVERYTHING)
+
+    def stays_ours(name: str) -> bool:
+        one = replace(every, named=frozenset({name}))
+        return set_anyway(plan(one), one) == (name,)
+
+    own = {name for program in plan(every) for name in program.environment} | {*every.stores}
+    ours = {name for name in own if name.startswith(PREFIX) and stays_ours(name)}
+    listed = r"^Only these `make run` sets itself.*\n\n((?:- .*\n)+)"
+    (told,) = re.findall(listed, PAGE.read_text("utf-8"), re.MULTILINE)
+    assert set(re.findall(r"`(ALDEBARAN_\w+)`", told)) - DECIDE == ours
 
 
 def test_the_page_tells_the_simulators_dials() -> None:

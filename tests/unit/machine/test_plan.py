@@ -111,6 +111,25 @@ def test_all_that_a_killed_spark_program_leaves_lies_in_its_own_scratch(machine:
         assert program.environment["SPARK_LOCAL_DIRS"] == str(program.scratch)
 
 
+def test_what_the_user_names_is_set_by_no_program_of_the_plan(machine: Machine) -> None:
+    theirs = {
+        "ALDEBARAN_CONSOLE_PARTS": "console",
+        "ALDEBARAN_ARCHIVIST_ARCHIVE": "archivist",
+        "ALDEBARAN_ARCHIVIST_STATE": "archivist",
+    }
+    for named, expected in ((frozenset[str](), True), (frozenset(theirs), False)):
+        told = {each.name: each.environment for each in plan(replace(machine, named=named))}
+        assert {setting in told[name] for setting, name in theirs.items()} == {expected}
+
+
+def test_the_welcome_tells_what_the_user_names_in_vain(machine: Machine) -> None:
+    in_vain = frozenset({"ALDEBARAN_TOPIC_COPIES", "ALDEBARAN_POSTGRES_URL"})
+    theirs = replace(machine, named=in_vain | {"ALDEBARAN_CONSOLE_PARTS", "ALDEBARAN_LOG_LEVEL"})
+    line = "`make run` sets ALDEBARAN_POSTGRES_URL, ALDEBARAN_TOPIC_COPIES itself"
+    assert line in welcome(plan(theirs), theirs)
+    assert "sets ALDEBARAN" not in welcome(plan(machine), machine)
+
+
 def test_every_planned_module_is_there(machine: Machine) -> None:
     commands = [program.command for program in plan(machine) if program.command[1] == "-m"]
     assert len(commands) > 10

@@ -3,21 +3,38 @@
 import json
 import sys
 from collections.abc import Mapping
+from typing import Final
 
 from services.machine.api_key import console_password, link_secret
 from services.machine.far_ends import Inbox, far_ends
 from services.machine.plan import Machine
+from services.machine.problems import MachineProblem
 from services.machine.routes import routes_file
 from services.machine.settings import MachineSettings
 from services.machine.setup import PYTHON_PATH
+
+SIMULATORS_KEY: Final = "ALDEBARAN_SIMULATOR_API_KEY"
+CONSOLES_KEY: Final = "ALDEBARAN_OPERATOR_KEY"
+NO_SIMULATORS_KEY: Final = (
+    "ALDEBARAN_API_KEYS_FILE is named, so the gateway may not know this machine's key: name one"
+    f" that is in that file by {SIMULATORS_KEY}, or start no simulator by"
+    " ALDEBARAN_SIMULATOR_DIALS="
+)
+NO_CONSOLES_KEY: Final = (
+    "ALDEBARAN_OPERATOR_KEYS_FILE is named, so the lookout may not know this machine's key: name"
+    f" the console's, which must be in that file, by {CONSOLES_KEY}"
+)
 
 
 def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str]:
     """Return what every program finds in its environment.
 
     Keys are asked for on one machine too, as any page open in a browser may post to its ports; the
-    user may name other keys, and other places for deliveries.
+    user may name other keys, and other places for deliveries. Raises MachineProblem where keys are
+    named without the one that a program of ours needs.
     """
+    if lacking := lacking_keys(machine):
+        raise MachineProblem("; ".join(lacking))
     return {
         **machine.unless_named(keys_and_pages(machine)),
         **far_ends(Inbox(machine.settings), machine.named),
@@ -35,16 +52,28 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
     }
 
 
+def lacking_keys(machine: Machine) -> list[str]:
+    """Return what the user must name beside files of keys that are not this machine's."""
+    named, dials = machine.named, machine.settings.simulator_dials
+    asked = dials and "--api-key" not in dials
+    lacking = []
+    if "ALDEBARAN_API_KEYS_FILE" in named and asked and SIMULATORS_KEY not in named:
+        lacking.append(NO_SIMULATORS_KEY)
+    if "ALDEBARAN_OPERATOR_KEYS_FILE" in named and CONSOLES_KEY not in named:
+        lacking.append(NO_CONSOLES_KEY)
+    return lacking
+
+
 def keys_and_pages(machine: Machine) -> dict[str, str]:
     """Return this machine's keys and password, and where people and programs find its pages."""
     return {
         "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
         "ALDEBARAN_OPERATOR_KEYS_FILE": str(machine.operator_key.hashes_file),
-        "ALDEBARAN_SIMULATOR_API_KEY": machine.api_key.read(),
+        SIMULATORS_KEY: machine.api_key.read(),
         "ALDEBARAN_CONSOLE_PUBLIC_URL": f"http://127.0.0.1:{machine.settings.port_console}",
         "ALDEBARAN_CONSOLE_FIRST_PASSWORD": console_password(machine.home),
         "ALDEBARAN_LOOKOUT_URL": f"http://127.0.0.1:{machine.settings.port_lookout}",
-        "ALDEBARAN_OPERATOR_KEY": machine.operator_key.read(),
+        CONSOLES_KEY: machine.operator_key.read(),
     }
 
 

@@ -36,9 +36,7 @@ def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
             "Postgres",
             f"127.0.0.1:{machine.server.port} (password in {machine.server.password_file})",
         ),
-        ("API key", str(machine.api_key.key_file)),
-        ("operator's key", str(machine.operator_key.key_file)),
-        ("console's user admin", f"password in {machine.home / CONSOLE_PASSWORD}"),
+        *keys(machine),
         *routing(machine),
         ("logs", str(machine.home / "log")),
     ]
@@ -62,6 +60,19 @@ def commands(machine: Machine) -> list[str]:
         f"  . {shlex.quote(str(activate))}",
         f"  export ALDEBARAN_POSTGRES_URL={machine.server.url_in_shell()}",
     ]
+
+
+def keys(machine: Machine) -> list[tuple[str, str]]:
+    """Return where this machine's keys and password are, unless the user's are taken."""
+    made = {
+        "ALDEBARAN_API_KEYS_FILE": ("API key", str(machine.api_key.key_file)),
+        "ALDEBARAN_OPERATOR_KEYS_FILE": ("operator's key", str(machine.operator_key.key_file)),
+        "ALDEBARAN_CONSOLE_FIRST_PASSWORD": (
+            "console's user admin",
+            f"password in {machine.home / CONSOLE_PASSWORD}",
+        ),
+    }
+    return [told for setting, told in made.items() if setting not in machine.named]
 
 
 def routing(machine: Machine) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from services.contracts.ids import digest
 from services.machine import api_key, cluster
 from services.machine.environment import environment
 from services.machine.plan import Machine, plan
+from services.machine.problems import MachineProblem
 from services.machine.programs import check_plan
 from services.machine.welcome import commands, welcome
 
@@ -176,6 +177,35 @@ def test_the_welcome_names_places_and_no_secret(machine: Machine) -> None:
     assert "p@ss" not in said
     assert "\n".join(commands(machine)) in said
     assert machine.api_key.read() not in said
+
+
+def test_keys_of_the_users_own_come_with_the_key_that_our_program_sends(machine: Machine) -> None:
+    def refusal(*named: str, dials: str = "--rate 1") -> str:
+        settings = machine.settings.model_copy(update={"simulator_dials": dials})
+        asked = frozenset(f"ALDEBARAN_{name}" for name in named)
+        try:
+            environment(replace(machine, settings=settings, named=asked), {})
+        except MachineProblem as problem:
+            return str(problem)
+        return ""
+
+    assert "by ALDEBARAN_SIMULATOR_API_KEY, or" in refusal("API_KEYS_FILE")
+    assert "by ALDEBARAN_OPERATOR_KEY" in refusal("OPERATOR_KEYS_FILE")
+    both = ("API_KEYS_FILE", "OPERATOR_KEYS_FILE", "OPERATOR_KEY")
+    assert [refusal(*both, dials=dials) for dials in ("", "--api-key mine")] == ["", ""]
+    assert refusal(*both, "SIMULATOR_API_KEY") == ""
+
+
+def test_the_welcome_leaves_out_keys_that_are_not_in_use(machine: Machine) -> None:
+    files = {
+        "ALDEBARAN_API_KEYS_FILE": "/api-key",
+        "ALDEBARAN_OPERATOR_KEYS_FILE": "/operator-key",
+        "ALDEBARAN_CONSOLE_FIRST_PASSWORD": "/console-password",
+    }
+    theirs = replace(machine, named=frozenset(files))
+    for one, shown in ((machine, True), (theirs, False)):
+        said = welcome(plan(one), one)
+        assert {f"{machine.home}{file}\n" in said for file in files.values()} == {shown}
 
 
 def test_lines_to_copy_take_the_password_out_of_its_file(machine: Machine, tmp_path: Path) -> None:

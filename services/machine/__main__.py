@@ -17,7 +17,7 @@ from services.machine.far_ends import Inbox, named_settings, taken_over_by
 from services.machine.interrupts import Interrupts
 from services.machine.plan import Machine, plan, rabbitmq_node
 from services.machine.ports import check_ports
-from services.machine.problems import MachineProblem
+from services.machine.problems import MachineProblem, told_of_disk
 from services.machine.restarts import RestartPolicy
 from services.machine.settings import MachineSettings
 from services.machine.setup import archive_classes, install_jars, jars_folder, required_java
@@ -27,6 +27,8 @@ from services.machine.welcome import welcome
 
 _HELP: Final = """Aldebaran on one machine: what `make` calls. Settings: ALDEBARAN_HOME,
 ALDEBARAN_CHANNELS, ALDEBARAN_PORT_...; all of them in docs/settings.md."""
+HOME: Final = "ALDEBARAN_HOME"
+TOOLS: Final = "ALDEBARAN_TOOLS"
 
 
 def run() -> int:
@@ -34,7 +36,11 @@ def run() -> int:
     settings = read_settings(MachineSettings)
     if unknown := unknown_settings(os.environ):
         say(f"warning: {sentence(unknown)}")
-    with home.occupied(settings.home), Interrupts() as interrupts:
+    with (
+        told_of_disk(settings.home, HOME),
+        home.occupied(settings.home),
+        Interrupts() as interrupts,
+    ):
         check_ports(settings.ports())
         machine = declared(settings)
         prepare(machine)
@@ -103,7 +109,9 @@ def prepare_far_ends(machine: Machine) -> None:
 
 def jars() -> int:
     """Fetch the listed jars that are missing."""
-    fetched = install_jars(read_settings(MachineSettings).tools, os.environ)
+    tools = read_settings(MachineSettings).tools
+    with told_of_disk(tools, TOOLS):
+        fetched = install_jars(tools, os.environ)
     if fetched:
         say(f"{fetched} jars fetched and verified")
     return 0
@@ -111,14 +119,23 @@ def jars() -> int:
 
 def classes() -> int:
     """Have Java archive Spark's classes; a machine where it cannot works all the same."""
-    archive_classes(read_settings(MachineSettings).tools, os.environ)
+    tools = read_settings(MachineSettings).tools
+    with told_of_disk(tools, TOOLS):
+        archive_classes(tools, os.environ)
     return 0
 
 
 def clean_state() -> int:
     """Remove all state."""
-    settings = read_settings(MachineSettings)
-    say(f"{settings.home} removed" if home.remove(settings.home) else "there is no state")
+    folder = read_settings(MachineSettings).home
+    with told_of_disk(folder, HOME):
+        removed = home.remove(folder)
+    if not removed:
+        say("there is no state")
+    elif folder.is_dir():
+        say(f"{folder} emptied; the folder itself stays: it is a link, a mount or not ours")
+    else:
+        say(f"{folder} removed")
     return 0
 
 

@@ -3,13 +3,12 @@
 import base64
 import json
 import shutil
-import subprocess
 import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from services.backbone import class_archive
-from services.machine.child import leashed
+from services.machine.preparing import Preparation, carry_out
 from services.machine.problems import MachineProblem
 from services.machine.programs import Program
 from services.machine.readiness import KafkaReadiness
@@ -240,14 +239,5 @@ def _format(node: BrokerNode, java: Path, jars: Path, cluster_id: str) -> None:
         *_java_options(node, java, jars),
         *("kafka.tools.StorageTool", "format", f"--cluster-id={cluster_id}", "-c", settings),
     ]
-    finished = subprocess.run(
-        leashed(command, Program.death_signal),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=FORMAT_TIMEOUT_SECONDS,
-        check=False,
-        start_new_session=True,
-    )
-    if finished.returncode != 0:
-        raise MachineProblem(f"the broker's storage cannot be formatted: {finished.stdout}")
+    failed = "the broker's storage cannot be formatted"
+    carry_out(Preparation(command, failed, FORMAT_TIMEOUT_SECONDS))

@@ -1,15 +1,19 @@
 """The folder of all state: known by a mark, used by one run at a time, removed only when idle."""
 
+import errno
 import fcntl
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from services.machine.problems import MachineProblem
 
 MARK = "run.lock"
+_STAYS: Final = frozenset({errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS})
+"""Why a folder may not be removed though all in it was: a mount, or in somebody else's folder."""
 
 
 @contextmanager
@@ -32,7 +36,10 @@ def occupied(home: Path) -> Iterator[None]:
 
 
 def remove(home: Path) -> bool:
-    """Remove the folder; return whether there was one. Refuses while a run holds it."""
+    """Remove the folder; return whether there was one. Refuses while a run holds it.
+
+    A folder that is a link, a mount or in a folder that is not ours is left empty.
+    """
     if not home.is_dir():
         return False
     with occupied(home):
@@ -41,8 +48,17 @@ def remove(home: Path) -> bool:
                 continue
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         (home / MARK).unlink()
-    home.rmdir()
+    if not home.is_symlink():
+        _remove_empty(home)
     return True
+
+
+def _remove_empty(home: Path) -> None:
+    try:
+        home.rmdir()
+    except OSError as error:
+        if error.errno not in _STAYS:
+            raise
 
 
 def _lock(descriptor: int, home: Path) -> None:

@@ -111,21 +111,38 @@ def _artifact(jar: Jar) -> str:
 
 
 def proxy_flags(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Translate the usual proxy variables into Java's flags."""
+    """Translate the usual proxy variables into Java's flags.
+
+    Raises MachineProblem where one of them names nothing that Java can fetch through.
+    """
     flags = []
     for scheme in ("http", "https"):
-        name = f"{scheme}_proxy"
-        value = environment.get(name) or environment.get(name.upper())
-        if value:
-            address = urlsplit(value if "://" in value else f"//{value}")
-            port = address.port or DEFAULT_PROXY_PORT[address.scheme or "http"]
-            flags += [f"-D{scheme}.proxyHost={address.hostname}", f"-D{scheme}.proxyPort={port}"]
+        for name in (f"{scheme}_proxy", f"{scheme.upper()}_PROXY"):
+            if value := environment.get(name):
+                host, port = _proxy(name, value)
+                flags += [f"-D{scheme}.proxyHost={host}", f"-D{scheme}.proxyPort={port}"]
+                break
     without = environment.get("no_proxy") or environment.get("NO_PROXY")
     if without:
         hosts = [host.strip() for host in without.split(",") if host.strip()]
         patterns = [f"*{host}" if host.startswith(".") else host for host in hosts]
         flags.append(f"-Dhttp.nonProxyHosts={'|'.join(patterns)}")
     return tuple(flags)
+
+
+def _proxy(name: str, value: str) -> tuple[str, int]:
+    """Return host and port; the problem tells no value, as there may be a password in it."""
+    try:
+        address = urlsplit(value if "://" in value else f"http://{value}")
+        port = address.port or DEFAULT_PROXY_PORT.get(address.scheme)
+    except ValueError:  # no number, or none of a port
+        address, port = urlsplit(""), None
+    if address.scheme not in DEFAULT_PROXY_PORT or not address.hostname or port is None:
+        raise MachineProblem(
+            f"jars are fetched through an HTTP proxy only, and {name} names none:"
+            " set it to http://HOST:PORT"
+        )
+    return address.hostname, port
 
 
 def maven_mirror(environment: Mapping[str, str], maven_settings: Path) -> str | None:

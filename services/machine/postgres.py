@@ -6,13 +6,12 @@ import secrets
 import shlex
 import shutil
 import signal
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from services.machine.api_key import write_private
-from services.machine.child import leashed
+from services.machine.preparing import Preparation, carry_out
 from services.machine.problems import MachineProblem
 from services.machine.programs import Program
 from services.machine.readiness import PostgresReadiness
@@ -117,15 +116,5 @@ def _initdb_options(server: PostgresServer, data: Path) -> list[str]:
 
 
 def _run(command: list[str], given: str = "") -> None:
-    finished = subprocess.run(
-        leashed(command, signal.SIGKILL, ordinary_user=True),
-        input=given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=COMMAND_TIMEOUT_SECONDS,
-        check=False,
-        start_new_session=True,
-    )
-    if finished.returncode != 0:
-        raise MachineProblem(f"PostgreSQL cannot be set up: {finished.stdout}")
+    failed = "PostgreSQL cannot be set up"
+    carry_out(Preparation(command, failed, COMMAND_TIMEOUT_SECONDS, given, ordinary_user=True))

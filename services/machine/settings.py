@@ -1,5 +1,6 @@
 """Settings of one machine: folders, ports, memory."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,12 @@ def odd(nodes: int) -> int:
     if nodes == 2:
         raise ValueError("one or three nodes: of two, none could be missing")
     return nodes
+
+
+def whole(dials: str) -> str:
+    """Refuse a command line with a quote that is not closed."""
+    shlex.split(dials)
+    return dials
 
 
 class MachineSettings(ChannelsSettings):
@@ -48,7 +55,9 @@ class MachineSettings(ChannelsSettings):
     """Whether the door for providers' callbacks and links to acknowledge is open."""
     rehearsal: bool = True
     """Whether people can try watches over recent events before they go live."""
-    simulator_dials: str = "--rate 1 --over-share 0.5 --purchases-per-request 3"
+    simulator_dials: Annotated[str, AfterValidator(whole)] = (
+        "--rate 1 --over-share 0.5 --purchases-per-request 3"
+    )
     """Command line of the simulator, empty for none; see `python -m services.simulator --help`."""
 
     port_kafka: Port = 19092

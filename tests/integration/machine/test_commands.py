@@ -63,6 +63,51 @@ def test_a_bad_port_is_named_as_the_user_spells_it(environment: dict[str, str]) 
     assert "ALDEBARAN_PORT_KAFKA" in finished.stderr
 
 
+def test_an_open_quote_is_told_as_a_bad_setting(environment: dict[str, str]) -> None:
+    finished = machine("run", {**environment, "ALDEBARAN_SIMULATOR_DIALS": "--run-id 'a"})
+    assert finished.returncode == 78
+    assert "ALDEBARAN_SIMULATOR_DIALS: Value error, No closing quotation" in finished.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "jars"])
+def test_a_place_where_no_folder_can_be_made_is_told_in_a_line(
+    command: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    setting = {"run": "ALDEBARAN_HOME", "jars": "ALDEBARAN_TOOLS"}[command]
+    (tmp_path / "file").touch()
+    finished = machine(command, {**environment, setting: str(tmp_path / "file" / "folder")})
+    assert finished.returncode == 1
+    (line,) = finished.stderr.splitlines()
+    assert str(tmp_path / "file" / "folder") in line
+    assert line.endswith(f"or name another folder by {setting}")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_told_in_a_line(environment: dict[str, str]) -> None:
+    home = Path(environment["ALDEBARAN_HOME"])
+    with occupied(home):
+        (home / "api-keys.yaml").symlink_to("/dev/full")
+    finished = machine("run", environment)
+    assert finished.returncode == 1
+    (line,) = finished.stderr.splitlines()
+    assert f"{home} cannot be written (No space left on device): make room" in line
+
+
+def test_of_a_home_that_is_a_link_the_folder_stays(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    larger = tmp_path / "larger"
+    with occupied(larger):
+        (larger / "state").touch()
+    home = Path(environment["ALDEBARAN_HOME"])
+    home.symlink_to(larger)
+    cleaned = machine("clean-state", environment)
+    assert (cleaned.returncode, cleaned.stderr) == (0, "")
+    assert cleaned.stdout.startswith(f"{home} emptied; the folder itself stays")
+    assert home.is_symlink()
+    assert list(larger.iterdir()) == []
+
+
 def test_a_misspelt_setting_is_told_first(environment: dict[str, str]) -> None:
     with occupied(Path(environment["ALDEBARAN_HOME"])):
         finished = machine("run", {**environment, "ALDEBARAN_CHANELS": "[]"})

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,36 @@ def test_a_link_inside_is_removed_and_not_followed(tmp_path: Path) -> None:
         (tmp_path / "home" / "link").symlink_to(outside)
     remove(tmp_path / "home")
     assert (outside / "kept").exists()
+
+
+def test_a_home_that_is_a_link_is_emptied_and_stays(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.symlink_to(tmp_path / "larger", target_is_directory=True)
+    (tmp_path / "larger").mkdir()
+    with occupied(home):
+        (home / "note").touch()
+    assert remove(home)
+    assert list(home.iterdir()) == []
+
+
+MOUNTED = """
+import sys
+from pathlib import Path
+from services.machine.home import occupied, remove
+home = Path(sys.argv[1])
+with occupied(home):
+    (home / "note").touch()
+assert remove(home)
+assert list(home.iterdir()) == []
+"""
+
+
+def test_a_home_that_is_a_mount_is_emptied_and_stays(tmp_path: Path) -> None:
+    apart = ["unshare", "--map-root-user", "--mount"]
+    try:
+        subprocess.run([*apart, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("nobody but root may mount here")
+    mounted = 'mount --bind "$1" "$1" && exec "$2" -c "$3" "$1"'
+    shell = ["sh", "-c", mounted, "sh", str(tmp_path), sys.executable, MOUNTED]
+    subprocess.run([*apart, *shell], check=True)

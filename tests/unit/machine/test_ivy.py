@@ -38,6 +38,16 @@ def test_proxy_variables_become_flags(environment: dict[str, str], flags: tuple[
     assert proxy_flags(environment) == flags
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["socks5://proxy.example", "socks5://proxy.example:1080", "http://a:s3@h:port", "http://", "["],
+)
+def test_a_proxy_that_java_cannot_use_is_named_without_what_may_be_secret(address: str) -> None:
+    with pytest.raises(MachineProblem, match="HTTPS_PROXY names none: set it to http") as raised:
+        proxy_flags({"HTTPS_PROXY": address})
+    assert "s3" not in str(raised.value)
+
+
 def test_the_mirror_is_the_root_of_the_only_repository() -> None:
     text = settings_xml(Path("/cache"), "http://mirror.example/a?b&c")
     resolver = parsed(text).find("resolvers/ibiblio")

@@ -106,6 +106,20 @@ def test_parts_run_side_by_side_and_one_failure_fails_all(
     assert "test_bad.py::test_it" in said
 
 
+def test_a_suite_in_which_nothing_ran_has_not_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"test_{name}.py").write_text(f"def test_{name}():\n    pass\n")
+    monkeypatch.setattr("tests.parts.TESTS", tmp_path)
+    monkeypatch.setattr("tests.parts.parts", lambda: parts(tmp_path))
+    assert main(["--at-once", "2", "-q", "-k", "mispelt"]) == 1
+    assert capsys.readouterr().out.endswith("\nno test was run\n")
+    assert main(["--at-once", "2", "-q", "-k", "other"]) == 0
+    assert capsys.readouterr().out.endswith("\nall parts passed\n")
+
+
 def test_when_it_is_told_to_end_what_runs_ends_and_nothing_else_begins(tmp_path: Path) -> None:
     for name in ("endless", "later"):
         folder = tmp_path / "tests" / name

@@ -6,6 +6,8 @@ SHELL := bash
 ALDEBARAN_TOOLS ?= .tools
 ALDEBARAN_HOME ?= .aldebaran
 export ALDEBARAN_TOOLS ALDEBARAN_HOME
+# They lead PySpark to another Spark, and to its settings.
+unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS
 # The first Python on PATH that is new enough; name another by BASE_PYTHON.
 BASE_PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
   if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \

@@ -11,7 +11,7 @@ from services.machine.plan import Machine
 from services.machine.problems import MachineProblem
 from services.machine.routes import routes_file
 from services.machine.settings import MachineSettings
-from services.machine.setup import PYTHON_PATH
+from services.machine.setup import OTHER_SPARK, PYTHON_PATH
 
 SIMULATORS_KEY: Final = "ALDEBARAN_SIMULATOR_API_KEY"
 CONSOLES_KEY: Final = "ALDEBARAN_OPERATOR_KEY"
@@ -40,7 +40,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         **far_ends(Inbox(machine.settings), machine.named),
         **machine.unless_named(routing(machine.settings)),
         **machine.unless_named(links(machine)),
-        **inherited,
+        **{name: value for name, value in inherited.items() if name not in OTHER_SPARK},
         "ALDEBARAN_HOME": str(machine.home),
         "ALDEBARAN_TOOLS": str(machine.tools),
         **machine.stores,

@@ -14,6 +14,8 @@ from services.machine.problems import MachineProblem
 
 ROOT: Final = Path(__file__).parents[2]
 PYTHON_PATH: Final = f"{ROOT}:{ROOT / 'spark-apps'}"
+OTHER_SPARK: Final = frozenset({"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"})
+"""What leads PySpark to another Spark than its own, and to its settings."""
 OWN: Final = java_sources.Sources(ROOT / "spark-apps" / "java", "aldebaran-spark-apps")
 _CHECKED: Final = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 

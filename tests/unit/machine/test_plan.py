@@ -17,6 +17,7 @@ from services.machine.environment import environment
 from services.machine.plan import Machine, plan
 from services.machine.problems import MachineProblem
 from services.machine.programs import check_plan
+from services.machine.setup import ROOT
 from services.machine.welcome import commands, welcome
 
 
@@ -156,6 +157,32 @@ def test_the_environment_names_absolute_places_and_escapes_the_password(machine:
     assert found["ALDEBARAN_POSTGRES_URL"] == (
         "postgresql://aldebaran:p%40ss%2Fword@127.0.0.1:15432/aldebaran"
     )
+
+
+OTHER_SPARK = {
+    "SPARK_HOME": "/opt/spark",
+    "SPARK_CONF_DIR": "/opt/spark/conf",
+    "PYSPARK_SUBMIT_ARGS": "--master yarn pyspark-shell",
+}
+
+
+def test_programs_are_not_led_to_another_spark_of_the_machine(machine: Machine) -> None:
+    kept = {"SPARK_SUBMIT_OPTS": "-Xss4m"}
+    found = environment(machine, OTHER_SPARK | kept)
+    assert {name: value for name, value in found.items() if "SPARK_" in name} == kept | {
+        "PYSPARK_PYTHON": sys.executable
+    }
+
+
+def test_make_leads_nobody_to_another_spark_of_the_machine(tmp_path: Path) -> None:
+    shown = tmp_path / "shown.mk"
+    shown.write_text("shown:\n\t@env\n", "utf-8")
+    command = ["make", "-s", "-f", "Makefile", "-f", str(shown), "shown"]
+    told = subprocess.run(
+        command, cwd=ROOT, env=os.environ | OTHER_SPARK, capture_output=True, text=True, check=True
+    ).stdout
+    assert "ALDEBARAN_HOME=" in told
+    assert not [name for name in OTHER_SPARK if f"{name}=" in told]
 
 
 def test_the_terminals_program_writes_in_the_terminals_letters(

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 PYTHON_MINIMUM = (3, 11)
 JAVA_VERSIONS = (17, 21)
 JAVA_FOLDERS = (Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines"))
@@ -24,9 +25,11 @@ JAVA_ANSWER_SECONDS = 20
 
 INSTALL_COMMANDS = {
     "debian": {
-        "python": "sudo apt-get install python3.11",
-        "venv": "sudo apt-get install python3-venv",
-        "java": "sudo apt-get install openjdk-17-jre-headless",
+        "python": "sudo apt-get install python3.11-venv",
+        "venv": "sudo apt-get install {python}-venv",
+        # Debian 12 has no 21, Debian 13 no 17.
+        "java": "sudo apt-get install openjdk-21-jre-headless"
+        " || sudo apt-get install openjdk-17-jre-headless",
         "make": "sudo apt-get install make",
     },
     "fedora": {
@@ -67,6 +70,13 @@ def python_version_problem(version: tuple[int, ...]) -> Missing | None:
     wanted = ".".join(str(part) for part in PYTHON_MINIMUM)
     actual = ".".join(str(part) for part in version[:3])
     return Missing("python", f"Python {wanted} or newer is needed, this is {actual}")
+
+
+def venv_problem() -> Missing | None:
+    """Say whether this Python lacks what virtual environments are made with."""
+    if importlib.util.find_spec("ensurepip") is not None:
+        return None
+    return Missing("venv", f"{PYTHON}'s venv module (ensurepip) is needed")
 
 
 def java_major(version_output: str) -> int | None:
@@ -148,21 +158,24 @@ def family(system: str, os_release: str) -> str | None:
     return None
 
 
-def advice(missing: Missing, machine_family: str | None) -> str:
-    """Write one line that names what is missing and the command that installs it."""
+def advice(missing: Missing, machine_family: str | None, python: str = PYTHON) -> str:
+    """Write one line that names what is missing and the command that installs it.
+
+    `python` names the interpreter that `make` has chosen, as packages do: python3.12.
+    """
+    commands = {
+        name: commands[missing.key].format(python=python)
+        for name, commands in INSTALL_COMMANDS.items()
+    }
     if machine_family is not None:
-        return f"{missing.found}. Install it: {INSTALL_COMMANDS[machine_family][missing.key]}"
-    commands = "; ".join(
-        f"{name}: {commands[missing.key]}" for name, commands in INSTALL_COMMANDS.items()
-    )
-    return f"{missing.found}. Install it ({commands})"
+        return f"{missing.found}. Install it: {commands[machine_family]}"
+    told = "; ".join(f"{name}: {command}" for name, command in commands.items())
+    return f"{missing.found}. Install it ({told})"
 
 
 def find_missing(environment: Mapping[str, str]) -> list[Missing]:
     """Look at this machine and list every prerequisite that is not there."""
-    missing = [python_version_problem(tuple(sys.version_info[:3]))]
-    if importlib.util.find_spec("ensurepip") is None:
-        missing.append(Missing("venv", "Python's venv module (ensurepip) is needed"))
+    missing = [python_version_problem(tuple(sys.version_info[:3])) or venv_problem()]
     java = find_java(environment)
     missing.append(java if isinstance(java, Missing) else None)
     if shutil.which("make", path=environment.get("PATH", "")) is None:

@@ -50,5 +50,5 @@ def _compiler(java: Path) -> Path:
         return Path(named)
     raise Unavailable(
         "javac was not found: this row needs a JDK 17 or newer "
-        "(Debian: apt-get install openjdk-17-jdk-headless)"
+        "(Debian: apt-get install default-jdk-headless)"
     )

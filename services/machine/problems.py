@@ -33,9 +33,9 @@ def told_of_disk(folder: Path, setting: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _REMEDIES:
+        if (remedy := _REMEDIES.get(error.errno or 0)) is None:
             raise
         raise MachineProblem(
             f"{error.filename or folder} cannot be written ({error.strerror}):"
-            f" {_REMEDIES[error.errno]}, or name another folder by {setting}"
+            f" {remedy}, or name another folder by {setting}"
         ) from error

@@ -9,7 +9,7 @@ ASKED = Preparation(("sh", "-c", "read line; echo $line; exit 3"), "it fails", 6
 
 
 def test_what_a_command_says_is_told_when_it_fails() -> None:
-    with pytest.raises(MachineProblem, match="^it fails: why"):
+    with pytest.raises(MachineProblem, match=r"^it fails: why"):
         carry_out(ASKED)
     carry_out(replace(ASKED, command=("true",)))
 

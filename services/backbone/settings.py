@@ -28,6 +28,7 @@ PREFIX = "ALDEBARAN_"
 EXIT_BAD_SETTINGS = 78
 """`EX_CONFIG` of sysexits.h: restarting does not help, a person must change a setting."""
 
+CHANNELS_MAX = 64
 Port = Annotated[int, Field(ge=1, le=65_535)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -103,7 +104,7 @@ class SparkKafkaSettings(KafkaSettings):
 class ChannelsSettings(Settings):
     """Settings of a program that must know which channels are in use."""
 
-    channels: Annotated[tuple[Name, ...], Field(min_length=1, max_length=64)] = (
+    channels: Annotated[tuple[Name, ...], Field(min_length=1, max_length=CHANNELS_MAX)] = (
         "bus",
         "webhook",
         "email",

@@ -41,7 +41,7 @@ def run() -> int:
         home.occupied(settings.home),
         Interrupts() as interrupts,
     ):
-        check_ports(settings.ports())
+        check_ports(settings.ports(taken_over_by(Inbox(settings), named_settings(os.environ))))
         machine = declared(settings)
         prepare(machine)
         code = kept_running(machine, environment(machine, os.environ), interrupts)

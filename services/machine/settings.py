@@ -1,18 +1,19 @@
 """Settings of one machine: folders, ports, memory."""
 
 import shlex
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from services.backbone.settings import PREFIX, ChannelsSettings, Port
+from services.backbone.settings import CHANNELS_MAX, PREFIX, ChannelsSettings, Port
 from services.machine.memory import AUDITORS_MAX, auditors_that_fit
 
 PORT_PREFIX = "port_"
+DELIVERERS_PREFIX = "port_deliverer"
 DELIVERER_PREFIX = "port_deliverer_"
-FURTHER_NODES_PREFIXES = ("port_kafka_2", "port_kafka_3")
-RABBITMQ_PREFIX = "port_rabbitmq"
+PORT_MAX = 65_535
 
 
 def odd(nodes: int) -> int:
@@ -85,7 +86,7 @@ class MachineSettings(ChannelsSettings):
     port_deliverer_push: Port = 18106
     port_deliverer_pagerduty: Port = 18107
     port_deliverer_slack: Port = 18108
-    port_deliverers: Port = 18110
+    port_deliverers: Annotated[int, Field(ge=1, le=PORT_MAX - CHANNELS_MAX + 1)] = 18110
     """The first of as many as there are channels; for those that have no port above."""
     port_callbacks: Port = 18093
     port_callbacks_public: Port = 18094
@@ -106,18 +107,55 @@ class MachineSettings(ChannelsSettings):
         own: int | None = getattr(self, DELIVERER_PREFIX + channel, None)
         return own or self.port_deliverers + self.channels.index(channel)
 
-    def ports(self) -> dict[str, int]:
-        """Return every port in use by the name of the setting that changes it."""
-        named = self.model_dump(include={n for n in type(self).model_fields if self._is_used(n)})
-        return {PREFIX + name.upper(): port for name, port in named.items()}
+    def ports(self, taken_over: Collection[str] = ()) -> dict[str, int]:
+        """Return every port that will be bound, by the name of the setting that changes it.
 
-    def _is_used(self, name: str) -> bool:
-        if name.startswith(DELIVERER_PREFIX):
-            return name.removeprefix(DELIVERER_PREFIX) in self.channels
-        if name.startswith(FURTHER_NODES_PREFIXES):
-            return self.kafka_nodes > 1
-        if name == "port_auditor_b":
-            return self.auditors == AUDITORS_MAX
-        if name.startswith(RABBITMQ_PREFIX):
-            return "rabbitmq" in self.channels
-        return name.startswith(PORT_PREFIX)
+        What plays the far end of a channel that the user has `taken_over` does not run.
+        """
+        played = self.model_copy(
+            update={"channels": tuple(each for each in self.channels if each not in taken_over)}
+        )
+        used = [name for name in type(self).model_fields if _is_used(name, played)]
+        own = {PREFIX + name.upper(): getattr(self, name) for name in used}
+        return own | {self._port_setting(each): self.deliverer_port(each) for each in self.channels}
+
+    def _port_setting(self, channel: str) -> str:
+        own = DELIVERER_PREFIX + channel
+        if own in type(self).model_fields:
+            return PREFIX + own.upper()
+        return f"{PREFIX}PORT_DELIVERERS (channel {channel})"
+
+
+def _three_nodes(at: MachineSettings) -> bool:
+    return at.kafka_nodes > 1
+
+
+def _own_rabbitmq(at: MachineSettings) -> bool:
+    return "rabbitmq" in at.channels
+
+
+_USED_WHERE: Final[Mapping[str, Callable[[MachineSettings], bool]]] = {
+    "port_kafka_2": _three_nodes,
+    "port_kafka_2_controller": _three_nodes,
+    "port_kafka_3": _three_nodes,
+    "port_kafka_3_controller": _three_nodes,
+    "port_amqp": lambda at: at.amqp,
+    "port_auditor_b": lambda at: at.auditors == AUDITORS_MAX,
+    "port_callbacks": lambda at: at.callbacks,
+    "port_callbacks_public": lambda at: at.callbacks,
+    "port_accountant": lambda at: at.accountant,
+    "port_simulator": lambda at: bool(at.simulator_dials),
+    "port_rehearsal": lambda at: at.rehearsal,
+    "port_archivist": lambda at: at.archivist,
+    "port_inbox_apns": lambda at: "push" in at.channels,
+    "port_rabbitmq": _own_rabbitmq,
+    "port_rabbitmq_nodes": _own_rabbitmq,
+    "port_rabbitmq_names": _own_rabbitmq,
+}
+"""Ports that are not always bound; those of deliverers go by channels."""
+
+
+def _is_used(name: str, at: MachineSettings) -> bool:
+    if not name.startswith(PORT_PREFIX) or name.startswith(DELIVERERS_PREFIX):
+        return False
+    return name not in _USED_WHERE or _USED_WHERE[name](at)

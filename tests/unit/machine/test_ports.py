@@ -1,9 +1,14 @@
 import socket
+from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 
+from services.machine import routes
+from services.machine.plan import Machine, plan
 from services.machine.ports import check_ports, free_ports, is_free
 from services.machine.problems import MachineProblem
+from services.machine.readiness import HttpReadiness
 from services.machine.settings import MachineSettings
 
 
@@ -34,6 +39,72 @@ def test_the_default_ports_are_different_and_each_has_its_setting() -> None:
     assert len(set(ports.values())) == len(ports)
     assert all(name.startswith("ALDEBARAN_PORT_") for name in ports)
     assert ports["ALDEBARAN_PORT_KAFKA"] == 19092
+
+
+EVERYTHING = MachineSettings(
+    channels=(*routes.RECIPIENTS, "pager", "horn"),
+    kafka_nodes=3,
+    auditors=2,
+    amqp=True,
+)
+
+
+def bound(asked: MachineSettings) -> set[str]:
+    """Return which ports are checked, each by its setting without prefix."""
+    return {name.removeprefix("ALDEBARAN_PORT_") for name in asked.ports()}
+
+
+@pytest.mark.parametrize(
+    ("told", "left_out"),
+    [
+        ({"archivist": False}, {"ARCHIVIST"}),
+        ({"amqp": False}, {"AMQP"}),
+        ({"accountant": False}, {"ACCOUNTANT"}),
+        ({"callbacks": False}, {"CALLBACKS", "CALLBACKS_PUBLIC"}),
+        ({"rehearsal": False}, {"REHEARSAL"}),
+        ({"simulator_dials": ""}, {"SIMULATOR"}),
+        ({"auditors": 1}, {"AUDITOR_B"}),
+        (
+            {"kafka_nodes": 1},
+            {"KAFKA_2", "KAFKA_2_CONTROLLER", "KAFKA_3", "KAFKA_3_CONTROLLER"},
+        ),
+        (
+            {"channels": tuple(each for each in EVERYTHING.channels if each != "push")},
+            {"DELIVERER_PUSH", "INBOX_APNS"},
+        ),
+    ],
+)
+def test_a_port_that_nothing_binds_is_not_checked(
+    told: dict[str, object], left_out: set[str]
+) -> None:
+    assert bound(EVERYTHING) - bound(EVERYTHING.model_copy(update=told)) == left_out
+
+
+def test_the_far_ends_of_channels_that_the_user_takes_over_bind_nothing() -> None:
+    left_out = EVERYTHING.ports().keys() - EVERYTHING.ports(["push", "rabbitmq"]).keys()
+    ports = ("INBOX_APNS", "RABBITMQ", "RABBITMQ_NODES", "RABBITMQ_NAMES")
+    assert left_out == {f"ALDEBARAN_PORT_{each}" for each in ports}
+
+
+def test_every_channel_of_ones_own_has_its_port_checked() -> None:
+    asked = MachineSettings(channels=("pager", "bus", "horn"), port_deliverers=18084)
+    ports = asked.ports()
+    assert ports["ALDEBARAN_PORT_DELIVERERS (channel pager)"] == 18084
+    assert ports["ALDEBARAN_PORT_DELIVERERS (channel horn)"] == 18086
+    assert ports["ALDEBARAN_PORT_DELIVERER_BUS"] == asked.deliverer_port("bus")
+    with pytest.raises(MachineProblem, match=r"HEARTBEAT and .*\(channel pager\) both name port"):
+        check_ports(ports)
+    with pytest.raises(ValidationError, match="65472"):
+        MachineSettings(port_deliverers=65473)
+
+
+def test_what_is_planned_binds_no_port_that_was_not_checked(machine: Machine) -> None:
+    everything = EVERYTHING.model_copy(update={"home": machine.home})
+    for asked in (everything, machine.settings):
+        planned = plan(replace(machine, settings=asked))
+        pages = {e.readiness.port for e in planned if isinstance(e.readiness, HttpReadiness)}
+        assert len(pages) > 10
+        assert pages <= set(asked.ports().values())
 
 
 def test_a_port_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

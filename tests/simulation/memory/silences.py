@@ -17,6 +17,8 @@ class MemorySilences:
 
     def create(self, new: NewSilence) -> SilenceRow:
         """Create a silence; the same id twice is one silence."""
+        if (made := self.tables.silences.get(new.silence_id)) is not None:
+            return made
         now = moment(self.tables.now())
         if wrong := complaint(new, now):
             raise Refused(wrong)
@@ -32,7 +34,8 @@ class MemorySilences:
             ended_at=None,
             ended_by=None,
         )
-        return self.tables.silences.setdefault(new.silence_id, row)
+        self.tables.silences[new.silence_id] = row
+        return row
 
     def end(self, silence_id: str, person: str) -> SilenceRow:
         """End a silence before its time."""

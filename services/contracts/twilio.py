@@ -2,12 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Annotated, Final
-
-from pydantic import StringConstraints
-
-WebAddress = Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#@]*[^\s?#@/]$")]
-"""An http(s) address without query, fragment, name, or a slash at its end."""
+from typing import Final
 
 CALLBACK_PATH: Final = "/twilio"
 """Where the callbacks' door takes status callbacks: `<path>/<delivery id>?attempt=<number>`."""

@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 _PLAIN: Final = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
@@ -26,3 +26,11 @@ def _has_possible_port(address: str) -> bool:
 
 ServerAddress = Annotated[str, AfterValidator(_plain_address)]
 """What a server's requests begin with; names and passwords have settings of their own."""
+
+
+def _reached(address: str) -> str:
+    return _plain_address(address).rstrip("/") if address else ""
+
+
+PublicAddress = Annotated[str, Field(max_length=200), AfterValidator(_reached)]
+"""Where a program is reached from outside, no slash at its end; empty if it is not reached."""

@@ -15,6 +15,7 @@ from typing import Annotated, Final
 from pydantic import Field, SecretStr, StringConstraints
 
 from services.backbone.settings import Settings
+from services.contracts.web import PublicAddress
 
 ACKNOWLEDGE_PATH: Final = "/acknowledge"
 _PURPOSE: Final = b"aldebaran acknowledge 1"
@@ -34,7 +35,7 @@ WebAddress = Annotated[str, Field(max_length=200, pattern=r"^(https?://[^\s/?#]+
 class LinkSettings(Settings):
     """Where links lead, and what signs them."""
 
-    callbacks_public_url: WebAddress = ""
+    callbacks_public_url: PublicAddress = ""
     """The callbacks program as people and providers reach it from outside; empty: no links."""
     link_secrets: Annotated[
         dict[KeyId, Annotated[SecretStr, Field(min_length=32)]], Field(max_length=8)

@@ -19,7 +19,8 @@ from twilio.request_validator import (
 from services.backbone.ledger.evidence import Evidence, EvidenceKind
 from services.backbone.settings import Settings, read_settings
 from services.callbacks.provider import Callback, Forged, Provider, Reading, Told, Unreadable
-from services.contracts.twilio import CALLBACK_OVERRIDES, Fate, WebAddress, fate, told
+from services.contracts.twilio import CALLBACK_OVERRIDES, Fate, fate, told
+from services.contracts.web import PublicAddress
 
 NAME: Final = "twilio"
 FIELDS_LIMIT: Final = 100
@@ -41,7 +42,7 @@ class TwilioSettings(Settings):
     """The account's token, as the deliverer's setting of this name; Twilio signs with it."""
     sms_shared_key: SecretStr | None = None
     """The secret of a key with which Twilio signs instead, if the account is set up so."""
-    callbacks_public_url: WebAddress | None = None
+    callbacks_public_url: PublicAddress = ""
     """As the deliverer's setting of this name: what Twilio calls, whatever proxies stand before."""
 
 
@@ -108,6 +109,6 @@ def open_provider() -> Provider | None:
     settings = read_settings(TwilioSettings)
     given = (settings.sms_auth_token, settings.sms_shared_key)
     secrets = [each.get_secret_value() for each in given if each is not None]
-    if not secrets or settings.callbacks_public_url is None:
+    if not secrets or not settings.callbacks_public_url:
         return None
     return Twilio(secrets, settings.callbacks_public_url)

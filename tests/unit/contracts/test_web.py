@@ -3,6 +3,8 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from services.backbone.web.links import LinkSettings
+from services.callbacks.providers.twilio import TwilioSettings
 from services.contracts.web import ServerAddress
 
 ADDRESSES: TypeAdapter[str] = TypeAdapter(ServerAddress)
@@ -40,3 +42,13 @@ def test_a_plain_address_is_taken_as_it_is(address: str) -> None:
 def test_what_is_none_is_refused_with_what_it_must_look_like(address: str) -> None:
     with pytest.raises(ValidationError, match="without a name, password or query"):
         ADDRESSES.validate_python(address)
+
+
+@pytest.mark.parametrize("kind", [LinkSettings, TwilioSettings])
+@pytest.mark.parametrize(
+    ("written", "read"), [("", ""), ("https://a.example/door/", "https://a.example/door")]
+)
+def test_one_setting_is_read_alike_by_all(
+    kind: type[LinkSettings | TwilioSettings], written: str, read: str
+) -> None:
+    assert kind(callbacks_public_url=written).callbacks_public_url == read

@@ -39,7 +39,7 @@ class SmsChannel:
         self._settings = settings
         self._clock = clock
         self._connections = Connections(
-            settings.sms_api_url,
+            settings.sms_api_url.rstrip("/"),
             ssl.create_default_context(cafile=settings.sms_ca_file),
             settings.sms_keep_alive_seconds,
             clock.monotonic_seconds,
@@ -116,8 +116,7 @@ class SmsChannel:
             terms["from_"] = settings.sms_sender
         if settings.sms_messaging_service is not None:
             terms["messaging_service_sid"] = settings.sms_messaging_service
-        if settings.callbacks_public_url is not None:
-            public = settings.callbacks_public_url
+        if public := settings.callbacks_public_url:
             terms["status_callback"] = callback_address(
                 public, delivery.delivery_id, message.attempt
             )

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, SecretStr, StringConstraints, model_validator
 
 from services.backbone.settings import Seconds, Settings
-from services.contracts.twilio import WebAddress
+from services.contracts.web import PublicAddress, ServerAddress
 
 AccountSid = Annotated[str, StringConstraints(pattern=r"^AC[0-9a-fA-F]{32}$")]
 ServiceSid = Annotated[str, StringConstraints(pattern=r"^MG[0-9a-fA-F]{32}$")]
@@ -45,12 +45,12 @@ class SmsSettings(Settings):
     """When Twilio's list is read, from the beginning of a doubt."""
     sms_look_up_timeout_seconds: Seconds = 15.0
     """For one reading of Twilio's list."""
-    sms_api_url: WebAddress = "https://api.twilio.com"
+    sms_api_url: ServerAddress = "https://api.twilio.com"
     """Where Twilio's API is."""
     sms_ca_file: str | None = None
     """Certificates (PEM) that the server's is checked by, instead of the system's."""
-    callbacks_public_url: WebAddress | None = None
-    """Where Twilio reaches our callbacks' door; None: no status callbacks."""
+    callbacks_public_url: PublicAddress = ""
+    """Where Twilio reaches our callbacks' door; empty: no status callbacks."""
 
     @model_validator(mode="after")
     def _somebody_sends(self) -> Self:

@@ -1,6 +1,6 @@
 """What is wrong, as values: findings from what the ledger holds, and their words. Pure."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -140,6 +140,11 @@ def short_retention(kept_hours: float, age_limit_hours: float, days: float) -> l
         f" ledger_retention_days, {days:g}, must be more than both together"
     )
     return [Finding(SHORT_RETENTION, topics.ALERTS, "", detail)]
+
+
+def distinct(findings: Iterable[Finding]) -> list[Finding]:
+    """Return each finding once: one that is known may be met again as the window is walked."""
+    return list({(each.kind, each.subject): each for each in findings}.values())
 
 
 def compare(known: Sequence[Finding], current: Sequence[Finding], rows: int) -> Changes:

@@ -36,12 +36,14 @@ class Turns:
         rows = self.book.open_rows(self._window_seconds)
         backlogs = self.book.backlogs(self.settings.accountant_due_seconds)
         short = self.settings.short_retention(kept_hours)
-        current = [
-            *short,
-            *self._still_missing(known),
-            *self._page(),
-            *accounts.overdue(rows, backlogs, self.settings.limits),
-        ]
+        current = accounts.distinct(
+            (
+                *short,
+                *self._still_missing(known),
+                *self._page(),
+                *accounts.overdue(rows, backlogs, self.settings.limits),
+            )
+        )
         changes = accounts.compare(known, current, len(rows))
         self.book.keep(changes.new, changes.ended)
         self._log(changes)

@@ -36,8 +36,8 @@ from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.topics import ACCOUNTS, rejected
 
-_HELP: Final = """Files every stream, alert and delivery as Parquet in ALDEBARAN_ARCHIVIST_ARCHIVE,
-keeps aside what no watch judged, and accounts, until SIGTERM. Settings:
+_HELP: Final = """Files every declared stream as Parquet in ALDEBARAN_ARCHIVIST_ARCHIVE, keeps
+aside what is no event, and accounts, until SIGTERM. Settings:
 ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, ALDEBARAN_STREAMS_DIR, ALDEBARAN_HTTP_PORT (/healthz/ready,
 /metrics); all of them in docs/settings.md."""
 CANCEL_EVERY_SECONDS: Final = 0.2

@@ -137,7 +137,10 @@ class AccountBook:
         return self._ask(class_row(Backlog), bookkeeping.BACKLOGS, due=due_seconds)
 
     def open_findings(self, kind: str | None = None) -> list[Finding]:
-        """Return what is known to be wrong, of one kind or of all, oldest first."""
+        """Return what is known to be wrong, of one kind or of all, oldest first.
+
+        Of each kind the oldest, at most so many as a turn looks at.
+        """
         return self._ask(class_row(Finding), bookkeeping.OPEN_FINDINGS, kind=kind, limit=ROWS_LIMIT)
 
     def keep(self, new: Sequence[Finding], ended: Sequence[Finding]) -> None:

@@ -79,10 +79,13 @@ FROM (
 WHERE since < ledger_now() - make_interval(secs => %(due)s)
 GROUP BY channel"""
 
+# The limit is of each kind: many of one would hide those of another, which then never end.
 OPEN_FINDINGS: Final = """
-SELECT kind, subject, channel, detail, finding_id AS number FROM findings
-WHERE ended_at IS NULL AND (%(kind)s::text IS NULL OR kind = %(kind)s)
-ORDER BY finding_id LIMIT %(limit)s"""
+SELECT kind, subject, channel, detail, number FROM (
+  SELECT kind, subject, channel, detail, finding_id AS number,
+    row_number() OVER (PARTITION BY kind ORDER BY finding_id) AS place
+  FROM findings WHERE ended_at IS NULL AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+) AS open WHERE place <= %(limit)s ORDER BY number"""
 
 KEEP: Final = """
 WITH ended AS (

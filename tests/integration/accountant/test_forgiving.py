@@ -114,6 +114,18 @@ def test_all_of_a_kind_are_forgiven_behind_as_many_of_another_as_are_read_at_onc
         assert len(book.open_findings(OVERDUE_CHANNEL)) == ROWS_LIMIT
 
 
+def test_as_many_of_one_kind_as_are_read_at_once_hide_none_of_another(ledger_url: str) -> None:
+    with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
+        book = AccountBook(pool)
+        book.keep(missing_alerts({f"{n:032x}" for n in range(ROWS_LIMIT)}), ())
+        late = Finding(OVERDUE_CHANNEL, "sms", "sms", "late")
+        for _ in range(2):
+            book.keep([late], ())
+            (known,) = [each for each in book.open_findings() if each.subject == "sms"]
+            book.keep((), [known])
+            assert "sms" not in {each.subject for each in book.open_findings()}
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -45,6 +45,13 @@ def test_what_is_open_is_neither_new_nor_ended(known: list[Finding], now: list[F
     assert {(each.kind, each.subject) for each in changes.ended} == before - after
 
 
+@given(st.lists(findings))
+def test_what_is_met_again_is_one_finding(found: list[Finding]) -> None:
+    kept = [(each.kind, each.subject) for each in accounts.distinct([*found, *found])]
+    assert len(kept) == len(set(kept))
+    assert set(kept) == {(each.kind, each.subject) for each in found}
+
+
 @given(distinct)
 def test_a_list_that_was_cut_ends_nothing_that_may_be_beyond_it(known: list[Finding]) -> None:
     ended = accounts.compare(known, [], ROWS_LIMIT).ended

@@ -4,8 +4,10 @@ import argparse
 import json
 import threading
 from collections.abc import Container, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, TextIO
 
+from services.aldebaran.client import all_rows
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
@@ -46,10 +48,11 @@ def alerts(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: Tex
         "severity": chosen.severity,
         "label": chosen.label,
     }
-    limit = min(max(1, chosen.limit), TAIL_ROWS)
+    limit = max(1, chosen.limit)
     follows = chosen.action == "tail"
-    query["limit"] = TAIL_ROWS if follows else limit
-    rows = client.ask("GET", "/v1/alerts", query=query)["rows"]
+    query["limit"] = TAIL_ROWS if follows else min(limit, TAIL_ROWS)
+    most = max(limit, TAIL_ROWS) if follows else limit
+    rows = list(islice(all_rows(client, "/v1/alerts", query), most))
     _show(reversed(rows[:limit]), chosen.json, out)
     if follows:
         _follow(chosen, client, clock, out, query, rows)

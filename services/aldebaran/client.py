@@ -1,6 +1,6 @@
 """How the command line speaks with a running console."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx2
@@ -23,16 +23,18 @@ def console_client(
     return command_client("console", settings.console_url, settings, transport)
 
 
-def all_rows(client: ApiClient, path: str) -> Iterator[dict[str, Any]]:
+def all_rows(
+    client: ApiClient, path: str, query: Mapping[str, Any] | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield the rows of a list, newest first; pages are asked for as they are needed.
 
     Raises:
         Trouble: the console does not do it, or does not answer.
     """
-    query: dict[str, str] | None = None
+    query = query or {}
     while True:
         page = client.ask("GET", path, query=query)
         yield from page["rows"]
         if page["next_cursor"] is None:
             return
-        query = {"cursor": page["next_cursor"]}
+        query = {**query, "cursor": page["next_cursor"]}

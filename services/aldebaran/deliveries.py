@@ -2,8 +2,10 @@
 
 import argparse
 import uuid
+from itertools import islice
 from typing import TextIO
 
+from services.aldebaran.client import all_rows
 from services.backbone.web.client import ApiClient, in_path
 
 
@@ -13,7 +15,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     todo.add_argument(
         "--state", action="append", help="IN_DOUBT and HELD if left out; FAILED: dead letters"
     )
-    todo.add_argument("--limit", type=int, default=50)
+    todo.add_argument("--limit", type=int, help="the newest so many; all if left out")
     say = commands.add_parser("say", help="say what became of a delivery that waits")
     say.add_argument("delivery", help="its id")
     say.add_argument("action", choices=["arrived", "absent", "resend", "close"])
@@ -22,14 +24,14 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def todo(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """List what waits."""
-    query = {"state": chosen.state or ["IN_DOUBT", "HELD"], "limit": chosen.limit}
-    rows = client.ask("GET", "/v1/deliveries", query=query)["rows"]
-    for each in rows:
+    query = {"state": chosen.state or ["IN_DOUBT", "HELD"]}
+    waits = "nothing waits\n"
+    for each in islice(all_rows(client, "/v1/deliveries", query), chosen.limit):
+        waits = ""
         age = f"{each['age_ms'] / 3_600_000:.1f} h"
         out.write(f"{each['delivery_id']} {each['state']:8} {age:>8} {each['channel']}")
         out.write(f" to {each['recipient']}: {each['summary']} ({each['reason']})\n")
-    if not rows:
-        out.write("nothing waits\n")
+    out.write(waits)
     return 0
 
 

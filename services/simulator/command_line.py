@@ -43,11 +43,19 @@ def parser() -> argparse.ArgumentParser:
         group = made.add_argument_group(title)
         for name, (value, text) in dials.items():
             group.add_argument(f"--{name}", metavar=value, help=text)
-    made.add_argument("--report", metavar="FILE", type=Path, help="write the report as JSON")
+    made.add_argument("--report", metavar="FILE", type=_report, help="write the report as JSON")
     made.add_argument("--url", metavar="URL", help="the gateway's address")
     made.add_argument("--api-key", metavar="KEY", help="the gateway's key; better by environment")
     made.add_argument("--http-port", metavar="PORT", help="port of health and metrics")
     return made
+
+
+def _report(text: str) -> Path:
+    """Read where a report goes; a run of hours is not to end with a folder that is not there."""
+    file = Path(text)
+    if not file.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {file.parent}")
+    return file
 
 
 def read_dials(given: argparse.Namespace) -> Dials:

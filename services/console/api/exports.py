@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields
+from itertools import chain
 from typing import Annotated, Final, Literal
 
 import orjson
@@ -44,7 +45,7 @@ def export_api() -> APIRouter:
         rows: Annotated[int, Query(ge=1, le=ROWS_LIMIT, description="at most")] = ROWS_LIMIT,
     ) -> StreamingResponse:
         written, media = _FORMS[form]
-        found = _found(desk.reader, search, rows)
+        found = _asked(_found(desk.reader, search, rows))
         headers = {"Content-Disposition": f'attachment; filename="alerts.{form}"'}
         return StreamingResponse(written(found), media_type=media, headers=headers)
 
@@ -60,6 +61,12 @@ def _found(reader: LedgerReader, search: Search, most: int) -> Iterator[AlertRow
         if page.next_cursor is None:
             return
         place = Place.parse(page.next_cursor)
+
+
+def _asked(found: Iterator[AlertRow]) -> Iterator[AlertRow]:
+    """Ask for the first page now: while the ledger is away the answer must not have begun."""
+    first = next(found, None)
+    return chain(() if first is None else (first,), found)
 
 
 def _csv(found: Iterator[AlertRow]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from services.backbone.ledger.silences import Silences
+from services.backbone.ledger.silences import SilenceRow, Silences
 from services.backbone.web.problems import Problem
 from services.console.api.terms import AlertId, known_alert
 from services.console.deeds.silences import Quiet, match_of, written
@@ -58,6 +58,14 @@ def silence_pages() -> APIRouter:
     return router
 
 
+def _shown(made: Silences) -> list[SilenceRow]:
+    """Return all that stand, however old, then the newest that are over."""
+    standing = made.standing()
+    known = {each.silence_id for each in standing}
+    over = (each for each in made.newest(SHOWN).rows if each.silence_id not in known)
+    return [*standing, *over]
+
+
 def _quiet(press: Press) -> Quiet:
     return Quiet(
         match=match_of(dict(press.fields)),
@@ -81,7 +89,7 @@ def _page(
         problem.status if problem else 200,
         title="Silences",
         here="silences",
-        silences=Silences(desk.pool).newest(SHOWN).rows,
+        silences=_shown(Silences(desk.pool)),
         now_ms=desk.clock.now_ms(),
         fields=filled,
         preview=preview,

@@ -51,6 +51,14 @@ def run(console: Console) -> Run:
     return run_one
 
 
+def test_lists_are_whole_though_they_have_more_than_a_page(run: Run, ledger_url: str) -> None:
+    made = {add_alert(ledger_url, str(n), accepted=n) for n in range(103)}
+    held = {add_delivery(ledger_url, each, state=State.HELD) for each in made}
+    assert {line.split()[0] for line in run("todo").splitlines()} == held
+    assert len(run("todo", "--limit", "3").splitlines()) == 3
+    assert len(run("alerts", "list", "--limit", "102").splitlines()) == 102
+
+
 def test_alerts_are_listed_and_explained(run: Run, ledger_url: str) -> None:
     made = [add_alert(ledger_url, str(n), accepted=n, summary=f"Number {n}") for n in range(3)]
     add_delivery(ledger_url, made[2], state=State.SENT)

@@ -19,6 +19,7 @@ from services.backbone.ledger.words import Word
 from services.backbone.web.problems import Problem
 from services.console.deeds.deliveries import possible, say
 from services.console.lookout import lookout_client
+from services.console.pages.silences import SHOWN
 from services.console.people.audit import Audit
 from services.console.people.roles import Person, Role
 from services.contracts.states import State
@@ -271,6 +272,20 @@ def test_a_silence_that_lies_ahead_says_from_when(
         "ahead": ("ahead", "from"), "stands": ("stands", "until"), "over": ("over", "until"),
     }  # fmt: skip
     assert page.count("End now") == 2
+
+
+def test_an_old_silence_that_stands_is_shown_behind_many_that_are_over(
+    console: Console, pool: Pool
+) -> None:
+    now, made = datetime.now(UTC), Silences(pool)
+    for number in range(SHOWN + 1):
+        span = now - timedelta(hours=1), now + timedelta(days=90)
+        silence = NewSilence(f"{number:032x}", {"watch": "w"}, *span, "ann", f"n{number}", "test")
+        made.create(silence)
+        if number:
+            made.end(silence.silence_id, "ann")
+    with console.client("ann") as ann:
+        assert "<bdi>n0</bdi>" in ann.get("/silences").text
 
 
 def test_a_test_is_sent_by_the_lookout(desk: Console, played: PlayedLookout) -> None:

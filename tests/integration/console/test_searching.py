@@ -13,6 +13,7 @@ from httpx2 import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from services.backbone.errors import Transient
 from services.backbone.ledger.places import NEWEST, Place
 from services.backbone.ledger.reading import LedgerReader
 from services.backbone.ledger.searching import Search
@@ -159,6 +160,17 @@ def test_a_search_is_a_link(browser: Client, filled: LedgerReader) -> None:
 def test_a_bad_search_says_what_is_wrong(browser: Client, query: str) -> None:
     assert browser.get(f"/v1/alerts?{query}").status_code == 422
     assert browser.get(f"/alerts?{query}").status_code == 422
+
+
+def test_an_export_is_refused_while_the_ledger_is_away(
+    browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise Transient("Postgres is away")
+
+    monkeypatch.setattr(LedgerReader, "alerts", away)
+    answer = browser.get("/v1/alerts-export")
+    assert (answer.status_code, "retry-after" in answer.headers) == (503, True)
 
 
 def test_exports_hold_all_that_fits(browser: Client, filled: LedgerReader, ledger_url: str) -> None:

@@ -49,6 +49,7 @@ def test_the_largest_rate_has_two_spellings(rate: str) -> None:
         (["--to", "mars"], "to:"),
         (["--purchases-per-request", "0"], "needs at least one purchase"),
         (["--run-id", "A B"], "run-id"),
+        (["--report", "nowhere/run.json"], "there is no folder nowhere"),
     ],
 )
 def test_a_bad_dial_is_named(

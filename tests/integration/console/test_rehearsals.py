@@ -17,6 +17,7 @@ from services.backbone.ledger.database import Pool
 from services.backbone.ledger.rehearsals import Rehearsals
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.console.people.roles import Role
+from services.contracts.declarations import FILE_LIMIT_BYTES
 from services.contracts.records import Severity
 from services.contracts.rehearsals import Answer, Course, Looked, Raised
 from services.contracts.watches import SHIPPED_WATCHES
@@ -101,6 +102,17 @@ def test_a_change_is_tried_by_the_page(console: Console, pool: Pool) -> None:
             assert said in part
         assert "hx-trigger" not in part
         assert first.url.path in page.get("/rehearsals").text
+
+
+def test_a_table_as_large_as_any_is_tried_by_the_page(console: Console, pool: Pool) -> None:
+    rules = "," * FILE_LIMIT_BYTES
+    with console.client("ann") as page:
+        word = page.get("/rehearsals").text.split('name="word" value="')[1].split('"')[0]
+        page.post("/rehearsals", data={"word": word, "watch": OWN, "rules": rules, "since": "1h"})
+    (stored,) = Rehearsals(pool).newest(5).rows
+    whole = Rehearsals(pool).one(stored.rehearsal_id)
+    assert whole is not None
+    assert whole.rehearsal.rules == rules
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from services.backbone.errors import Transient
 from services.backbone.kafka.producer import Outgoing
 from services.backbone.ledger.intake import Accepted, NewAlert
 from services.backbone.log import logger
+from services.backbone.portions import portions
 from services.contracts import topics
 from services.contracts.records import Alert, Malformed, Rejected
 from services.lookout import metrics
@@ -22,6 +23,7 @@ from services.lookout.trials import is_trial
 from services.lookout.words import NO_LINKS, Words
 
 TRANSACTION_LIMIT_BYTES: Final = 4 * 1024 * 1024
+"""Most bytes of alerts and their deliveries in one transaction; alerts stay whole."""
 
 log = logger(__name__)
 
@@ -85,7 +87,7 @@ class Lookout:
             arrivals = self.drop_repeats(batch)
             routed, unusable = self.route(arrivals.values())
             new: set[str] = set()
-            for part in _transactions(routed):
+            for part in portions(routed, _size, TRANSACTION_LIMIT_BYTES):
                 accepted = self.record(part)
                 self.publish(part, accepted)
                 new |= accepted.new
@@ -200,19 +202,8 @@ def _copies(batch: Sequence[Arrival], settled_now: set[str]) -> list[Alert]:
     return found
 
 
-def _transactions(routed: Sequence[NewAlert]) -> Iterator[list[NewAlert]]:
-    """Cut a batch where one transaction would carry too many bytes; alerts stay whole."""
-    part: list[NewAlert] = []
-    size = 0
-    for each in routed:
-        own = len(each.encoded) + sum(len(delivery.encoded) for delivery in each.deliveries)
-        if part and size + own > TRANSACTION_LIMIT_BYTES:
-            yield part
-            part, size = [], 0
-        part.append(each)
-        size += own
-    if part:
-        yield part
+def _size(routed: NewAlert) -> int:
+    return len(routed.encoded) + sum(len(delivery.encoded) for delivery in routed.deliveries)
 
 
 def _new(part: Iterable[NewAlert], accepted: Accepted) -> Iterator[NewAlert]:

@@ -9,6 +9,7 @@ from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
 from services.backbone.ledger.intake import NewDelivery, OutboxEntry
 from services.backbone.log import logger
+from services.backbone.portions import portions
 from services.contracts import topics
 from services.contracts.records import DeliveryEvent
 from services.contracts.states import State
@@ -87,16 +88,8 @@ class Publisher:
 
 def parts(entries: Sequence[OutboxEntry]) -> Iterator[list[OutboxEntry]]:
     """Cut entries into parts that the queue to Kafka takes at once."""
-    part: list[OutboxEntry] = []
-    size = 0
-    for entry in entries:
-        size += len(entry.value)
-        if part and (len(part) >= PART_LIMIT_DELIVERIES or size > PART_LIMIT_BYTES):
-            yield part
-            part, size = [], len(entry.value)
-        part.append(entry)
-    if part:
-        yield part
+    most = PART_LIMIT_BYTES, PART_LIMIT_DELIVERIES
+    return portions(entries, lambda entry: len(entry.value), *most)
 
 
 def goes_now(new: NewDelivery) -> bool:

@@ -6,9 +6,10 @@ from typing import Final
 
 from services.backbone.ledger.database import Connection
 from services.backbone.ledger.intake import NewDelivery, json_array, plan_json
+from services.backbone.portions import portions
 
 INSERT_LIMIT_BYTES: Final = 4 * 1024 * 1024
-"""Most bytes of messages that one statement carries; a larger message has one of its own."""
+"""Most bytes of messages that one statement carries: Postgres takes 256 MiB as one array."""
 
 _INSERT: Final = """
 INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record, plan,
@@ -56,7 +57,11 @@ def numbers(connection: Connection, alert_ids: Sequence[str]) -> Numbers:
 
 def insert(connection: Connection, deliveries: Iterable[NewDelivery]) -> set[str]:
     """Record deliveries of alerts that are recorded; return the ids that were not there yet."""
-    return {each for part in _parts(deliveries) for each in _insert(connection, part)}
+    return {
+        each
+        for part in portions(deliveries, _size, INSERT_LIMIT_BYTES)
+        for each in _insert(connection, part)
+    }
 
 
 def _insert(connection: Connection, part: Sequence[NewDelivery]) -> Iterator[str]:
@@ -65,16 +70,5 @@ def _insert(connection: Connection, part: Sequence[NewDelivery]) -> Iterator[str
     return (row[0] for row in connection.execute(_INSERT, terms))
 
 
-def _parts(deliveries: Iterable[NewDelivery]) -> Iterator[list[NewDelivery]]:
-    """Cut where one statement would carry more bytes than Postgres takes as one array."""
-    part: list[NewDelivery] = []
-    size = 0
-    for each in deliveries:
-        own = len(each.encoded) + len(each.plan)
-        if part and size + own > INSERT_LIMIT_BYTES:
-            yield part
-            part, size = [], 0
-        part.append(each)
-        size += own
-    if part:
-        yield part
+def _size(new: NewDelivery) -> int:
+    return len(new.encoded) + len(new.plan)

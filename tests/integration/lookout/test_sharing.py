@@ -32,6 +32,8 @@ def kafka(own_broker: OwnBroker) -> ProducerSettings:
     settings = ProducerSettings(kafka_bootstrap_servers=own_broker.node.bootstrap)
     admin = TopicAdmin(settings, "test")
     admin.declare(topics.core_topics(CHANNELS))
+    # The broker may tell of a new topic later than it has answered that it is there.
+    eventually(lambda: admin.partitions().get(topics.ALERTS) == 1, "not made")
     admin.declare(topics.core_topics(CHANNELS, {topics.ALERTS: PARTITIONS}))
     # A consumer that still sees one partition asks again only minutes later.
     eventually(lambda: admin.partitions()[topics.ALERTS] == PARTITIONS, "not grown")

@@ -50,8 +50,8 @@ def alerts(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: Tex
     }
     limit = max(1, chosen.limit)
     follows = chosen.action == "tail"
-    query["limit"] = TAIL_ROWS if follows else min(limit, TAIL_ROWS)
     most = max(limit, TAIL_ROWS) if follows else limit
+    query["limit"] = min(most, TAIL_ROWS)
     rows = list(islice(all_rows(client, "/v1/alerts", query), most))
     _show(reversed(rows[:limit]), chosen.json, out)
     if follows:

@@ -25,13 +25,13 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def todo(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """List what waits."""
     query = {"state": chosen.state or ["IN_DOUBT", "HELD"]}
-    waits = "nothing waits\n"
-    for each in islice(all_rows(client, "/v1/deliveries", query), chosen.limit):
-        waits = ""
+    rows = list(islice(all_rows(client, "/v1/deliveries", query), chosen.limit))
+    for each in rows:
         age = f"{each['age_ms'] / 3_600_000:.1f} h"
         out.write(f"{each['delivery_id']} {each['state']:8} {age:>8} {each['channel']}")
         out.write(f" to {each['recipient']}: {each['summary']} ({each['reason']})\n")
-    out.write(waits)
+    if not rows:
+        out.write("nothing waits\n")
     return 0
 
 

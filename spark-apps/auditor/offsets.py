@@ -19,12 +19,8 @@ def committed(spark: SparkSession, location: str) -> Offsets:
         OSError: they cannot be reached.
         ValueError: Spark's notes cannot be read.
     """
-    newest = newest_commit(spark, location)
-    if newest is None:
-        return {}
-    lines = text_of(spark, f"{location}/offsets/{newest}").splitlines()
     offsets: dict[str, dict[int, int]] = {}
-    for line in lines[2:]:
+    for line in (_newest_note(spark, location, "offsets") or "").splitlines()[2:]:
         for topic, partitions in json.loads(line).items():
             offsets[topic] = {int(number): int(offset) for number, offset in partitions.items()}
     return offsets
@@ -37,11 +33,16 @@ def committed_watermark_ms(spark: SparkSession, location: str) -> int:
         OSError: it cannot be reached.
         ValueError: Spark's notes cannot be read.
     """
-    newest = newest_commit(spark, location)
-    if newest is None:
+    note = _newest_note(spark, location, "commits")
+    if note is None:
         return 0
-    noted = json.loads(text_of(spark, f"{location}/commits/{newest}").partition("\n")[2])
-    return int(noted.get("nextBatchWatermarkMs", 0))
+    return int(json.loads(note.partition("\n")[2]).get("nextBatchWatermarkMs", 0))
+
+
+def _newest_note(spark: SparkSession, location: str, folder: str) -> str | None:
+    """Return what Spark has noted in a folder for the last batch that is through, if one is."""
+    newest = newest_commit(spark, location)
+    return None if newest is None else text_of(spark, f"{location}/{folder}/{newest}")
 
 
 def newest_commit(spark: SparkSession, location: str) -> int | None:

@@ -25,7 +25,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def todo(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """List what waits."""
     query = {"state": chosen.state or ["IN_DOUBT", "HELD"]}
-    rows = list(islice(all_rows(client, "/v1/deliveries", query), chosen.limit))
+    most = None if chosen.limit is None else max(1, chosen.limit)
+    rows = list(islice(all_rows(client, "/v1/deliveries", query), most))
     for each in rows:
         age = f"{each['age_ms'] / 3_600_000:.1f} h"
         out.write(f"{each['delivery_id']} {each['state']:8} {age:>8} {each['channel']}")

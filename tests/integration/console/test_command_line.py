@@ -56,6 +56,7 @@ def test_lists_are_whole_though_they_have_more_than_a_page(run: Run, ledger_url:
     held = {add_delivery(ledger_url, each, state=State.HELD) for each in made}
     assert {line.split()[0] for line in run("todo").splitlines()} == held
     assert len(run("todo", "--limit", "3").splitlines()) == 3
+    assert len(run("todo", "--limit", "-3").splitlines()) == 1
     assert len(run("alerts", "list", "--limit", "102").splitlines()) == 102
 
 

@@ -18,7 +18,6 @@ from services.backbone.web.client import ApiClient
 from services.backbone.web.problems import away
 from services.console.behind import Behind, Topics
 from services.console.deeds.silences import Deeds
-from services.console.deeds.users import Admission
 from services.console.live import Board
 from services.console.oidc.login import OidcLogin
 from services.console.oidc.provider import Provider
@@ -71,11 +70,6 @@ class Desk:
     def clock(self) -> Clock:
         """The program's clock."""
         return self.life.clock
-
-    @property
-    def admission(self) -> Admission:
-        """Lets people in and out."""
-        return Admission(self.users, self.guests, self.audit)
 
     def watch_figures(self) -> dict[str, WatchFigures]:
         """Return what the auditors tell of each watch now; nothing of one that none runs."""

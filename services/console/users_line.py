@@ -6,13 +6,13 @@ import sys
 from typing import TextIO
 
 from services.backbone.errors import Trouble
-from services.backbone.ledger.database import open_pool
+from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.schema import migrate
-from services.console.people.audit import Audit, Deed
+from services.console.people.audit import Deed
 from services.console.people.guests import Guests
 from services.console.people.passwords import made
 from services.console.people.roles import Person, Role
-from services.console.people.users import Users
+from services.console.people.users import User, Users
 from services.console.settings import ConsoleSettings
 
 
@@ -39,51 +39,60 @@ def answer(chosen: argparse.Namespace, settings: ConsoleSettings, out: TextIO) -
     try:
         migrate(settings)
         with open_pool(settings) as pool:
-            if chosen.action == "forget":
-                _forget(Guests(pool), chosen, out)
-            else:
-                _CARRY_OUT[chosen.action](Users(pool), chosen, out)
-            if chosen.action != "list":
-                me = Person(getpass.getuser()[:63], Role.ADMIN, "command")
-                Audit(pool).note(me, Deed(f"user {chosen.action}", chosen.name))
+            me = Person(getpass.getuser()[:63], Role.ADMIN, "command")
+            out.write(_CARRY_OUT[chosen.action](pool, me, chosen))
     except Trouble as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
 
 
-def _list(users: Users, _: argparse.Namespace, out: TextIO) -> None:
-    for each in users.all():
-        closed = f", closed {each.closed_at:%Y-%m-%d}" if each.closed_at else ""
-        by = f", by {each.issuer}" if each.issuer else ""
-        out.write(f"{each.name}: {each.role}{by}{closed}\n")
+def _list(pool: Pool, _: Person, __: argparse.Namespace) -> str:
+    return "".join(_line(each) for each in Users(pool).all())
 
 
-def _add(users: Users, chosen: argparse.Namespace, out: TextIO) -> None:
+def _line(user: User) -> str:
+    closed = f", closed {user.closed_at:%Y-%m-%d}" if user.closed_at else ""
+    by = f", by {user.issuer}" if user.issuer else ""
+    return f"{user.name}: {user.role}{by}{closed}\n"
+
+
+def _add(pool: Pool, me: Person, chosen: argparse.Namespace) -> str:
     password = made()
-    users.add(chosen.name, password, Role(chosen.role), f"command of {getpass.getuser()}")
-    out.write(f"{chosen.name} may log in with the password {password}\n")
+    Users(pool).add(me, chosen.name, password, Role(chosen.role))
+    return _told(chosen.name, password)
 
 
-def _password(users: Users, chosen: argparse.Namespace, out: TextIO) -> None:
+def _password(pool: Pool, me: Person, chosen: argparse.Namespace) -> str:
     password = made()
-    users.set_password(chosen.name, password)
-    out.write(f"{chosen.name} may log in with the password {password}\n")
+    Users(pool).set_password(me, password, Deed("reset password", chosen.name))
+    return _told(chosen.name, password)
 
 
-def _role(users: Users, chosen: argparse.Namespace, out: TextIO) -> None:
-    users.set_role(chosen.name, Role(chosen.role))
-    out.write(f"{chosen.name} is a {chosen.role} now\n")
+def _told(name: str, password: str) -> str:
+    return f"{name} may log in with the password {password}\n"
 
 
-def _close(users: Users, chosen: argparse.Namespace, out: TextIO) -> None:
-    users.close(chosen.name)
-    out.write(f"{chosen.name} is let in no more\n")
+def _role(pool: Pool, me: Person, chosen: argparse.Namespace) -> str:
+    Users(pool).set_role(me, chosen.name, Role(chosen.role))
+    return f"{chosen.name} is a {chosen.role} now\n"
 
 
-def _forget(guests: Guests, chosen: argparse.Namespace, out: TextIO) -> None:
-    guests.forget(chosen.name)
-    out.write(f"{chosen.name} is forgotten\n")
+def _close(pool: Pool, me: Person, chosen: argparse.Namespace) -> str:
+    Users(pool).close(me, chosen.name)
+    return f"{chosen.name} is let in no more\n"
 
 
-_CARRY_OUT = {"list": _list, "add": _add, "password": _password, "role": _role, "close": _close}
+def _forget(pool: Pool, me: Person, chosen: argparse.Namespace) -> str:
+    Guests(pool).forget(me, chosen.name)
+    return f"{chosen.name} is forgotten\n"
+
+
+_CARRY_OUT = {
+    "list": _list,
+    "add": _add,
+    "password": _password,
+    "role": _role,
+    "close": _close,
+    "forget": _forget,
+}

@@ -93,23 +93,9 @@ class Acknowledgements:
     def acknowledge(
         self, alert_id: str, *, person: str, via: Via, note_text: str = ""
     ) -> Acknowledged:
-        """Note that a person has the alert in hand, and end its escalation; twice is once.
-
-        Raises:
-            NoSuchAlert: there is none.
-            Refused: the person or the note cannot be kept.
-        """
-        _check(person, note_text)
+        """Do as `acknowledge_on` does, in a transaction of its own."""
         with transaction(self._pool) as connection:
-            if connection.execute(_LOCK, (alert_id,)).rowcount == 0:
-                raise NoSuchAlert(f"the ledger has no alert {alert_id[:64]}")
-            added = connection.execute(_ADD, (alert_id, person, via, note_text)).fetchone()
-            connection.execute(_NOTE_TIME, (alert_id,))
-            ended = sorted((row[0], row[1] + 1) for row in connection.execute(_END, (alert_id,)))
-            steps = [f"{name} step {number}" for name, number in ended]
-            if added is not None:
-                note(connection, [_told(alert_id, person, via, steps)])
-            return Acknowledged(added is not None, _of(connection, alert_id))
+            return acknowledge_on(connection, alert_id, person=person, via=via, note_text=note_text)
 
     def of(self, alert_id: str) -> tuple[Acknowledgement, ...]:
         """Return who has acknowledged an alert, the first first."""
@@ -121,6 +107,27 @@ class Acknowledgements:
         with transaction(self._pool) as connection:
             cursor = connection.cursor(row_factory=class_row(Shown))
             return cursor.execute(_SEEN, (delivery_id,)).fetchone()
+
+
+def acknowledge_on(
+    connection: Connection, alert_id: str, *, person: str, via: Via, note_text: str = ""
+) -> Acknowledged:
+    """Note that a person has the alert in hand, and end its escalation; twice is once.
+
+    Raises:
+        NoSuchAlert: there is none.
+        Refused: the person or the note cannot be kept.
+    """
+    _check(person, note_text)
+    if connection.execute(_LOCK, (alert_id,)).rowcount == 0:
+        raise NoSuchAlert(f"the ledger has no alert {alert_id[:64]}")
+    added = connection.execute(_ADD, (alert_id, person, via, note_text)).fetchone()
+    connection.execute(_NOTE_TIME, (alert_id,))
+    ended = sorted((row[0], row[1] + 1) for row in connection.execute(_END, (alert_id,)))
+    steps = [f"{name} step {number}" for name, number in ended]
+    if added is not None:
+        note(connection, [_told(alert_id, person, via, steps)])
+    return Acknowledged(added is not None, _of(connection, alert_id))
 
 
 def _check(person: str, note_text: str) -> None:

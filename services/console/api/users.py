@@ -12,7 +12,9 @@ from services.backbone.errors import Refused
 from services.backbone.web.problems import Problem
 from services.console.api.terms import Body, PlainText
 from services.console.desk import Served
+from services.console.people.audit import Deed
 from services.console.people.door import Admin, Administrator
+from services.console.people.passwords import made
 from services.console.people.roles import Role
 
 UserName = Annotated[str, PlainText, Path(min_length=1, max_length=100)]
@@ -74,30 +76,33 @@ def user_api() -> APIRouter:
     @router.post("", status_code=201, summary="Let somebody in; for admins")
     def add(body: NewUserBody, person: Administrator, desk: Served) -> Password:
         with _refusals():
-            password = desk.admission.add(person, body.name, body.role)
+            password = made()
+            desk.users.add(person, body.name, password, body.role)
         return Password(name=body.name, password=password)
 
     @router.post("/{name}/password", summary="Give a new password; for admins")
     def renew(name: UserName, person: Administrator, desk: Served) -> Password:
         with _refusals():
-            return Password(name=name, password=desk.admission.renew_password(person, name))
+            password = made()
+            desk.users.set_password(person, password, Deed("reset password", name))
+        return Password(name=name, password=password)
 
     @router.put("/{name}/role", summary="Give another role; for admins")
     def set_role(name: UserName, body: RoleBody, person: Administrator, desk: Served) -> Changed:
         with _refusals():
-            desk.admission.set_role(person, name, body.role)
+            desk.users.set_role(person, name, body.role)
         return Changed(name=name)
 
     @router.post("/{name}/close", summary="Let somebody in no more; for admins")
     def close(name: UserName, person: Administrator, desk: Served) -> Changed:
         with _refusals():
-            desk.admission.close(person, name)
+            desk.users.close(person, name)
         return Changed(name=name)
 
     @router.post("/{name}/forget", summary="Forget whom a login provider brought; for admins")
     def forget(name: UserName, person: Administrator, desk: Served) -> Changed:
         with _refusals():
-            desk.admission.forget(person, name)
+            desk.guests.forget(person, name)
         return Changed(name=name)
 
     return router

@@ -1,8 +1,8 @@
 """Taking an alert in hand."""
 
-from services.backbone.ledger.acknowledgements import Acknowledged, Acknowledgements
-from services.backbone.ledger.database import Pool
-from services.console.people.audit import Audit, Deed
+from services.backbone.ledger.acknowledgements import Acknowledged, acknowledge_on
+from services.backbone.ledger.database import Pool, transaction
+from services.console.people.audit import Deed, note_on
 from services.console.people.roles import Person
 
 
@@ -14,9 +14,10 @@ def acknowledge(pool: Pool, person: Person, alert_id: str, note: str) -> Acknowl
         Refused: the note cannot be kept.
         Transient: Postgres is away.
     """
-    done = Acknowledgements(pool).acknowledge(
-        alert_id, person=person.name, via="console", note_text=note
-    )
-    if done.new:
-        Audit(pool).note(person, Deed("acknowledge", f"alert {alert_id}", note))
+    with transaction(pool) as connection:
+        done = acknowledge_on(
+            connection, alert_id, person=person.name, via="console", note_text=note
+        )
+        if done.new:
+            note_on(connection, person, Deed("acknowledge", f"alert {alert_id}", note))
     return done

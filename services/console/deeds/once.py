@@ -1,12 +1,10 @@
 """A deed in the ledger: it and its line of the audit log stand together, and a key only once."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.web.problems import Problem
-from services.console.people.audit import Audit, Deed, note_on, outcome_of
+from services.console.people.audit import Deed, note_on, outcome_of, refusals_noted
 from services.console.people.roles import Person
 from services.contracts.ids import digest
 
@@ -26,15 +24,11 @@ def do_once(pool: Pool, person: Person, deed: Deed, doing: Callable[[Connection]
         Problem: 409, the key was used for something else.
         Transient: Postgres is away; the same press again is right.
     """
-    try:
-        with transaction(pool) as connection:
-            if not note_on(connection, person, deed):
-                _check_same(connection, deed)
-                return False
-            doing(connection)
-    except Refused as error:
-        Audit(pool).note(person, replace(deed, key=None, outcome=f"refused: {error}"))
-        raise
+    with refusals_noted(pool, person, deed), transaction(pool) as connection:
+        if not note_on(connection, person, deed):
+            _check_same(connection, deed)
+            return False
+        doing(connection)
     return True
 
 

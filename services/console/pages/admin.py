@@ -9,7 +9,9 @@ from starlette.responses import Response
 from services.backbone.errors import Refused
 from services.backbone.web.problems import Problem
 from services.console.desk import Desk, Served
+from services.console.people.audit import Deed
 from services.console.people.door import Admin, AdminPress, Press
+from services.console.people.passwords import made
 from services.console.people.roles import Role
 from services.console.rendering import html
 
@@ -47,16 +49,19 @@ def admin_pages() -> APIRouter:
 
 def _changed(request: Request, press: Press, desk: Desk) -> Response:
     name, what, by = press.text("name", 100), press.fields.get("what", ""), press.person
-    if what == "add":
-        return _users(request, desk, shown=(name, desk.admission.add(by, name, _role(press))))
-    if what == "password":
-        return _users(request, desk, shown=(name, desk.admission.renew_password(by, name)))
+    if what in ("add", "password"):
+        password = made()
+        if what == "add":
+            desk.users.add(by, name, password, _role(press))
+        else:
+            desk.users.set_password(by, password, Deed("reset password", name))
+        return _users(request, desk, shown=(name, password))
     if what == "role":
-        desk.admission.set_role(by, name, _role(press))
+        desk.users.set_role(by, name, _role(press))
     elif what == "forget":
-        desk.admission.forget(by, name)
+        desk.guests.forget(by, name)
     elif what == "close":
-        desk.admission.close(by, name)
+        desk.users.close(by, name)
     else:
         raise Problem(422, "bad_form", "this is no form of ours; load the page again")
     return RedirectResponse("/users?said=done", 303)

@@ -1,11 +1,14 @@
 """The audit log: what people have done and were refused; only added to."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from psycopg.rows import class_row
 
+from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.storable import storable
 from services.console.people.roles import Person
@@ -94,6 +97,29 @@ def note_on(connection: Connection, person: Person, deed: Deed) -> bool:
         "key": deed.key,
     }
     return connection.execute(_NOTE, terms).fetchone() is not None
+
+
+@contextmanager
+def noted(pool: Pool, person: Person, deed: Deed) -> Iterator[Connection]:
+    """Give a transaction in which a deed is done: it and its line stand together, or neither.
+
+    Raises:
+        Refused: as the deed does; that it was refused is noted too.
+        Transient: Postgres is away.
+    """
+    with refusals_noted(pool, person, deed), transaction(pool) as connection:
+        note_on(connection, person, deed)
+        yield connection
+
+
+@contextmanager
+def refusals_noted(pool: Pool, person: Person, deed: Deed) -> Iterator[None]:
+    """Note that a deed was refused, where it is; pass the reason on."""
+    try:
+        yield
+    except Refused as error:
+        Audit(pool).note(person, replace(deed, key=None, outcome=f"refused: {error}"))
+        raise
 
 
 def outcome_of(connection: Connection, key: str) -> tuple[str, str, str, str] | None:

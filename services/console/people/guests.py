@@ -7,7 +7,8 @@ from typing import Final
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
-from services.console.people.roles import Role
+from services.console.people.audit import Deed, noted
+from services.console.people.roles import Person, Role
 
 _FIND: Final = """
 SELECT name, closed_at IS NOT NULL FROM console_users
@@ -41,13 +42,13 @@ class Guests:
             connection.execute(_RENEW, terms)
         return kept
 
-    def forget(self, name: str) -> None:
+    def forget(self, by: Person, name: str) -> None:
         """Forget somebody; the next who comes by this name is new. Local users stay.
 
         Raises:
             Refused: the provider has brought nobody of this name.
         """
-        with transaction(self._pool) as connection:
+        with noted(self._pool, by, Deed("forget user", name)) as connection:
             if connection.execute(_FORGET, (name,)).rowcount == 0:
                 raise Refused(f"nobody called {name[:100]} has come by the login provider")
 

@@ -53,8 +53,7 @@ class Login:
         """
         deed = Deed("change password", person.name, f"from {address}")
         self._known(person, deed, old, address)
-        self.users.set_password(person.name, new)
-        self.audit.note(person, deed)
+        self.users.set_password(person, new, deed)
         return self.sessions.open(person.name)
 
     def _known(self, person: Person, deed: Deed, password: str, address: str) -> str:

@@ -1,4 +1,4 @@
-"""Users, kept in the ledger."""
+"""Users, kept in the ledger: each change stands with its line in the audit log, or not at all."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,8 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
+from services.console.people.audit import Deed, noted
 from services.console.people.passwords import hashed
-from services.console.people.roles import Role
+from services.console.people.roles import Person, Role
 from services.contracts.records import Name
 
 USERS_LIMIT: Final = 1000
@@ -81,15 +82,15 @@ class Users:
             cursor = connection.cursor(row_factory=class_row(User))
             return cursor.execute(_ALL, (USERS_LIMIT,)).fetchall()
 
-    def add(self, name: str, password: str, role: Role, made_by: str) -> None:
+    def add(self, by: Person, name: str, password: str, role: Role) -> None:
         """Add a user.
 
         Raises:
             Refused: the name or the password cannot be used, or the name is taken.
         """
         stored = hashed(password)
-        with transaction(self._pool) as connection:
-            if connection.execute(_ADD, (checked(name), stored, role, made_by)).rowcount == 0:
+        with noted(self._pool, by, Deed("add user", name, role)) as connection:
+            if connection.execute(_ADD, (checked(name), stored, role, by.name)).rowcount == 0:
                 raise Refused(f"there is a user {name} already")
 
     def add_first(self, name: str, password: str) -> bool:
@@ -99,39 +100,43 @@ class Users:
             connection.execute(_LOCK)
             return connection.execute(_ADD_FIRST, (checked(name), stored)).rowcount == 1
 
-    def set_password(self, name: str, password: str) -> None:
-        """Give a user another password, and end their sessions."""
+    def set_password(self, by: Person, password: str, deed: Deed) -> None:
+        """Give the deed's subject another password, and end their sessions.
+
+        Raises:
+            Refused: the password cannot be used, or there is no such user.
+        """
         stored = hashed(password)
-        with transaction(self._pool) as connection:
-            if connection.execute(_RENEW, (stored, name)).rowcount == 0:
-                raise _unknown(name)
-            connection.execute(_END_SESSIONS, (name,))
+        with noted(self._pool, by, deed) as connection:
+            if connection.execute(_RENEW, (stored, deed.subject)).rowcount == 0:
+                raise _unknown(deed.subject)
+            connection.execute(_END_SESSIONS, (deed.subject,))
 
     def renew_hash(self, name: str, stored: str) -> None:
         """Keep a stronger hash of the same password; sessions go on."""
         with transaction(self._pool) as connection:
             connection.execute(_RENEW, (stored, name))
 
-    def set_role(self, name: str, role: Role) -> None:
+    def set_role(self, by: Person, name: str, role: Role) -> None:
         """Give a user another role; it counts from the next request on.
 
         Raises:
             Refused: there is no such user, or it is the last admin.
         """
-        with transaction(self._pool) as connection:
+        with noted(self._pool, by, Deed("change role", name, role)) as connection:
             connection.execute(_LOCK)
             if role is not Role.ADMIN:
                 _keep_an_admin(connection, name)
             if connection.execute(_SET_ROLE, (role, name)).rowcount == 0:
                 raise _unknown(name)
 
-    def close(self, name: str) -> None:
+    def close(self, by: Person, name: str) -> None:
         """Let a user in no more, from the next request on.
 
         Raises:
             Refused: there is no such user, or it is the last admin.
         """
-        with transaction(self._pool) as connection:
+        with noted(self._pool, by, Deed("close user", name)) as connection:
             connection.execute(_LOCK)
             _keep_an_admin(connection, name)
             if connection.execute(_CLOSE, (name,)).rowcount == 0:

@@ -15,7 +15,7 @@ from services.backbone.settings import LedgerSettings
 from services.console.oidc.provider import Provider
 from services.console.people.roles import Role
 from tests.integration.browser.scenes import Scene, fill
-from tests.integration.console.conftest import PASSWORD, Console, running
+from tests.integration.console.conftest import PASSWORD, TESTER, Console, running
 from tests.integration.console.login_provider import LoginProvider, login_provider, settings_for
 from tests.integration.deliverer import conftest as deliverers
 from tests.integration.deliverer.ledgers import Ledger
@@ -94,7 +94,7 @@ class Tab:
     def log_in(self, console: Console, name: str = "ann", role: Role = Role.RESPONDER) -> None:
         """Log in by the page, as a user who is made if there is none."""
         if console.users.find(name) is None:
-            console.users.add(name, PASSWORD, role, "test")
+            console.users.add(TESTER, name, PASSWORD, role)
         self.go("/login")
         self.page.fill("input[name=name]", name)
         self.page.fill("input[name=password]", PASSWORD)

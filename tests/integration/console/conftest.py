@@ -24,7 +24,7 @@ from services.console.oidc.provider import Provider
 from services.console.parts.looking import Looker
 from services.console.people.brake import Brake
 from services.console.people.door import Door
-from services.console.people.roles import Role
+from services.console.people.roles import Person, Role
 from services.console.people.sessions import Sessions
 from services.console.people.users import Users
 from services.console.watches import WatchShelf
@@ -42,6 +42,7 @@ def reader(pool: Pool) -> LedgerReader:
 
 
 PASSWORD = "correct horse battery"
+TESTER = Person("test", Role.ADMIN, "command")
 
 
 @dataclass
@@ -64,7 +65,7 @@ class Console:
         with Client(base_url=self.url, follow_redirects=True, timeout=60) as made:
             if name:
                 if self.users.find(name) is None:
-                    self.users.add(name, PASSWORD, role, "test")
+                    self.users.add(TESTER, name, PASSWORD, role)
                 answer = made.post("/login", data={"name": name, "password": PASSWORD})
                 assert answer.status_code == 200, answer.text
             yield made

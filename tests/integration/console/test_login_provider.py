@@ -15,7 +15,7 @@ from services.console.oidc.provider import Provider
 from services.console.people.audit import Audit
 from services.console.people.guests import Guests
 from services.console.people.roles import Role
-from tests.integration.console.conftest import Console, running
+from tests.integration.console.conftest import TESTER, Console, running
 from tests.integration.console.login_provider import (
     CLIENT_ID,
     Claims,
@@ -272,12 +272,12 @@ def test_whom_the_console_has_closed_stays_out(
     name = "ann@127.0.0.1"
     with desk.client() as client:
         come(client)
-        desk.users.close(name)
+        desk.users.close(TESTER, name)
         assert client.get("/").url.path == "/login"
         assert come(client).status_code == 403
         provider.person["sub"] = "u-2"
         assert "somebody else here" in come(client).text
-        Guests(pool).forget(name)
+        Guests(pool).forget(TESTER, name)
         assert come(client).status_code == 200
 
 

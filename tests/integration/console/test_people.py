@@ -15,19 +15,22 @@ from httpx2 import Client, Response
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
+from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool, transaction
 from services.backbone.ledger.rehearsals import ask_on
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.backbone.web.problems import Problem
-from services.console.people.audit import Audit
+from services.console.deeds.alerts import acknowledge
+from services.console.people.audit import Audit, Deed
 from services.console.people.brake import Brake
+from services.console.people.guests import Guests
 from services.console.people.login import AT_ONCE, Login
 from services.console.people.roles import Role
 from services.console.people.sessions import Lifetimes, Sessions
 from services.console.people.throttle import Throttle
 from services.console.people.users import Users
 from services.contracts.rehearsals import Rehearsal
-from tests.integration.console.conftest import PASSWORD, Console, running
+from tests.integration.console.conftest import PASSWORD, TESTER, Console, running
 from tests.integration.console.ledger_rows import add_alert
 
 pytestmark = pytest.mark.postgres
@@ -63,7 +66,7 @@ def test_where_reading_is_not_open_pages_lead_to_the_login(pool: Pool, ledger_ur
 
 
 def test_logging_in_leads_back_and_out_again(console: Console) -> None:
-    console.users.add("ann", PASSWORD, Role.VIEWER, "test")
+    console.users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
     with console.client() as client:
         assert 'value="/alerts?x=1"' in client.get("/login?next=/alerts?x=1").text
         form = {"name": "ann", "password": PASSWORD, "next": "/alerts"}
@@ -79,7 +82,7 @@ def test_logging_in_leads_back_and_out_again(console: Console) -> None:
 
 @pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example", "/\\evil", "x"])
 def test_nobody_is_led_elsewhere(console: Console, elsewhere: str) -> None:
-    console.users.add("ann", PASSWORD, Role.VIEWER, "test")
+    console.users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
     with Client(base_url=console.url) as client:
         form = {"name": "ann", "password": PASSWORD, "next": elsewhere}
         assert client.post("/login", data=form).headers["location"] == "/"
@@ -215,7 +218,7 @@ def test_admins_let_people_in_and_out_by_the_api_too(console: Console) -> None:
 
 def test_failures_slow_down_and_are_noted(pool: Pool, ledger_url: str) -> None:
     users, audit, clock = Users(pool), Audit(pool), ManualClock()
-    users.add("ann", PASSWORD, Role.VIEWER, "test")
+    users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
     login = Login(users, Sessions(pool), audit, Brake(clock))
 
     def status(password: str, name: str = "ann") -> int:
@@ -236,7 +239,7 @@ def test_failures_slow_down_and_are_noted(pool: Pool, ledger_url: str) -> None:
 
 def test_many_tries_at_once_are_slowed_down_too(pool: Pool) -> None:
     users, audit = Users(pool), Audit(pool)
-    users.add("ann", PASSWORD, Role.VIEWER, "test")
+    users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
     login = Login(users, Sessions(pool), audit, Brake(ManualClock()))
     together = Barrier(24)
 
@@ -270,7 +273,7 @@ def test_the_old_password_is_guessed_no_quicker_than_at_the_login(
 
 
 def test_a_key_changes_no_password(console: Console) -> None:
-    console.users.add("robot", PASSWORD, Role.RESPONDER, "test")
+    console.users.add(TESTER, "robot", PASSWORD, Role.RESPONDER)
     keys = Keys([ApiKey(name="robot", sha256=key_hash("secret"))], console.watcher.life.clock)
     object.__setattr__(console.door, "keys", keys)
     with console.client() as client:
@@ -291,7 +294,7 @@ def test_a_rehearsals_page_left_open_does_not_prolong_its_session(
 
 
 def test_a_session_ends_by_time_and_by_being_left_alone(pool: Pool, ledger_url: str) -> None:
-    Users(pool).add("ann", PASSWORD, Role.VIEWER, "test")
+    Users(pool).add(TESTER, "ann", PASSWORD, Role.VIEWER)
     token = Sessions(pool).open("ann")
     with psycopg.connect(ledger_url, autocommit=True) as connection:
         assert Sessions(pool, Lifetimes(idle_seconds=600)).find(token) is not None
@@ -305,7 +308,7 @@ def test_a_session_ends_by_time_and_by_being_left_alone(pool: Pool, ledger_url: 
 
 
 def test_the_ledger_holds_neither_passwords_nor_tokens(pool: Pool, ledger_url: str) -> None:
-    Users(pool).add("ann", PASSWORD, Role.VIEWER, "test")
+    Users(pool).add(TESTER, "ann", PASSWORD, Role.VIEWER)
     token = Sessions(pool).open("ann")
     with psycopg.connect(ledger_url) as connection:
         kept = str(connection.execute("SELECT * FROM console_users").fetchall())
@@ -320,12 +323,46 @@ def test_the_first_admin_is_made_once(pool: Pool, ledger_url: str) -> None:
     assert users.add_first("admin", PASSWORD)
     assert not users.add_first("other", PASSWORD)
     with pytest.raises(Refused, match="last admin"):
-        users.set_role("admin", Role.VIEWER)
+        users.set_role(TESTER, "admin", Role.VIEWER)
     for bad in ("Ann", "", "a b", "x" * 64):
         with pytest.raises(Refused, match="a name has"):
-            users.add(bad, PASSWORD, Role.VIEWER, "test")
+            users.add(TESTER, bad, PASSWORD, Role.VIEWER)
     with pytest.raises(Refused, match="12 to 256"):
-        users.add("ann", "short", Role.VIEWER, "test")
+        users.add(TESTER, "ann", "short", Role.VIEWER)
+
+
+CHANGES: dict[str, Callable[[Pool, str], object]] = {
+    "add user": lambda pool, _: Users(pool).add(TESTER, "bob", PASSWORD, Role.VIEWER),
+    "reset password": lambda pool, _: Users(pool).set_password(
+        TESTER, "another long one", Deed("reset password", "ann")
+    ),
+    "change role": lambda pool, _: Users(pool).set_role(TESTER, "ann", Role.ADMIN),
+    "close user": lambda pool, _: Users(pool).close(TESTER, "ann"),
+    "forget user": lambda pool, _: Guests(pool).forget(TESTER, "guest"),
+    "acknowledge": lambda pool, alert: acknowledge(pool, TESTER, alert, ""),
+}
+
+
+@pytest.mark.parametrize("action", CHANGES)
+def test_nothing_changes_without_its_line_in_the_audit_log(
+    pool: Pool, ledger_url: str, action: str
+) -> None:
+    users, alert = Users(pool), add_alert(ledger_url, "one")
+    users.add_first("admin", PASSWORD)
+    users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
+    Guests(pool).arrive("https://login.example", "u-1", "guest", Role.VIEWER)
+    before = users.all()
+    with psycopg.connect(ledger_url, autocommit=True) as connection:
+        connection.execute(
+            "ALTER TABLE audit_log ADD CONSTRAINT none CHECK (action = '') NOT VALID"
+        )
+        with pytest.raises(psycopg.errors.CheckViolation):
+            CHANGES[action](pool, alert)
+        assert users.all() == before
+        assert Acknowledgements(pool).of(alert) == ()
+        connection.execute("ALTER TABLE audit_log DROP CONSTRAINT none")
+    CHANGES[action](pool, alert)
+    assert Audit(pool).newest(1)[0].action == action
 
 
 def test_users_by_the_command_line(pool: Pool, ledger_url: str) -> None:
@@ -344,4 +381,5 @@ def test_users_by_the_command_line(pool: Pool, ledger_url: str) -> None:
     assert command("list").stdout == "ann: admin\n"
     again = command("add", "ann", "--role", "admin")
     assert (again.returncode, again.stderr) == (1, "there is a user ann already\n")
-    assert [row.action for row in Audit(pool).newest(10)] == ["user add"]
+    noted = [(row.action, row.outcome) for row in Audit(pool).newest(10)]
+    assert noted == [("add user", "refused: there is a user ann already"), ("add user", "done")]

@@ -164,30 +164,34 @@ def compare(known: Sequence[Finding], current: Sequence[Finding], rows: int) -> 
     )
 
 
-def target_of(finding: Finding, targets: Sequence[Target], troubled: Set[str]) -> Target | None:
-    """Return the first to be told whose channel is neither in trouble nor the finding's own; or
-    at least not its own; or whoever there is.
+def ranked(finding: Finding, targets: Sequence[Target], troubled: Set[str]) -> list[Target]:
+    """Return whom to tell, and who is told where that fails for good, and so on: first those whose
+    channel is neither in trouble nor the finding's own, then those at least not on its own.
     """
-    ranks = [(each.channel == finding.channel, each.channel in troubled) for each in targets]
-    return min(zip(ranks, targets, strict=True), key=lambda pair: pair[0])[1] if targets else None
+    return sorted(
+        targets, key=lambda each: (each.channel == finding.channel, each.channel in troubled)
+    )
 
 
 def notices(
     findings: Sequence[Finding], targets: Sequence[Target], troubled: Set[str], now_ms: int
 ) -> list[Notice]:
-    """Return one message per kind and person to be told; ids are those of the first finding."""
-    told = [(each, target_of(each, targets, troubled)) for each in findings]
-    able = [(each, target) for each, target in told if target is not None]
+    """Return one message per kind and person to be told; its id, and who is told where it fails
+    for good, are those of the first finding.
+    """
+    if not targets:
+        return []
+    told = [(each, ranked(each, targets, troubled)) for each in findings]
 
-    def key(pair: tuple[Finding, Target]) -> tuple[str, str, str]:
-        return pair[0].kind, pair[1].channel, pair[1].recipient
+    def key(pair: tuple[Finding, list[Target]]) -> tuple[str, str, str]:
+        return pair[0].kind, pair[1][0].channel, pair[1][0].recipient
 
-    groups = groupby(sorted(able, key=key), key=key)
-    return [_notice([each for each, _ in group], Target(*to), now_ms) for (_, *to), group in groups]
+    groups = [list(group) for _, group in groupby(sorted(told, key=key), key=key)]
+    return [_notice([each for each, _ in group], group[0][1], now_ms) for group in groups]
 
 
-def _notice(findings: Sequence[Finding], target: Target, now_ms: int) -> Notice:
-    kind = findings[0].kind
+def _notice(findings: Sequence[Finding], targets: Sequence[Target], now_ms: int) -> Notice:
+    kind, (target, *others) = findings[0].kind, targets
     summary = f"Accounting: {len(findings)} {_WORDS[kind]}"
     found = alert_id(WATCH, [kind, str(findings[0].number)])
     alert = Alert(
@@ -197,7 +201,7 @@ def _notice(findings: Sequence[Finding], target: Target, now_ms: int) -> Notice:
         summary=summary,
         key={"finding": str(findings[0].number)},
         labels={"kind": kind},
-        values={"findings": len(findings)},
+        values={"findings": len(findings), "first": _named(findings[0])},
         appended_at_ms=now_ms,
         detected_at_ms=now_ms,
         auditor=WATCH,
@@ -211,15 +215,20 @@ def _notice(findings: Sequence[Finding], target: Target, now_ms: int) -> Notice:
         created_at_ms=now_ms,
         alert=alert,
     )
-    return Notice(delivery, tuple(each.number for each in findings))
+    instead = tuple((each.channel, each.recipient) for each in others)
+    return Notice(delivery, tuple(each.number for each in findings), instead)
+
+
+def _named(finding: Finding) -> str:
+    return f"{finding.subject}: {finding.detail}"[:300].replace("\x00", "")
 
 
 def _text(summary: str, findings: Sequence[Finding]) -> str:
-    named = [f"- {each.subject}: {each.detail}"[:300] for each in findings[:NAMED_LIMIT]]
+    named = [f"- {_named(each)}" for each in findings[:NAMED_LIMIT]]
     if (more := len(findings) - NAMED_LIMIT) > 0:
         named.append(f"- and {more} more")
     last = "All findings: python -m services.accountant once"
-    return "\n".join([summary, "", *named, "", last]).replace("\x00", "")[:TEXT_LIMIT_CHARACTERS]
+    return "\n".join([summary, "", *named, "", last])[:TEXT_LIMIT_CHARACTERS]
 
 
 def _span(seconds: float) -> str:

@@ -8,6 +8,7 @@ from services.accountant.accounts import Limits, Target, short_retention
 from services.backbone.ledger.accounting import Finding
 from services.backbone.settings import KafkaSettings, LedgerSettings, Seconds
 from services.contracts import topics
+from services.contracts.recipients import complaint
 from services.contracts.records import Name, ShortText
 
 DECLARED_HOURS: Final = next(
@@ -23,6 +24,12 @@ class TargetSetting(BaseModel):
 
     channel: Name
     recipient: ShortText
+
+    @model_validator(mode="after")
+    def _can_be_told(self) -> Self:
+        if found := complaint(self.channel, self.recipient):
+            raise ValueError(found)
+        return self
 
 
 class AccountantSettings(KafkaSettings, LedgerSettings):

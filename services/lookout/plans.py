@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from services.backbone.ledger.fallbacks import fallback_plan
 from services.contracts.records import Severity
 from services.lookout.routing import Grouping, Instruction, Quiet, Routes, Target
 
@@ -15,10 +16,8 @@ def encode_plan(instruction: Instruction) -> bytes:
     plan: dict[str, Any] = {"route": instruction.route}
     if instruction.template:
         plan["template"] = instruction.template
-    if instruction.fallback:
-        plan["fallback"] = [_target(each) for each in instruction.fallback]
-    if instruction.fallback_on_held:
-        plan["fallback_on"] = "held"
+    instead = [(each.channel, each.recipient) for each in instruction.fallback]
+    plan |= fallback_plan(instead, on_held=instruction.fallback_on_held)
     if (quiet := instruction.quiet) is not None:
         first, *others = (_encoded(each) for each in quiet.parts)
         # A lookout of before does not know `and`, and heeds the first route's times alone.
@@ -49,10 +48,6 @@ def read_plan(plan: Mapping[str, Any], target: Target, routes: Routes) -> Instru
         grouping=_grouping(plan.get("grouping")),
         since=_moment(plan.get("since_ms")),
     )
-
-
-def _target(target: Target) -> dict[str, str]:
-    return {"channel": target.channel, "recipient": target.recipient}
 
 
 def _encoded(quiet: Quiet) -> dict[str, Any]:

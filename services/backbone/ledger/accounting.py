@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from psycopg.rows import class_row, scalar_row
+from psycopg.types.json import Json
 
 from services.backbone.ledger import bookkeeping
 from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.fallbacks import fallback_plan
 from services.contracts.records import Delivery
 
 ROWS_LIMIT: Final = 2000
@@ -72,10 +74,13 @@ class Forgiven:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One delivery that tells a person of findings."""
+    """One delivery that tells a person of findings; `instead` are channels and recipients that are
+    told in sequence where it fails for good, or is tried and held.
+    """
 
     delivery: Delivery
     numbers: tuple[int, ...]
+    instead: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,4 +225,5 @@ def _notice_terms(notice: Notice) -> dict[str, Any]:
         "alert": notice.delivery.alert.encode().decode(),
         "delivery": notice.delivery.encode().decode(),
         "numbers": list(notice.numbers),
+        "plan": Json(fallback_plan(notice.instead, on_held=bool(notice.instead))),
     }

@@ -63,7 +63,7 @@ FROM (
       {_OWN} ORDER BY updated_at LIMIT %(limit)s)
   UNION ALL (SELECT 'unfollowed', delivery_id, channel, reason, updated_at FROM deliveries d
     WHERE (state = 'FAILED' OR state = 'HELD' AND plan ->> 'fallback_on' = 'held')
-      AND fallback_at IS NULL AND plan -> 'fallback' <> '[]' AND attempt > 0
+      AND fallback_at IS NULL AND plan -> 'fallback' <> '[]' AND attempt > 0 {_OWN}
     ORDER BY updated_at LIMIT %(limit)s)
   UNION ALL (SELECT 'escalation', concat_ws('/', alert_id, name, step), '',
       'nobody has acknowledged it', due_at
@@ -128,8 +128,9 @@ WITH alert AS (
     ledger_now(), ledger_now()
   FROM (SELECT %(alert)s::jsonb AS r) AS given
 ), delivery AS (
-  INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record)
-  SELECT r ->> 'delivery_id', r -> 'alert' ->> 'alert_id', r ->> 'channel', r ->> 'recipient', 0, r
+  INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record, plan)
+  SELECT r ->> 'delivery_id', r -> 'alert' ->> 'alert_id', r ->> 'channel', r ->> 'recipient', 0, r,
+    %(plan)s::jsonb
   FROM (SELECT %(delivery)s::jsonb AS r) AS given
 )
 UPDATE findings SET raised_at = ledger_now(), raised_by = %(alert)s::jsonb ->> 'alert_id'

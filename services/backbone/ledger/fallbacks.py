@@ -178,6 +178,18 @@ class Fallbacks:
             return _do(connection, lost, [_next(each, told, decide) for each in lost])
 
 
+def fallback_plan(targets: Iterable[tuple[str, str]], *, on_held: bool) -> dict[str, Any]:
+    """Return the part of a delivery's plan that names channels and recipients to tell in sequence
+    after it failed for good, and `on_held` also after it was tried and is held.
+    """
+    plan: dict[str, Any] = {}
+    if named := [{"channel": channel, "recipient": recipient} for channel, recipient in targets]:
+        plan["fallback"] = named
+    if on_held:
+        plan["fallback_on"] = "held"
+    return plan
+
+
 def _next(lost: Lost, told: Told, decide: Decide) -> Next:
     follows = decide(lost, told)
     if follows.delivery is not None:

@@ -150,6 +150,24 @@ def test_what_was_set_aside_is_not_missing_and_what_is_held_is_raised(world: Wor
     until(lambda: nothing_open(world), "all findings ended")
 
 
+def test_what_the_first_refuses_for_good_is_told_to_the_next(world: World) -> None:
+    (taken,) = findings(1)
+    world.lookouts.start()
+    world.publish(taken)
+    delivery = delivery_id(taken.alert_id, "bus", "notifications")
+    until(lambda: delivery in world.ledger.states(), "the lookout has taken it")
+    world.ledger.execute("UPDATE deliveries SET state = 'HELD'")
+    world.accountants.start()
+    until(lambda: raised(world, "held", delivery), "held raised")
+    refuse = "UPDATE deliveries SET state = 'FAILED', reason = 'no room' WHERE channel = 'log'"
+    world.ledger.execute(refuse)
+    until(lambda: len(world.ledger.rows(OWN)) == 2, "the next is told")
+    told = {row["channel"]: row for row in world.ledger.rows(OWN)}
+    assert {told["bus"]["recipient"], told["log"]["recipient"]} == {"notifications", "desk"}
+    assert "Fallback: log to desk failed: no room" in told["bus"]["record"]["text"]
+    assert delivery in told["bus"]["record"]["text"]
+
+
 def test_the_account_is_alone_on_standard_output(world: World) -> None:
     forbid(world.bootstrap, topics.ALERTS, AclOperation.DESCRIBE_CONFIGS)
     account = world.accountants.once()

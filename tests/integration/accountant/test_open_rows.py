@@ -104,6 +104,14 @@ def test_a_failure_that_no_lookout_has_followed_is_seen(
     assert kinds(pool) == seen
 
 
+def test_the_accountants_own_message_is_never_a_finding(pool: Pool, ledger: Ledger) -> None:
+    own = sample(watch="accountant")
+    record(pool, own, message(own, "email", "a@example.com", plan=FALLBACK))
+    for state in ("FAILED", "HELD", "IN_DOUBT"):
+        lose(ledger, state)
+        assert kinds(pool) == []
+
+
 @pytest.mark.parametrize(("decided", "seen"), [("next", []), ("exhausted", ["failed"])])
 def test_a_followed_failure_is_seen_only_where_no_target_is_left(
     pool: Pool, ledger: Ledger, alert: Alert, decided: str, seen: list[str]

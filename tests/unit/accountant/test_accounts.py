@@ -65,12 +65,10 @@ def test_the_first_on_a_sound_channel_is_told(
 ) -> None:
     sound = [t for t in targets if t.channel != finding.channel and t.channel not in troubled]
     others = [t for t in targets if t.channel != finding.channel]
-    best = next(iter([*sound, *others, *targets]), None)
-    told = accounts.target_of(finding, targets, troubled)
-    if sound or best is None:
-        assert told == best
-    else:
-        assert told in (others or targets)
+    told = accounts.ranked(finding, targets, troubled)
+    assert sorted(told, key=targets.index) == targets
+    assert told[: len(sound)] == sound
+    assert set(told[: len(others)]) == set(others)
 
 
 @given(distinct, targets, st.frozensets(channels))
@@ -85,6 +83,9 @@ def test_every_finding_is_told_once_if_there_is_anybody(
     for notice in told:
         kinds = {each.kind for each in numbered if each.number in notice.numbers}
         assert kinds == {notice.delivery.alert.labels["kind"]}
+        first = Target(notice.delivery.channel, notice.delivery.recipient)
+        assert {first, *(Target(*each) for each in notice.instead)} == set(targets)
+        assert len(notice.instead) == len(targets) - 1
 
 
 @pytest.mark.parametrize(
@@ -125,6 +126,14 @@ def test_a_retention_shorter_than_replays_is_refused(days: float, age_hours: flo
     with pytest.raises(ValidationError, match=f"ledger_retention_days, {days:g}, must be more"):
         AccountantSettings(ledger_retention_days=days, age_limit_hours=age_hours)
     AccountantSettings(ledger_retention_days=days + 0.1, age_limit_hours=age_hours)
+
+
+@pytest.mark.parametrize(
+    ("channel", "recipient"), [("sms", "0791234567"), ("email", "desk"), ("log", " ")]
+)
+def test_a_recipient_that_its_channel_cannot_reach_is_refused(channel: str, recipient: str) -> None:
+    with pytest.raises(ValidationError, match="accountant_recipients"):
+        AccountantSettings(accountant_recipients=[{"channel": channel, "recipient": recipient}])
 
 
 @dataclass

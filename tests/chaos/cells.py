@@ -59,6 +59,14 @@ class Cell:
         what = " and ".join(self.hit)
         return f"{self.fault} {what}".strip() + f", {self.workload}, {self.phase}"
 
+    @property
+    def doubting(self) -> int:
+        """How many deliverers the fault can leave in doubt about what they have under way: the
+        one that is hit, or the two whose far ends drop no repeats where their ledger is."""
+        if "postgres" in self.hit:
+            return 2
+        return sum(name.startswith("deliverer-") for name in self.hit)
+
 
 SERVICES = ("gateway", "lookout", "deliverer-bus", "deliverer-webhook", "deliverer-email")
 

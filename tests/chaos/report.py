@@ -5,7 +5,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tests.chaos.cells import Cell
-from tests.chaos.counting import in_one_line
+from tests.chaos.counting import SENDS_AT_ONCE, in_one_line
 from tests.chaos.probe import TIMES_BASELINE
 from tests.chaos.results import Outcome, Result, Results, Run
 from tests.chaos.trial import LASTING_SECONDS, SLOW_WRITES_PER_SECOND
@@ -24,8 +24,10 @@ run fails otherwise.
 - **accepted**: events that the gateway answered with 2xx, probes included.
 - **alerts**: alerts in the ledger, of the over-purchases among what was accepted.
 - **arrived**: messages at the three far ends, each delivery counted once.
-- **repeats**: `m` with the visible mark, `k` under the same key on the bus, whose readers drop
-  them by it; `h` are held for a person, as nobody can know whether the far end has them.
+- **repeats**: `m` with the visible mark, one of a message at most, `k` under the same key on the
+  bus, whose readers drop them by it; `h` are held for a person, as nobody can know whether the far
+  end has them: at most {sends}, what a deliverer has under way, where one was hit, twice as many
+  where Postgres was, else none.
 - **missing**: alerts that are not there, and deliveries that count as sent and did not arrive.
 - **worst probe**, **normal again**: four times a second one over-purchase is sent by itself and
   timed from before the gateway to the webhook's receiver. Normal again is the time from the fault's
@@ -62,7 +64,12 @@ def lines(results: Results, cells: Sequence[Cell]) -> Iterator[str]:
     played = [known[cell.title] for cell in cells if cell.title in known]
     runs = sorted({result.run for result in played}, key=lambda run: run.begun)
     lasting = ", ".join(f"{fault} {long:g} s" for fault, long in LASTING_SECONDS.items() if long)
-    yield _HEAD.format(times=TIMES_BASELINE, lasting=lasting, writes=SLOW_WRITES_PER_SECOND)
+    yield _HEAD.format(
+        times=TIMES_BASELINE,
+        lasting=lasting,
+        writes=SLOW_WRITES_PER_SECOND,
+        sends=SENDS_AT_ONCE,
+    )
     yield summed(played, len(cells))
     for fault, group in groupby(sorted(played, key=_by_fault), key=lambda each: each.cell.fault):
         yield from ("", f"## {fault}", "", f"| {' | '.join((*_COLUMNS, *_FIGURES))} |")

@@ -11,7 +11,7 @@ from tests.acceptance.system import Simulation
 from tests.chaos import cells, disks
 from tests.chaos.cells import Cell, Fault, Phase, Workload
 from tests.chaos.changes import CHANGES
-from tests.chaos.counting import Counts, count, settled
+from tests.chaos.counting import SENDS_AT_ONCE, Counts, count, settled
 from tests.chaos.probe import Probe, Sample, normal_again_ms, now_ms, quantile
 from tests.chaos.results import Outcome
 from tests.chaos.stage import Stage
@@ -161,7 +161,8 @@ class Trial:
             f"not all is alerted and at rest: {self._cell.title}",
         )
         doubtful = (alert_id("over-purchase", [key]) for key in report.doubtful_order_ids)
-        return count(self._stage, runs, expected, frozenset(doubtful))
+        held_limit = SENDS_AT_ONCE * self._cell.doubting
+        return count(self._stage, runs, expected, frozenset(doubtful), held_limit)
 
     def _outcome(
         self,

@@ -20,6 +20,11 @@ class Deed(StrEnum):
     NODE_DRAINED = "drained, node with"
 
 
+_LEAVE_NO_DOUBT: Final = frozenset(
+    {"gateway", "auditor-a", "auditor-b", "executor", "lookout", "deliverer-bus"}
+)
+
+
 @dataclass(frozen=True)
 class Cell:
     """One trial; `to` is a component, with the label that picks one of its pods."""
@@ -32,6 +37,13 @@ class Cell:
     def title(self) -> str:
         """The cell in words."""
         return f"{self.deed} {self.to}".strip()
+
+    @property
+    def doubting(self) -> int:
+        """How many deliverers the deed can leave in doubt about what they have under way: none
+        where neither they nor a store is hit, else the two whose far ends drop no repeats."""
+        apart = self.deed is Deed.NONE or (self.deed is Deed.KILL and self.to in _LEAVE_NO_DOUBT)
+        return 0 if apart else 2
 
 
 KILLED: Final = (

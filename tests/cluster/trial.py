@@ -7,7 +7,7 @@ from typing import Final
 
 from services.machine.waiting import now_seconds
 from services.simulator.report import Report
-from tests.chaos.counting import Counts, count, rows, settled
+from tests.chaos.counting import SENDS_AT_ONCE, Counts, count, rows, settled
 from tests.cluster.cells import Cell, Deed
 from tests.cluster.growth import GROWTHS, MINIMUM, ended
 from tests.cluster.kubectl import pause
@@ -134,7 +134,8 @@ class Trial:
             lambda: settled(self._release, runs, expected),
             f"not all is alerted and at rest: {self._cell.title}",
         )
-        counts = count(self._release, runs, expected)
+        held_limit = SENDS_AT_ONCE * self._cell.doubting
+        counts = count(self._release, runs, expected, held_limit=held_limit)
         latencies = sorted(self._latencies_ms(runs))
         return Outcome(
             title=self._cell.title,

@@ -8,7 +8,7 @@ from tests.chaos.cells import Cell
 from tests.chaos.counting import SENDS_AT_ONCE, in_one_line
 from tests.chaos.probe import TIMES_BASELINE
 from tests.chaos.results import Outcome, Result, Results, Run
-from tests.chaos.trial import LASTING_SECONDS, SLOW_WRITES_PER_SECOND
+from tests.chaos.trial import LASTING_SECONDS, SLOW_SECONDS, SLOW_WRITES_PER_SECOND
 
 _HEAD = """# Kill matrix: what was accepted, what alerted, how long until normal
 
@@ -33,6 +33,9 @@ run fails otherwise.
   timed from before the gateway to the webhook's receiver. Normal again is the time from the fault's
   *beginning* until ten in a row took at most {times:g} times the 95th percentile of the same run's
   undisturbed cell; 0: no probe took longer. So an outage's own length is part of it ({lasting}).
+- **load**: `(over)` where all of it was sent before the fault came, which probes alone met then.
+- **phase**: an auditor counts a batch once it is committed, so at its *batch boundary* it is hit
+  just after the commit, as the next batch begins.
 - **run**, **at**: the run in which the cell was last played (listed at the end), and when it ended.
 - **busy**: the machine's load average then. Other work on the same cores makes times longer.
 
@@ -42,8 +45,9 @@ probes are of `over-purchase`.
 SIGSTOP outlasts a consumer's session (6 s), a broker's (4 s) and a deliverer's lease (15 s).
 Network silent: what is sent comes when it is over, and no connection ends; a broker is cut off
 from its peers too. Disk full: the store's own small disk is filled to the last byte, and emptied
-again. Disk slow: it takes {writes} writes a second, so that each one waits for a tenth of a second,
-and what is to be safely on it for several of them.
+again; an auditor's stays full for {slow:g} s, as it writes there at a boundary alone. Disk slow: it
+takes {writes} writes a second, so that each one waits for a tenth of a second, and what is to be
+safely on it for several of them.
 """
 _COLUMNS = ("hit", "load", "phase")
 _FIGURES = (
@@ -68,6 +72,7 @@ def lines(results: Results, cells: Sequence[Cell]) -> Iterator[str]:
         times=TIMES_BASELINE,
         lasting=lasting,
         writes=SLOW_WRITES_PER_SECOND,
+        slow=SLOW_SECONDS,
         sends=SENDS_AT_ONCE,
     )
     yield summed(played, len(cells))
@@ -100,7 +105,8 @@ def shown(result: Result, run: int) -> str:
     hit = said or "nobody"
     if outcome is not None and cell.hit != outcome.hit:
         hit = f"{said} ({', '.join(outcome.hit)})"
-    place = f"| {hit} | {cell.workload} | {cell.phase} "
+    over = " (over)" if outcome is not None and outcome.load_runs is False else ""
+    place = f"| {hit} | {cell.workload}{over} | {cell.phase} "
     played = f"| {run} | {result.at[-5:]} | {result.load:.1f} |"
     if outcome is None:
         return f"{place}| **{result.problem.replace('|', '/')}** {'| ' * 6}{played}"

@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a cell came to; times in milliseconds, `normal_again_ms` 0 where no probe was late."""
+    """What a cell came to; times in milliseconds, `normal_again_ms` 0 where no probe was late;
+    `load_runs` tells whether the load had not ended when the fault came, if that was noted."""
 
     hit: tuple[str, ...]
     accepted: int
@@ -27,6 +28,7 @@ class Outcome:
     probe_worst_ms: int
     limit_ms: float
     normal_again_ms: int
+    load_runs: bool | None = None
 
 
 @dataclass(frozen=True)

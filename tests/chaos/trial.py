@@ -1,7 +1,8 @@
 """One cell played: load and probe, the fault in its phase, then exact counts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
 
 from services.contracts.ids import alert_id
 from services.machine.waiting import wait_until
@@ -42,6 +43,19 @@ LOADS = {
 }
 
 
+class Programs(Protocol):
+    """What runs, by name."""
+
+    def programs(self) -> Mapping[str, Sequence[object]]:
+        """Return the processes of each running program."""
+
+    def auditors(self) -> list[str]:
+        """Return the names of all auditors."""
+
+    def leader(self) -> str:
+        """Return the broker that leads the first partition of the events."""
+
+
 class Trial:
     """One cell on a stage; `limit_ms` is what a normal probe may take, 0 in the first trial."""
 
@@ -55,6 +69,7 @@ class Trial:
         self._run = f"cell{number}"
         self._probe_name = f"p{number}"
         self._hit: tuple[str, ...] = ()
+        self._load_runs = False
 
     def play(self) -> Outcome:
         """Play the cell from when all is well until it is again; nothing is asserted here."""
@@ -78,7 +93,8 @@ class Trial:
     def _disturb(self, load: Simulation) -> tuple[int, int]:
         """Wait for the phase, then let the fault happen; return when it began and ended."""
         self._await_phase(load)
-        self._hit = tuple(name for word in self._cell.hit for name in self._named(word))
+        self._hit = tuple(name for word in self._cell.hit for name in named(self._stage, word))
+        self._load_runs = load.process.poll() is None
         begun = now_ms()
         if self._cell.fault is Fault.KILL:
             self._stage.kill(self._hit)
@@ -87,7 +103,7 @@ class Trial:
             self._stage.change(change)
             return begun, now_ms()
         with self._outage():
-            self._system.pause(LASTING_SECONDS[self._cell.fault])
+            self._system.pause(lasting_seconds(self._cell))
         return begun, now_ms()
 
     def _outage(self) -> AbstractContextManager[None]:
@@ -118,16 +134,6 @@ class Trial:
         """Return how many batches the auditor has committed that is hit, or the first one."""
         hit = next((name for name in self._cell.hit if name in self._stage.auditors()), "")
         return self._stage.batches(hit or self._stage.auditors()[0])
-
-    def _named(self, word: str) -> list[str]:
-        if word == cells.AUDITORS:
-            return self._stage.auditors()
-        if word == cells.LEADER:
-            return [self._stage.leader()]
-        if word == cells.FOLLOWER:
-            leader = self._stage.leader()
-            return [next(name for name in ("kafka-3", "kafka-2") if name != leader)]
-        return [word] if word in self._stage.programs() else []
 
     def _wait_normal(self, probe: Probe, fault_ms: int, mended_ms: int) -> None:
         if not self._limit_ms:
@@ -182,7 +188,30 @@ class Trial:
             probe_worst_ms=max(since if self._limit_ms else latencies),
             limit_ms=self._limit_ms,
             normal_again_ms=self._normal(samples, fault_ms, mended_ms) or 0,
+            load_runs=self._load_runs,
         )
+
+
+def lasting_seconds(cell: Cell) -> float:
+    """Return how long a cell's fault lasts; an auditor writes to its disk at a boundary alone."""
+    if cell.fault is Fault.FULL and any(name.split("-")[0] == "auditor" for name in cell.hit):
+        return SLOW_SECONDS
+    return LASTING_SECONDS[cell.fault]
+
+
+def named(programs: Programs, word: str) -> list[str]:
+    """Return the programs that a cell's word means; it is no trial if they do not run."""
+    if word == cells.AUDITORS:
+        found = programs.auditors()
+    elif word == cells.LEADER:
+        found = [programs.leader()]
+    elif word == cells.FOLLOWER:
+        leader = programs.leader()
+        found = [next(name for name in ("kafka-3", "kafka-2") if name != leader)]
+    else:
+        found = [word]
+    assert set(found or [word]) <= programs.programs().keys(), f"does not run: {word}"
+    return found
 
 
 def arrived(samples: list[Sample]) -> list[int]:

@@ -45,6 +45,12 @@ def test_a_line_says_who_was_meant_and_who_was_hit() -> None:
     assert "wrong" not in line
 
 
+def test_a_load_that_was_over_before_the_fault_is_told() -> None:
+    for runs, said in ((True, "steady"), (False, "steady (over)"), (None, "steady")):
+        line = shown(played(CELL, FIRST, replace(OUTCOME, load_runs=runs)), 7)
+        assert f"| {said} | mid batch |" in line
+
+
 def test_what_is_missing_too_much_or_repeated_without_a_mark_is_wrong() -> None:
     assert GOOD.right
     for name in ("missing", "not_expected", "repeats_unmarked"):

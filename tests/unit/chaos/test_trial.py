@@ -1,0 +1,54 @@
+"""A fault is no trial if it hits nobody, or is over before it can bite."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from tests.chaos.cells import AUDITORS, FOLLOWER, LEADER, Cell, Fault, plan
+from tests.chaos.conftest import BATCH_SECONDS
+from tests.chaos.trial import lasting_seconds, named
+
+
+class Running:
+    """Programs that run, by name."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def programs(self) -> Mapping[str, Sequence[object]]:
+        return {name: [] for name in self.names}
+
+    def auditors(self) -> list[str]:
+        return [name for name in self.names if name.startswith("auditor")]
+
+    def leader(self) -> str:
+        return "kafka-3"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("lookout", ["lookout"]),
+        (AUDITORS, ["auditor-a", "auditor-b"]),
+        (LEADER, ["kafka-3"]),
+        (FOLLOWER, ["kafka-2"]),
+    ],
+)
+def test_a_word_means_programs_that_run(word: str, meant: list[str]) -> None:
+    running = Running("lookout", "auditor-a", "auditor-b", "kafka", "kafka-2", "kafka-3")
+    assert named(running, word) == meant
+
+
+@pytest.mark.parametrize("word", ["lookout", AUDITORS, LEADER, FOLLOWER])
+def test_who_does_not_run_cannot_be_hit(word: str) -> None:
+    with pytest.raises(AssertionError, match=f"does not run: {word}"):
+        named(Running("gateway"), word)
+
+
+def test_what_hits_an_auditors_disk_outlasts_its_batch() -> None:
+    disks = (Fault.FULL, Fault.SLOW)
+    found = [cell for cell in plan(["auditor-a", "auditor-b"]) if cell.fault in disks]
+    for cell in found:
+        if cell.hit == ("auditor-a",):
+            assert lasting_seconds(cell) > BATCH_SECONDS
+    assert lasting_seconds(Cell(Fault.FULL, ("postgres",))) < BATCH_SECONDS

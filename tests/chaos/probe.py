@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,8 @@ INTERVAL_SECONDS = 0.25
 AGAIN_SECONDS = 0.25
 AT_ONCE = 160
 TIMES_BASELINE = 2.0
+STEADY_PROBES = 50
+STEADY_TIMES = 1.2
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,24 @@ def quantile(latencies_ms: Iterable[int], share: float) -> int:
     """Return the latency that this share of them does not exceed; there must be one."""
     found = sorted(latencies_ms)
     return found[min(len(found) - 1, int(share * len(found)))]
+
+
+def baseline(latencies_ms: Sequence[int]) -> Sequence[int]:
+    """Return the newest latencies, by which those of other cells are judged."""
+    return latencies_ms[-2 * STEADY_PROBES :]
+
+
+def steady(latencies_ms: Sequence[int]) -> bool:
+    """Tell whether latency is what it stays at: programs that have just started are slower.
+
+    The 95th percentiles of the newest probes and of as many before them must lie close together.
+    """
+    newest = baseline(latencies_ms)
+    if len(newest) < 2 * STEADY_PROBES:
+        return False
+    halves = (newest[:STEADY_PROBES], newest[STEADY_PROBES:])
+    low, high = sorted(quantile(half, 0.95) for half in halves)
+    return high < STEADY_TIMES * low
 
 
 def normal_again_ms(

@@ -31,8 +31,9 @@ run fails otherwise.
 - **missing**: alerts that are not there, and deliveries that count as sent and did not arrive.
 - **worst probe**, **normal again**: four times a second one over-purchase is sent by itself and
   timed from before the gateway to the webhook's receiver. Normal again is the time from the fault's
-  *beginning* until ten in a row took at most {times:g} times the 95th percentile of the same run's
-  undisturbed cell; 0: no probe took longer. So an outage's own length is part of it ({lasting}).
+  *beginning* until ten in a row were within the limit of the same run and load (listed at the end),
+  {times:g} times the 95th percentile of its undisturbed cell, which is played until that percentile
+  changes no more; 0: no probe took longer. So an outage's own length is part of it ({lasting}).
 - **load**: `(over)` where all of it was sent before the fault came, which probes alone met then.
 - **phase**: an auditor counts a batch once it is committed, so at its *batch boundary* it is hit
   just after the commit, as the next batch begins.
@@ -54,7 +55,7 @@ _FIGURES = (
     "accepted", "alerts", "arrived", "repeats", "missing", "worst probe", "normal again", "run",
     "at", "busy",
 )  # fmt: skip
-_OF_RUN = ("run", "begun (UTC)", "commit", "machine", "auditors' batches", "cells")
+_OF_RUN = ("run", "begun (UTC)", "commit", "machine", "auditors' batches", "cells", "limit")
 
 
 def write(results: Results, cells: Sequence[Cell], path: Path) -> None:
@@ -82,9 +83,9 @@ def lines(results: Results, cells: Sequence[Cell]) -> Iterator[str]:
         yield from (shown(result, runs.index(result.run) + 1) for result in group)
     yield from left_out(cell.title for cell in cells if cell.title not in known)
     yield from ("", "## Runs", "", f"| {' | '.join(_OF_RUN)} |")
-    yield "|--:|---|---|---|--:|--:|"
+    yield "|--:|---|---|---|--:|--:|---|"
     for number, run in enumerate(runs, start=1):
-        yield _of_run(number, run, sum(result.run == run for result in played))
+        yield _of_run(number, run, [result for result in played if result.run == run])
 
 
 def summed(played: Sequence[Result], planned: int) -> str:
@@ -140,6 +141,12 @@ def _by_fault(result: Result) -> int:
     return list(type(result.cell.fault)).index(result.cell.fault)
 
 
-def _of_run(number: int, run: Run, cells: int) -> str:
-    facts = (run.begun, run.commit, run.machine, f"{run.batch_seconds} s", str(cells))
+def _of_run(number: int, run: Run, played: Sequence[Result]) -> str:
+    limits_ms = {
+        each.cell.workload: each.outcome.limit_ms
+        for each in played
+        if each.outcome and each.outcome.limit_ms
+    }
+    limits = ", ".join(f"{load} {limit:,.0f} ms" for load, limit in sorted(limits_ms.items()))
+    facts = (run.begun, run.commit, run.machine, f"{run.batch_seconds} s", str(len(played)), limits)
     return f"| {number} | {' | '.join(facts)} |"

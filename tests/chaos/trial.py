@@ -13,7 +13,7 @@ from tests.chaos import cells, disks
 from tests.chaos.cells import Cell, Fault, Phase, Workload
 from tests.chaos.changes import CHANGES
 from tests.chaos.counting import SENDS_AT_ONCE, Counts, count, settled
-from tests.chaos.probe import Probe, Sample, normal_again_ms, now_ms, quantile
+from tests.chaos.probe import Probe, Sample, baseline, normal_again_ms, now_ms, quantile, steady
 from tests.chaos.results import Outcome
 from tests.chaos.stage import Stage
 
@@ -34,8 +34,8 @@ LASTING_SECONDS = {
     Fault.FULL: FULL_SECONDS,
     Fault.SLOW: SLOW_SECONDS,
 }
-BASELINE_PROBES = 30
-WARM_UP_PROBES = 20
+BASELINE_LIMIT_PROBES = 600
+"""A machine that other work disturbs may never be steady; then this many must do."""
 DIALS = ("--over-share", "0.3", "--duplicates", "0.1", "--disorder", "0.1")
 LOADS = {
     Workload.STEADY: ("--rate", "40", *DIALS),
@@ -138,7 +138,7 @@ class Trial:
     def _wait_normal(self, probe: Probe, fault_ms: int, mended_ms: int) -> None:
         if not self._limit_ms:
             wait_until(
-                lambda: len(arrived(probe.samples())) >= BASELINE_PROBES + WARM_UP_PROBES,
+                lambda: enough(arrived(probe.samples())),
                 NORMAL_TIMEOUT_SECONDS,
                 "probes do not arrive",
             )
@@ -178,7 +178,9 @@ class Trial:
         fault_ms: int,
         mended_ms: int,
     ) -> Outcome:
-        latencies = arrived(samples[0 if self._limit_ms else WARM_UP_PROBES :])
+        latencies = arrived(samples)
+        if not self._limit_ms:
+            latencies = list(baseline(latencies))
         since = arrived([each for each in samples if each.sent_at_ms >= fault_ms])
         return Outcome(
             self._hit,
@@ -212,6 +214,11 @@ def named(programs: Programs, word: str) -> list[str]:
         found = [word]
     assert set(found or [word]) <= programs.programs().keys(), f"does not run: {word}"
     return found
+
+
+def enough(latencies_ms: list[int]) -> bool:
+    """Tell whether an undisturbed cell has gone on long enough to judge others by it."""
+    return steady(latencies_ms) or len(latencies_ms) >= BASELINE_LIMIT_PROBES
 
 
 def arrived(samples: list[Sample]) -> list[int]:

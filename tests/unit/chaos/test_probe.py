@@ -1,6 +1,6 @@
 """When latency counts as normal again."""
 
-from tests.chaos.probe import IN_A_ROW, Sample, normal_again_ms, quantile
+from tests.chaos.probe import IN_A_ROW, STEADY_PROBES, Sample, normal_again_ms, quantile, steady
 
 LATE, GOOD = 900, (10,) * IN_A_ROW
 
@@ -34,6 +34,17 @@ def test_it_counts_from_the_fault_and_not_before_its_end() -> None:
     assert again(*row, fault_ms=500) == 0
     assert again(10, *row, mended_ms=1500) == 1500
     assert again(10, *row, fault_ms=500, mended_ms=1500) == 1000
+
+
+def test_a_baseline_is_steady_once_it_falls_no_more() -> None:
+    cold, warm = [900] * STEADY_PROBES, [60] * STEADY_PROBES
+    assert not steady(warm)
+    assert not steady([*cold, *warm])
+    assert not steady([*warm, *cold])
+    assert steady([*cold, *warm, *warm])
+    assert steady([*warm, *warm[1:], 900])
+    assert steady([*warm, *[71] * STEADY_PROBES])
+    assert not steady([*warm, *[72] * STEADY_PROBES])
 
 
 def test_a_quantile_is_one_of_the_values() -> None:

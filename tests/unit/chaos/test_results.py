@@ -72,8 +72,10 @@ def test_a_later_run_adds_to_an_earlier_one_and_takes_the_place_of_what_it_playe
     second.add(played(CELLS[3], SECOND, OUTCOME))
     text = "\n".join(lines(read_results(tmp_path / "chaos.json"), CELLS))
     assert f"**3 of {len(CELLS)} cells came out right, 1 wrong**" in text
-    assert "| 1 | 2026-01-01 10:00 | aaaaaaa | 2 cores, 4 GiB | 60 s | 2 |" in text
-    assert "| 2 | 2026-01-01 11:00 | bbbbbbb | 2 cores, 4 GiB | 60 s | 2 |" in text
+    run = "2026-01-01 10:00 | aaaaaaa | 2 cores, 4 GiB | 60 s"
+    assert f"| 1 | {run} | 2 | burst 100 ms, steady 100 ms |" in text
+    run = "2026-01-01 11:00 | bbbbbbb | 2 cores, 4 GiB | 60 s"
+    assert f"| 2 | {run} | 2 | steady 100 ms |" in text
     assert "**not started again**" in text
     assert f"- {CELLS[4].title}\n" in text
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.chaos.cells import AUDITORS, FOLLOWER, LEADER, Cell, Fault, plan
 from tests.chaos.conftest import BATCH_SECONDS
-from tests.chaos.trial import lasting_seconds, named
+from tests.chaos.trial import BASELINE_LIMIT_PROBES, enough, lasting_seconds, named
 
 
 class Running:
@@ -52,3 +52,10 @@ def test_what_hits_an_auditors_disk_outlasts_its_batch() -> None:
         if cell.hit == ("auditor-a",):
             assert lasting_seconds(cell) > BATCH_SECONDS
     assert lasting_seconds(Cell(Fault.FULL, ("postgres",))) < BATCH_SECONDS
+
+
+def test_a_baseline_ends_also_on_a_machine_that_is_never_steady() -> None:
+    restless = [60, 900] * (BASELINE_LIMIT_PROBES // 4)
+    unsteady = [*restless, *[10] * 50]
+    assert not enough(unsteady[1:])
+    assert enough([*[5] * (BASELINE_LIMIT_PROBES - len(unsteady)), *unsteady])

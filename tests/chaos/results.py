@@ -98,9 +98,14 @@ def read_results(path: Path | None) -> Results:
 
 
 def this_run(batch_seconds: int) -> Run:
-    """Return when, of which commit and on what a run begins; a plus marks uncommitted changes."""
-    commit = _git("rev-parse", "--short", "HEAD") + "+" * bool(_git("diff", "HEAD", "--", "*.py"))
-    return Run(_now(), commit, machine(), batch_seconds)
+    """Return when, of which commit and on what a run begins."""
+    return Run(_now(), commit(ROOT), machine(), batch_seconds)
+
+
+def commit(folder: Path) -> str:
+    """Return the commit of a folder; a plus marks changes of anything but reports."""
+    changed = _git(folder, "diff", "--name-only", "HEAD", "--", ".", ":!docs/reports")
+    return _git(folder, "rev-parse", "--short", "HEAD") + "+" * bool(changed)
 
 
 def result(cell: Cell, run: Run, outcome: Outcome | None = None, problem: str = "") -> Result:
@@ -112,7 +117,7 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def _git(*arguments: str) -> str:
+def _git(folder: Path, *arguments: str) -> str:
     command = ["git", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return done.stdout.strip()

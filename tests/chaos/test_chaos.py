@@ -42,11 +42,14 @@ class Asked:
         return Path(self.report).with_suffix(suffix) if self.report else None
 
     def picked(self, cells: Sequence[Cell], results: Results, disks: Disks) -> list[Cell]:
-        """Return the cells to play, those of one load after the other."""
+        """Return the cells to play, those of one load after the other; none is no run at all,
+        unless what is left is asked for."""
         wanted = results.left(cells) if self.left else cells
         only = re.compile(self.only)
         chosen = [cell for cell in wanted if cell.hit and only.search(cell.title)]
+        assert chosen or self.left, f"no cell of the plan matches: {self.only}"
         chosen = [cell for cell in chosen if disks.allow(cell.fault)]
+        assert chosen or self.left, f"this machine's disks cannot have that: {self.only}"
         return sorted(chosen, key=lambda cell: list(Workload).index(cell.workload))
 
 

@@ -1,12 +1,13 @@
 """Runs of the kill matrix add up, and their report can be read."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 from tests.chaos.cells import Cell, Fault, plan
 from tests.chaos.counting import Counts
 from tests.chaos.report import lines, shown
-from tests.chaos.results import Outcome, Result, Run, read_results
+from tests.chaos.results import Outcome, Result, Run, commit, read_results
 
 GOOD = Counts(
     expected=10,
@@ -106,3 +107,19 @@ def test_cells_that_the_plan_has_no_more_are_forgotten() -> None:
     results.add(played(CELLS[1], FIRST, OUTCOME))
     results.keep_only(CELLS[1:])
     assert list(results.by_title) == [CELLS[1].title]
+
+
+def test_a_commit_is_marked_when_anything_but_a_report_has_changed(tmp_path: Path) -> None:
+    watch, report = tmp_path / "watch.yaml", tmp_path / "docs" / "reports" / "chaos.md"
+    report.parent.mkdir(parents=True)
+    for file in (watch, report):
+        file.write_text("before")
+    for command in ("init -q", "add .", "commit -q -m first"):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid")
+        line = ["git", *who, *command.split()]
+        subprocess.run(line, cwd=tmp_path, check=True)
+    plain = commit(tmp_path)
+    report.write_text("after")
+    assert commit(tmp_path) == plain != ""
+    watch.write_text("after")
+    assert commit(tmp_path) == f"{plain}+"

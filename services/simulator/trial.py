@@ -8,13 +8,14 @@ import sys
 import threading
 import uuid
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import orjson
 
 from services.backbone.clock import Clock, SystemClock
-from services.backbone.errors import Trouble
+from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.settings import Seconds, read_settings
 from services.contracts.records import Alert, DeliveryEvent, Malformed
@@ -36,7 +37,7 @@ class TrialSettings(SimulatorSettings):
     """How long to wait, beside where the gateway and the brokers are."""
 
     trial_timeout_seconds: Seconds = 60.0
-    """How long to wait for answers, and then for an alert and its delivery."""
+    """How long to wait for Kafka, then for answers, and then for an alert and its delivery."""
 
 
 @dataclass
@@ -99,15 +100,37 @@ def send(settings: TrialSettings, clock: Clock, order: str) -> bool:
     return all(outcome is Outcome.ACCEPTED for each in settled for outcome in each.outcomes)
 
 
-def watch(settings: TrialSettings, clock: Clock, trial: Trial) -> None:
-    """Read both topics until somebody was told, or the time is over."""
-    group = f"trial-{trial.order}"
-    consumer = Consumer(settings, "trial", group=group, topics=[ALERTS, DELIVERY_EVENTS])
+@contextmanager
+def listening(settings: TrialSettings, clock: Clock, order: str) -> Iterator[Consumer]:
+    """Read both topics from now on: days of others' records before it take longer than a trial.
+
+    Raises:
+        Transient: Kafka does not say in time where the topics end.
+    """
+    topics = [ALERTS, DELIVERY_EVENTS]
+    group = f"trial-{order}"
+    consumer = Consumer(settings, "trial", group=group, topics=topics, from_beginning=False)
+    try:
+        _await_begin(consumer, settings.trial_timeout_seconds, clock)
+        yield consumer
+    finally:
+        consumer.close()
+
+
+def _await_begin(consumer: Consumer, timeout_seconds: float, clock: Clock) -> None:
+    deadline = clock.monotonic_seconds() + timeout_seconds
+    while not consumer.has_begun():
+        if clock.monotonic_seconds() >= deadline:
+            raise Transient(f"Kafka gave {ALERTS} and {DELIVERY_EVENTS} not to read in time")
+        consumer.batch(BATCH_LIMIT, POLL_SECONDS)
+
+
+def watch(consumer: Consumer, settings: TrialSettings, clock: Clock, trial: Trial) -> None:
+    """Read until somebody was told, or the time is over."""
     deadline = clock.monotonic_seconds() + settings.trial_timeout_seconds
     while trial.told() is None and clock.monotonic_seconds() < deadline:
         batch = consumer.batch(BATCH_LIMIT, POLL_SECONDS)
         trial.take((each.topic, each.value) for each in batch)
-    consumer.close()
 
 
 def verdict(trial: Trial) -> tuple[str, int]:
@@ -127,10 +150,11 @@ def main() -> int:
     settings, clock = read_settings(TrialSettings), SystemClock()
     trial = Trial(f"trial-{uuid.uuid4().hex[:12]}")
     try:
-        if not send(settings, clock, trial.order):
-            sys.stderr.write(f"the gateway {settings.simulator_gateway_url} took no events\n")
-            return 1
-        watch(settings, clock, trial)
+        with listening(settings, clock, trial.order) as consumer:
+            if not send(settings, clock, trial.order):
+                sys.stderr.write(f"the gateway {settings.simulator_gateway_url} took no events\n")
+                return 1
+            watch(consumer, settings, clock, trial)
     except Trouble as error:
         sys.stderr.write(f"the trial could not be made: {error}\n")
         return 1

@@ -123,6 +123,16 @@ class Consumer:
         """Return how many partitions this member reads now."""
         return len(self._client.assignment())
 
+    def has_begun(self) -> bool:
+        """Tell whether it is known of each partition where this member begins to read.
+
+        One that begins at the end asks the brokers for it once the partition is assigned: of what
+        is written before it knows, it may miss some.
+        """
+        places = self._client.assignment()
+        known = [self._client.get_watermark_offsets(each, cached=True) for each in places]
+        return bool(known) and all(found is not None and found[1] >= 0 for found in known)
+
     def times_assigned(self) -> int:
         """Return how often partitions were given to this member.
 

@@ -1,0 +1,53 @@
+"""The trial on a broker that has history: what was there before is no part of it."""
+
+import uuid
+
+import pytest
+
+from services.backbone.clock import SystemClock
+from services.backbone.errors import Transient
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.contracts.states import State
+from services.contracts.topics import ALERTS, DELIVERY_EVENTS, Topic
+from services.machine.ports import free_ports
+from services.simulator import trial
+from services.simulator.trial import Trial, TrialSettings
+from tests.unit.simulator.test_trial import alert, move
+
+pytestmark = pytest.mark.kafka
+
+
+def test_it_reads_what_comes_after_it_began_and_nothing_before(kafka_bootstrap: str) -> None:
+    kafka = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    settings = TrialSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    TopicAdmin(kafka, "test").declare([Topic(ALERTS), Topic(DELIVERY_EVENTS)])
+    clock, producer = SystemClock(), Producer(kafka, "test")
+    order, before, ours = (uuid.uuid4().hex for _ in range(3))
+
+    def found_and_told(alert_id: str) -> list[Outgoing]:
+        told = move(alert_id, State.SENT)
+        found = Outgoing(ALERTS, alert_id, alert(order, alert_id))
+        return [Outgoing(DELIVERY_EVENTS, alert_id, told), found]
+
+    seen = Trial(order)
+    producer.write(found_and_told(before))
+    with trial.listening(settings, clock, order) as consumer:
+        producer.write(found_and_told(ours))
+        trial.watch(consumer, settings, clock, seen)
+    producer.close()
+    assert [each.alert_id for each in seen.moves] == [ours]
+    assert seen.alert
+    assert seen.alert.alert_id == ours
+    assert trial.verdict(seen)[1] == 0
+
+
+def test_without_kafka_it_says_so() -> None:
+    settings = TrialSettings(
+        kafka_bootstrap_servers=f"127.0.0.1:{free_ports(1)[0]}", trial_timeout_seconds=0.5
+    )
+    with (
+        pytest.raises(Transient, match="in time"),
+        trial.listening(settings, SystemClock(), uuid.uuid4().hex),
+    ):
+        pytest.fail("it began without a broker")

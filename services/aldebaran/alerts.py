@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final, TextIO
 
 from services.aldebaran.client import all_rows
+from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
@@ -68,15 +69,17 @@ def _follow(
     shown: Sequence[dict[str, Any]],
 ) -> None:
     seen = dict.fromkeys(each["alert_id"] for each in reversed(shown))
+    remarks = Remarks(out, chosen.json)
     while True:
         clock.wait(threading.Event(), TAIL_SECONDS)
         try:
             new, are_all = _new(client, query, seen)
         except Transient as error:
-            out.write(f"# {error}\n")
+            remarks.away(error)
             continue
+        remarks.answered()
         if not are_all:
-            out.write(f"# more came at once: these are the newest {len(new)}\n")
+            remarks.say(f"more came at once: these are the newest {len(new)}")
         _show(iter(new), chosen.json, out)
         seen |= dict.fromkeys(each["alert_id"] for each in new)
         for old in list(seen)[:-REMEMBERED]:

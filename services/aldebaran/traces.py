@@ -7,6 +7,7 @@ import uuid
 from typing import Any, Final, TextIO
 
 from services.aldebaran.client import all_rows
+from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
@@ -60,16 +61,18 @@ def _on(client: ApiClient, key: str) -> str | None:
 
 def _follow(trace_id: str, as_json: bool, client: ApiClient, clock: Clock, out: TextIO) -> None:
     after, told, quiet = 0, False, 0
+    remarks = Remarks(out, as_json)
     while True:
         try:
             page = client.ask("GET", f"/v1/traces/{trace_id}/lines", query={"after": after})
         except Transient as error:
-            out.write(f"# {error}\n")
+            remarks.away(error)
             clock.wait(threading.Event(), LOOK_SECONDS)
             continue
+        remarks.answered()
         if not told and not as_json:
             until = utc(page["trace"]["ends_at_ms"])
-            out.write(f"# {page['trace']['key']} is traced until {until}\n")
+            remarks.say(f"{page['trace']['key']} is traced until {until}")
         told, after = True, page["next_after"]
         for each in page["rows"]:
             out.write(f"{json.dumps(each)}\n" if as_json else _line(each))

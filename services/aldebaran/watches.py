@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from services.aldebaran.rehearsals import add_try
+from services.aldebaran.remarks import Remarks
 from services.backbone.errors import Refused
 from services.backbone.settings import StreamsSettings, read_settings, same_as
 from services.backbone.web.client import ApiClient
@@ -54,7 +55,9 @@ def list_all(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     told = client.ask("GET", "/v1/watches")
     for each in told["rows"]:
         out.write(f"{json.dumps(each)}\n" if chosen.json else _line(each))
-    out.writelines(f"# {problem}\n" for problem in told["problems"])
+    remarks = Remarks(out, chosen.json)
+    for problem in told["problems"]:
+        remarks.say(problem)
     return 0
 
 

@@ -7,10 +7,11 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import closing
 from pathlib import Path
 
+import httpx2
 import psycopg
 import pytest
 
@@ -164,6 +165,45 @@ def test_a_tail_shows_all_that_came_between_two_looks(
     assert [line for line in lines if line.startswith("#")] == [
         "# more came at once: these are the newest 6"
     ]
+
+
+class Interrupted(httpx2.HTTPTransport):
+    """Does not reach the console for some questions, counted from one."""
+
+    def __init__(self, lost: Container[int]) -> None:
+        super().__init__()
+        self._lost, self._asked = lost, 0
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._asked += 1
+        if self._asked in self._lost:
+            raise httpx2.ConnectError("refused", request=request)
+        return super().handle_request(request)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_tail_says_each_outage_once_at_once_and_not_among_json(
+    console: Console, ledger_url: str, capsys: pytest.CaptureFixture[str], as_json: bool
+) -> None:
+    add_alert(ledger_url, "old", summary="Old")
+    settings = CommandSettings.model_validate({"console_url": console.url})
+    client = console_client(settings, Interrupted({2, 3, 5}))
+    written = io.BytesIO()
+    out = io.TextIOWrapper(written)
+    said, seen = "", list[int]()
+
+    def look() -> None:
+        nonlocal said
+        said += capsys.readouterr().err
+        seen.append((said + written.getvalue().decode()).count("# no console answers"))
+
+    ask = ["alerts", "tail", *(["--json"] if as_json else [])]
+    with closing(client), pytest.raises(KeyboardInterrupt):
+        carry_out(parser().parse_args(ask), client, EndingClock([look] * 5), out)
+    assert seen == [0, 1, 1, 1, 2]
+    if as_json:
+        (only,) = written.getvalue().decode().splitlines()
+        assert json.loads(only)["summary"] == "Old"
 
 
 @pytest.mark.parametrize(("shell", "as_bash"), [("bash", ""), ("zsh", "emulate sh;")])

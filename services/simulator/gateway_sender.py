@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
@@ -61,14 +61,15 @@ class GatewaySender:
         self._open[self._pool.submit(self._deliver, batch)] = batch
         return True
 
-    def collect(self) -> list[Settled]:
-        """Return answered batches.
+    def collect(self) -> Iterator[Settled]:
+        """Yield answered batches.
 
         Raises:
             Refused: the gateway will never take this.
         """
         done = [future for future in self._open if future.done()]
-        return [self._landed(future) for future in done]
+        for future in done:
+            yield self._landed(future)
 
     def retried(self) -> int:
         """Return how many messages were sent again."""

@@ -1,7 +1,7 @@
 """Sends straight to the stream's topic, as fast as the machine gives."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Final
@@ -44,16 +44,15 @@ class KafkaSender:
         self._launch(batch)
         return True
 
-    def collect(self) -> list[Settled]:
-        """Return answered batches; what the broker could not take yet is sent again."""
-        settled = []
+    def collect(self) -> Iterator[Settled]:
+        """Yield answered batches; what the broker could not take yet is sent again."""
         for _ in range(len(self._flights)):
             if not self._flights[0].future.done():
-                break
+                return
+            answers = self._usable(self._flights[0])
             flight = self._flights.popleft()
             self._open -= len(flight.messages)
-            settled.append(self._landed(flight))
-        return settled
+            yield self._landed(flight, answers)
 
     def retried(self) -> int:
         """Return how many messages were sent again."""
@@ -77,12 +76,16 @@ class KafkaSender:
         self._open += len(batch)
         self._flights.append(_Flight(batch, self._producer.send(records)))
 
-    def _landed(self, flight: _Flight) -> Settled:
+    def _usable(self, flight: _Flight) -> list[Trouble | None]:
+        """Return a flight's answers; where they are the producer's end, it stays to be closed."""
         answers = flight.future.result()
+        if any(answers) and (fatal := self._producer.unusable()):
+            raise Transient(f"Kafka: the producer cannot go on: {fatal}")
+        return answers
+
+    def _landed(self, flight: _Flight, answers: list[Trouble | None]) -> Settled:
         if not any(answers):
             return Settled(flight.messages, [Outcome.ACCEPTED] * len(answers))
-        if fatal := self._producer.unusable():
-            raise Transient(f"Kafka: the producer cannot go on: {fatal}")
         pairs = list(zip(flight.messages, answers, strict=True))
         later = [message for message, answer in pairs if isinstance(answer, Transient)]
         if later:

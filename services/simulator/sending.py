@@ -1,6 +1,6 @@
 """What the run asks of a sender, whichever target it has."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,8 +22,8 @@ class Sender(Protocol):
     def start(self, batch: Sequence[Message]) -> bool:
         """Start sending; False, and nothing is sent, while too much waits for its answer."""
 
-    def collect(self) -> list[Settled]:
-        """Return what has been settled since the last call.
+    def collect(self) -> Iterator[Settled]:
+        """Yield what has been settled since the last call; what fails takes no other along.
 
         Raises:
             Refused: the target will never take anything like this; the message says why.

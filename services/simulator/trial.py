@@ -92,10 +92,10 @@ def send(settings: TrialSettings, clock: Clock, order: str) -> bool:
     sender.start(order_messages(order))
     deadline = clock.monotonic_seconds() + settings.trial_timeout_seconds
     pause = threading.Event()
-    settled = sender.collect()
+    settled = list(sender.collect())
     while not settled and clock.monotonic_seconds() < deadline:
         clock.wait(pause, SEND_AGAIN_SECONDS)
-        settled = sender.collect()
+        settled = list(sender.collect())
     settled = settled or sender.close()
     return all(outcome is Outcome.ACCEPTED for each in settled for outcome in each.outcomes)
 

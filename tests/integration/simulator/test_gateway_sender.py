@@ -1,7 +1,7 @@
 """The gateway sender against a real HTTP server that answers by a script."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
@@ -65,10 +65,16 @@ class ScriptedGateway:
 @pytest.fixture
 def gateway() -> Iterator[tuple[ScriptedGateway, str]]:
     script = ScriptedGateway()
-    route = Route("/v1/streams/trades/events", script.events, methods=["POST"])
+    with serving(script.events) as url:
+        yield script, url
+
+
+@contextmanager
+def serving(answer: Callable[[Request], Awaitable[Response]]) -> Iterator[str]:
+    route = Route("/v1/streams/trades/events", answer, methods=["POST"])
     port = free_ports(1)[0]
     with HttpServer(Starlette(routes=[route]), "127.0.0.1", port):
-        yield script, f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}"
 
 
 @contextmanager
@@ -131,6 +137,26 @@ def test_a_wrong_key_ends_the_run(gateway: tuple[ScriptedGateway, str]) -> None:
         sending.start(next(batches(5)))
         with pytest.raises(Refused, match="401"):
             all_settled(sending)
+
+
+def test_what_was_answered_before_the_run_ends_is_counted() -> None:
+    first, second = islice(batches(2), 2)
+
+    async def revoked_after_one(request: Request) -> Response:
+        is_first = first[0].value in await request.body()
+        return JSONResponse({}, 200 if is_first else 401)
+
+    settled: list[Settled] = []
+    with serving(revoked_after_one) as url, sender(url) as sending:
+        assert sending.start(first)
+        assert sending.start(second)
+        open_batches = sending._open  # noqa: SLF001 - only the test waits for both
+        wait_until(lambda: all(each.done() for each in open_batches), 30, "no answers")
+        with pytest.raises(Refused, match="401"):
+            settled.extend(sending.collect())
+        settled += sending.close()
+    outcomes = [outcome for each in settled for outcome in each.outcomes]
+    assert outcomes == [Outcome.ACCEPTED] * 2 + [Outcome.UNKNOWN] * 2
 
 
 def test_lines_are_what_the_history_says(gateway: tuple[ScriptedGateway, str]) -> None:

@@ -51,10 +51,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _report(text: str) -> Path:
-    """Read where a report goes; a run of hours is not to end with a folder that is not there."""
+    """Read where a report goes; a run of hours is not to end with a place for none."""
     file = Path(text)
     if not file.parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {file.parent}")
+    if file.is_dir():
+        raise argparse.ArgumentTypeError(f"{file} is a folder")
     return file
 
 

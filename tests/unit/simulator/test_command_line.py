@@ -50,6 +50,7 @@ def test_the_largest_rate_has_two_spellings(rate: str) -> None:
         (["--purchases-per-request", "0"], "needs at least one purchase"),
         (["--run-id", "A B"], "run-id"),
         (["--report", "nowhere/run.json"], "there is no folder nowhere"),
+        (["--report", "."], ". is a folder"),
     ],
 )
 def test_a_bad_dial_is_named(

@@ -28,18 +28,22 @@ _aldebaran() {{
 }}
 complete -o default -F _aldebaran aldebaran
 """
-_CASE: Final = '    "{path}"{any}) COMPREPLY=($(compgen -W "{words}" -- "$current"));;'
+_CASE: Final = '    {typed}) COMPREPLY=($(compgen -W "{words}" -- "$current"));;'
 
 
 def script(parser: argparse.ArgumentParser, command: str, shell: Shell) -> str:
     """Return the script; `command` is the Python that runs us."""
     cases = sorted(_cases(parser, ()), key=lambda case: -len(case[0]))
     lines = [
-        _CASE.format(path=" ".join(path), any="*" if path else "", words=" ".join(words))
-        for path, words in cases
+        _CASE.format(typed=_typed(" ".join(path)), words=" ".join(words)) for path, words in cases
     ]
     told = {"shell": shell, "before": _BEFORE[shell], "command": shlex.quote(command)}
     return _SCRIPT.format(**told, cases="\n".join(lines))
+
+
+def _typed(path: str) -> str:
+    """Return the pattern of what begins with these words; `trace` is no beginning of `traces`."""
+    return f'"{path}"|"{path} "*' if path else '""'
 
 
 def _cases(

@@ -229,6 +229,7 @@ def test_the_shell_completes_what_the_parser_knows(
     assert {"alerts", "why", "silence", "send-test", "watch"} <= completed('""')
     assert completed("alerts t") == {"tail"}
     assert completed("silence add --wat") == {"--watch"}
+    assert completed("traces --") == {"--help"}
 
 
 def test_a_watch_is_checked(tmp_path: Path) -> None:

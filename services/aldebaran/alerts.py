@@ -13,6 +13,7 @@ from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.web.client import ApiClient, in_path
+from services.contracts.ids import ID_LENGTH
 
 TAIL_SECONDS: Final = 1.0
 TAIL_ROWS: Final = 100
@@ -37,7 +38,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     why.add_argument("alert", help="its id, or the first 8 characters")
     why.add_argument("--json", action="store_true")
     ack = commands.add_parser("ack", help="take an alert in hand")
-    ack.add_argument("alert", help="its id")
+    ack.add_argument("alert", help="its id, or the first 8 characters")
     ack.add_argument("--note", default="", help="kept with your name")
 
 
@@ -135,8 +136,15 @@ def why(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
 
 def acknowledge(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Take an alert in hand."""
-    body = {"note": chosen.note}
-    told = client.ask("POST", f"/v1/alerts/{in_path(chosen.alert)}/acknowledge", body)
+    body, alert_id = {"note": chosen.note}, _whole_id(chosen.alert.strip(), client)
+    told = client.ask("POST", f"/v1/alerts/{in_path(alert_id)}/acknowledge", body)
     first = "yours" if told["new"] else "noted before"
     out.write(f"{first}; first was {told['first']}\n")
     return 0
+
+
+def _whole_id(begin: str, client: ApiClient) -> str:
+    """Return the id of the one alert that begins so; the console refuses several, or none."""
+    if len(begin) >= ID_LENGTH:
+        return begin
+    return str(client.ask("GET", f"/v1/why/{in_path(begin)}")["alert_id"])

@@ -83,7 +83,7 @@ def test_alerts_are_listed_and_explained(run: Run, ledger_url: str) -> None:
     with pytest.raises(Refused, match=f"{'e' * 32} was set aside"):
         run("why", "e" * 32)
     assert run("ack", made[0], "--note", "mine") == "yours; first was ann\n"
-    assert run("ack", made[0]) == "noted before; first was ann\n"
+    assert run("ack", made[0][:8]) == "noted before; first was ann\n"
 
 
 def test_a_doubt_is_resolved(run: Run, ledger_url: str) -> None:

@@ -23,11 +23,11 @@ from services.simulator.inbox.spool import read_until
 from services.simulator.inbox.switchboard import Switchboard
 from services.simulator.inbox.web import WebServer
 
-_HELP: Final = """Keeps mails under $ALDEBARAN_HOME/mail and every arrival, webhooks whole, in
-$ALDEBARAN_HOME/inbox/received.jsonl; prints one line per message. Ports: ALDEBARAN_INBOX_SMTP_PORT
-(18025), ALDEBARAN_INBOX_HOOK_PORT (18090: POST /hook, and the other providers),
-ALDEBARAN_HTTP_PORT (18089: /healthz/live, /healthz/ready, /metrics, /received with exact counts
-per delivery id, /dials). Faults at start:
+_HELP: Final = """Keeps the newest 10,000 mails under $ALDEBARAN_HOME/mail and every arrival,
+webhooks whole, in $ALDEBARAN_HOME/inbox/received.jsonl (256 MiB, then one older file); prints one
+line per message. Ports: ALDEBARAN_INBOX_SMTP_PORT (18025), ALDEBARAN_INBOX_HOOK_PORT (18090: POST
+/hook, and the other providers), ALDEBARAN_HTTP_PORT (18089: /healthz/live, /healthz/ready,
+/metrics, /received with exact counts per delivery id, /dials). Faults at start:
 ALDEBARAN_INBOX_DIALS='{"mail": {"accept_then_drop_share": 1}}'; later: POST the same to /dials."""
 
 

@@ -1,7 +1,6 @@
-"""The mail server: real SMTP by aiosmtpd, every accepted message a file in a Maildir."""
+"""The mail server: real SMTP by aiosmtpd, every message that is kept among the mails."""
 
 import asyncio
-import mailbox
 import socket
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -13,6 +12,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from services.backbone.errors import Refused, Transient
 from services.simulator.inbox.faults import Verdict
+from services.simulator.inbox.mails import Mails
 from services.simulator.inbox.received import Arrival
 from services.simulator.inbox.switchboard import Switchboard
 
@@ -27,8 +27,7 @@ class MailHandler:
 
     def __init__(self, switchboard: Switchboard, maildir: Path) -> None:
         self._switchboard = switchboard
-        maildir.parent.mkdir(parents=True, exist_ok=True)
-        self._maildir = mailbox.Maildir(maildir, factory=None, create=True)
+        self._mails = Mails(maildir)
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
         """Keep, refuse, or keep and drop the connection, as the dials say."""
@@ -54,7 +53,7 @@ class MailHandler:
             delivery_id=delivery_id_of(message),
             verdict=verdict,
             at_ms=self._switchboard.clock.now_ms(),
-            place=self._maildir.add(raw) if kept else "",
+            place=self._mails.add(raw) if kept else "",
         )
         subject = str(message.get("subject", ""))
         self._switchboard.took(arrival, f"{', '.join(recipients)}: {subject}")

@@ -1,4 +1,7 @@
-"""Exact counts of what arrived, per delivery id, kept in a journal that survives a restart."""
+"""Exact counts of what arrived, per delivery id, kept in a journal that survives a restart.
+
+A journal that has become long is set aside as `received.jsonl.1`, in the place of the one before.
+"""
 
 import threading
 from collections import Counter
@@ -12,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from services.simulator.inbox.faults import Verdict
 
 IDS_LIMIT: Final = 1_000_000
+JOURNAL_LIMIT_BYTES: Final = 256 * 1024 * 1024
 
 Way = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
 """The name of one way in: mail, or a provider's."""
@@ -46,10 +50,17 @@ class WayCounts(BaseModel):
 
 
 class Received:
-    """The counts; safe to use from any thread once they are open."""
+    """The counts; safe to use from any thread once they are open.
 
-    def __init__(self, journal: Path, ways: Iterable[str]) -> None:
+    A restart counts what both journals have: the newest, and at least `limit_bytes` of it.
+    """
+
+    def __init__(
+        self, journal: Path, ways: Iterable[str], limit_bytes: int = JOURNAL_LIMIT_BYTES
+    ) -> None:
         self._journal = journal
+        self._aside = journal.with_name(f"{journal.name}.1")
+        self._limit_bytes = limit_bytes
         self._lock = threading.Lock()
         self._verdicts: Counter[tuple[str, Verdict]] = Counter()
         self._ids: dict[str, Counter[str]] = {way: Counter() for way in ways}
@@ -64,6 +75,7 @@ class Received:
     def open(self) -> None:
         """Count what came before, which may be much, and be ready for more."""
         self._journal.parent.mkdir(parents=True, exist_ok=True)
+        self._replay(self._aside)
         self._replay(self._journal)
         self._file = self._journal.open("ab")
 
@@ -75,6 +87,8 @@ class Received:
             self._file.write(line)
             self._file.flush()
             self._count(arrival)
+            if self._file.tell() >= self._limit_bytes:
+                self._begin_anew(self._file)
 
     def counts(self) -> dict[str, WayCounts]:
         """Return the counts of every way in."""
@@ -85,6 +99,11 @@ class Received:
         """Close the journal."""
         if self._file is not None:
             self._file.close()
+
+    def _begin_anew(self, full: BinaryIO) -> None:
+        full.close()
+        self._journal.replace(self._aside)
+        self._file = self._journal.open("ab")
 
     def _way(self, way: str) -> WayCounts:
         ids = self._ids[way]

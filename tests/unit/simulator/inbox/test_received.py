@@ -58,6 +58,22 @@ def test_a_half_written_last_line_was_never_answered_and_does_not_count(tmp_path
     assert journal.read_bytes() == whole
 
 
+def test_the_newest_are_kept_and_counted_again_after_a_restart(tmp_path: Path) -> None:
+    journal, line = tmp_path / "received.jsonl", arrival("mail", "0", Verdict.ACCEPTED)
+    limit = 3 * (len(line.model_dump_json()) + 1)
+    received = Received(journal, ["mail"], limit)
+    received.open()
+    for number in range(8):
+        received.add(arrival("mail", str(number), Verdict.ACCEPTED))
+    received.close()
+    assert len(received.counts()["mail"].ids) == 8
+    assert sum(each.stat().st_size for each in tmp_path.iterdir()) <= 2 * limit
+    again = Received(journal, ["mail"], limit)
+    again.open()
+    again.close()
+    assert again.counts()["mail"].ids == dict.fromkeys("34567", 1)
+
+
 def test_dials_are_turned_one_by_one() -> None:
     dials = turned(untouched(), {"hook": {"refuse_share": 1, "refuse_status": 429}})
     dials = turned(dials, {"hook": {"retry_after_seconds": 2}, "mail": {"delay_seconds": 1}})

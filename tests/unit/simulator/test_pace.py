@@ -1,7 +1,7 @@
 """The pace as arithmetic, and whole runs against a slow target, by a clock moved by hand."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 import pytest
@@ -50,11 +50,11 @@ class SlowTarget:
         self._open.append((next(self._asked), batch))
         return True
 
-    def collect(self) -> list[Settled]:
+    def collect(self) -> Iterator[Settled]:
         now = next(self._asked)
         ripe = [batch for at, batch in self._open if now - at >= self._patience]
         self._open = [(at, batch) for at, batch in self._open if now - at < self._patience]
-        return [Settled(batch, [Outcome.ACCEPTED] * len(batch)) for batch in ripe]
+        yield from (Settled(batch, [Outcome.ACCEPTED] * len(batch)) for batch in ripe)
 
     def retried(self) -> int:
         return 0

@@ -31,7 +31,8 @@ def test_it_reads_what_comes_after_it_began_and_nothing_before(kafka_bootstrap: 
         return [Outgoing(DELIVERY_EVENTS, alert_id, told), found]
 
     seen = Trial(order)
-    producer.write(found_and_told(before))
+    # More than is read on the way to the beginning.
+    producer.write(found_and_told(before) * 5 * trial.BATCH_LIMIT)
     with trial.listening(settings, clock, order) as consumer:
         producer.write(found_and_told(ours))
         trial.watch(consumer, settings, clock, seen)

@@ -42,7 +42,8 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m tests.bench.sizing", description=__doc__)
     for name, field in Demand.model_fields.items():
-        default = "" if field.is_required() else f" ({field.default})"
+        fixed = not field.is_required() and field.default is not None
+        default = f" ({field.default})" if fixed else ""
         parser.add_argument(f"--{name.replace('_', '-')}", help=f"{field.description}{default}")
     parser.add_argument("--prices", type=Path, default=PRICES_FILE, help="a file of your prices")
     parser.add_argument("--figures", type=Path, default=FIGURES_FILE, help="a file of your figures")

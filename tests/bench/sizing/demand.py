@@ -23,9 +23,21 @@ class Demand(BaseModel):
         float, Field(gt=0, le=24 * 365, description="how long streams keep events")
     ] = 168.0
     replication: Annotated[int, Field(ge=1, le=5, description="copies of each event")] = 3
+    opens_share: Annotated[
+        float, Field(ge=0, le=1, description="share of events that open a book (a key with state)")
+    ] = 0.2
+    book_hours: Annotated[
+        float, Field(gt=0, le=24 * 365, description="how long a watch keeps a book")
+    ] = 25.0
     open_books: Annotated[
-        int, Field(ge=0, le=10**10, description="books (keys with state) open at once")
-    ] = 1_000_000
+        int | None,
+        Field(
+            ge=0,
+            le=10**11,
+            description="books open at once; without it rate x mean_share x opens_share x "
+            "book_hours",
+        ),
+    ] = None
     archive_days: Annotated[int, Field(ge=0, le=3650, description="days of Parquet; 0: none")] = 365
     ledger_days: Annotated[int, Field(ge=1, le=3650, description="days that alerts are kept")] = 400
     auditors: Annotated[
@@ -34,6 +46,14 @@ class Demand(BaseModel):
     busy_share: Annotated[
         float, Field(gt=0, le=0.9, description="how busy cores may be at the peak")
     ] = 0.5
+
+    @property
+    def books(self) -> int:
+        """Books open at once: as many as asked for, or as the mean rate opens in their time."""
+        if self.open_books is not None:
+            return self.open_books
+        opened = self.rate * self.mean_share * self.opens_share
+        return round(opened * self.book_hours * 3600)
 
     @model_validator(mode="after")
     def _no_more_alerts_than_events(self) -> Self:

@@ -48,7 +48,9 @@ class Figures:
     archivist_cpu_us: Figure
     alert_cpu_us: Figure
     delivery_cpu_us: Figure
-    book_bytes: Figure
+    book_memory_bytes: Figure
+    book_disk_bytes: Figure
+    measured_books: Figure
     auditor_base_mebibytes: Figure
     services_mebibytes: Figure
     alert_row_bytes: Figure
@@ -110,11 +112,16 @@ def _taken_in(read: Named, report: Mapping[str, Any], name: str) -> Named:
 
 
 def _opened(read: Named, report: Mapping[str, Any], name: str) -> Named:
-    """Return what a book takes, in memory or on disk, whichever is more."""
+    """Return what a book takes in memory and on disk, and how many were open at most."""
     books = [each["books"] for each in report.get("books", [])]
     if len(books) < 2:
         return {}
-    values = {"book_bytes": max(report["bytes_per_open_book"].values())}
+    each = report["bytes_per_open_book"]
+    values = {
+        "book_memory_bytes": each["memory"],
+        "book_disk_bytes": each["disk"],
+        "measured_books": max(books),
+    }
     return _measured(read, values, f"docs/reports/{name}, {min(books):,} and {max(books):,} books")
 
 

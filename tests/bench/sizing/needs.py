@@ -21,8 +21,8 @@ BROKER_WRITE_BYTES: Final = 150e6
 BROKER_HEAP_MIB: Final = 4096
 PAGE_CACHE_SECONDS: Final = 60
 """Readers that are so far behind still read from memory."""
-JVM_PER_STATE_BYTE: Final = 2.0
-"""Memory for each byte of state: itself, and RocksDB's caches and copies."""
+STATE_ON_DISK: Final = 3
+"""Times the checkpoint that was measured: itself, RocksDB's own files, and room to merge them."""
 POSTGRES_MIB: Final = 4096
 
 
@@ -71,7 +71,7 @@ def needs(demand: Demand, figures: Figures) -> Needs:
         partitions=partitions,
         brokers=brokers,
         broker_disk_gigabytes=disk / GB,
-        state_disk_gigabytes=3 * state_bytes(demand, figures) / DISK_FULL_SHARE / GB,
+        state_disk_gigabytes=state_disk_bytes(demand, figures) / DISK_FULL_SHARE / GB,
         ledger_disk_gigabytes=ledger_bytes(demand, figures) / DISK_FULL_SHARE / GB,
         archive_gigabytes=archive_bytes(demand, figures) / GB,
         memory_gibibytes=memory(demand, figures, brokers),
@@ -108,9 +108,9 @@ def broker_disk_bytes(demand: Demand) -> float:
     return mean * demand.retention_hours * 3600 * demand.replication / DISK_FULL_SHARE
 
 
-def state_bytes(demand: Demand, figures: Figures) -> float:
-    """Return the bytes of state of all auditors together."""
-    return demand.open_books * figures.book_bytes.value * demand.auditors
+def state_disk_bytes(demand: Demand, figures: Figures) -> float:
+    """Return the bytes of state on the disks of all auditors together."""
+    return STATE_ON_DISK * demand.books * figures.book_disk_bytes.value * demand.auditors
 
 
 def ledger_bytes(demand: Demand, figures: Figures) -> float:
@@ -129,10 +129,11 @@ def archive_bytes(demand: Demand, figures: Figures) -> float:
 def memory(demand: Demand, figures: Figures, brokers: int) -> dict[str, float]:
     """Return GiB of memory of each component."""
     cached = demand.rate * demand.event_bytes * demand.replication * PAGE_CACHE_SECONDS
-    held = state_bytes(demand, figures) * JVM_PER_STATE_BYTE
+    auditor = figures.auditor_base_mebibytes.value
+    auditor += demand.books * figures.book_memory_bytes.value / MIB
     mebibytes = {
         "brokers": brokers * BROKER_HEAP_MIB + cached / MIB,
-        "auditors": demand.auditors * figures.auditor_base_mebibytes.value + held / MIB,
+        "auditors": demand.auditors * auditor,
         "archivist": figures.auditor_base_mebibytes.value,
         "services": figures.services_mebibytes.value,
         "ledger": float(POSTGRES_MIB),

@@ -1,6 +1,6 @@
 """The answer as lines that people read: needs, costs, and every assumption."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tests.bench.sizing.cost import Cost
 from tests.bench.sizing.demand import Demand
@@ -16,7 +16,7 @@ def lines(
     yield f"Sizing for {demand.rate:,.0f} events a second"
     yield from _needed(found)
     yield from _costs(costs)
-    yield from _warnings(demand)
+    yield from _warnings(demand, figures)
     yield from _assumed(demand, figures)
     yield from _prices(prices)
 
@@ -53,20 +53,31 @@ def _costs(costs: dict[str, Cost]) -> Iterator[str]:
         yield f"  {'all':<30}{cost.total:>12,.0f}"
 
 
-def _warnings(demand: Demand) -> Iterator[str]:
+def _warnings(demand: Demand, figures: Figures) -> Iterator[str]:
     said = []
     if demand.auditors == 1:
         said.append("one auditor: while it restarts, alerts wait")
     if demand.replication < 3:
         said.append(f"{demand.replication} copies: a lost broker may lose or stop events; take 3")
+    if demand.books > figures.measured_books.value:
+        said += _beyond_measured(demand, figures)
     if said:
         yield "\nMind"
         yield from (f"  {each}" for each in said)
 
 
+def _beyond_measured(demand: Demand, figures: Figures) -> Sequence[str]:
+    return (
+        f"{demand.books:,} books open at once: {figures.measured_books.value:,.0f} were measured.",
+        "  The auditors' memory goes on in proportion here, but RocksDB takes no more than",
+        "  ALDEBARAN_AUDITOR_STATE_MEMORY_MEBIBYTES: where that is not raised, it reads what it",
+        "  cannot hold from the disk, and gets slower. The disk grows with each book in any case",
+    )
+
+
 def _assumed(demand: Demand, figures: Figures) -> Iterator[str]:
     yield "\nAsked for (options change it)"
-    for name, value in demand.model_dump().items():
+    for name, value in (demand.model_dump() | {"open_books": demand.books}).items():
         yield f"  {name:<22}{value:>14,}"
     yield "\nFigures (a core is one of the two of the measuring machine; AWS: one vCPU)"
     for name, figure in figures.items():

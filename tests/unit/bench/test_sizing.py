@@ -28,7 +28,9 @@ DEMANDS = st.builds(
     deliveries_per_alert=st.floats(0, 20),
     retention_hours=st.floats(1, 2000),
     replication=st.integers(1, 5),
-    open_books=st.integers(0, 10**9),
+    opens_share=st.floats(0, 1),
+    book_hours=st.floats(0.1, 1000),
+    open_books=st.none() | st.integers(0, 10**9),
     archive_days=st.integers(0, 1000),
     ledger_days=st.integers(1, 1000),
     auditors=st.integers(1, 2),
@@ -42,6 +44,8 @@ MORE = {
     "deliveries_per_alert": 2,
     "retention_hours": 2,
     "replication": 2,
+    "opens_share": 2,
+    "book_hours": 2,
     "open_books": 2,
     "archive_days": 2,
     "ledger_days": 2,
@@ -58,6 +62,8 @@ def dollars(demand: Demand) -> list[float]:
 def with_more(demand: Demand, name: str) -> Demand | None:
     """Return the demand with one thing harder to do, or None where that is beyond its limits."""
     asked = demand.model_dump()
+    if asked[name] is None:
+        return None
     asked[name] = type(asked[name])(asked[name] * MORE[name])
     try:
         return Demand.model_validate(asked)
@@ -106,6 +112,25 @@ def test_units_hold() -> None:
     assert found.brokers >= 3
 
 
+def test_books_grow_with_the_rate() -> None:
+    slow, fast = Demand(rate=10_000), Demand(rate=250_000)
+    assert (slow.books, fast.books) == (54_000_000, 1_350_000_000)
+    assert Demand(rate=10_000, open_books=7).books == 7
+    one, other = needs(slow, FIGURES), needs(fast, FIGURES)
+    grown = fast.books - slow.books
+    assert other.state_disk_gigabytes == pytest.approx(25 * one.state_disk_gigabytes)
+    auditors = other.memory_gibibytes["auditors"] - one.memory_gibibytes["auditors"]
+    assert auditors * 2**30 == pytest.approx(2 * grown * FIGURES.book_memory_bytes.value)
+
+
+@pytest.mark.parametrize(("rate", "beyond"), [("1000", False), ("10000", True)])
+def test_more_books_than_were_measured_are_told(
+    rate: str, beyond: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--rate", rate]) == 0
+    assert ("54,000,000 books open at once" in capsys.readouterr().out) is beyond
+
+
 @given(st.floats(0.1, 5000), st.floats(0.1, 50_000), st.floats(0.1, 1e6), st.integers(1, 20))
 def test_the_machines_carry_the_load(
     cores: float, memory: float, network: float, fewest: int
@@ -141,7 +166,9 @@ def test_the_newest_figure_of_the_bench_is_used(tmp_path: Path) -> None:
     assert read_figures(bench=bench).broker_write_cpu_us.value == 2.5
     opened = {"books": [{"books": 10}, {"books": 1000}]}
     bench.write_text(json.dumps(opened | {"bytes_per_open_book": {"memory": 33, "disk": 50}}))
-    assert read_figures(bench=bench).book_bytes.value == 50
+    found = read_figures(bench=bench)
+    assert (found.book_memory_bytes.value, found.book_disk_bytes.value) == (33, 50)
+    assert found.measured_books.value == 1000
     bench.write_text("no json")
     assert read_figures(bench=bench).rule_cpu_us.value == 11.0
 
@@ -197,11 +224,11 @@ def test_nonsense_is_refused_with_a_reason(
 
 def test_a_damaged_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     figures = yaml.safe_load(FIGURES_FILE.read_text())
-    del figures["book_bytes"]
+    del figures["book_disk_bytes"]
     damaged = tmp_path / "figures.yaml"
     damaged.write_text(yaml.safe_dump(figures))
     assert main(["--rate", "100", "--figures", str(damaged)]) == EXIT_USAGE
-    assert "book_bytes" in capsys.readouterr().err
+    assert "book_disk_bytes" in capsys.readouterr().err
 
 
 def test_the_report_prints_needs_costs_and_assumptions(

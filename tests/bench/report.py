@@ -1,8 +1,8 @@
 """The bench's result: bench.json for programs, bench.md for people.
 
 Each section is measured by itself, and stays as it was until it is measured again; `measured` says
-when, under which load, by which command. Compare rows of one section only. The figures for
-reckoning a machine's size (`per_core`, `bytes_per_open_book`) are described in capacity.py.
+when, under which load, by which command. Compare rows of one section only. What an open book takes
+(`bytes_per_open_book`) is described in capacity.py.
 """
 
 import json
@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.bench import facts
 from tests.bench.books import BooksRow
-from tests.bench.capacity import bytes_per_open_book, per_core
+from tests.bench.capacity import bytes_per_open_book
 from tests.bench.capacity_lines import books_lines, gateway_lines, slope_lines
 from tests.bench.delivering.claims import ClaimsRow
 from tests.bench.delivering.first_byte import FirstByteRow
@@ -53,7 +53,6 @@ class Report:
     slope: list[DrainRow] = field(default_factory=list)
     books: list[BooksRow] = field(default_factory=list)
     gateway: list[GatewayRow] = field(default_factory=list)
-    per_core: dict[str, int] = field(default_factory=dict)
     bytes_per_open_book: dict[str, int] = field(default_factory=dict)
     ratios: dict[str, list[Ratio]] = field(default_factory=dict)
     skipped: dict[str, list[Skipped]] = field(default_factory=dict)
@@ -71,7 +70,6 @@ class Report:
     def write(self, folder: Path) -> Path:
         """Write bench.json and bench.md; return the latter."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.per_core = per_core(self.drain, self.gateway)
         self.bytes_per_open_book = bytes_per_open_book(self.books)
         (folder / "bench.json").write_text(json.dumps(asdict(self), indent=1) + "\n")
         table = folder / "bench.md"

@@ -10,6 +10,8 @@ from typing import Any, Final
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from tests.bench.facts import machine_line
+
 ROOT: Final = Path(__file__).parents[3]
 FIGURES_FILE: Final = Path(__file__).with_name("figures.yaml")
 BENCH_FILE: Final = ROOT / "docs" / "reports" / "bench.json"
@@ -32,6 +34,8 @@ class Figure(BaseModel):
     value: float = Field(gt=0)
     unit: str
     origin: str = Field(alias="from", pattern=r"^(measured: .+|assumed.*)$")
+    machine: str = ""
+    """Where it was measured, if its report says so."""
 
 
 Named = dict[str, Figure]
@@ -61,6 +65,14 @@ class Figures:
         """Return every figure by its name."""
         return ((each.name, getattr(self, each.name)) for each in fields(self))
 
+    def machines(self) -> dict[str, list[str]]:
+        """Return the machines that are named, each with the figures that are from it."""
+        found: dict[str, list[str]] = {}
+        for name, figure in self.items():
+            if figure.machine:
+                found.setdefault(figure.machine, []).append(name)
+        return found
+
 
 def read_figures(
     file: Path = FIGURES_FILE, bench: Path = BENCH_FILE, parts: Path = PARTS_FILE
@@ -85,16 +97,19 @@ def of_bench(read: Named, bench: Path) -> Named:
 
 
 def _drained(read: Named, report: Mapping[str, Any], name: str) -> Named:
-    rows = [each for each in report.get("drain", []) if _is_rule(each)]
-    if not rows:
+    """Return what the largest backlogs cost: a small one is over before an engine is warm."""
+    found = [each for each in report.get("drain", []) if _is_rule(each)]
+    if not found:
         return {}
+    most = max(each["events"] for each in found)
+    rows = [each for each in found if each["events"] == most]
     visits = "once" if len(rows) == 1 else f"{len(rows)} times, the median"
     values = {
         "rule_cpu_us": _median(rows, "cpu_us_per_event"),
         "broker_read_cpu_us": _median(rows, "broker_cpu_us_per_event"),
     }
-    origin = f"docs/reports/{name}, draining {rows[0]['events']:,} events {visits}"
-    return _measured(read, values, origin)
+    origin = f"docs/reports/{name}, draining {most:,} events {visits}"
+    return _measured(read, values, origin, _machine(report, "drain"))
 
 
 def _taken_in(read: Named, report: Mapping[str, Any], name: str) -> Named:
@@ -108,7 +123,7 @@ def _taken_in(read: Named, report: Mapping[str, Any], name: str) -> Named:
         "broker_write_cpu_us": row.get("broker_cpu_us_per_event", 0.0),
     }
     origin = f"docs/reports/{name}, {row['events_per_request']} events a request"
-    return _measured(read, values, origin)
+    return _measured(read, values, origin, _machine(report, "gateway"))
 
 
 def _opened(read: Named, report: Mapping[str, Any], name: str) -> Named:
@@ -122,7 +137,8 @@ def _opened(read: Named, report: Mapping[str, Any], name: str) -> Named:
         "book_disk_bytes": each["disk"],
         "measured_books": max(books),
     }
-    return _measured(read, values, f"docs/reports/{name}, {min(books):,} and {max(books):,} books")
+    origin = f"docs/reports/{name}, {min(books):,} and {max(books):,} books"
+    return _measured(read, values, origin, _machine(report, "books"))
 
 
 def of_parts(read: Named, parts: Path) -> Named:
@@ -141,7 +157,7 @@ def of_parts(read: Named, parts: Path) -> Named:
         "services_mebibytes": sum(memory[each] for each in SERVICES),
     }
     origin = f"docs/reports/{parts.name}, the whole system on {found['cores']} cores"
-    return _measured(read, values, origin)
+    return _measured(read, values, origin, _told(found.get("machine", "")))
 
 
 def _report(file: Path) -> Mapping[str, Any]:
@@ -152,15 +168,31 @@ def _report(file: Path) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def _machine(report: Mapping[str, Any], section: str) -> str:
+    """Return the machine on which a section was measured, if the report says it."""
+    how: Mapping[str, str] = report.get("measured", {}).get(section, {})
+    whole = report.get("machine")
+    return _told(how.get("machine", machine_line(whole) if whole else ""))
+
+
+def _told(line: str) -> str:
+    return line.removeprefix("Machine: ").rstrip(".")
+
+
 def _median(rows: Sequence[Mapping[str, Any]], key: str) -> float:
     return statistics.median(float(row.get(key, 0)) for row in rows)
 
 
-def _measured(read: Named, values: Mapping[str, float], where: str) -> Named:
+def _measured(read: Named, values: Mapping[str, float], where: str, machine: str) -> Named:
     """Return the values that were measured at all, each in its figure's unit."""
     return {
         name: Figure.model_validate(
-            {"value": round(value, 1), "unit": read[name].unit, "from": f"measured: {where}"}
+            {
+                "value": round(value, 1),
+                "unit": read[name].unit,
+                "from": f"measured: {where}",
+                "machine": machine,
+            }
         )
         for name, value in values.items()
         if value > 0
@@ -168,4 +200,6 @@ def _measured(read: Named, values: Mapping[str, float], where: str) -> Named:
 
 
 def _is_rule(row: Mapping[str, Any]) -> bool:
-    return row.get("watch") == RULE and row.get("engine", "") in OWN_ENGINES
+    """Tell whether a row is of one auditor, and of one that found what the rule says."""
+    ours = row.get("watch") == RULE and row.get("engine", "") in OWN_ENGINES
+    return ours and row.get("agrees") is True

@@ -20,6 +20,7 @@ from services.machine.waiting import now_seconds
 from services.simulator.report import Report
 from tests.acceptance.counts import reconcile
 from tests.acceptance.system import CHANNELS, System
+from tests.bench.facts import machine_line
 from tests.bench.sizing.figures import PARTS_FILE
 
 PARTS: Final[Mapping[str, str]] = {
@@ -54,6 +55,7 @@ class Parts:
     memory_mebibytes: dict[str, float]
     cores: int
     load_average: float
+    machine: str
 
 
 def part_of(command: str) -> str:
@@ -152,6 +154,7 @@ def measure(system: System) -> Parts:
         memory_mebibytes=memory(system),
         cores=os.cpu_count() or 1,
         load_average=round(os.getloadavg()[0], 1),
+        machine=machine_line(),
     )
 
 

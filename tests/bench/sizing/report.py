@@ -61,6 +61,8 @@ def _warnings(demand: Demand, figures: Figures) -> Iterator[str]:
         said.append(f"{demand.replication} copies: a lost broker may lose or stop events; take 3")
     if demand.books > figures.measured_books.value:
         said += _beyond_measured(demand, figures)
+    if len(figures.machines()) > 1:
+        said += _several_machines(figures)
     if said:
         yield "\nMind"
         yield from (f"  {each}" for each in said)
@@ -75,13 +77,20 @@ def _beyond_measured(demand: Demand, figures: Figures) -> Sequence[str]:
     )
 
 
+def _several_machines(figures: Figures) -> Iterator[str]:
+    yield "the figures are of several machines, which are not as fast as each other:"
+    for machine, names in figures.machines().items():
+        yield f"  {', '.join(names)}: {machine}"
+
+
 def _assumed(demand: Demand, figures: Figures) -> Iterator[str]:
     yield "\nAsked for (options change it)"
     for name, value in (demand.model_dump() | {"open_books": demand.books}).items():
         yield f"  {name:<22}{value:>14,}"
     yield "\nFigures (a core is one of the two of the measuring machine; AWS: one vCPU)"
     for name, figure in figures.items():
-        yield f"  {name:<24}{figure.value:>10,.1f} {figure.unit}; {figure.origin}"
+        on = f"; on {figure.machine}" if figure.machine else ""
+        yield f"  {name:<24}{figure.value:>10,.1f} {figure.unit}; {figure.origin}{on}"
     yield f"  disks are filled to {DISK_FULL_SHARE:.0%}; cost grows in proportion to the rate"
     yield "  not measured: more than two cores; test your own rate before you rely on this"
 

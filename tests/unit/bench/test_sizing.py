@@ -16,6 +16,7 @@ from tests.bench.sizing.demand import Demand
 from tests.bench.sizing.figures import FIGURES_FILE, read_figures
 from tests.bench.sizing.needs import needs
 from tests.bench.sizing.prices import PRICES_FILE, read_prices
+from tests.bench.sizing.report import lines
 
 FIGURES = read_figures()
 PRICES = read_prices()
@@ -144,10 +145,13 @@ def test_the_machines_carry_the_load(
 
 def test_the_newest_figure_of_the_bench_is_used(tmp_path: Path) -> None:
     bench = tmp_path / "bench.json"
+    row = {"engine": "single", "watch": "over-purchase", "agrees": True, "events": 5}
     rows: list[dict[str, Any]] = [
-        {"engine": "flink", "watch": "over-purchase", "cpu_us_per_event": 1.0, "events": 5},
-        {"engine": "single", "watch": "parse", "cpu_us_per_event": 2.0, "events": 5},
-        {"engine": "single", "watch": "over-purchase", "cpu_us_per_event": 17.5, "events": 5},
+        row | {"engine": "flink", "cpu_us_per_event": 1.0},
+        row | {"watch": "parse", "agrees": None, "cpu_us_per_event": 2.0},
+        row | {"agrees": False, "cpu_us_per_event": 3.0},
+        row | {"events": 4, "cpu_us_per_event": 4.0},
+        row | {"cpu_us_per_event": 17.5},
     ]
     bench.write_text(json.dumps({"drain": rows}))
     assert read_figures(bench=bench).rule_cpu_us.value == 17.5
@@ -171,6 +175,28 @@ def test_the_newest_figure_of_the_bench_is_used(tmp_path: Path) -> None:
     assert found.measured_books.value == 1000
     bench.write_text("no json")
     assert read_figures(bench=bench).rule_cpu_us.value == 11.0
+
+
+def test_figures_of_several_machines_are_told(tmp_path: Path) -> None:
+    row = {"engine": "single", "watch": "over-purchase", "agrees": True, "events": 5}
+    report = {
+        "drain": [row | {"cpu_us_per_event": 5.0, "broker_cpu_us_per_event": 1.0}],
+        "gateway": [{"events_per_request": 200, "events_per_core_second": 50_000}],
+        "measured": {"drain": {"machine": "Machine: cores 96."}, "gateway": {}},
+        "machine": {"cores": "2"},
+    }
+    bench = tmp_path / "bench.json"
+    bench.write_text(json.dumps(report))
+    figures = read_figures(bench=bench, parts=tmp_path / "none")
+    assert figures.machines() == {
+        "cores 96": ["rule_cpu_us", "broker_read_cpu_us"],
+        "cores 2": ["gateway_cpu_us"],
+    }
+    demand = Demand(rate=100)
+    told = "\n".join(lines(demand, figures, needs(demand, figures), {}, PRICES))
+    assert "rule_cpu_us, broker_read_cpu_us: cores 96\n" in told.partition("Mind")[2]
+    one = replace(figures, gateway_cpu_us=figures.rule_cpu_us)
+    assert "Mind" not in "\n".join(lines(demand, one, needs(demand, one), {}, PRICES))
 
 
 def test_figures_of_the_whole_system_take_the_place_of_what_was_assumed(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ class Figure(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
-    value: float = Field(gt=0)
+    value: float = Field(gt=0, allow_inf_nan=False)
     unit: str
     origin: str = Field(alias="from", pattern=r"^(measured: .+|assumed.*)$")
     machine: str = ""

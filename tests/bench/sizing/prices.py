@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 PRICES_FILE: Final = Path(__file__).with_name("prices.yaml")
 
-Amount = Annotated[float, Field(gt=0)]
+Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class _Read(BaseModel):

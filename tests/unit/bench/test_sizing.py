@@ -257,6 +257,24 @@ def test_a_damaged_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "book_disk_bytes" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("option", "file", "number"),
+    [
+        ("--figures", FIGURES_FILE, "value: 11.0"),
+        ("--prices", PRICES_FILE, "per_hour: 0.0816"),
+        ("--prices", PRICES_FILE, "value: 0.08"),
+    ],
+)
+def test_an_endless_number_is_refused(
+    option: str, file: Path, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, name = file.read_text(), number.partition(":")[0]
+    damaged = tmp_path / file.name
+    damaged.write_text(text.replace(number, f"{name}: .inf", 1))
+    assert main(["--rate", "100", option, str(damaged)]) == EXIT_USAGE
+    assert "finite" in capsys.readouterr().err
+
+
 def test_the_report_prints_needs_costs_and_assumptions(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

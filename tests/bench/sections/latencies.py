@@ -1,5 +1,9 @@
 """Section `latency`: each engine visited in turn, each time on a fresh broker."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
 from tests.bench.engine import SHIPPED, Scene
 from tests.bench.engines import ENGINES
 from tests.bench.latency import LatencyRow, Pace, visit
@@ -10,6 +14,14 @@ from tests.bench.stores import running_broker
 
 OURS = ("pair", "single")
 PEERS = ("pair-together", "flink-heap", "flink-rocksdb", "micro-batch", "consumer")
+PERCENTILES: Final[Mapping[str, Callable[[LatencyRow], float]]] = MappingProxyType(
+    {
+        "p50": lambda row: row.alert.p50_ms,
+        "p99": lambda row: row.alert.p99_ms,
+        "p99.9": lambda row: row.alert.p999_ms,
+    }
+)
+"""What of a row is compared, by its name in the report."""
 
 
 def measure_latency(report: Report, course: Course) -> None:
@@ -33,16 +45,17 @@ def measure_latency(report: Report, course: Course) -> None:
 
 
 def latency_ratios(rows: list[LatencyRow]) -> list[Ratio]:
-    """Return p50 and p99 of ours over each peer's, at each rate."""
+    """Return percentiles of ours over each peer's, at each rate, wrong rows left out."""
+    right = [row for row in rows if row.missing == row.strange == 0]
     found = []
-    for rate in sorted({row.rate for row in rows}):
-        here = [row for row in rows if row.rate == rate]
-        for ours in OURS:
-            for peer in PEERS:
-                found += [
-                    ratio(f"p50 at {rate}/s", ours, peer, here, _visited, lambda r: r.alert.p50_ms),
-                    ratio(f"p99 at {rate}/s", ours, peer, here, _visited, lambda r: r.alert.p99_ms),
-                ]
+    for rate in sorted({row.rate for row in right}):
+        here = [row for row in right if row.rate == rate]
+        found += [
+            ratio(f"{name} at {rate}/s", ours, peer, here, _visited, percentile)
+            for ours in OURS
+            for peer in PEERS
+            for name, percentile in PERCENTILES.items()
+        ]
     return [each for each in found if each]
 
 

@@ -10,6 +10,7 @@ from tests.bench.latency import LatencyRow
 from tests.bench.percentiles import summary
 from tests.bench.report import Report, Skipped, kept
 from tests.bench.rounds import Ratio
+from tests.bench.sections.latencies import latency_ratios
 
 LATENCY = LatencyRow(
     engine="single",
@@ -51,6 +52,15 @@ def test_report_is_kept(tmp_path: Path) -> None:
     for said in ("single (0)", "**no: missed 1**", "single / pass-through", "flink-heap: no JDK"):
         assert said in text
     assert "Measured by `make bench`" in text
+
+
+def test_ratios_of_latency_are_of_right_rows_only() -> None:
+    ours, peer = LATENCY, replace(LATENCY, engine="flink-heap", alert=summary([2 * 10**6]))
+    names = ["p50 at 1000/s", "p99 at 1000/s", "p99.9 at 1000/s"]
+    found = latency_ratios([ours, peer])
+    assert [(each.what, each.median) for each in found] == [(name, 0.5) for name in names]
+    for wrong in (replace(peer, missing=1), replace(peer, strange=1), replace(peer, visit=1)):
+        assert latency_ratios([ours, wrong]) == []
 
 
 def test_each_section_names_its_machine(tmp_path: Path) -> None:

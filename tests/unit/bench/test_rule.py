@@ -1,14 +1,15 @@
 """The rule in plain Python finds exactly what the model of the disorder names."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.contracts.ids import alert_id
 from services.contracts.records import Alert
-from tests.bench.disorder import disorder
+from tests.bench.disorder import disorder, is_exceeded
 from tests.bench.drain import Backlog, disagreement
 from tests.bench.rule import EARLY_MS, KEEP_MS, LIMIT_MS, WATCH, Books
 from tests.bench.traffic import purchase, request
@@ -23,10 +24,21 @@ def test_each_crossed_order_alerts_once(seed: int) -> None:
     assert sorted(found) == sorted(crossed)
 
 
-def test_disorder_crosses_and_splits_exactly() -> None:
+def test_disorder_crosses_by_one_share_and_splits_exactly() -> None:
     events, crossed = disorder(5, 500)
     assert 50 < len(crossed) < 450
-    assert len({json.loads(event)["order_id"] for _, event in events}) > len(crossed)
+    asked, bought = defaultdict[str, list[int]](list), defaultdict[str, list[tuple[int, int]]](list)
+    for order, value in events:
+        event = json.loads(value)
+        if event["kind"] == "request":
+            asked[order].append(event["shares"])
+        else:
+            which = int(event["event_id"].rpartition("-p")[2])
+            bought[order].append((which, event["shares"]))
+    least = {order: min(shares) for order, shares in asked.items()}
+    reached = {order for order, each in least.items() if is_exceeded(each - 1, bought[order])}
+    passed_by_two = {order for order, each in least.items() if is_exceeded(each + 1, bought[order])}
+    assert passed_by_two < crossed < reached
 
 
 def at(*timed: tuple[bytes, int]) -> list[Alert]:
@@ -53,9 +65,11 @@ def test_alert_is_the_watchs() -> None:
     assert alert.values == {"requested": 10, "purchased": 11}
 
 
-def test_old_books_go() -> None:
-    late = KEEP_MS + 1
-    assert not at((request("o", 10), 0), (purchase("o", 1, 11), late))
+@pytest.mark.parametrize(("late", "alerts"), [(KEEP_MS, 1), (KEEP_MS + 1, 2)])
+def test_old_books_go(late: int, alerts: int) -> None:
+    """An order whose book has gone is a new one, so it alerts again."""
+    asked, bought = request("o", 10), purchase("o", 1, 11)
+    assert len(at((asked, 0), (bought, 0), (asked, late), (bought, late))) == alerts
 
 
 def test_disagreement_names_missed_and_wrong() -> None:

@@ -14,6 +14,8 @@ SECTIONS = (*DEFAULT_SECTIONS, "variants", "slope", "books")
 ASIDE = frozenset({"--at-most-minutes", "--note"})
 """Arguments with a value that change nothing of what is measured."""
 LATENCY_ROWS = ("pair", "flink-heap")
+NEVER_ENDING_SECONDS = 60.0
+"""Batches of this length hardly ever end while a backlog is drained."""
 DRAIN_ROWS = ("single", "flink-heap", "flink-rocksdb", "consumer", "pass-through")
 
 
@@ -49,6 +51,12 @@ def _watching(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--probes", type=float, default=100, help="probes per second")
     parser.add_argument("--visits", type=int, default=2, help="to each engine, there and back")
     parser.add_argument("--batch-seconds", type=float, default=10)
+    parser.add_argument(
+        "--drain-batch-seconds",
+        type=float,
+        default=NEVER_ENDING_SECONDS,
+        help="of drain, variants and slope; Flink's checkpoints are as far apart",
+    )
     parser.add_argument("--backlog", type=int, default=1_000_000)
     parser.add_argument("--partitions", type=int, nargs="*", default=[1, 2, 4], help="of slope")
     parser.add_argument("--books", type=int, nargs="*", default=[10_000, 1_000_000])

@@ -90,7 +90,9 @@ def drain_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
         "All engines read the same topic from its start, each alone; *warm* is the second half of "
         "the backlog while all partitions were at work, as is the processor time. *Right* tells "
         "whether exactly the orders that the rule names were found among 2,000 orders in disorder "
-        "with copies at the topic's start. " + WORK_MEANS
+        "with copies at the topic's start. Batches last 60 s, and Flink's checkpoints are as far "
+        "apart, unless the command below has `--drain-batch-seconds`: a drain that takes less than "
+        "half of that holds no batch boundary, and hardly a checkpoint. " + WORK_MEANS
     )
     yield ""
     yield (

@@ -16,8 +16,6 @@ from tests.bench.variants import load_variants
 
 STEPS = Path(__file__).parents[1] / "watches"
 CEILING = "pass-through"
-NEVER_ENDING_SECONDS = 60.0
-"""Batches of this length hardly ever end while a backlog is drained."""
 
 
 def measure_drain(report: Report, course: Course) -> None:
@@ -30,7 +28,7 @@ def measure_drain(report: Report, course: Course) -> None:
 
         def measure(name: str, watch: Path, number: int) -> None:
             home = broker.home / f"{name}-{watch.stem}-{number}"
-            scene = Scene(broker.bootstrap, home, watch, NEVER_ENDING_SECONDS, partitions)
+            scene = Scene(broker.bootstrap, home, watch, told.drain_batch_seconds, partitions)
             has_rule = watch == SHIPPED and name not in NO_RULE
             row = drain(name, ENGINES[name], scene, broker, backlog, has_rule, number)
             report.drain.append(row)
@@ -73,7 +71,7 @@ def measure_variants(report: Report, course: Course) -> None:
 
         def measure(name: str, number: int) -> None:
             each, home = named[name], broker.home / f"{list(named).index(name)}-{number}"
-            length, watch = NEVER_ENDING_SECONDS, each.watch_file()
+            length, watch = told.drain_batch_seconds, each.watch_file()
             scene = Scene(broker.bootstrap, home, watch, length, partitions, each.settings)
             row = drain(name, ENGINES["single"], scene, broker, backlog, True, number)
             report.variants.append(row)
@@ -108,7 +106,8 @@ def measure_slope(report: Report, course: Course) -> None:
         with running_broker(bench_topics(partitions)) as broker:
             backlog = write_backlog(broker.bootstrap, course.told.backlog, partitions)
             home = broker.home / "slope"
-            scene = Scene(broker.bootstrap, home, SHIPPED, NEVER_ENDING_SECONDS, partitions)
+            length = course.told.drain_batch_seconds
+            scene = Scene(broker.bootstrap, home, SHIPPED, length, partitions)
             row = drain("single", ENGINES["single"], scene, broker, backlog, has_rule=True)
             report.slope.append(row)
         report.write(course.told.report)

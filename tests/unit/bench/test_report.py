@@ -52,6 +52,7 @@ def test_report_is_kept(tmp_path: Path) -> None:
     for said in ("single (0)", "**no: missed 1**", "single / pass-through", "flink-heap: no JDK"):
         assert said in text
     assert "Measured by `make bench`" in text
+    assert "holds no batch boundary" in text
 
 
 def test_ratios_of_latency_are_of_right_rows_only() -> None:

@@ -27,6 +27,7 @@ from services.backbone.ledger.later import Numbers
 from services.backbone.ledger.schema import migrate
 from services.backbone.ledger.steps import NewStep
 from services.backbone.ledger.suppressions import Judge, Kind, Ruling, Suppression, Waiting
+from services.backbone.ledger.words import RESEND, Word
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
 from services.contracts.records import Delivery
@@ -34,6 +35,7 @@ from services.contracts.states import State, may_move
 from tests.simulation.memory.comparing import AGE_LIMIT, START, Both
 from tests.simulation.memory.comparing_keeper import BothKeepers
 from tests.simulation.memory.suppressions import moment
+from tests.simulation.memory.words import CLOSE
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = pytest.mark.postgres
@@ -49,7 +51,7 @@ WAYS: Final = ("due", "ended", "page", "groups", "next", "backlog")
 NAMES: Final = (
     *("accept", "accept", "silence", "end", "standing", "acknowledge", "wait", "wait"),
     *("judge", "judge", "judge", "judge", "groups", "escalate", "fall_back"),
-    *("claim", "settle", "settle", "publish", "evidence", "evidence"),
+    *("claim", "settle", "settle", "publish", "evidence", "evidence", "word"),
 )
 PLAN: Final = {"route": "r", "fallback": [{"channel": "webhook", "recipient": "third"}]}
 
@@ -132,6 +134,23 @@ async def test_a_message_after_intake_is_as_old_as_it_is_late(migrated: str) -> 
         both.check()
 
 
+async def test_what_a_person_sends_again_is_not_judged_nor_ever_too_old(migrated: str) -> None:
+    async with _two_ledgers(migrated) as keepers:
+        both, key = keepers.both, IDS[0]
+        await _try_first(both, retry_in_seconds=0.0)
+        await both.pass_time(AGE_LIMIT + 5.0)
+        await both.sweep("b", [])
+        assert both.tables.rows[key].state is State.HELD
+        both.word(Word(key, RESEND, "ann", "so"))
+        for way in ("next", "backlog"):
+            keepers.judge(way, "", _silence)
+        await both.sweep("b", [])
+        assert both.tables.rows[key].state is State.RETRY_WAIT
+        await both.by_id("b", [key])
+        both.check()
+        assert [claim.attempt for claim in both.claims] == [1, 2]
+
+
 async def _try_first(both: Both, retry_in_seconds: float) -> None:
     """Let the first delivery be there, be tried and have to be tried again."""
     key = IDS[0]
@@ -177,6 +196,8 @@ async def _give(keepers: BothKeepers, name: str, some: int, other: int, third: i
             both.publish(IDS[some % len(IDS) :])
         case "evidence":
             await both.give([_piece(some, other, third)])
+        case "word":
+            both.word(Word(IDS[some % len(IDS)], (RESEND, CLOSE)[other % 2], "ann", "so"))
         case "judge" | "groups":
             way = WAYS[some % len(WAYS)] if name == "judge" else name
             keepers.judge(way, IDS[third % len(IDS)] if third % 2 else "", _judge(other))

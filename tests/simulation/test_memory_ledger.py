@@ -18,10 +18,12 @@ from services.backbone.ledger.evidence import Evidence, EvidenceKind
 from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.backbone.ledger.schema import migrate
 from services.backbone.ledger.sweeps import Ruling
+from services.backbone.ledger.words import RESEND, Word
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery, Severity
 from services.contracts.states import State
 from tests.simulation.memory.comparing import Both
+from tests.simulation.memory.words import CLOSE
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = pytest.mark.postgres
@@ -52,7 +54,7 @@ Command = tuple[str, int, int, int]
 """A name and three numbers that choose."""
 NAMES: Final = ("accept", "publish", "outbox", "claim", "claim", "due", "due", "states", "settle")
 MORE_NAMES: Final = ("settle", "settle", "sweep", "rule", "rule", "wait", "wait")
-EVIDENCE_NAMES: Final = ("give", "give", "give", "weigh", "look_up", "tell")
+EVIDENCE_NAMES: Final = ("give", "give", "give", "weigh", "look_up", "tell", "word", "word")
 
 
 @pytest.fixture
@@ -125,6 +127,8 @@ async def _find_out(both: Both, name: str, some: int, other: int, third: int) ->
             await both.weigh()
         case "tell":
             await both.tell()
+        case "word":
+            both.word(Word(IDS[some % len(IDS)], (RESEND, CLOSE)[other % 2], "ann", "so"))
         case _:
             await both.look_up(OWNERS[some % 2], WAITS[other % 3], third % 2 == 0)
 

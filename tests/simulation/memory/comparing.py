@@ -9,6 +9,7 @@ from typing import Any, Final
 import psycopg
 from psycopg.rows import dict_row
 
+from services.backbone.errors import Refused
 from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.database import AsyncPool, Pool
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
@@ -16,12 +17,14 @@ from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.sweeps import Fenced, Ruling, Sweeps, Swept
 from services.backbone.ledger.untold import UntoldMoves
+from services.backbone.ledger.words import Word, give_on
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.memory.tables import SENDABLE, Tables
+from tests.simulation.memory.words import MemoryWords
 
 START: Final = 1_795_000_000.0
 LEASE: Final = 30.0
@@ -161,6 +164,18 @@ class Both:
         real = await AsyncEvidenceBook(self.async_pool).weigh(self.channel)
         assert _sorted(real) == _sorted(MemoryEvidence(self.tables).weigh(self.channel))
 
+    def word(self, word: Word) -> None:
+        """Give a person's word to both."""
+        assert self._taken(word) == MemoryWords(self.tables).give(word)
+
+    def _taken(self, word: Word) -> bool:
+        try:
+            with self.pool.connection() as connection:
+                give_on(connection, word)
+        except Refused:
+            return False
+        return True
+
     async def tell(self) -> None:
         """Take what is untold from both."""
         real = await UntoldMoves(self.async_pool, self.channel).take()
@@ -194,7 +209,9 @@ class Both:
             pieces = rows.execute(_EVIDENCE).fetchall()
             asked = rows.execute(_LOOK_UPS).fetchall()
             alerts = {row["alert_id"] for row in rows.execute("SELECT alert_id FROM alerts")}
+            words = {row["delivery_id"] for row in rows.execute("SELECT delivery_id FROM words")}
         assert alerts == self.tables.alerts.keys()
+        assert words == self.tables.words
         assert real.keys() == self.tables.rows.keys()
         for key, row in self.tables.rows.items():
             assert json.loads(real[key].pop("record")) == json.loads(row.record)

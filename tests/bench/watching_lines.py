@@ -92,7 +92,7 @@ def drain_lines(rows: Sequence[DrainRow]) -> Iterator[str]:
         "whether exactly the orders that the rule names were found among 2,000 orders in disorder "
         "with copies at the topic's start. Batches last 60 s, and Flink's checkpoints are as far "
         "apart, unless the command below has `--drain-batch-seconds`: a drain that takes less than "
-        "half of that holds no batch boundary, and hardly a checkpoint. " + WORK_MEANS
+        "half of that holds no batch boundary, and mostly no checkpoint. " + WORK_MEANS
     )
     yield ""
     yield (

@@ -1,6 +1,6 @@
 """How everything stands at one moment, as one value, and the few points that are drawn."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,10 +49,13 @@ class Now:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """How many deliveries, and the age of the oldest in ms (0: nothing waits)."""
+    """How many deliveries, and the age of the oldest in ms (0: nothing waits); there may be more
+    where `at_least` is set.
+    """
 
     count: int = 0
     oldest_ms: int = 0
+    at_least: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +84,17 @@ COLUMNS: Final = {
 def channel_lines(now: Now, channels: Iterable[str] = ()) -> list[ChannelLine]:
     """Return a row for each channel that is known or has deliveries."""
     states = now.overview.channels if now.overview else []
+    cut = frozenset(now.overview.at_least.channels if now.overview else ())
     overdue = now.figures.overdue if now.figures else {}
     breakers = now.figures.breakers if now.figures else {}
     names = {*channels, *(each.channel for each in states), *overdue}
     return [
         ChannelLine(
             channel=name,
-            cells={column: _cell(states, name, column) for column in COLUMNS},
+            cells={
+                column: _cell([each for each in states if each.channel == name], wanted, cut)
+                for column, wanted in COLUMNS.items()
+            },
             overdue_seconds=overdue.get(name, 0.0),
             breakers_open=int(breakers.get(name, 0)),
         )
@@ -95,9 +102,15 @@ def channel_lines(now: Now, channels: Iterable[str] = ()) -> list[ChannelLine]:
     ]
 
 
-def _cell(states: Iterable[ChannelState], channel: str, column: str) -> Cell:
-    own = [each for each in states if each.channel == channel and each.state in COLUMNS[column]]
-    return Cell(sum(each.count for each in own), max((each.oldest_ms for each in own), default=0))
+def _cell(
+    states: Iterable[ChannelState], wanted: Collection[State], cut: Collection[State]
+) -> Cell:
+    own = [each for each in states if each.state in wanted]
+    return Cell(
+        count=sum(each.count for each in own),
+        oldest_ms=max((each.oldest_ms for each in own), default=0),
+        at_least=any(state in cut for state in wanted),
+    )
 
 
 def point(figures: Figures) -> Point:

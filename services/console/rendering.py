@@ -35,6 +35,7 @@ def _templates() -> Environment:
     made.filters["ms"] = shown.milliseconds
     made.filters["gap"] = shown.gap
     made.filters["rate"] = shown.rate
+    made.filters["counted"] = shown.counted
     made.filters["share"] = shown.share
     made.filters["size"] = shown.size
     made.filters["words"] = lambda text: str(text).lower().replace("_", " ")

@@ -54,6 +54,11 @@ def rate(value: float | None) -> str:
     return f"{value:.0f}"
 
 
+def counted(value: int, at_least: object) -> str:
+    """Return a count; with a plus where it stopped at its limit, so that there may be more."""
+    return f"{value}+" if at_least else str(value)
+
+
 def share(value: float | None) -> str:
     """Return a number of processors with two significant digits: 0.0031, 0.42, 1.7, 12."""
     if value is None:

@@ -1,6 +1,7 @@
 """How everything stands now, in some bounded questions: what a page asks again and again."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from psycopg.rows import dict_row
@@ -8,38 +9,36 @@ from psycopg.rows import dict_row
 from services.backbone.ledger import questions
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.rows import DeliveryRow, delivery_of
-from services.contracts.states import State
+from services.contracts.records import Severity
+from services.contracts.states import TERMINAL, State
 
-COUNT_LIMIT: Final = 10_000
-"""More rows of one kind are not counted to their end."""
-ALERTS_COUNT_LIMIT: Final = 1000
-"""More alerts are not counted to the end."""
-WAITING_LIMIT: Final = 100
-"""Most rows of one state in the list of what waits for a person."""
-FAILED_COUNT_LIMIT: Final = 1000
+FOR_PEOPLE: Final = frozenset({State.IN_DOUBT, State.HELD})
+"""States that only a person moves on."""
 
-_OPEN_ALERTS: Final = """
-SELECT severity, count(*) AS count FROM (
-  SELECT severity, acknowledged_at FROM alerts
-  WHERE accepted_at > ledger_now() - make_interval(hours => %(hours)s)
-  ORDER BY accepted_at DESC LIMIT %(limit)s) AS newest
-WHERE acknowledged_at IS NULL GROUP BY severity"""
+# One branch a severity and a state, each with a limit of its own, so that none hides another.
+_OF_ONE_SEVERITY: Final = """
+SELECT '{severity}' AS severity, count(*) AS count FROM (
+  SELECT FROM alerts WHERE severity = '{severity}' AND acknowledged_at IS NULL
+    AND accepted_at > ledger_now() - make_interval(hours => %(hours)s)
+  ORDER BY accepted_at DESC LIMIT %(limit)s) AS newest"""
+_OPEN_ALERTS: Final = " UNION ALL ".join(
+    _OF_ONE_SEVERITY.format(severity=severity) for severity in Severity
+)
 
-# Open states are written out as in the index deliveries_open: only then can it be used.
-_CHANNELS: Final = """
+_BY_CHANNEL: Final = """
 SELECT channel, state, count(*) AS count,
   (extract(epoch FROM ledger_now() - min(created_at)) * 1000)::bigint AS oldest_ms
 FROM (SELECT channel, state, created_at FROM deliveries
-  WHERE state IN ('PENDING', 'CLAIMED', 'RETRY_WAIT', 'IN_DOUBT', 'HELD', 'SUPPRESSED')
-  LIMIT %(limit)s) AS open
-GROUP BY channel, state
-UNION ALL
-SELECT channel, state, count(*), 0
-FROM (SELECT channel, state FROM deliveries
-  WHERE created_at > ledger_now() - make_interval(mins => %(minutes)s)
-  ORDER BY created_at DESC LIMIT %(limit)s) AS newest
-WHERE state IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED')
+  WHERE {} LIMIT %(limit)s) AS counted
 GROUP BY channel, state"""
+_LATELY: Final = "created_at > ledger_now() - make_interval(mins => %(minutes)s)"
+_OPEN: Final = " UNION ALL ".join(
+    _BY_CHANNEL.format(f"state = '{state}'") for state in sorted(frozenset(State) - TERMINAL)
+)
+_FAILED_LATELY: Final = _BY_CHANNEL.format(f"state = 'FAILED' AND {_LATELY}")
+_NEWEST: Final = _BY_CHANNEL.format(f"{_LATELY} ORDER BY created_at DESC")
+_AMONG_NEWEST: Final = frozenset({State.SENT, State.CONFIRMED, State.CLOSED})
+"""States that no index knows: they are counted among the newest deliveries of any state."""
 
 _FAILED: Final = """
 SELECT count(*) AS count FROM (
@@ -57,23 +56,46 @@ class ChannelState:
 
 
 @dataclass(frozen=True, slots=True)
+class AtLeast:
+    """Which counts stopped at their limit, so that there may be more.
+
+    What is said of a state holds for every channel, also for one that has none in `channels`.
+    """
+
+    open_alerts: list[Severity]
+    channels: list[State]
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """How the ledger stands.
 
     `open_alerts` counts by severity what came in the last hours and nobody has acknowledged.
     `channels` counts what is open, and of what is over what was recorded in the last minutes.
-    `waiting` is what only a person moves on, the oldest first.
+    `waiting` is what only a person moves on, the oldest first: the first of each state.
     """
 
     open_alerts: dict[str, int]
     channels: list[ChannelState]
     waiting: list[DeliveryRow]
     failed: int
+    at_least: AtLeast
 
     @property
     def open_alerts_total(self) -> int:
         """All open alerts."""
         return sum(self.open_alerts.values())
+
+    @property
+    def waiting_total(self) -> int:
+        """How many deliveries only a person moves on, listed or not."""
+        return sum(each.count for each in self.channels if each.state in FOR_PEOPLE)
+
+    @property
+    def is_waiting_cut(self) -> bool:
+        """Whether more may wait for people than were counted."""
+        return not FOR_PEOPLE.isdisjoint(self.at_least.channels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +106,27 @@ class Spans:
     ended_minutes: int = 60
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many rows are counted at most: alerts of a severity, deliveries of a state, and those
+    that failed; and how many of a state are listed.
+    """
+
+    alerts: int = 1000
+    deliveries: int = 10_000
+    failed: int = 1000
+    waiting: int = 100
+
+
 class Overviews:
     """Asks how everything stands; raises Transient while Postgres is away."""
 
-    def __init__(self, pool: Pool, spans: Spans | None = None) -> None:
+    def __init__(
+        self, pool: Pool, spans: Spans | None = None, limits: Limits | None = None
+    ) -> None:
         self._pool = pool
         self._spans = spans or Spans()
+        self._limits = limits or Limits()
 
     def now(self) -> Overview:
         """Return how everything stands, as of one moment."""
@@ -98,21 +135,49 @@ class Overviews:
             return self._read(connection)
 
     def _read(self, connection: Connection) -> Overview:
-        hours = {"hours": self._spans.alerts_hours, "limit": ALERTS_COUNT_LIMIT}
-        minutes = {"minutes": self._spans.ended_minutes, "limit": COUNT_LIMIT}
+        limits = self._limits
+        hours = {"hours": self._spans.alerts_hours, "limit": limits.alerts}
         alerts = _ask(connection, _OPEN_ALERTS, hours)
-        channels = _ask(connection, _CHANNELS, minutes)
-        waiting = _ask(connection, questions.WAITING_FOR_PEOPLE, {"limit": WAITING_LIMIT})
-        failed = _ask(connection, _FAILED, {"limit": FAILED_COUNT_LIMIT})
+        channels, cut = self._channels(connection)
+        waiting = _ask(connection, questions.WAITING_FOR_PEOPLE, {"limit": limits.waiting})
+        failed: int = _ask(connection, _FAILED, {"limit": limits.failed})[0]["count"]
         return Overview(
-            open_alerts={row["severity"]: row["count"] for row in alerts},
-            channels=[ChannelState(**row | {"state": State(row["state"])}) for row in channels],
+            open_alerts={row["severity"]: row["count"] for row in alerts if row["count"]},
+            channels=channels,
             # Those of one moment always stand alike, or they would change places at each look.
             waiting=sorted(
                 map(delivery_of, waiting), key=lambda each: (each.created_at_ms, each.delivery_id)
             ),
-            failed=failed[0]["count"],
+            failed=failed,
+            at_least=AtLeast(
+                open_alerts=[
+                    Severity(row["severity"]) for row in alerts if row["count"] >= limits.alerts
+                ],
+                channels=sorted(cut),
+                failed=failed >= limits.failed,
+            ),
         )
+
+    def _channels(self, connection: Connection) -> tuple[list[ChannelState], set[State]]:
+        """Return what is counted, and the states of which there may be more."""
+        terms = {"minutes": self._spans.ended_minutes, "limit": self._limits.deliveries}
+        counted = _states(_ask(connection, _OPEN, terms))
+        failed, newest = (
+            [replace(each, oldest_ms=0) for each in _states(_ask(connection, question, terms))]
+            for question in (_FAILED_LATELY, _NEWEST)
+        )
+        ended = [each for each in newest if each.state in _AMONG_NEWEST]
+        by_state = Counter[State]()
+        for each in (*counted, *failed):
+            by_state[each.state] += each.count
+        cut = {state for state, count in by_state.items() if count >= self._limits.deliveries}
+        if sum(each.count for each in newest) >= self._limits.deliveries:
+            cut |= _AMONG_NEWEST
+        return counted + failed + ended, cut
+
+
+def _states(rows: list[dict[str, Any]]) -> list[ChannelState]:
+    return [ChannelState(**row | {"state": State(row["state"])}) for row in rows]
 
 
 def _ask(connection: Connection, question: str, terms: dict[str, Any]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from services.contracts.ids import alert_id, delivery_id
+from services.contracts.records import Severity
 from services.contracts.states import State
 
 START = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -23,6 +24,7 @@ def add_alert(
     accepted: float = 0.01,
     summary: str = "Something happened",
     record: dict[str, object] | None = None,
+    severity: Severity = Severity.CRITICAL,
 ) -> str:
     """Add an alert about the key `name`, appended at the start; return its id."""
     made = alert_id("watch", [name])
@@ -31,7 +33,7 @@ def add_alert(
         connection.execute(
             "INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by,"
             " appended_at, detected_at, accepted_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-            (made, "watch", "critical", summary, Jsonb(whole), "first, second",
+            (made, "watch", severity.value, summary, Jsonb(whole), "first, second",
              START, seconds(0.004), seconds(accepted)),
         )  # fmt: skip
     return made
@@ -45,14 +47,15 @@ def add_delivery(
     state: State = State.PENDING,
     created: float = 0.01,
     reason: str = "",
+    channel: str = "email",
 ) -> str:
-    """Add a delivery of an alert by e-mail; return its id."""
-    made = delivery_id(alert, "email", recipient)
+    """Add a delivery of an alert; return its id."""
+    made = delivery_id(alert, channel, recipient)
     with psycopg.connect(url) as connection:
         connection.execute(
             "INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, record, state,"
-            " created_at, reason) VALUES (%s, %s, 'email', %s, '{}', %s, %s, %s)",
-            (made, alert, recipient, state.value, seconds(created), reason),
+            " created_at, reason) VALUES (%s, %s, %s, %s, '{}', %s, %s, %s)",
+            (made, alert, channel, recipient, state.value, seconds(created), reason),
         )
     return made
 

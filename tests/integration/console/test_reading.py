@@ -4,8 +4,11 @@ import psycopg
 import pytest
 
 from services.backbone.ledger import questions
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.overview import AtLeast, Limits, Overviews, Spans
 from services.backbone.ledger.places import NEWEST, Place
 from services.backbone.ledger.reading import MARKS_LIMIT, OPEN, PAGE_LIMIT, LedgerReader
+from services.contracts.records import Severity
 from services.contracts.states import State
 from tests.integration.console.ledger_rows import add_alert, add_attempt, add_delivery
 
@@ -95,3 +98,39 @@ def test_the_oldest_open_deliveries_are_found_by_their_index(
             b"EXPLAIN " + questions.OLDEST_OPEN_DELIVERIES.encode(), {"limit": 5}
         )
         assert "deliveries_open" in str(explained.fetchall())
+
+
+ALWAYS = Spans(alerts_hours=10**6, ended_minutes=10**7)
+
+
+def test_nothing_of_one_kind_hides_another_behind_a_limit(pool: Pool, ledger_url: str) -> None:
+    """Three of a kind are counted; so many of another, newer and older, change nothing."""
+    limits = Limits(alerts=3, deliveries=3, failed=3, waiting=1)
+    alert = add_alert(ledger_url, "critical", accepted=0)
+    taken = add_alert(ledger_url, "in hand", accepted=0)
+    for number in range(5):
+        add_alert(ledger_url, f"info-{number}", accepted=number + 1, severity=Severity.INFO)
+        add_delivery(ledger_url, alert, recipient=f"s{number}", state=State.SUPPRESSED)
+        add_delivery(ledger_url, alert, recipient=f"f{number}", state=State.FAILED)
+    for state in (State.PENDING, State.RETRY_WAIT, State.IN_DOUBT):
+        add_delivery(ledger_url, alert, recipient=state.value, state=state, channel="sms")
+    for number in range(2):
+        add_delivery(ledger_url, alert, recipient=f"h{number}", state=State.HELD)
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute(
+            "UPDATE alerts SET acknowledged_at = ledger_now() WHERE alert_id = %s", (taken,)
+        )
+    found = Overviews(pool, ALWAYS, limits).now()
+    assert found.open_alerts == {"critical": 1, "info": 3}
+    counted = {(each.channel, each.state): each.count for each in found.channels}
+    assert counted == {
+        ("sms", State.PENDING): 1, ("sms", State.RETRY_WAIT): 1, ("sms", State.IN_DOUBT): 1,
+        ("email", State.SUPPRESSED): 3, ("email", State.HELD): 2, ("email", State.FAILED): 3,
+    }  # fmt: skip
+    assert (found.waiting_total, len(found.waiting), found.is_waiting_cut) == (3, 2, False)
+    ended = [State.CLOSED, State.CONFIRMED, State.FAILED, State.SENT]
+    cut = AtLeast([Severity.INFO], sorted([*ended, State.SUPPRESSED]), failed=True)
+    assert (found.failed, found.at_least) == (3, cut)
+    whole = Overviews(pool, ALWAYS).now()
+    assert whole.at_least == AtLeast([], [], failed=False)
+    assert (whole.open_alerts, whole.failed) == ({"critical": 1, "info": 5}, 5)

@@ -1,0 +1,33 @@
+"""What the first page shows of a moment."""
+
+from services.backbone.ledger.overview import AtLeast, ChannelState, Overview
+from services.console.now import COLUMNS, POINTS_LIMIT, Now, channel_lines
+from services.console.parts.figures import figures
+from services.console.rendering import render
+from services.contracts.records import Severity
+from services.contracts.states import State
+
+
+def shown(overview: Overview) -> str:
+    now = Now(0, overview, figures=figures({}))
+    terms = {"lines": channel_lines(now), "columns": COLUMNS, "slots": POINTS_LIMIT}
+    return render("now_part.html", now=now, **terms)
+
+
+def test_a_count_that_stopped_at_its_limit_has_a_plus() -> None:
+    held = [ChannelState("email", State.HELD, 40, 5000), ChannelState("sms", State.SENT, 7, 0)]
+    cut = AtLeast([Severity.CRITICAL], [State.HELD], failed=True)
+    page = shown(Overview({"critical": 1000, "info": 3}, held, [], 900, cut))
+    assert "1003+</a> <small>1000+ critical" in page
+    assert '<a class="summary" href="/todo">40+</a>' in page
+    assert "900+</a>" in page
+    assert '<td class="number bad">40+ <small>5.0 s</small></td>' in page
+    assert '<td class="number zero">0+</td>' in page
+    assert '<td class="number">7</td>' in page
+
+
+def test_a_whole_count_has_none() -> None:
+    page = shown(Overview({"info": 3}, [], [], 9, AtLeast([], [], failed=False)))
+    assert "3</a> <small>0 critical" in page
+    assert "9</a>" in page
+    assert "+</a>" not in page

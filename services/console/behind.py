@@ -10,13 +10,13 @@ import orjson
 
 from services.backbone.clock import Clock
 from services.backbone.kafka.consumer import Incoming
-from services.backbone.kafka.window import Bounds, Span, window
+from services.backbone.kafka.window import Bounds, Span, Window
 from services.backbone.settings import KafkaSettings
 from services.contracts.records import Alert, Malformed
 from services.contracts.topics import ALERTS
 
-BEFORE_MS: Final = 600_000
-"""Events are looked for so long before the newest one."""
+BEFORE_MS: Final = (5000, 60_000, 600_000)
+"""Events are looked for so long before the newest one, longer only where some are missing."""
 AFTER_MS: Final = 60_000
 """The other auditor's finding is looked for so long after the first one."""
 SLACK_MS: Final = 5000
@@ -43,11 +43,25 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """How many records were looked through, and whether nothing more could be found."""
+
+    records: int
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Behind:
-    """What the topics still have of an alert."""
+    """What the topics still have of an alert.
+
+    `still_open`: the time in which another auditor's finding would be seen is not over yet.
+    """
 
     findings: tuple[Finding, ...]
     events: tuple[Event, ...]
+    findings_looked: Looked
+    events_looked: Looked
+    still_open: bool
 
 
 @dataclass(frozen=True)
@@ -61,14 +75,33 @@ class Topics:
     def behind(self, record: dict[str, Any], streams: Sequence[str]) -> Behind:
         """Return what is behind an alert, by its record."""
         detected, appended = int(record["detected_at_ms"]), int(record["appended_at_ms"])
-        found = self._read([ALERTS], Span(detected - SLACK_MS, detected + AFTER_MS))
         ids = [str(each) for each in record.get("event_ids", ())]
-        span = Span(appended - BEFORE_MS, appended)
-        told = self._read(streams, span) if ids and streams else ()
-        return Behind(findings(found, record["alert_id"]), events(told, ids))
+        still_open = self.clock.now_ms() < detected + AFTER_MS
+        with self._window([ALERTS]) as window:
+            span = Span(detected - SLACK_MS, detected + AFTER_MS)
+            found = findings(window.records(span), record["alert_id"])
+            of_findings = Looked(window.looked_through, window.is_whole)
+        with self._window(streams) as window:
+            told = backwards(window, appended, ids) if ids and streams else ()
+            has_all = not missing(told, ids)
+            of_events = Looked(window.looked_through, window.is_whole or has_all)
+        return Behind(found, told, of_findings, of_events, still_open)
 
-    def _read(self, topics: Sequence[str], span: Span) -> Iterable[Incoming]:
-        return window(self.settings, self.clock, topics, span, self.bounds)
+    def _window(self, topics: Sequence[str]) -> Window:
+        return Window(self.settings, self.clock, topics, self.bounds)
+
+
+def backwards(window: Window, appended_ms: int, ids: Sequence[str]) -> tuple[Event, ...]:
+    """Return the events that have one of these ids, looked for until each was seen."""
+    told: tuple[Event, ...] = ()
+    until_ms = appended_ms
+    for before_ms in BEFORE_MS:
+        span = Span(appended_ms - before_ms, until_ms)
+        told = (events(window.records(span), ids) + told)[-EVENTS_SHOWN:]
+        until_ms = span.since_ms - 1
+        if len(told) == EVENTS_SHOWN or not missing(told, ids):
+            break
+    return told
 
 
 def findings(found: Iterable[Incoming], alert_id: str) -> tuple[Finding, ...]:
@@ -95,16 +128,21 @@ def events(found: Iterable[Incoming], ids: Sequence[str]) -> tuple[Event, ...]:
     made = [
         Event(each.topic, each.timestamp_ms, each.value.decode(errors="replace"))
         for each in found
-        if any(text in each.value for text in quoted) and _has(each.value, wanted)
+        if any(text in each.value for text in quoted) and wanted & _values(each.value)
     ]
-    return tuple(sorted(made, key=lambda each: each.appended_at_ms)[:EVENTS_SHOWN])
+    return tuple(sorted(made, key=lambda each: each.appended_at_ms)[-EVENTS_SHOWN:])
 
 
-def _has(value: bytes, wanted: set[str]) -> bool:
+def missing(told: Iterable[Event], ids: Sequence[str]) -> set[str]:
+    """Return the ids that no event has."""
+    return set(ids).difference(*(_values(each.text) for each in told))
+
+
+def _values(value: bytes | str) -> set[str]:
     try:
         told = orjson.loads(value)
     except orjson.JSONDecodeError:
-        return False
+        return set()
     if not isinstance(told, dict):
-        return False
-    return any(isinstance(each, str) and each in wanted for each in told.values())
+        return set()
+    return {each for each in told.values() if isinstance(each, str)}

@@ -1,8 +1,8 @@
-"""A piece of topics by time, read outside of any group: for people who look something up."""
+"""Pieces of topics by time, read outside of any group: for people who look something up."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 from confluent_kafka import Consumer as Client
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
@@ -27,41 +27,99 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is read at most, and for how long."""
+    """How much is read at most of all pieces together, and for how long."""
 
     records: int = 50_000
     seconds: float = 2.0
 
 
-def window(
-    settings: KafkaSettings, clock: Clock, topics: Sequence[str], span: Span, bounds: Bounds
-) -> Iterator[Incoming]:
-    """Yield the records of topics in a span, until it is over or the bounds are reached.
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is to be read of one partition: from the first place to before the end."""
 
-    A topic that does not exist has none.
+    topic: str
+    partition: int
+    first: int
+    end: int
 
-    Raises:
-        Transient, Refused: the brokers do not answer.
+
+class Window:
+    """Reads one piece after another, until the bounds are reached; a topic that does not exist has
+    no records. Every method raises Transient or Refused while the brokers do not answer.
     """
-    ends_at = clock.monotonic_seconds() + bounds.seconds
-    client = opened(Client, _config(settings) | {"logger": Sayings()})
-    try:
-        waited = _assign(client, topics, span.since_ms, bounds.seconds)
-        left = bounds.records
-        while waited and left > 0 and clock.monotonic_seconds() < ends_at:
-            message = client.poll(POLL_SECONDS)
-            if message is None:
-                continue
-            place = message.topic(), message.partition()
-            if _is_over(message, span.until_ms):
-                waited.discard(place)
-            elif place in waited:
-                left -= 1
-                yield incoming(message)
-    except KafkaException as error:
-        raise trouble(error) from None
-    finally:
-        client.close()
+
+    def __init__(
+        self, settings: KafkaSettings, clock: Clock, topics: Sequence[str], bounds: Bounds
+    ) -> None:
+        self._clock = clock
+        self._topics = topics
+        self._bounds = bounds
+        self._ends_at = clock.monotonic_seconds() + bounds.seconds
+        self._client = opened(Client, _config(settings) | {"logger": Sayings()})
+        self.looked_through = 0
+        """How many records were read so far."""
+        self.is_whole = True
+        """Whether all pieces so far were read to their end."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def records(self, span: Span) -> Iterator[Incoming]:
+        """Yield the records of a span; the newest of each partition where they are too many."""
+        if not self.is_whole:
+            return
+        self.is_whole = False
+        try:
+            parts, is_all = _newest(self._parts(span), self._bounds.records - self.looked_through)
+            waited = {(each.topic, each.partition): each.end for each in parts}
+            self._client.assign([TopicPartition(p.topic, p.partition, p.first) for p in parts])
+            while waited and self._clock.monotonic_seconds() < self._ends_at:
+                message = self._client.poll(POLL_SECONDS)
+                if message is not None and _is_inside(message, waited):
+                    self.looked_through += 1
+                    yield incoming(message)
+            self.is_whole = is_all and not waited
+        except KafkaException as error:
+            raise trouble(error) from None
+
+    def _parts(self, span: Span) -> list[_Part]:
+        known = self._client.list_topics(timeout=self._bounds.seconds).topics
+        places = [
+            (topic, partition)
+            for topic in self._topics
+            if topic in known
+            for partition in known[topic].partitions
+        ]
+        firsts, ends = self._at(places, span.since_ms), self._at(places, span.until_ms + 1)
+        return [
+            _Part(*place, firsts[place], ends[place])
+            for place in places
+            if firsts[place] < ends[place]
+        ]
+
+    def _at(self, places: Sequence[tuple[str, int]], at_ms: int) -> dict[tuple[str, int], int]:
+        """Return where the first records stand that are not older, or the partitions' ends."""
+        asked = [TopicPartition(topic, partition, at_ms) for topic, partition in places]
+        seconds = self._bounds.seconds
+        found = self._client.offsets_for_times(asked, timeout=seconds) if asked else []
+        return {
+            (each.topic, each.partition): each.offset
+            if each.offset >= 0
+            else self._client.get_watermark_offsets(each, timeout=seconds)[1]
+            for each in found
+        }
+
+
+def _newest(parts: Sequence[_Part], limit: int) -> tuple[list[_Part], bool]:
+    """Return what is to be read within a limit, and whether that is all."""
+    if sum(each.end - each.first for each in parts) <= limit:
+        return list(parts), True
+    share = limit // len(parts)
+    newest = [replace(each, first=max(each.first, each.end - share)) for each in parts]
+    return [each for each in newest if each.first < each.end], False
 
 
 def _config(settings: KafkaSettings) -> dict[str, str | int | float | bool]:
@@ -74,27 +132,17 @@ def _config(settings: KafkaSettings) -> dict[str, str | int | float | bool]:
     }
 
 
-def _assign(
-    client: Client, topics: Sequence[str], since_ms: int, seconds: float
-) -> set[tuple[str | None, int | None]]:
-    """Begin at the first records that are not older; return the partitions that have any."""
-    known = client.list_topics(timeout=seconds).topics
-    asked = [
-        TopicPartition(topic, partition, since_ms)
-        for topic in topics
-        if topic in known
-        for partition in known[topic].partitions
-    ]
-    found = client.offsets_for_times(asked, timeout=seconds) if asked else []
-    begun = [each for each in found if each.offset >= 0]
-    client.assign(begun)
-    return {(each.topic, each.partition) for each in begun}
-
-
-def _is_over(message: Message, until_ms: int) -> bool:
+def _is_inside(message: Message, waited: dict[tuple[str, int], int]) -> bool:
+    """Tell whether a record is one of those waited for; take off partitions that are read."""
+    place = message.topic() or "", message.partition() or 0
     error = message.error()
     if error is None:
-        return message.timestamp()[1] > until_ms
-    if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's public name for it
-        return True
-    raise KafkaException(error)
+        offset = message.offset() or 0
+        is_inside = offset < waited.get(place, 0)
+        if offset + 1 >= waited.get(place, 0):
+            waited.pop(place, None)
+        return is_inside
+    if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's public name for it
+        raise KafkaException(error)
+    waited.pop(place, None)
+    return False

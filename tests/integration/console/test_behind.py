@@ -10,6 +10,7 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.kafka.window import Bounds
 from services.console.behind import Topics
+from services.console.rendering import render
 from services.contracts import topics
 from services.contracts.records import Alert, Severity
 from services.contracts.topics import Topic
@@ -54,9 +55,34 @@ def test_auditors_and_events_are_found_while_topics_keep_them(kafka_bootstrap: s
     assert {each.text for each in behind.events} == {
         '{"event_id": "e-1", "amount": 3}', '{"event_id": "e-2", "text": "e-1"}',
     }  # fmt: skip
+    assert behind.events_looked.whole
+    assert behind.findings_looked.whole
+    assert behind.still_open
     old = record | {"detected_at_ms": now - 10**9, "appended_at_ms": now - 10**9}
     gone = looked_up.behind(old, [stream])
-    assert (gone.findings, gone.events) == ((), ())
+    assert (gone.findings, gone.events, gone.still_open) == ((), (), False)
+
+
+def test_the_newest_events_are_looked_at_first_and_what_was_not_is_told(
+    kafka_bootstrap: str,
+) -> None:
+    settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    stream, clock = f"events-{uuid.uuid4().hex}", SystemClock()
+    TopicAdmin(settings, "test").declare((Topic(stream, partitions=1, append_time=True),))
+    producer = Producer(settings, "test")
+    producer.write([Outgoing(stream, "k", b'{"event_id": "e-%d"}' % each) for each in range(50)])
+    producer.close()
+    now = clock.now_ms()
+    record: dict[str, Any] = {"alert_id": "x", "detected_at_ms": now, "appended_at_ms": now}
+    looked_up = Topics(settings, clock, Bounds(records=10, seconds=60.0))
+    crossing = looked_up.behind(record | {"event_ids": ["e-49"]}, [stream])
+    assert [each.text for each in crossing.events] == ['{"event_id": "e-49"}']
+    assert crossing.events_looked.whole
+    early = looked_up.behind(record | {"event_ids": ["e-0", "e-49"]}, [stream])
+    assert [each.text for each in early.events] == ['{"event_id": "e-49"}']
+    assert (early.events_looked.records, early.events_looked.whole) == (10, False)
+    page = render("behind.html", found=early, trouble="")
+    assert "Only the newest 10 records before it were looked through" in page
 
 
 def test_brokers_that_are_away_are_told(console: Console, ledger_url: str) -> None:

@@ -14,14 +14,14 @@ from services.backbone.kafka.lag import LagReader
 from services.backbone.kafka.producer import Producer, ProducerSettings
 from services.backbone.kafka.security import Security
 from services.backbone.kafka.trail import Followed, Trail
-from services.backbone.kafka.window import Bounds, Span, window
+from services.backbone.kafka.window import Bounds, Window
 
 CLIENTS: Final[dict[str, Callable[[ProducerSettings], object]]] = {
     "producer": lambda given: Producer(given, "test"),
     "consumer": lambda given: Consumer(given, "test", group="g", topics=["t"]),
     "admin": lambda given: TopicAdmin(given, "test"),
     "lag": lambda given: LagReader(given, "test", lambda _: True),
-    "window": lambda given: list(window(given, ManualClock(), ["t"], Span(0, 1), Bounds())),
+    "window": lambda given: Window(given, ManualClock(), ["t"], Bounds()),
     "trail": lambda given: Trail(given, Followed(b"k", ["t"], []), 0, {}),
 }
 

@@ -39,11 +39,9 @@ WHERE name = %s AND closed_at IS NULL AND subject IS NULL"""
 _CLOSE: Final = """
 UPDATE console_users SET closed_at = ledger_now() WHERE name = %s AND closed_at IS NULL"""
 _END_SESSIONS: Final = "DELETE FROM console_sessions WHERE name = %s"
-_MAY_LOSE: Final = """
-SELECT EXISTS (
-  SELECT FROM console_users
-  WHERE role = 'admin' AND closed_at IS NULL AND subject IS NULL AND name <> %(name)s
-) OR EXISTS (SELECT FROM console_users WHERE name = %(name)s AND subject IS NOT NULL)"""
+_IS_LAST_ADMIN: Final = """
+SELECT array_agg(name) = ARRAY[%s::text] FROM console_users
+WHERE role = 'admin' AND closed_at IS NULL AND subject IS NULL"""
 _LOCK: Final = "LOCK TABLE console_users IN SHARE ROW EXCLUSIVE MODE"
 
 
@@ -157,8 +155,8 @@ def checked(name: str) -> str:
 
 
 def _keep_an_admin(connection: Connection, name: str) -> None:
-    row = connection.execute(_MAY_LOSE, {"name": name}).fetchone()
-    if row is None or not row[0]:
+    row = connection.execute(_IS_LAST_ADMIN, (name,)).fetchone()
+    if row and row[0]:
         raise Refused("this is the last admin: make another one first")
 
 

@@ -331,6 +331,25 @@ def test_the_first_admin_is_made_once(pool: Pool, ledger_url: str) -> None:
         users.add(TESTER, "ann", "short", Role.VIEWER)
 
 
+def test_where_no_local_admin_is_a_local_user_can_be_closed_and_changed(pool: Pool) -> None:
+    users = Users(pool)
+    Guests(pool).arrive("https://id.example.com", "s-1", "ann@id.example.com", Role.ADMIN)
+    for name in ("bob", "carl"):
+        users.add(TESTER, name, PASSWORD, Role.RESPONDER)
+    users.close(TESTER, "bob")
+    users.set_role(TESTER, "carl", Role.VIEWER)
+    found = [users.find(name) for name in ("bob", "carl")]
+    assert [each and (each.role, each.closed_at is None) for each in found] == [
+        ("responder", False), ("viewer", True),
+    ]  # fmt: skip
+    for name in ("bob", "nobody"):
+        with pytest.raises(Refused, match="there is no user"):
+            users.close(TESTER, name)
+    users.set_role(TESTER, "carl", Role.ADMIN)
+    with pytest.raises(Refused, match="last admin"):
+        users.close(TESTER, "carl")
+
+
 CHANGES: dict[str, Callable[[Pool, str], object]] = {
     "add user": lambda pool, _: Users(pool).add(TESTER, "bob", PASSWORD, Role.VIEWER),
     "reset password": lambda pool, _: Users(pool).set_password(

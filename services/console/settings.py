@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from services.backbone.settings import (
     KafkaSettings,
@@ -15,10 +15,20 @@ from services.backbone.settings import (
 )
 from services.backbone.web.keys import HeldKey
 from services.console.oidc.settings import OidcSettings
+from services.console.people.passwords import check_length
 from services.contracts.records import Name
 from services.contracts.web import ServerAddress
 
-PartUrl = Annotated[str, Field(max_length=200, pattern=r"^http://[^\s/?#]+$")]
+PartUrl = Annotated[ServerAddress, Field(max_length=200, pattern=r"^http://[^\s/?#]+$")]
+
+
+def _usable(password: SecretStr) -> SecretStr:
+    if password.get_secret_value():
+        check_length(password.get_secret_value())
+    return password
+
+
+FirstPassword = Annotated[SecretStr, AfterValidator(_usable)]
 LOCAL_NAMES: Final = ("127.0.0.1", "localhost")
 
 
@@ -30,7 +40,7 @@ class ConsoleSettings(
     console_readers: Literal["all", "users", ""] = ""
     """Who may look: `all` who reach the port, or `users` who have logged in. If left out: all
     where it listens on this machine only, else users. Whoever acts has logged in, always."""
-    console_first_password: SecretStr = SecretStr("")
+    console_first_password: FirstPassword = SecretStr("")
     """The password of `admin`, who is made while there is no user at all."""
     console_session_hours: Annotated[float, Field(gt=0, le=24 * 30)] = 12.0
     """After so long a person logs in again."""

@@ -16,7 +16,8 @@ from services.backbone.service import Life
 from services.console.lagging import Lags
 from services.console.now import POINTS_LIMIT, Now, Point, point
 from services.console.parts.figures import LATENCY_SECONDS, Figures, figures
-from services.console.parts.looking import Look, Target, targets
+from services.console.parts.looking import Look, Target
+from services.console.parts.names import Names
 
 log = logger(__name__)
 
@@ -90,6 +91,7 @@ class Watcher:
     seconds: float
     memory: Memory = field(default_factory=Memory)
     lags: Callable[[], Lags] = Lags
+    names: Names = field(default_factory=Names)
 
     def watch_until_stopped(self) -> None:
         """Look again and again, sooner while the ledger is away."""
@@ -103,7 +105,7 @@ class Watcher:
 
     def round(self, pool: ThreadPoolExecutor) -> Now:
         """Look at everything once."""
-        looking = [pool.submit(self.looking.look, each) for each in targets(self.parts)]
+        looking = [pool.submit(self.looking.look, each) for each in self.names.targets(self.parts)]
         found = self.ledger.look()
         seen = [each.result() for each in looking]
         made = self.memory.keep(seen)

@@ -1,10 +1,8 @@
 """One look at one program: its health and its metrics, in bounded time."""
 
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
 
@@ -12,17 +10,18 @@ from services.backbone.clock import Clock
 from services.console.parts.samples import TEXT_LIMIT_BYTES, Samples, samples
 
 LOOK_TIMEOUT_SECONDS: Final = 1.5
-INSTANCES_LIMIT: Final = 20
-"""Most processes of one program that are looked at."""
 TEXT_LIMIT_CHARACTERS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One process: the program's name, and where its pages are."""
+    """One process: the program's name, where its pages are by address, and by which name it is
+    spoken to; without a name its address is not known.
+    """
 
     part: str
     url: str
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +40,6 @@ class Look:
         return not self.trouble
 
 
-def targets(parts: Mapping[str, str]) -> list[Target]:
-    """Return the processes behind each address: a name may stand for several."""
-    return [Target(part, each) for part, url in parts.items() for each in _instances(url)]
-
-
-def _instances(url: str) -> list[str]:
-    split = urlsplit(url)
-    host, port = split.hostname or "", split.port or 80
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError:
-        return [url]  # looking at it says what is wrong
-    addresses = sorted({str(each[4][0]) for each in found})[:INSTANCES_LIMIT]
-    if len(addresses) < 2:
-        return [url]
-    return [urlunsplit(split._replace(netloc=f"{_spelled(each)}:{port}")) for each in addresses]
-
-
-def _spelled(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
-
-
 class Looker:
     """Looks at programs; safe to use from several threads."""
 
@@ -75,6 +52,8 @@ class Looker:
     def look(self, target: Target) -> Look:
         """Return how a program stands; one that does not answer has trouble."""
         at_seconds = self._clock.monotonic_seconds()
+        if not target.host:  # looking would ask name servers, for as long as they are silent
+            return Look(target, at_seconds, {"answer": "its name leads to no address now"})
         try:
             trouble, notes = self._health(target)
             found = self._metrics(target)
@@ -86,14 +65,17 @@ class Looker:
         """Close the connections."""
         self._client.close()
 
+    def _get(self, target: Target, path: str) -> httpx2.Response:
+        return self._client.get(target.url + path, headers={"Host": target.host})
+
     def _health(self, target: Target) -> tuple[dict[str, str], dict[str, str]]:
-        told = self._client.get(f"{target.url}/healthz/ready").json()
+        told = self._get(target, "/healthz/ready").json()
         if not isinstance(told, dict):
             raise ValueError("its health page is none of ours")
         return _texts(told.get("failures")), _texts(told.get("notes"))
 
     def _metrics(self, target: Target) -> Samples:
-        answer = self._client.get(f"{target.url}/metrics")
+        answer = self._get(target, "/metrics")
         if len(answer.content) > TEXT_LIMIT_BYTES:
             raise ValueError("its metrics are too long")
         return samples(answer.text)

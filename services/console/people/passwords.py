@@ -17,14 +17,26 @@ _HASHER: Final = PasswordHasher()
 _NOBODYS: Final = _HASHER.hash(secrets.token_urlsafe(32))
 
 
+def check_length(password: str) -> None:
+    """Check what is to become somebody's password.
+
+    Raises:
+        ValueError: it is too short or too long.
+    """
+    if not LENGTH_LEAST <= len(password) <= LENGTH_LIMIT:
+        raise ValueError(f"a password has {LENGTH_LEAST} to {LENGTH_LIMIT} characters")
+
+
 def hashed(password: str) -> str:
     """Return what is stored of a password.
 
     Raises:
         Refused: it is too short or too long.
     """
-    if not LENGTH_LEAST <= len(password) <= LENGTH_LIMIT:
-        raise Refused(f"a password has {LENGTH_LEAST} to {LENGTH_LIMIT} characters")
+    try:
+        check_length(password)
+    except ValueError as error:
+        raise Refused(str(error)) from None
     return _HASHER.hash(password)
 
 

@@ -12,7 +12,7 @@ from services.console.deeds.once import do_once, press_key
 from services.console.people.audit import Deed
 from services.console.people.roles import Person
 from services.console.watches import WatchShelf
-from services.contracts.declarations import BadDeclaration
+from services.contracts.declarations import FILE_LIMIT_BYTES, BadDeclaration
 from services.contracts.durations import seconds
 from services.contracts.ids import digest
 from services.contracts.rehearsals import SPAN_LIMIT_SECONDS, Rehearsal
@@ -35,14 +35,15 @@ def ask(pool: Pool, shelf: WatchShelf, person: Person, draft: Draft, key: str | 
     """Ask for a rehearsal; return its id. The same press again is the same rehearsal.
 
     Raises:
-        Problem: 422, the watch's form is wrong, with its line; 409, too many wait.
+        Problem: 422, the watch's form is wrong, with its line, or the rules are too many; 409, too
+            many wait.
         Transient: Postgres is away.
     """
     declared = _declared(draft.watch)
     rehearsal = Rehearsal(
         new=draft.watch,
         live=shelf.text(declared.watch),
-        rules=draft.rules or None,
+        rules=_rules(draft.rules),
         span_seconds=_span(draft.since),
     )
     press = press_key(person, key)
@@ -64,6 +65,13 @@ def _declared(text: str) -> WatchDeclaration:
         return parse_watch(text, TEXT)
     except BadDeclaration as error:
         raise Problem(422, "bad_watch", str(error)) from None
+
+
+def _rules(text: str) -> str | None:
+    if len(text) > FILE_LIMIT_BYTES:
+        why = f"rules: over {FILE_LIMIT_BYTES} characters; make it live first"
+        raise Problem(422, "bad_rules", why)
+    return text or None
 
 
 def _span(text: str) -> float:

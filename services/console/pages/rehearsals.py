@@ -13,7 +13,7 @@ from services.console.api.terms import RehearsalId
 from services.console.deeds.rehearsals import Draft, ask
 from services.console.desk import Desk, Served
 from services.console.difference import difference
-from services.console.people.door import Onlooker, Reader, ResponderPress
+from services.console.people.door import Onlooker, Press, Reader, ResponderPress
 from services.console.rendering import html
 from services.contracts.declarations import FILE_LIMIT_BYTES
 
@@ -35,8 +35,7 @@ def rehearsal_pages() -> APIRouter:
 
     @router.post("/rehearsals")
     def press(request: Request, press: ResponderPress, desk: Served) -> Response:
-        text = press.fields.get("watch", "")[: FILE_LIMIT_BYTES + 1].replace("\r\n", "\n")
-        rules = press.fields.get("rules", "")[: FILE_LIMIT_BYTES + 1]
+        text, rules = _lines(press, "watch"), _lines(press, "rules")
         draft = Draft(text, rules.strip() and rules, press.text("since", 64) or "1h")
         try:
             made = ask(desk.pool, desk.shelf, press.person, draft, press.text("key", 256) or None)
@@ -57,6 +56,11 @@ def rehearsal_pages() -> APIRouter:
         return _one(request, desk, rehearsal_id, "rehearsal_part.html")
 
     return router
+
+
+def _lines(press: Press, name: str) -> str:
+    """Return a field's text as a file has it: browsers send every line's end as two characters."""
+    return press.fields.get(name, "").replace("\r\n", "\n")[: FILE_LIMIT_BYTES + 1]
 
 
 def _one(request: Request, desk: Desk, rehearsal_id: str, template: str) -> HTMLResponse:

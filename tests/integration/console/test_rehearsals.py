@@ -115,6 +115,22 @@ def test_a_table_as_large_as_any_is_tried_by_the_page(console: Console, pool: Po
     assert whole.rehearsal.rules == rules
 
 
+def test_a_table_that_is_too_large_is_refused_and_lines_are_those_of_a_file(
+    console: Console, pool: Pool
+) -> None:
+    with console.client("ann") as page:
+        word = page.get("/rehearsals").text.split('name="word" value="')[1].split('"')[0]
+        form = {"word": word, "watch": OWN, "since": "1h"}
+        large = page.post("/rehearsals", data=form | {"rules": "," * (FILE_LIMIT_BYTES + 1)})
+        assert large.status_code == 422
+        assert f"over {FILE_LIMIT_BYTES} characters; make it live first" in large.text
+        page.post("/rehearsals", data=form | {"rules": "a,b\r\n1,2\r\n"})
+    (stored,) = Rehearsals(pool).newest(5).rows
+    whole = Rehearsals(pool).one(stored.rehearsal_id)
+    assert whole is not None
+    assert whole.rehearsal.rules == "a,b\n1,2\n"
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

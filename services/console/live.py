@@ -17,6 +17,10 @@ class TooManyFollowers(Exception):
     """As many pages follow as one process serves."""
 
 
+Place = tuple[asyncio.AbstractEventLoop, asyncio.Event]
+"""Where one page waits for news."""
+
+
 class Board:
     """The newest value, and those who wait for the next one; safe to use from several threads."""
 
@@ -24,7 +28,7 @@ class Board:
         self._lock = threading.Lock()
         self._now: Now | None = None
         self._version = 0
-        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._waiting: set[Place] = set()
 
     @property
     def now(self) -> Now | None:
@@ -44,24 +48,27 @@ class Board:
         """How many follow now."""
         return len(self._waiting)
 
-    async def follow(self, stopped: Callable[[], bool]) -> AsyncIterator[Now | None]:
-        """Yield each new value, and None when there was none for a while; ends when stopped."""
-        event = asyncio.Event()
-        me = asyncio.get_running_loop(), event
+    def take_place(self) -> Place:
+        """Return a place to follow from, on the running event loop; whoever takes one leaves it.
+
+        Raises:
+            TooManyFollowers: there is none.
+        """
+        place = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             if len(self._waiting) >= FOLLOWERS_LIMIT:
                 raise TooManyFollowers
-            self._waiting.add(me)
-        try:
-            async for news in self._news(event, stopped):
-                yield news
-        finally:
-            with self._lock:
-                self._waiting.discard(me)
+            self._waiting.add(place)
+        return place
 
-    async def _news(
-        self, event: asyncio.Event, stopped: Callable[[], bool]
-    ) -> AsyncIterator[Now | None]:
+    def leave(self, place: Place) -> None:
+        """Give a place free."""
+        with self._lock:
+            self._waiting.discard(place)
+
+    async def follow(self, place: Place, stopped: Callable[[], bool]) -> AsyncIterator[Now | None]:
+        """Yield each new value, and None when there was none for a while; ends when stopped."""
+        _, event = place
         seen, quiet = -1, 0.0
         while not stopped():
             event.clear()
@@ -77,6 +84,21 @@ class Board:
                 if quiet >= ALIVE_SECONDS:
                     quiet = 0.0
                     yield None
+
+
+class Drawn:
+    """What all who follow are shown, drawn once for each value; to be used on one event loop."""
+
+    def __init__(self, draw: Callable[[Now], str]) -> None:
+        self._draw = draw
+        self._of: Now | None = None
+        self._event = b""
+
+    def event(self, now: Now) -> bytes:
+        """Return the message that shows a value."""
+        if self._of is not now:
+            self._event, self._of = event_text(self._draw(now)), now
+        return self._event
 
 
 def event_text(html: str) -> bytes:

@@ -19,7 +19,6 @@ class Point:
     """One moment of the drawn lines; None where nothing was measured."""
 
     events_per_second: float | None
-    p99_ms: float | None
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,6 @@ class Now:
     def not_ready(self) -> tuple[Look, ...]:
         """The programs that are not ready."""
         return tuple(look for look in self.looks if not look.ready)
-
-    @property
-    def p99_ms(self) -> float | None:
-        """The worst auditor's p99: with two of them, alerts are as fast as the better one."""
-        return (
-            _worst(each.latency.p99_ms for each in self.figures.auditors) if self.figures else None
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +107,4 @@ def _cell(
 
 def point(figures: Figures) -> Point:
     """Return what is drawn of a moment."""
-    return Point(
-        figures.events_per_second, _worst(each.latency.p99_ms for each in figures.auditors)
-    )
-
-
-def _worst(values: Iterable[float | None]) -> float | None:
-    return max((each for each in values if each is not None), default=None)
+    return Point(figures.events_per_second)

@@ -24,12 +24,10 @@ WANTED: Final = frozenset(
         "aldebaran_heartbeat_auditor_in_step",
         "aldebaran_heartbeat_answer_age_seconds",
         "aldebaran_heartbeat_disagreements_open",
-        "aldebaran_lookout_alerts_total",
         "aldebaran_lookout_outbox_unpublished",
         "aldebaran_lookout_detected_to_published_seconds_bucket",
         "aldebaran_deliverer_first_byte_seconds_bucket",
         "aldebaran_deliverer_breakers_open",
-        "aldebaran_deliverer_due",
         "aldebaran_deliverer_overdue_seconds",
         "aldebaran_accountant_findings",
     }

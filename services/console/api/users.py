@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from services.backbone.errors import Refused
@@ -16,6 +16,7 @@ from services.console.people.audit import Deed
 from services.console.people.door import Admin, Administrator
 from services.console.people.passwords import made
 from services.console.people.roles import Role
+from services.console.people.users import USERS_LIMIT
 
 UserName = Annotated[str, PlainText, Path(min_length=1, max_length=100)]
 
@@ -69,9 +70,17 @@ def user_api() -> APIRouter:
     """Return the routes; they run on threads, since the ledger's client waits."""
     router = APIRouter(prefix="/v1/users", tags=["users"])
 
-    @router.get("", summary="Everybody who may come in, or might; for admins")
-    def every(person: Admin, desk: Served) -> list[UserRow]:
-        return [UserRow.model_validate(each, from_attributes=True) for each in desk.users.all()]
+    @router.get("", summary="Everybody who may come in, or might, by name; for admins")
+    def every(
+        person: Admin,
+        desk: Served,
+        limit: Annotated[int, Query(ge=1, le=USERS_LIMIT)] = USERS_LIMIT,
+        after: Annotated[
+            str, PlainText, Query(max_length=512, description="the last name of the page before")
+        ] = "",
+    ) -> list[UserRow]:
+        page = desk.users.page(after, limit)
+        return [UserRow.model_validate(each, from_attributes=True) for each in page]
 
     @router.post("", status_code=201, summary="Let somebody in; for admins")
     def add(body: NewUserBody, person: Administrator, desk: Served) -> Password:

@@ -8,11 +8,13 @@ from starlette.responses import Response
 
 from services.backbone.errors import Refused
 from services.backbone.web.problems import Problem
+from services.console.api.terms import PlainText
 from services.console.desk import Desk, Served
 from services.console.people.audit import Deed
 from services.console.people.door import Admin, AdminPress, Press
 from services.console.people.passwords import made
 from services.console.people.roles import Role
+from services.console.people.users import USERS_LIMIT
 from services.console.rendering import html
 
 SHOWN: Final = 100
@@ -34,8 +36,13 @@ def admin_pages() -> APIRouter:
         return html(request, "audit.html", title="Audit log", here="audit", rows=rows, older=older)
 
     @router.get("/users")
-    def users(request: Request, person: Admin, desk: Served) -> HTMLResponse:
-        return _users(request, desk)
+    def users(
+        request: Request,
+        person: Admin,
+        desk: Served,
+        after: Annotated[str, PlainText, Query(max_length=512)] = "",
+    ) -> HTMLResponse:
+        return _users(request, desk, after=after)
 
     @router.post("/users")
     def press(request: Request, press: AdminPress, desk: Served) -> Response:
@@ -79,14 +86,17 @@ def _users(
     desk: Desk,
     problem: Problem | None = None,
     shown: tuple[str, str] | None = None,
+    after: str = "",
 ) -> HTMLResponse:
+    page = desk.users.page(after)
     return html(
         request,
         "users.html",
         problem.status if problem else 200,
         title="Users",
         here="users",
-        users=desk.users.all(),
+        users=page,
+        last=page[-1].name if len(page) == USERS_LIMIT else None,
         roles=list(Role),
         problem=problem,
         shown=shown,

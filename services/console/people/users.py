@@ -1,5 +1,6 @@
 """Users, kept in the ledger: each change stands with its line in the audit log, or not at all."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -15,14 +16,15 @@ from services.console.people.roles import Person, Role
 from services.contracts.records import Name
 
 USERS_LIMIT: Final = 1000
+"""Most users of one page."""
 _NAME: Final = TypeAdapter(Name)
 
 _ONE: Final = """
 SELECT name, password_hash, role, made_at, made_by, closed_at, issuer FROM console_users
 WHERE name = %s"""
-_ALL: Final = """
+_PAGE: Final = """
 SELECT name, password_hash, role, made_at, made_by, closed_at, issuer FROM console_users
-ORDER BY name LIMIT %s"""
+WHERE name > %s ORDER BY name LIMIT %s"""
 _ADD: Final = """
 INSERT INTO console_users (name, password_hash, role, made_by) VALUES (%s, %s, %s, %s)
 ON CONFLICT (name) DO NOTHING"""
@@ -74,11 +76,18 @@ class Users:
         with transaction(self._pool) as connection:
             return connection.cursor(row_factory=class_row(User)).execute(_ONE, (name,)).fetchone()
 
-    def all(self) -> list[User]:
-        """Return all users by name."""
+    def page(self, after: str = "", limit: int = USERS_LIMIT) -> list[User]:
+        """Return users by name, the first ones after a name."""
         with transaction(self._pool) as connection:
             cursor = connection.cursor(row_factory=class_row(User))
-            return cursor.execute(_ALL, (USERS_LIMIT,)).fetchall()
+            return cursor.execute(_PAGE, (after, limit)).fetchall()
+
+    def all(self) -> Iterator[User]:
+        """Yield all users by name."""
+        after = ""
+        while page := self.page(after):
+            yield from page
+            after = page[-1].name
 
     def add(self, by: Person, name: str, password: str, role: Role) -> None:
         """Add a user.

@@ -350,6 +350,27 @@ def test_where_no_local_admin_is_a_local_user_can_be_closed_and_changed(pool: Po
         users.close(TESTER, "carl")
 
 
+def test_users_beyond_one_page_are_found(console: Console, ledger_url: str) -> None:
+    with console.client("zoe", Role.ADMIN) as client:
+        with psycopg.connect(ledger_url) as connection:
+            connection.execute(
+                "INSERT INTO console_users (name, role, made_by, issuer, subject) SELECT"
+                " 'a b' || n, 'viewer', 'oidc', 'https://id.example.com', n::text"
+                " FROM generate_series(1000, 1999) n"
+            )
+        first = client.get("/users")
+        assert "<b>zoe</b>" not in first.text
+        assert "/users?after=a%20b1999" in first.text
+        second = client.get("/users?after=a%20b1999")
+        assert "<b>zoe</b>" in second.text
+        assert "/users?after=" not in second.text
+        asked = {"after": "a b1998", "limit": 2}
+        assert [each["name"] for each in client.get("/v1/users", params=asked).json()] == [
+            "a b1999", "zoe",
+        ]  # fmt: skip
+    assert [each.name for each in console.users.all()][999:] == ["a b1999", "zoe"]
+
+
 CHANGES: dict[str, Callable[[Pool, str], object]] = {
     "add user": lambda pool, _: Users(pool).add(TESTER, "bob", PASSWORD, Role.VIEWER),
     "reset password": lambda pool, _: Users(pool).set_password(

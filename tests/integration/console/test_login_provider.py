@@ -109,7 +109,7 @@ def test_who_has_no_role_is_told_what_to_do(
         assert "you are ann@127.0.0.1, and nothing in `groups` gives you a role" in page.text
         assert client.get("/").url.path == "/login"
     assert refusals(pool) == ["from 127.0.0.1 by oidc: no role"]
-    assert desk.users.all() == []
+    assert desk.users.page() == []
 
 
 def test_groups_may_stand_on_the_page_about_people(desk: Console, provider: LoginProvider) -> None:
@@ -162,7 +162,7 @@ def test_no_lie_opens_the_door(
             assert come(client).status_code == 401, name
             assert "aldebaran" not in client.cookies, name
         _forgive(desk)
-    assert desk.users.all() == []
+    assert desk.users.page() == []
     assert len(refusals(pool)) == len(LIES) + len(_forgeries(provider.key, other_key))
 
 

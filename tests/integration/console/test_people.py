@@ -364,7 +364,7 @@ def test_users_beyond_one_page_are_found(console: Console, ledger_url: str) -> N
         second = client.get("/users?after=a%20b1999")
         assert "<b>zoe</b>" in second.text
         assert "/users?after=" not in second.text
-        asked = {"after": "a b1998", "limit": 2}
+        asked: dict[str, str | int] = {"after": "a b1998", "limit": 2}
         assert [each["name"] for each in client.get("/v1/users", params=asked).json()] == [
             "a b1999", "zoe",
         ]  # fmt: skip
@@ -391,14 +391,14 @@ def test_nothing_changes_without_its_line_in_the_audit_log(
     users.add_first("admin", PASSWORD)
     users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
     Guests(pool).arrive("https://login.example", "u-1", "guest", Role.VIEWER)
-    before = users.all()
+    before = users.page()
     with psycopg.connect(ledger_url, autocommit=True) as connection:
         connection.execute(
             "ALTER TABLE audit_log ADD CONSTRAINT none CHECK (action = '') NOT VALID"
         )
         with pytest.raises(psycopg.errors.CheckViolation):
             CHANGES[action](pool, alert)
-        assert users.all() == before
+        assert users.page() == before
         assert Acknowledgements(pool).of(alert) == ()
         connection.execute("ALTER TABLE audit_log DROP CONSTRAINT none")
     CHANGES[action](pool, alert)

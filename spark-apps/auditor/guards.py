@@ -22,6 +22,7 @@ ADVICE: Final = {
     "UNRESOLVED_COLUMN": "correct the column's name; a stream's columns stand in its YAML file",
     "TABLE_OR_VIEW_NOT_FOUND": "name only streams that the watch lists under `streams`",
     "UNBOUND_SQL_PARAMETER": "declare the name under `parameters` or `durations`",
+    "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION": "use at most DECIMAL(38, 10), or DOUBLE",
     "KAFKA_DATA_SOURCE_NOT_ENABLED": (
         "set ALDEBARAN_AUDITOR_JARS to the folder of the Kafka connector's jars, "
         "which is .tools/jars/spark after `make setup`"

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
@@ -49,7 +50,8 @@ def messages_of(
         found = findings(spark, watch, declared.streams, events)
         guards.check_columns(watch, found.schema)
         return alert_messages(told_once(found, watch), watch, auditor)
-    except AnalysisException as error:
+    # Some types that there are not Spark tells as arithmetic; nothing here asks anybody else.
+    except (PySparkException, Py4JJavaError) as error:
         raise guards.refusal(watch.watch, error) from None
 
 

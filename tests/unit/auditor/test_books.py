@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from auditor.books import book, check_book
+from auditor.declared import Declared
 from auditor.formatting import told_once
 from auditor.logic import findings, valid_events
 from auditor.progress import LOOKING_MS, read
+from auditor.trial import over_nothing
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration, parse_declaration
 from services.contracts.watches import BookDeclaration, WatchDeclaration
@@ -299,6 +301,13 @@ def test_a_type_that_no_book_has_is_refused(spark: SparkSession) -> None:
     events = valid_events(records(spark, []), TRADES, "1 minute")
     with pytest.raises(Refused, match=r"at is timestamp.*unix_millis"):
         book(spark, watch, events, "order_id")
+
+
+def test_a_type_that_spark_does_not_have_is_refused_with_advice(spark: SparkSession) -> None:
+    declared = BookDeclaration(kept="1 hour", events={"x": "CAST(shares AS DECIMAL(40,10))"})
+    watch = Declared(WATCH.model_copy(update={"book": declared}), {"trades": TRADES})
+    with pytest.raises(Refused, match=r"^watch over-purchase: .*DECIMAL\(38, 10\)"):
+        over_nothing(spark.newSession(), watch)
 
 
 def test_a_total_of_a_text_is_refused(spark: SparkSession) -> None:

@@ -28,6 +28,12 @@ REFUSED = [
         "sliding windows instead of session windows",
     ),
     (
+        "SELECT <columns>, max(CAST(shares AS DECIMAL(40,10))) AS n, <rest> FROM trades "
+        "GROUP BY order_id",
+        "use at most DECIMAL(38",
+    ),
+    (f"SELECT <columns>, {'9' * 39} AS n, <rest> FROM trades GROUP BY order_id", "or DOUBLE"),
+    (
         "SELECT <columns>, count(DISTINCT shares) AS n, <rest> FROM trades GROUP BY order_id",
         "approx_count_distinct",
     ),

@@ -20,11 +20,12 @@ from auditor.sieve import Sieve
 from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
 from auditor.trial import try_out
 from auditor.trouble import is_gap, not_begun, outside
-from engine.brokers import kept_offsets
+from engine.brokers import MissingTopic, kept_offsets
 from engine.folders import write_in
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
+from services.contracts.watches import WatchDeclaration
 
 REBUILDS_MAX: Final = 3
 """Checkpoints of one watch that may break within `REBUILDS_WINDOW_SECONDS`."""
@@ -214,6 +215,10 @@ class RealRemedies:
         )
 
     def _try_store(self) -> None:
+    @property
+    def _declared(self) -> WatchDeclaration:
+        return self._recipe.declared.watch
+
         store = self._recipe.checkpoint.store
         try:
             if store:
@@ -222,8 +227,12 @@ class RealRemedies:
             raise Transient(f"the store of {store}: {error}") from None
 
     def _kept(self) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
-        options = self._recipe.settings.kafka_client_options()
-        return kept_offsets(self._recipe.spark, options, topics_of(self._recipe.declared.watch))
+        """What was there when the watch began may be made anew: it is no reason to give up."""
+        options, topics = self._recipe.settings.kafka_client_options(), topics_of(self._declared)
+        try:
+            return kept_offsets(self._recipe.spark, options, topics)
+        except MissingTopic as error:
+            raise Transient(str(error)) from None
 
     def _committed(self) -> Offsets:
         try:

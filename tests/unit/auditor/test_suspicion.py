@@ -12,6 +12,7 @@ from auditor.poison import STEP_RECORDS, STEPS_MAX, Range, Verdict
 from auditor.poison import search as real_search
 from auditor.remedies import RealRemedies
 from auditor.spared import Place, note_spared, read_spared
+from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from tests.unit.auditor.batches import STREAMS, WATCHES
@@ -35,6 +36,7 @@ class Suspected:
         self.searched: list[list[Range]] = []
         self.trial: Exception | None = None
         self.lost: str | None = None
+        self.topic_is_gone = False
         checkpoint = Checkpoint("w", home, fingerprint(WATCH, STREAMS, 2))
         recipe: Any = SimpleNamespace(
             checkpoint=checkpoint,
@@ -52,6 +54,8 @@ class Suspected:
         monkeypatch.setattr("auditor.remedies.lost_since", lambda *_: self.lost)
 
     def _kept(self, *_: object) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
+        if self.topic_is_gone:
+            raise MissingTopic("topic trades does not exist")
         return {"trades": {0: 0}}, {"trades": {0: self.newest}}
 
     def _search(self, ranges: Sequence[Range], *_: object) -> Verdict:
@@ -153,3 +157,13 @@ def test_a_topic_that_may_be_another_one_is_read_whole(suspected: Suspected) -> 
     suspected.remedies.accept_loss(SAID, f"{SAID}: Lost task 0.0 in stage 5.0\n{GAP}")
     assert suspected.set_aside() == 1
     assert read_spared(suspected.checkpoint.folder) == ()
+
+
+def test_a_topic_that_is_gone_may_come_back(suspected: Suspected) -> None:
+    suspected.topic_is_gone = True
+    for _ in range(20):
+        with pytest.raises(Transient, match="topic trades does not exist"):
+            suspected.suspect()
+        with pytest.raises(Transient, match="topic trades does not exist"):
+            suspected.remedies.accept_loss(SAID, GAP)
+    assert suspected.set_aside() == 0

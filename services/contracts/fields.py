@@ -1,6 +1,7 @@
 """Declared fields of a stream: one declaration gives their Python type and their Spark SQL."""
 
 import re
+import sys
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -23,6 +24,8 @@ Nor in large letters: the SQL of a watch may make its key of a part of a text, o
 DEFAULT_MAX_LENGTH: Final = 256
 LONG_LIMIT: Final = 2**53
 """Whole numbers stay within what every JSON reader keeps exact."""
+_DOUBLE_LIMIT: Final = sys.float_info.max
+"""Beyond it lie Infinity and, for Spark, NaN: a sum with one of them tells nothing of a limit."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _TIME: Final = re.compile(
@@ -112,9 +115,19 @@ class FieldDeclaration(BaseModel):
                 f"{length}({column}) <= {self.max_length}" for length in ("octet_length", "length")
             )
             return [f"{column} <> ''", f"({short})", f"NOT contains({column}, '\\u0000')"]
-        low, high = self.bounds
+        low, high = self._spark_bounds()
         rules = [f"{column} >= {low}"] if low is not None else []
         return rules + ([f"{column} <= {high}"] if high is not None else [])
+
+    def _spark_bounds(self) -> tuple[float | None, float | None]:
+        """JSON knows finite numbers only, which Spark does not hold a double to."""
+        low, high = self.bounds
+        if self.type != "double":
+            return low, high
+        return (
+            -_DOUBLE_LIMIT if low is None else low,
+            _DOUBLE_LIMIT if high is None else high,
+        )
 
 
 def _quoted(value: str) -> str:

@@ -121,6 +121,28 @@ def test_a_time_that_the_gateway_takes_is_one_that_spark_reads(spark: SparkSessi
     assert taken >= set(DOCUMENTED)
 
 
+NUMBERS = ["0", "7", "-1.5", "1.7976931348623157e308", "-1.7976931348623157e308", "null"]
+NO_NUMBERS = ["NaN", '"NaN"', "Infinity", '"Infinity"', '"-Infinity"', "-Infinity", "1e999"]
+
+
+@pytest.mark.parametrize("limits", [{}, {"minimum": -9e307}, {"maximum": 9e307}], ids=str)
+def test_a_number_without_an_end_reaches_no_watch(
+    spark: SparkSession, limits: dict[str, float]
+) -> None:
+    told = {"stream": "prices", "version": 1, "description": "x", "key": "name"}
+    price = {"type": "double", "required": False} | limits
+    fields = {"name": {"type": "string"}, "price": price}
+    prices = StreamDeclaration.model_validate(told | {"fields": fields})
+    sent = {str(i): written for i, written in enumerate([*NUMBERS, *NO_NUMBERS])}
+    values = [f'{{"name": "{name}", "price": {each}}}'.encode() for name, each in sent.items()]
+    rows = [(value, EPOCH, "prices", 0) for value in values]
+    found = valid_events(records(spark, [], *rows), prices, "1 minute").select("name").collect()
+    reader = EventReader(prices)
+    taken = {sent[json.loads(value)["name"]] for value in values if _is_event(reader, value)}
+    assert {sent[row["name"]] for row in found} == taken
+    assert {"0", "7", "-1.5", "null"} <= taken <= set(NUMBERS)
+
+
 def _is_event(reader: EventReader, value: bytes) -> bool:
     return isinstance(reader.read(value), Event)
 

@@ -91,7 +91,7 @@ class Fleet:
 
     def not_ready(self) -> str | None:
         """Say what does not run, and why; None when every watch runs."""
-        waits = [each.pulse.not_ready() for each in self._all() if each.stopped is None]
+        waits = [each.not_ready() for each in self._all() if each.stopped is None]
         missing = [f"watch {name} cannot start: {why}" for name, why in self._missing.items()]
         lacking = [*missing, *self._stopped(), *(wait for wait in waits if wait)]
         return "; ".join(lacking) or None

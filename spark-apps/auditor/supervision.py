@@ -110,6 +110,8 @@ class Supervised:
         """Why the watch does not run and will not by itself, or None."""
         self.failing: str | None = None
         """The last failure, while the watch failed too often lately; it is still tried."""
+        self.standing: str | None = None
+        """Why no query runs just now, while something is done for the watch or it waits."""
         self._cost = cost
         self._failures = failures
         self._clock = clock
@@ -140,6 +142,12 @@ class Supervised:
         metrics.PROGRESS_AGE.labels(name).set(self.pulse.age_seconds(now))
         if self._query is None:
             metrics.idle(name)
+
+    def not_ready(self) -> str | None:
+        """Say why a watch that is not stopped judges nothing just now."""
+        if (why := self.standing) is not None:
+            return f"watch {self.watched.name} stands still: {why}"
+        return self.pulse.not_ready()
 
     def comes_to_rest(self) -> bool:
         """Break off what is done for this watch; return whether nothing is, so `stop` is quick."""
@@ -183,6 +191,7 @@ class Supervised:
         else:
             run_id, now = str(self._query.runId), self._clock.monotonic_seconds()
             self.pulse.started(now)
+            self.standing = None
             self._cost.begin(run_id, now)
             log.info("watch_started", watch=self.watched.name, run_id=run_id)
 
@@ -220,6 +229,7 @@ class Supervised:
         else:
             now, name = self._clock.monotonic_seconds(), f"remedy {self.watched.name}"
             self._remedy, self._reason = UnderWay(name, remedy, now), reason
+            self.standing = reason
 
     def _remedy_for(self, trouble: Trouble, reason: str, text: str) -> Callable[[], None] | None:
         remedies = self.watched.remedies
@@ -263,7 +273,7 @@ class Supervised:
         if wait_seconds is None:
             self.failing = reason
             wait_seconds = self._failures.longest_wait_seconds
-        self._start_at_seconds = now + wait_seconds
+        self._start_at_seconds, self.standing = now + wait_seconds, reason
         log.warning(
             "watch_waits",
             watch=self.watched.name,
@@ -274,7 +284,7 @@ class Supervised:
     def _stop(self, reason: str) -> None:
         metrics.FAILURES.labels(self.watched.name).inc()
         metrics.STOPPED.labels(self.watched.name).set(1)
-        self.stopped, self.failing = reason, None
+        self.stopped, self.failing, self.standing = reason, None, None
         log.error("watch_stopped", watch=self.watched.name, reason=reason)
 
 

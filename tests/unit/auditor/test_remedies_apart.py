@@ -63,6 +63,16 @@ def test_the_watch_starts_again_when_the_search_is_over(searched: Searched) -> N
     assert searched.sick.runs
 
 
+def test_a_watch_that_is_searched_is_not_ready_and_says_why(searched: Searched) -> None:
+    assert searched.fleet.not_ready() == f"watch sick stands still: {FAILS}"
+    searched.sick.remedies.may_end.set()
+    searched.sick.settle()
+    assert searched.fleet.not_ready() == f"watch sick stands still: {FAILS}"
+    searched.look(9)
+    searched.look()
+    assert searched.fleet.not_ready() is None
+
+
 def test_a_search_that_takes_too_long_is_broken_off_and_begun_again_later(
     searched: Searched,
 ) -> None:

@@ -215,6 +215,22 @@ def test_trouble_of_one_watch_leaves_the_others_running() -> None:
     assert "watch sick: bad SQL" in str(fleet.not_ready())
 
 
+def test_a_watch_that_waits_for_its_next_start_is_not_ready_and_says_why() -> None:
+    scene = Scene("sick")
+    fleet = fleet_of(scene)
+    for _ in range(2):
+        scene.look(9)
+        assert fleet.not_ready() is None
+        scene.fail("gone")
+        assert fleet.not_ready() == "watch sick stands still: gone"
+    scene.refusal = Transient("the disk is full")
+    scene.look(9)
+    assert fleet.not_ready() == "watch sick stands still: the disk is full"
+    scene.refusal = Refused("wrong column")
+    scene.look(9)
+    assert fleet.not_ready() == "wrong column"
+
+
 def test_a_watch_counts_as_stopped_until_it_is_looked_after_anew() -> None:
     stopped = Scene("sick")
     fleet = fleet_of(stopped)

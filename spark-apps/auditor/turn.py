@@ -30,7 +30,7 @@ class Turn:
         """Take the turn if nobody has it; return whether this auditor has it now.
 
         Raises:
-            Transient: the lock file cannot be opened.
+            Transient: the lock file cannot be opened, or its file system knows no locks.
         """
         if self._file is not None:
             return True
@@ -41,9 +41,12 @@ class Turn:
             raise Transient(f"{self._path}: {error}") from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             os.close(file)
             return False
+        except OSError as error:
+            os.close(file)
+            raise Transient(f"{self._path}: {error}") from None
         self._file = file
         return True
 

@@ -1,5 +1,7 @@
 """Steps from what runs to what is declared, and what an auditor runs first."""
 
+import errno
+import fcntl
 import os
 import re
 from pathlib import Path
@@ -233,3 +235,20 @@ def test_one_turn_at_a_time(tmp_path: Path) -> None:
     assert other.take()
     assert not one.take()
     other.give_back()
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_folder_that_knows_no_locks_is_told_and_not_taken_for_the_others_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def failing(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    turn = Turn(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", failing)
+        with pytest.raises(Transient, match=rf"turn\.lock: .*{os.strerror(number)}"):
+            turn.take()
+    assert not turn.held
+    assert turn.take()
+    turn.give_back()

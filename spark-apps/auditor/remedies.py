@@ -28,7 +28,7 @@ from services.backbone.log import logger
 from services.contracts.watches import WatchDeclaration
 
 REBUILDS_MAX: Final = 3
-"""Checkpoints of one watch that may break within `REBUILDS_WINDOW_SECONDS`."""
+"""How often one watch may be built again within `REBUILDS_WINDOW_SECONDS`."""
 REBUILDS_WINDOW_SECONDS: Final = 3600.0
 SEARCH_SECONDS_MAX: Final = 240.0
 """After this a search begins no further step, and goes on from there after the next failure."""
@@ -163,7 +163,11 @@ class RealRemedies:
         log.error("records_lost", watch=self._watch, lost=told(gone), reason=reason)
         if is_gap(text):
             self._found_good = ()
-            self._begin_anew(f"it ends before records that are gone ({told(gone)}): {reason}")
+            self._begin_anew(
+                f"it ends before records that are gone ({told(gone)}): {reason}",
+                f"let {', '.join(self._declared.streams)} keep more (retention.ms and "
+                "retention.bytes of the topic)",
+            )
         self._lossy = True
 
     def rebuild(self, reason: str) -> None:
@@ -178,7 +182,7 @@ class RealRemedies:
         if self._recipe.checkpoint.store and now - doubted > REBUILDS_WINDOW_SECONDS:
             raise Transient(f"the store may have been away, so it is tried once more: {reason}")
         spared = read_spared(self._recipe.checkpoint.folder)
-        self._begin_anew(reason)
+        self._begin_anew(reason, f"look at the disk of {self._recipe.checkpoint.home}")
         if spared:
             self._note(spared)
 
@@ -188,15 +192,18 @@ class RealRemedies:
         except OSError as error:
             raise Transient(f"the places of spared records cannot be noted: {error}") from None
 
-    def _begin_anew(self, reason: str) -> None:
-        """Set the checkpoint aside, so that the next start begins with the oldest kept event."""
+    def _begin_anew(self, reason: str, advice: str) -> None:
+        """Set the checkpoint aside, so that the next start begins with the oldest kept event.
+
+        `advice` says what helps where this is needed again and again.
+        """
         now = self._clock.monotonic_seconds()
         since = now - REBUILDS_WINDOW_SECONDS
         if sum(1 for at in self._rebuilt_at_seconds if at > since) >= REBUILDS_MAX:
             raise Refused(
-                f"watch {self._watch}: its checkpoint broke {REBUILDS_MAX + 1} times within "
-                f"{REBUILDS_WINDOW_SECONDS / 60:.0f} minutes, last: {reason}; look at the disk of "
-                f"{self._recipe.checkpoint.home}, then start the auditor again"
+                f"watch {self._watch}: it had to begin anew {REBUILDS_MAX + 1} times within "
+                f"{REBUILDS_WINDOW_SECONDS / 60:.0f} minutes, last: {reason}; {advice}, "
+                "then start the auditor again"
             )
         self._rebuilt_at_seconds.append(now)
         try:
@@ -208,6 +215,10 @@ class RealRemedies:
     def _watch(self) -> str:
         return self._recipe.declared.name
 
+    @property
+    def _declared(self) -> WatchDeclaration:
+        return self._recipe.declared.watch
+
     def _hopeless(self, why: str, ranges: Iterable[Range], reason: str) -> Refused:
         return Refused(
             f"watch {self._watch}: its SQL fails and {why}: {reason} Somewhere in {told(ranges)}. "
@@ -215,10 +226,6 @@ class RealRemedies:
         )
 
     def _try_store(self) -> None:
-    @property
-    def _declared(self) -> WatchDeclaration:
-        return self._recipe.declared.watch
-
         store = self._recipe.checkpoint.store
         try:
             if store:

@@ -10,7 +10,7 @@ import pytest
 from auditor.checkpoint import ASIDE, Checkpoint, fingerprint
 from auditor.poison import STEP_RECORDS, STEPS_MAX, Range, Verdict
 from auditor.poison import search as real_search
-from auditor.remedies import RealRemedies
+from auditor.remedies import REBUILDS_MAX, RealRemedies
 from auditor.spared import Place, note_spared, read_spared
 from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
@@ -167,3 +167,22 @@ def test_a_topic_that_is_gone_may_come_back(suspected: Suspected) -> None:
         with pytest.raises(Transient, match="topic trades does not exist"):
             suspected.remedies.accept_loss(SAID, GAP)
     assert suspected.set_aside() == 0
+
+
+def test_a_topic_that_keeps_too_little_is_no_fault_of_the_disk(suspected: Suspected) -> None:
+    for _ in range(REBUILDS_MAX):
+        suspected.remedies.accept_loss(SAID, GAP)
+        suspected.checkpoint.claim(suspected.clock.now_ms())
+        suspected.clock.move(1)
+    with pytest.raises(Refused, match=r"begin anew 4 times .*trades.*retention\.ms") as refused:
+        suspected.remedies.accept_loss(SAID, GAP)
+    assert "disk" not in str(refused.value)
+
+
+def test_a_checkpoint_that_breaks_again_and_again_points_at_the_disk(suspected: Suspected) -> None:
+    for _ in range(REBUILDS_MAX):
+        suspected.remedies.rebuild(SAID)
+        suspected.checkpoint.claim(suspected.clock.now_ms())
+        suspected.clock.move(1)
+    with pytest.raises(Refused, match="begin anew 4 times .*look at the disk of"):
+        suspected.remedies.rebuild(SAID)

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -198,7 +199,9 @@ class Checkpoint:
         except OSError as error:
             raise Transient(f"the disk of {self.home}: {error}") from None
         finally:
-            tried.unlink(missing_ok=True)
+            # What stays is written over at the next try.
+            with suppress(OSError):
+                tried.unlink(missing_ok=True)
 
     def set_aside(self, reason: str, now_ms: int) -> Path:
         """Rename the folder so that the query starts from nothing; nothing is deleted.

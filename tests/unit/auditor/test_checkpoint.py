@@ -157,6 +157,20 @@ def test_a_part_of_a_store_that_cannot_be_read_just_now_ends_no_program(
         in_store(tmp_path).location()
 
 
+def test_a_disk_that_takes_nothing_and_gives_nothing_back_ends_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail(monkeypatch, "open", "tried.new", errno.ENOSPC)
+    fail(monkeypatch, "unlink", "tried.new", errno.EIO)
+    with pytest.raises(Transient, match=os.strerror(errno.ENOSPC)):
+        of(tmp_path).try_to_write()
+
+
+def test_what_was_tried_to_be_written_is_removed(tmp_path: Path) -> None:
+    of(tmp_path).try_to_write()
+    assert list(tmp_path.iterdir()) == []
+
+
 STORE = "s3a://bucket/a/w"
 
 

@@ -4,6 +4,7 @@ On Kubernetes a driver's container may be started again in its pod; executors of
 then go on for a while, or stay as failed pods, as their owner is still there.
 """
 
+import http.client
 import sys
 from collections.abc import Sequence
 
@@ -15,7 +16,7 @@ def main(arguments: Sequence[str]) -> int:
     (selector,) = arguments
     try:
         count = remove(API, ACCOUNT, selector, AT_ONCE)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         sys.stderr.write(f"executors left behind are not removed: {error}\n")
         return 0
     sys.stdout.write(f"removed {count} executors of the driver before\n")

@@ -4,6 +4,7 @@ Apache's Spark operator starts a driver by what its object asks for at that mome
 it so, whatever the object becomes. Ended, a driver is started again by what is asked for now.
 """
 
+import http.client
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ def main(selectors: Sequence[str]) -> int:
     """End them; where the API server is away or refuses, say so and fail."""
     try:
         count = end(selectors, lambda each: remove(API, ACCOUNT, each, DRAINED), SystemClock())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         sys.stderr.write(f"drivers by what was asked for before are not ended: {error}\n")
         return 1
     sys.stdout.write(f"ended {count} drivers by what was asked for before\n")

@@ -38,6 +38,7 @@ def remove(api: str, account: Path, selector: str, options: dict[str, int]) -> i
 
     Raises:
         OSError: the API server is away or refuses.
+        HTTPException: what answers is none.
     """
     authority = account / "ca.crt"
     trust = ssl.create_default_context(cafile=authority) if authority.exists() else None

@@ -33,9 +33,30 @@ class ApiServer(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Stranger(ApiServer):
+    """Answers with something that is no HTTP."""
+
+    def do_DELETE(self) -> None:
+        """Say something else."""
+        self.wfile.write(b"220 mail.example ready\r\n")
+
+
 @pytest.fixture
 def api() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), ApiServer)
+    yield from served(ApiServer)
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for address in served(Stranger):
+        for program in (leftovers, outdated):
+            monkeypatch.setattr(program, "API", address)
+            monkeypatch.setattr(program, "ACCOUNT", account(tmp_path))
+        yield
+
+
+def served(handler: type[ApiServer]) -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -80,5 +101,17 @@ def test_fails_where_nothing_can_be_asked(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_start_goes_on_where_nothing_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert leftovers.main([SELECTOR]) == 0
+    assert "not removed" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("stranger")
+def test_fails_where_no_api_server_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert outdated.main([SELECTOR]) == 1
+    assert "not ended" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("stranger")
+def test_a_start_goes_on_where_no_api_server_answers(capsys: pytest.CaptureFixture[str]) -> None:
     assert leftovers.main([SELECTOR]) == 0
     assert "not removed" in capsys.readouterr().err

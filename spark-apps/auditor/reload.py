@@ -264,10 +264,11 @@ class Reload:
         self._settling = prepared
 
     def _settle(self, running: Running) -> None:
+        """Wait for its first batch; one that fails again and again must not hold up the others."""
         supervised = running.supervised
-        if supervised.stopped is None and supervised.pulse.not_ready() is not None:
-            return
-        self._settling = None
+        is_hopeful = supervised.stopped is None and supervised.failing is None
+        if not is_hopeful or supervised.pulse.not_ready() is None:
+            self._settling = None
 
     def _compete(self, prepared: Running) -> None:
         often = Phase(CATCH_UP_SECONDS, 0.0)

@@ -49,6 +49,8 @@ class World:
             (self.watches / path.name).write_text(path.read_text())
         self.made: list[tuple[Declared, Scene]] = []
         self.slots: dict[str, int] = {}
+        self.refusal: Exception | None = None
+        """What each query that is made from now on is started with."""
         self.judgement: Exception | None = None
         self.may_judge = threading.Event()
         """A trial takes until this is set, as it is at first, or until it is broken off."""
@@ -65,6 +67,7 @@ class World:
 
     def _prepare(self, _: object, declared: Declared, phase: Phase) -> Running:
         scene = Scene(declared.name, clock=self.clock)
+        scene.refusal = self.refusal
         self.made.append((declared, scene))
         wanted = fingerprint(declared.watch, declared.streams, 2)
         home = self.settings.checkpoints_here() / declared.name

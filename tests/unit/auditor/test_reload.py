@@ -29,6 +29,18 @@ def test_changed_text_goes_on_with_a_new_query_in_its_turn(world: World) -> None
     assert world.partner.take()
 
 
+def test_changed_text_that_starts_no_more_gives_the_turn_on(world: World) -> None:
+    world.refusal = Transient("no room on the disk")
+    world.edit("severity: critical", "severity: warning")
+    world.turns(count=20)
+    assert world.queries() == [False, False]
+    world.refusal = None
+    world.edit("severity: warning", "severity: info", OTHER)
+    assert world.queries(OTHER) == [False, True]
+    assert "no room on the disk" in str(world.fleet.notes())
+    assert world.partner.take()
+
+
 def test_changed_rule_replaces_the_old_one_only_when_it_has_caught_up(world: World) -> None:
     world.edit("limit: 24 hours", "limit: 25 hours")
     assert world.queries() == [True, True]

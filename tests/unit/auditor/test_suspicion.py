@@ -184,5 +184,5 @@ def test_a_checkpoint_that_breaks_again_and_again_points_at_the_disk(suspected: 
         suspected.remedies.rebuild(SAID)
         suspected.checkpoint.claim(suspected.clock.now_ms())
         suspected.clock.move(1)
-    with pytest.raises(Refused, match="begin anew 4 times .*look at the disk of"):
+    with pytest.raises(Refused, match=r"begin anew 4 times .*look at the disk of"):
         suspected.remedies.rebuild(SAID)

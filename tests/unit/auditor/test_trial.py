@@ -32,7 +32,11 @@ REFUSED = [
         "GROUP BY order_id",
         "use at most DECIMAL(38",
     ),
-    (f"SELECT <columns>, {'9' * 39} AS n, <rest> FROM trades GROUP BY order_id", "or DOUBLE"),
+    (
+        "SELECT <columns>, 999999999999999999999999999999999999999 AS n, <rest> FROM trades "
+        "GROUP BY order_id",
+        "or DOUBLE",
+    ),
     (
         "SELECT <columns>, count(DISTINCT shares) AS n, <rest> FROM trades GROUP BY order_id",
         "approx_count_distinct",

@@ -52,6 +52,16 @@ def test_every_pod_can_pull_from_a_private_registry(case: Case) -> None:
         assert pod["imagePullSecrets"] == [{"name": "pull"}], name
 
 
+@every_case
+def test_no_two_objects_are_one_to_kubernetes(case: Case) -> None:
+    watched = setting("monitoring.rules.enabled=true", "monitoring.dashboards.enabled=true")
+    made = [
+        (each["apiVersion"], each["kind"], each["metadata"]["namespace"], each["metadata"]["name"])
+        for each in rendered(*case, *watched)
+    ]
+    assert not [each for each in made if made.count(each) > 1]
+
+
 def test_images_of_others_are_named_whole() -> None:
     made = pods(rendered(*setting("image.registry=registry.example.com/")))
     named = [each["image"] for pod in made.values() for each in pod["containers"]]

@@ -130,6 +130,21 @@ def test_no_secret_stands_in_an_environment(case: Case) -> None:
     assert not [text for text in environments if any(secret in text for secret in secrets)]
 
 
+def test_the_door_for_callbacks_has_the_token_by_which_twilio_signs() -> None:
+    made = pods(rendered(*CASES["full"]))
+    sender, door = (made[f"t-aldebaran-{name}"] for name in ("deliverer-sms", "callbacks"))
+    assert "t-aldebaran-deliverer-sms" in secrets_of(sender)
+    assert "t-aldebaran-deliverer-sms" in secrets_of(door)
+
+
+def secrets_of(pod: Object) -> set[str]:
+    """Return the Secrets whose keys are a pod's settings."""
+    (sources,) = (
+        each["projected"]["sources"] for each in pod["volumes"] if each["name"] == "secrets"
+    )
+    return {each["secret"]["name"] for each in sources}
+
+
 def test_every_object_is_labelled_and_every_policy_selects_pods_that_exist() -> None:
     objects = rendered(*CASES["full"])
     components = {each["metadata"]["labels"]["app.kubernetes.io/component"] for each in objects}

@@ -13,7 +13,17 @@
 {{- define "aldebaran.settingsSecrets" -}}
 {{- $root := index . 0 -}}
 {{- $shared := include "aldebaran.secretsOf" (list $root "settings" $root.Values) | fromJsonArray -}}
+{{- if eq (index . 1) "callbacks" }}{{ $shared = concat $shared (include "aldebaran.twilioSecrets" $root | fromJsonArray) }}{{ end -}}
 {{- concat $shared (include "aldebaran.secretsOf" . | fromJsonArray) | toJson -}}
+{{- end -}}
+
+{{/* Those with the token by which Twilio signs what it calls back, as JSON: the SMS deliverer's. */}}
+{{- define "aldebaran.twilioSecrets" -}}
+{{- $names := "[]" -}}
+{{- range include "aldebaran.specs" . | fromJsonArray -}}
+{{- if eq .name "deliverer-sms" }}{{ $names = include "aldebaran.secretsOf" (list $ .name .spec) }}{{ end -}}
+{{- end -}}
+{{- $names -}}
 {{- end -}}
 
 {{/* The name of a Secret that is made here unless it is brought: [root, part, its values]. */}}

@@ -44,6 +44,29 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- end -}}
 {{- end -}}
 
+{{/* Fails where the claim of an operator's driver is to become another one: [root, id]. One that a
+StatefulSet made is taken as it is, and where no class is named so is that of ours. */}}
+{{- define "aldebaran.claimKept" -}}
+{{- $root := index . 0 -}}
+{{- $wanted := $root.Values.auditor.checkpoints -}}
+{{- $name := include "aldebaran.checkpointClaim" . -}}
+{{- $claim := lookup "v1" "PersistentVolumeClaim" $root.Release.Namespace $name -}}
+{{- if eq "Helm" (dig "metadata" "labels" "app.kubernetes.io/managed-by" "" $claim) -}}
+{{- $holds := $claim.spec.resources.requests.storage -}}
+{{- if lt (include "aldebaran.bytes" $wanted.size | float64) (include "aldebaran.bytes" $holds | float64) -}}
+{{- fail (printf "auditor.checkpoints.size is %s, and claim %s has %s, which Kubernetes does not make smaller. Set it to %s or more." $wanted.size $name $holds $holds) -}}
+{{- end -}}
+{{- $class := dig "storageClassName" "" $claim.spec -}}
+{{- if not (has $wanted.storageClass (list "" $class)) -}}
+{{- fail (printf "auditor.checkpoints.storageClass is %s, and claim %s was made with %s, which Kubernetes does not change. Set it to %s, as it was." $wanted.storageClass $name $class $class) -}}
+{{- end -}}
+{{- $modes := toJson $claim.spec.accessModes -}}
+{{- if ne $modes (toJson $wanted.accessModes) -}}
+{{- fail (printf "auditor.checkpoints.accessModes is %s, and claim %s was made with %s, which Kubernetes does not change. Set it to %s, as it was." (toJson $wanted.accessModes) $name $modes $modes) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Fails where a set is one of before 26 November 2026, whose broken pods no upgrade replaces: root. */}}
 {{- define "aldebaran.policyKept" -}}
 {{- $root := . -}}

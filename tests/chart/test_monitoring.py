@@ -44,6 +44,12 @@ def test_a_watch_stands_still_when_two_batches_are_over(batch: int, still: int) 
     assert made["AldebaranWatchStandsStill"]["expr"].endswith(f"> {still}")
 
 
+@pytest.mark.parametrize(("interval", "still"), [(60, 1800), (3600, 10800), (86400, 259200)])
+def test_an_archive_stands_still_when_three_rounds_are_over(interval: int, still: int) -> None:
+    made = rules(*WITH_RULES, *setting(f"archivist.intervalSeconds={interval}"))
+    assert made["AldebaranArchiveStandsStill"]["expr"].endswith(f"> {still}")
+
+
 def test_boards_look_at_the_namespace_that_is_chosen() -> None:
     boards = [
         json.loads(text)

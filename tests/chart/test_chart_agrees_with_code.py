@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from services.machine.broker import OLD_AFTER_ONE_PAUSE, BrokerNode, Voter, server_properties
+from services.topics.__main__ import TopicsSettings
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts" / "aldebaran"
@@ -110,6 +111,15 @@ def test_every_channel_has_an_entry_and_every_entry_a_channel() -> None:
         if not path.stem.startswith("_")
     }
     assert set(values()["channels"]) == found
+
+
+def test_the_schema_takes_no_more_copies_and_partitions_than_the_job_does() -> None:
+    told = TopicsSettings.model_json_schema()["properties"]
+    schema = json.loads((CHART / "values.schema.json").read_text("utf-8"))
+    (copies,) = schema["properties"]["topics"]["properties"]["replication"]["anyOf"][1:]
+    assert copies["maximum"] == told["topic_copies"]["maximum"]
+    partitions = schema["definitions"]["component"]["properties"]["partitions"]
+    assert partitions["maximum"] == told["topic_partitions"]["additionalProperties"]["maximum"]
 
 
 def test_there_are_rules_and_boards() -> None:

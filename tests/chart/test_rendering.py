@@ -16,6 +16,7 @@ from tests.chart.rendering import (
     Object,
     environment,
     every_case,
+    helm,
     needs_helm,
     pods,
     refusal,
@@ -285,12 +286,23 @@ def test_the_second_auditor_waits_for_the_first_before_it_stops() -> None:
             ],
             "Set maxReplicas to 6",
         ),
+        (["topics.replication=3"], "Set topics.replication to 1 or less"),
+        (["kafka.embedded.heap=1280m"], "kafka.embedded.resources.limits.memory"),
+        (["auditor.heap=4g"], "auditor.resources.limits.memory"),
+        (["archivist.enabled=true", "archivist.heap=2g"], "archivist.resources.limits.memory"),
         ([f"fullnameOverride={'n' * 40}"], "Set fullnameOverride to 34 characters or less"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )
 def test_what_cannot_work_is_refused_with_what_to_do(settings: list[str], advice: str) -> None:
     assert advice in refusal(*settings)
+
+
+def test_a_stream_with_more_copies_than_brokers_is_refused() -> None:
+    heat = "{stream: heat, partitions: 1, replication: 3}"
+    told = (f"--set-json=streams={json.dumps({'heat.yaml': heat})}", "--set=auditor.enabled=false")
+    assert "Set replication of stream heat to 1 or less" in helm(*told).stderr
+    assert rendered(*told, "--set=kafka.embedded.replicas=3")
 
 
 def test_a_door_may_be_for_all_hosts_of_a_domain() -> None:

@@ -248,7 +248,7 @@ spec:
     # A deliverer reads its topic as fast as it comes; what waits for a slow provider is in the ledger.
     - type: metrics-api
       metadata:
-        url: http://{{ $full }}.{{ $root.Release.Namespace }}.svc:{{ $spec.port }}/metrics
+        url: http://{{ $full }}.{{ $root.Release.Namespace }}.svc:{{ ternary 80 $spec.port (default false $spec.service) }}/metrics
         format: prometheus
         valueLocation: {{ $spec.due | squote }}
         targetValue: {{ $scaling.lagThreshold | toJson | trimAll "\"" | quote }}

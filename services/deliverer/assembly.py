@@ -24,6 +24,7 @@ from services.deliverer.dispatcher import Dispatcher, Spawn
 from services.deliverer.inbox import PROGRAM
 from services.deliverer.notices import Notices
 from services.deliverer.pace import Pace, Paced, Unlimited
+from services.deliverer.places import Places
 from services.deliverer.reconciler import Reconciler
 from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
@@ -99,7 +100,7 @@ class _Making:
             announcer=self.announcer,
             clock=self.clock,
             traits=self.traits,
-            concurrency=self.settings.concurrency,
+            places=Places(self.settings.concurrency, self.traits.breaker_per_recipient),
             idle_seconds=self.settings.sweep_seconds,
             spawn=spawn,
         )

@@ -17,6 +17,7 @@ from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import SendWindow, Traits
 from services.deliverer.pace import Moments, Paced
+from services.deliverer.places import Places
 from services.deliverer.sending import Sender
 
 log = logger(__name__)
@@ -42,7 +43,7 @@ class Dispatcher:
     announcer: Announcer
     clock: Clock
     traits: Traits
-    concurrency: int
+    places: Places
     idle_seconds: float
     spawn: Spawn
     claiming: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -55,6 +56,8 @@ class Dispatcher:
     sends in flight finish."""
     turned_at: float = 0.0
     _more: bool = True
+    _passed_over: set[str] = field(default_factory=set)
+    """Destinations that were full at the last look, which so did not see what waits for them."""
     _look_at: float = 0.0
     """When the ledger is looked into again, whatever wakes us meanwhile."""
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -70,9 +73,9 @@ class Dispatcher:
             Transient: Postgres is away; tell the same again.
         """
         async with self.claiming:
-            free = [each.delivery_id for each in told if self._free(each.recipient)]
-            room = 0 if self.pace.is_limited else min(self._places(), len(free))
-            claimed = await self._claim(self.claims.by_id(free, room)) if room else []
+            fitting = self._fitting(told)
+            room = 0 if self.pace.is_limited else min(self._free_places(), len(fitting))
+            claimed = await self._claim(self.claims.by_id(fitting, room)) if room else []
         rest = {each.delivery_id for each in told} - {claim.delivery_id for claim in claimed}
         states = await self.claims.states(sorted(rest)) if rest else {}
         # A look that finds what the topic has not told of yet would make each later one too late.
@@ -132,7 +135,7 @@ class Dispatcher:
 
     async def _claim_probes(self) -> None:
         for destination in self.breakers.due_probes(self.clock.monotonic_seconds()):
-            if not self._places():
+            if not self._free_places():
                 return
             only = [destination] if self.traits.breaker_per_recipient else None
             if await self._claim(self.claims.due(Due(1, only=only))):
@@ -142,12 +145,20 @@ class Dispatcher:
                 self.breakers.nothing_waits(destination, now, self.idle_seconds)
 
     async def _claim_due(self) -> None:
-        while self._more and self._free("") and (places := self._places()):
-            moments = await self.pace.soon(places)
+        while self.breakers.closed("") and self._free_places():
+            full, freed = self.places.full(), self._freed()
+            if not self._more and not freed:
+                return
+            moments = await self.pace.soon(min(self.places.unseen, CLAIM_LIMIT))
             if not len(moments):
                 return
-            due = Due(len(moments), without=self.breakers.open_destinations())
-            self._more = len(await self._claim(self.claims.due(due), moments)) == len(moments)
+            without = [*self.breakers.open_destinations(), *full]
+            due = Due(len(moments), None if self._more else sorted(freed), without)
+            found_all = len(await self._claim(self.claims.due(due), moments)) < len(moments)
+            if self._more:
+                self._more, self._passed_over = not found_all, full
+            elif found_all:
+                self._passed_over -= freed
 
     async def _claim(
         self, asked: Coroutine[Any, Any, list[Claim]], moments: Moments | None = None
@@ -164,6 +175,7 @@ class Dispatcher:
             wait = paid.wait_seconds(number, self.clock.monotonic_seconds())
             sending = self.spawn(self._deliver(claim, window, wait))
             self.in_flight[claim.delivery_id, claim.fence] = sending
+            self.places.take(self.traits.destination(claim.recipient))
         if claimed:
             self.spawn(self._announce(claimed))  # begun after the sends, which come first
         metrics.IN_FLIGHT.labels(self.traits.name).set(len(self.in_flight))
@@ -177,15 +189,23 @@ class Dispatcher:
         await self.sender.deliver(claim, window, wait_seconds)
         # Not if that fails: a claim of ours that is not in flight passes for one that was not sent.
         del self.in_flight[claim.delivery_id, claim.fence]
+        self.places.give_back(self.traits.destination(claim.recipient))
         self._wake.set()
 
-    def _free(self, recipient: str) -> bool:
-        return self.breakers.closed(self.traits.destination(recipient))
+    def _fitting(self, told: Sequence[Delivery]) -> list[str]:
+        """Return ids of those whose destination is not left alone and has a place for them."""
+        once = {each.delivery_id: self.traits.destination(each.recipient) for each in told}
+        closed = {each: to for each, to in once.items() if self.breakers.closed(to)}
+        fits = self.places.fitting(list(closed.values()))
+        return [each for each, is_fitting in zip(closed, fits, strict=True) if is_fitting]
 
-    def _places(self) -> int:
+    def _freed(self) -> set[str]:
+        """Return the destinations that are to be looked for again, as they have a place now."""
+        return self._passed_over - self.places.full()
+
+    def _free_places(self) -> int:
         is_still = self.stopping or self.paused
-        places = 0 if is_still else self.concurrency - len(self.in_flight)
-        return min(places, CLAIM_LIMIT)
+        return 0 if is_still else min(self.places.free, CLAIM_LIMIT)
 
     async def _idle(self) -> None:
         """Wait for news, for the next turns, or until the ledger is to be looked into again.
@@ -193,7 +213,7 @@ class Dispatcher:
         That time stands, however often a send that has ended wakes us: what nobody tells of, like
         a retry, is found by a look alone.
         """
-        limited = self._more and len(self.in_flight) < self.concurrency
+        limited = (self._more or self._freed()) and self.places.free > 0
         wait = (limited and self.pace.more_in_seconds) or self.idle_seconds
         left = max(0.0, self._look_at - self.clock.monotonic_seconds())
         with suppress(TimeoutError):

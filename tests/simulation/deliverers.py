@@ -16,6 +16,7 @@ from services.deliverer.decision import Policy
 from services.deliverer.dispatcher import Dispatcher
 from services.deliverer.inbox import Arrival
 from services.deliverer.pace import Pace, Paced, Unlimited
+from services.deliverer.places import Places
 from services.deliverer.reconciler import Reconciler
 from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
@@ -180,7 +181,7 @@ class DelivererFactory:
             announcer=announcer,
             clock=clock,
             traits=traits,
-            concurrency=plan.concurrency,
+            places=Places(plan.concurrency, traits.breaker_per_recipient),
             idle_seconds=SWEEP_SECONDS,
             spawn=loop.spawn,
         )

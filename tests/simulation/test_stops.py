@@ -61,6 +61,7 @@ def _forgetful() -> Iterator[None]:
             await self.sender.deliver(claim, window, seconds)
         finally:
             del self.in_flight[claim.delivery_id, claim.fence]
+            self.places.give_back(self.traits.destination(claim.recipient))
 
     with patch.object(Dispatcher, "drain", drain), patch.object(Dispatcher, "_deliver", deliver):
         yield

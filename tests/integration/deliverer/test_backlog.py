@@ -17,7 +17,7 @@ from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
-CONCURRENCY, COUNT = 2, 30
+CONCURRENCY, COUNT = 4, 30
 
 
 def lag(bus: Bus) -> int:
@@ -41,7 +41,7 @@ def test_behind_a_slow_receiver_deliveries_are_due_and_the_topic_has_no_lag(
     sent = [delivery(n, recipient=receiver.url) for n in range(COUNT)]
     ledger.add(*sent)
     bus.tell(sent)
-    waiting = float(COUNT - CONCURRENCY)
+    waiting = float(COUNT - CONCURRENCY // 2)
     until(lambda: deliverer.metric("aldebaran_deliverer_due{") == waiting, "what waits is due")
     until(lambda: lag(bus) == 0, "the topic is read to its end")
     assert deliverer.metric("aldebaran_deliverer_due{") == waiting

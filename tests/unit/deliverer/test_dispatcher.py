@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,24 @@ class AllNew(AllTaken):
         return [_claim(self._records[each]) for each in delivery_ids]
 
 
+class Backlog(AllNew):
+    """A ledger in which much is due, the longest overdue first."""
+
+    def __init__(self, rows: list[Delivery]) -> None:
+        super().__init__()
+        self.rows = rows
+
+    async def due(self, due: Due) -> list[Claim]:
+        fits = [
+            each
+            for each in self.rows
+            if each.recipient not in due.without
+            and (due.only is None or each.recipient in due.only)
+        ][: due.limit]
+        self.rows = [each for each in self.rows if each not in fits]
+        return [_claim(each) for each in fits]
+
+
 class AtOnce(Sender):
     """Sends and records without waiting for anybody."""
 
@@ -66,6 +85,19 @@ class AtOnce(Sender):
 
     def cut_off(self) -> None:
         pass
+
+
+class Slow(AtOnce):
+    """Sends to all but one recipient at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.goes_on = asyncio.Event()
+
+    async def deliver(self, claim: Claim, window: object, wait_seconds: float = 0.0) -> None:
+        if claim.recipient == "slow":
+            await self.goes_on.wait()
+        self.sent += 1
 
 
 class Silent(Announcer):
@@ -90,6 +122,7 @@ async def running(
     clock: Clock | None = None,
     sweep_seconds: float = 3600.0,
     paused: bool | None = False,
+    per_recipient: bool = False,
 ) -> AsyncIterator[Dispatcher]:
     """Run a dispatcher, which looks by itself at its start and each `sweep_seconds`.
 
@@ -98,6 +131,7 @@ async def running(
     clock = clock or SystemClock()
     settings = DelivererSettings(channel="log", sweep_seconds=sweep_seconds)
     channel = LogChannel(LogSettings(), clock)
+    channel.traits = replace(channel.traits, breaker_per_recipient=per_recipient)
     parts = assemble(settings, channel, clock, asyncio.get_running_loop().create_task)
     parts.dispatcher.claims = claims
     if paused is not None:
@@ -196,3 +230,26 @@ async def test_what_is_left_alone_is_told_of_until_a_look_finds_nothing_for_it(
             await others_run()
         open_ones = dispatcher.breakers.standing(clock.monotonic_seconds())
         assert [each.reason for each in open_ones] == (["is down"] if paused else [])
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+async def test_a_slow_recipient_leaves_places_to_others_and_loses_no_turn(is_told: bool) -> None:
+    """Nobody looks by the clock: what was passed over is looked for when a place is free."""
+    slow = [delivery(number, recipient="slow") for number in range(40)]
+    others = [delivery(number, recipient="well") for number in range(40, 60)]
+    claims, sender = Backlog([] if is_told else [*slow, *others]), Slow()
+    async with running(claims, paused=None, per_recipient=True) as dispatcher:
+        dispatcher.sender, dispatcher.announcer = sender, Silent()
+        dispatcher.heed(paused=False)
+        if is_told:
+            assert await dispatcher.take([claims.add(each) for each in slow]) == set()
+            claims.rows = [*slow[len(dispatcher.in_flight) :], *others]
+            dispatcher.look()
+        for _ in range(20):
+            await others_run()
+        assert sender.sent == 20
+        assert len(dispatcher.in_flight) == 16
+        sender.goes_on.set()
+        for _ in range(60):
+            await others_run()
+        assert sender.sent == 60

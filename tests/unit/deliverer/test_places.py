@@ -1,0 +1,44 @@
+"""No destination takes more places than it leaves free, however many are slow."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.deliverer.places import Places
+
+waiting = st.lists(st.sampled_from("ABCD"), max_size=60)
+
+
+@given(st.integers(1, 40), waiting)
+def test_what_is_told_takes_no_more_than_it_leaves(count: int, told: list[str]) -> None:
+    places = Places(count, per_recipient=True)
+    taken = [to for to, fits in zip(told, places.fitting(told), strict=True) if fits]
+    for to in taken:
+        assert to not in places.full()
+        places.take(to)
+    assert places.free == count - len(taken)
+    assert set(told) - set(taken) == set() or places.free == 0
+    for to in taken:
+        places.give_back(to)
+    assert (places.free, places.full()) == (count, set())
+
+
+@given(st.integers(1, 40), waiting)
+def test_what_is_taken_unseen_takes_no_more_than_it_leaves(count: int, begun: list[str]) -> None:
+    places, held = Places(count, per_recipient=True), Counter[str]()
+    for to in begun:
+        if held[to] < places.free:
+            places.take(to)
+            held[to] += 1
+    for to in set("ABCD") - places.full() if places.free else ():
+        assert places.unseen >= 1
+        assert held[to] + places.unseen <= places.free - places.unseen + 1
+
+
+def test_where_all_are_one_system_all_places_are_its_own() -> None:
+    places = Places(2, per_recipient=False)
+    assert list(places.fitting(["A"] * 3)) == [True] * 3
+    assert places.unseen == 2
+    places.take("A")
+    assert (places.full(), places.unseen) == (set(), 1)

@@ -139,10 +139,17 @@ class Breakers:
             circuit.look_at = -math.inf
 
     def note(self, destination: str, send: Send) -> None:
-        """Learn from what came of a send."""
+        """Learn from what came of a send; one that we put off says only that no probe is out."""
         circuit = self._circuits.pop(destination, None) or _Circuit()
         if send.begun >= circuit.opened_at:
             circuit.probing = False
+        if not (isinstance(send.outcome, Refused) and send.outcome.own_pace):
+            circuit = self._learned(circuit, send)
+        if circuit != _Circuit():
+            self._circuits[destination] = circuit
+            self._forget()
+
+    def _learned(self, circuit: _Circuit, send: Send) -> _Circuit:
         match send.outcome:
             case Accepted() | Permanent():
                 circuit = circuit.reset(send.ended, openings=0)
@@ -154,9 +161,7 @@ class Breakers:
             circuit.reason = storable(send.outcome.reason, REASON_LIMIT)
         if send.pause_seconds > 0:
             circuit.give_time(send.ended, send.pause_seconds)
-        if circuit != _Circuit():
-            self._circuits[destination] = circuit
-            self._forget()
+        return circuit
 
     def _failed(self, circuit: _Circuit, send: Send) -> None:
         circuit.failures += 1

@@ -50,7 +50,7 @@ def decide(outcome: Outcome, attempt: int, policy: Policy, rng: random.Random) -
         case Permanent(reason):
             return Verdict((State.FAILED,), reason=storable(reason, REASON_LIMIT))
         case Refused():
-            again = _again(attempt, policy)
+            again = (State.RETRY_WAIT,) if outcome.own_pace else _again(attempt, policy)
             wait = _wait(outcome, attempt, policy, rng)
             return Verdict(again, again, wait, reason=_counted(outcome.reason, again, attempt))
         case Unknown(reason):
@@ -91,6 +91,8 @@ def _again(attempt: int, policy: Policy) -> tuple[State, ...]:
 
 def _wait(refused: Refused, attempt: int, policy: Policy, rng: random.Random) -> float:
     asked = min(refused.retry_after_seconds or 0.0, policy.retry_after_limit_seconds)
+    if refused.own_pace:
+        return asked
     return max(asked, policy.backoff.seconds(attempt, rng))
 
 

@@ -19,11 +19,15 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Provably not taken; `destination_down` tells that others to there would fare the same."""
+    """Provably not taken; `destination_down` tells that others to there would fare the same.
+
+    With `own_pace` it was we who did not send it yet: that says nothing about the destination.
+    """
 
     reason: str
     retry_after_seconds: float | None = None
     destination_down: bool = False
+    own_pace: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,7 @@ class Sender:
             self._under_way.discard(limit)
 
     def _learn(self, claim: Claim, outcome: Outcome, begun: float) -> None:
-        asked = outcome.retry_after_seconds if isinstance(outcome, Refused) else None
-        pause = min(asked or 0.0, self.policy.retry_after_limit_seconds)
+        pause = min(_asked_seconds(outcome), self.policy.retry_after_limit_seconds)
         destination = self.traits.destination(claim.recipient)
         ended = self.clock.monotonic_seconds()
         self.breakers.note(destination, Send(outcome, begun, ended, pause))
@@ -121,6 +120,13 @@ def _cut_off(window: SendWindow, reason: str) -> Outcome:
     if window.opened:
         return Unknown(reason)
     return Refused(f"{reason}; nothing had been sent", destination_down=True)
+
+
+def _asked_seconds(outcome: Outcome) -> float:
+    """Return for how long the destination asked to be left alone."""
+    if isinstance(outcome, Refused) and not outcome.own_pace:
+        return outcome.retry_after_seconds or 0.0
+    return 0.0
 
 
 def _settlement(claim: Claim, verdict: Verdict) -> Settlement:

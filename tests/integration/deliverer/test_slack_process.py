@@ -155,11 +155,15 @@ def test_killed_while_slack_holds_it_another_finds_it(
 def test_a_burst_to_one_conversation_waits_and_another_does_not(
     start: Start, ledger: Ledger, inbox: Inbox
 ) -> None:
-    inbox.dial("slack", seconds_between=0.02)
+    """One try is all that they have: to wait for a turn uses none up."""
     burst = [delivery(n, "slack", ROOM) for n in range(30)]
     aside = delivery(99, "slack", OTHER)
     ledger.add(*burst, aside)
-    started(start, inbox, slack_seconds_between=0.1, send_timeout_seconds=2)
+    deliverer = started(
+        start, inbox, slack_seconds_between=0.3, send_timeout_seconds=8, attempts_limit=1
+    )
     until(lambda: at_rest(ledger, State.SENT), "all sent")
     assert inbox.taken("slack") == Counter(each.delivery_id for each in [*burst, aside])
     assert len(ledger.attempts(aside)) == 1
+    assert any(len(ledger.attempts(each)) > 1 for each in burst)
+    assert not deliverer.metric("aldebaran_deliverer_breakers_open{")

@@ -120,6 +120,20 @@ def test_time_asked_for_is_given_whatever_was_sent_before(late: list[Outcome]) -
     assert breakers.due_probes(61.0 + COOLDOWN.limit_seconds) == ["x"]
 
 
+@given(st.lists(OUTCOMES, min_size=1, max_size=10))
+def test_what_we_put_off_ourselves_says_nothing_about_the_destination(
+    outcomes: list[Outcome],
+) -> None:
+    breakers, plain = new_breakers(), new_breakers()
+    for now, outcome in enumerate(outcomes):
+        for each in (breakers, plain):
+            each.note("x", Send(outcome, float(now), float(now)))
+        breakers.probe("x")
+        breakers.note("x", Send(Refused("not yet", 60.0, own_pace=True), now + 0.5, now + 0.5))
+        assert breakers.standing(now + 0.5) == plain.standing(now + 0.5)
+        assert breakers.due_probes(now + 60.0) == plain.due_probes(now + 60.0)
+
+
 def test_what_had_nothing_to_send_is_told_no_more_and_gets_a_probe_only() -> None:
     breakers = new_breakers()
     for _ in range(LIMIT):

@@ -16,7 +16,7 @@ from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, U
 reasons = st.text(st.characters() | st.sampled_from("\x00\udce9"), max_size=700)
 outcomes: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(Accepted, reasons),
-    st.builds(Refused, reasons, st.none() | st.floats(0, 1e9), st.booleans()),
+    st.builds(Refused, reasons, st.none() | st.floats(0, 1e9), st.booleans(), st.booleans()),
     st.builds(Permanent, reasons),
     st.builds(Unknown, reasons),
 )
@@ -78,6 +78,15 @@ def test_a_refusal_waits_as_asked_within_bounds_and_ends_with_a_person(
     assert verdict.retry_in_seconds >= min(asked, policy.retry_after_limit_seconds)
     assert verdict.retry_in_seconds <= max(300.0, policy.retry_after_limit_seconds)
     assert (verdict.path[-1] is State.HELD) == (attempt >= policy.attempts_limit)
+
+
+@given(st.floats(0, 1e9), attempts, policies, st.randoms(use_true_random=False))
+def test_what_we_put_off_ourselves_waits_as_asked_and_is_never_held(
+    asked: float, attempt: int, policy: Policy, rng: random.Random
+) -> None:
+    verdict = decide(Refused("not yet", asked, own_pace=True), attempt, policy, rng)
+    assert verdict.retry_in_seconds == min(asked, policy.retry_after_limit_seconds)
+    assert verdict.path == verdict.late == (State.RETRY_WAIT,)
 
 
 @given(st.sampled_from(Severity), attempts, st.booleans(), policies)

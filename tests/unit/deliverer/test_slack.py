@@ -1,6 +1,8 @@
 """What Slack's answers mean, how a message is found again, and whose turn it is."""
 
+from heapq import heappop, heappush
 from itertools import pairwise
+from math import ceil
 
 import pytest
 from hypothesis import given
@@ -112,21 +114,36 @@ def test_any_page_of_the_history_has_a_next_one_or_none(page: dict[str, object])
     assert next_cursor({"response_metadata": {"next_cursor": "bmV4dA=="}}) == "bmV4dA=="
 
 
-@given(st.lists(st.tuples(st.sampled_from("AB"), st.floats(0, 5)), max_size=60))
-def test_turns_of_a_conversation_keep_their_distance(asked: list[tuple[str, float]]) -> None:
+@given(st.lists(st.tuples(st.sampled_from("AB"), st.floats(0, 5), st.booleans()), max_size=60))
+def test_turns_of_a_conversation_keep_their_distance(
+    asked: list[tuple[str, float, bool]],
+) -> None:
     pace, now = Pace(1.0), 100.0
     turns: dict[str, list[float]] = {"A": [], "B": []}
-    for conversation, later in asked:
+    again: dict[str, list[float]] = {"A": [], "B": []}
+    for conversation, later, came_before in asked:
         now += later / 4
-        given_, wait = pace.turn(conversation, now, patience_seconds=3)
-        assert wait >= 0
-        if given_:
-            assert wait <= 3
-            turns[conversation].append(now + wait)
-        else:
-            assert wait > 3
-    for times in turns.values():
+        given_, wait = pace.turn(conversation, now, 3, came_before)
+        assert 0 <= wait <= 3 or not given_
+        (turns if given_ else again)[conversation].append(now + wait)
+    for times in (*turns.values(), *again.values()):
         assert all(late - early >= 0.999 for early, late in pairwise(times))
+
+
+def test_in_a_long_burst_each_waits_for_its_turn_and_comes_again_once_or_twice() -> None:
+    """For ten minutes 1.2 messages a second: 120 wait at the end, and the last one for 120 s."""
+    pace, sent = Pace(1.0), {}
+    coming = [(number / 1.2, number, 0) for number in range(720)]
+    while coming:
+        now, number, times = heappop(coming)
+        given_, wait = pace.turn("A", now, 9.0, times > 0)
+        if given_:
+            sent[number] = (now + wait - number / 1.2, times)
+        else:
+            heappush(coming, (ceil(now + wait), number, times + 1))  # found by the next look
+    assert len(sent) == 720
+    assert max(waited for waited, _ in sent.values()) < 130
+    assert max(times for _, times in sent.values()) <= 2
 
 
 def test_a_recipient_is_a_conversation_id_or_a_name() -> None:

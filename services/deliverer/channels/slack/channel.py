@@ -44,6 +44,7 @@ _SKEW_MS: Final = 300_000
 """The history is read from so long before the claim, since clocks differ."""
 _PATIENCE_SHARE: Final = 0.6
 """Of the window, that a send may wait for its turn."""
+_TOO_MANY: Final = "more messages for this conversation than Slack takes at once"
 PROMISE: Final = Promise(
     recipient="a conversation id (`C…`, `G…`, `D…`), or a name from `slack_channels`",
     our_id="at the end of the text, and in the message's metadata",
@@ -94,9 +95,9 @@ class SlackChannel:
             return Permanent(complaint or f"slack_channels has no channel named {recipient!r}")
         now = self._clock.monotonic_seconds()
         patience = _PATIENCE_SHARE * window.remaining_seconds()
-        given, wait = self._pace.turn(conversation, now, patience)
+        given, wait = self._pace.turn(conversation, now, patience, message.attempt > 1)
         if not given:
-            return Refused("more messages for this conversation than Slack takes at once", wait)
+            return Refused(_TOO_MANY, wait, own_pace=True)
         if wait:
             await asyncio.sleep(wait)
         return await self._post(body(message, conversation), window)

@@ -1,12 +1,12 @@
 """What the console can be told about a login provider."""
 
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
 
+from services.backbone.certificates import CaFile
 from services.backbone.settings import Settings
 from services.backbone.web.links import WebAddress
 from services.console.people.roles import Role
@@ -44,7 +44,7 @@ class OidcSettings(Settings):
     """The role of everybody else whom the provider knows; empty: they are not let in."""
     console_oidc_label: Annotated[str, Field(min_length=1, max_length=60)] = "single sign-on"
     """What the button says: "Log in with ..."."""
-    console_oidc_ca_file: Path | None = None
+    console_oidc_ca_file: CaFile | None = None
     """Certificates (PEM) that the provider's is checked by, instead of the usual ones."""
     console_oidc_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 5.0
     """Of each request to the provider, as a whole."""

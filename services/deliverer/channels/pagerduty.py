@@ -13,6 +13,7 @@ from typing import Any, Final
 import aiohttp
 from pydantic import Field, SecretStr
 
+from services.backbone.certificates import CaFile
 from services.backbone.clock import Clock
 from services.backbone.settings import Seconds, Settings, read_settings
 from services.contracts import recipients
@@ -65,7 +66,7 @@ class PagerDutySettings(Settings):
     """An address of your own for each alert; `{alert_id}` and `{delivery_id}` are filled in."""
     pagerduty_connect_timeout_seconds: Seconds = 5.0
     """How long a connection may take to come about."""
-    pagerduty_ca_file: str | None = None
+    pagerduty_ca_file: CaFile | None = None
     """Certificates (PEM) that the server's is checked by, instead of the system's."""
 
 

@@ -19,6 +19,7 @@ from typing import Annotated, Final
 import aiohttp
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
+from services.backbone.certificates import CaFile
 from services.backbone.clock import Clock
 from services.backbone.settings import Seconds, Settings, read_settings
 from services.contracts.records import Severity
@@ -98,7 +99,7 @@ class WebhookSettings(Settings):
     """How long a connection may take to come about."""
     webhook_keep_alive_seconds: Annotated[float, Field(ge=0, le=3600)] = 1.0
     """How long an idle connection is kept, less than receivers do; 0 opens one for each send."""
-    webhook_ca_file: str | None = None
+    webhook_ca_file: CaFile | None = None
     """Certificates (PEM) that receivers' are checked by, instead of the system's."""
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, SecretStr, StringConstraints
 
+from services.backbone.certificates import CaFile
 from services.backbone.settings import Port, Seconds, Settings
 
 PLAIN_ADDRESS: Final = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,255}"
@@ -20,7 +21,7 @@ class EmailSettings(Settings):
     """The relay's port."""
     email_tls: Literal["none", "starttls", "tls"] = "none"
     """Whether the relay is spoken to in TLS: from the first byte (`tls`), or after STARTTLS."""
-    email_ca_file: str | None = None
+    email_ca_file: CaFile | None = None
     """Certificates (PEM) that the relay's is checked by, instead of the system's."""
     email_username: str | None = None
     """The user at the relay; without one there is no log-in."""

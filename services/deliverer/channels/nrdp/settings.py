@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr
 
+from services.backbone.certificates import CaFile
 from services.backbone.settings import Seconds, Settings
 from services.contracts.web import ServerAddress
 from services.deliverer.channels.nagios.wording import InfoState
@@ -26,7 +27,7 @@ class NrdpSettings(Settings):
     """Whether a repeat does no harm: no service is volatile, each has one source of alerts."""
     nrdp_connect_timeout_seconds: Seconds = 5.0
     """How long a connection may take to come about."""
-    nrdp_ca_file: str | None = None
+    nrdp_ca_file: CaFile | None = None
     """Certificates (PEM) that the server's is checked by, instead of the system's."""
     nrdp_status_url: ServerAddress | None = None
     """Where statusjson.cgi and archivejson.cgi of that Nagios are; evidence after a doubt."""

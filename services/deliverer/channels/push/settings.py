@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from services.backbone.certificates import CaFile
 from services.backbone.settings import LedgerSettings, Seconds
 from services.contracts.recipients import DEVICE_TOKEN
 from services.contracts.web import ServerAddress
@@ -61,7 +62,7 @@ class PushSettings(LedgerSettings):
     """How long a connection may take to come about."""
     push_idle_seconds: Seconds = 300.0
     """A connection that was idle for longer is not used again: a firewall may have dropped it."""
-    push_ca_file: str | None = None
+    push_ca_file: CaFile | None = None
     """Certificates (PEM) that the server's is checked by, instead of the system's."""
 
     @model_validator(mode="after")

@@ -5,12 +5,14 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Self
 
 import aio_pika
 from aio_pika.abc import AbstractChannel, AbstractConnection
 from aio_pika.exceptions import AMQPError
-from pydantic import SecretStr
+from pydantic import SecretStr, model_validator
 
+from services.backbone.certificates import CaFile, with_own
 from services.backbone.rabbitmq import AmqpAddress
 from services.backbone.settings import Seconds, Settings
 
@@ -22,7 +24,7 @@ class RabbitmqSettings(Settings):
 
     rabbitmq_url: AmqpAddress = SecretStr("amqp://guest:guest@127.0.0.1:5672/")
     """amqp or, with TLS, amqps; user, password and virtual host are in the address."""
-    rabbitmq_ca_file: str | None = None
+    rabbitmq_ca_file: CaFile | None = None
     """A CA of your own; without it, those that the system trusts."""
     rabbitmq_certificate_file: str | None = None
     """Our own certificate, with its key unless that is in a file of its own."""
@@ -33,13 +35,21 @@ class RabbitmqSettings(Settings):
     rabbitmq_dedupes: bool = True
     """Whether readers drop a second message with the same message id."""
 
+    @model_validator(mode="after")
+    def _our_own_can_be_shown(self) -> Self:
+        try:
+            self.tls()
+        except ValueError as error:
+            raise ValueError(f"rabbitmq_certificate_file, rabbitmq_key_file: {error}") from None
+        return self
+
     def tls(self) -> ssl.SSLContext | None:
         """Return how the server is checked; None without TLS."""
         if not self.rabbitmq_url.get_secret_value().startswith("amqps:"):
             return None
         context = ssl.create_default_context(cafile=self.rabbitmq_ca_file)
         if self.rabbitmq_certificate_file:
-            context.load_cert_chain(self.rabbitmq_certificate_file, self.rabbitmq_key_file)
+            with_own(context, self.rabbitmq_certificate_file, self.rabbitmq_key_file)
         return context
 
 

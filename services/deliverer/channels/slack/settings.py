@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr, StringConstraints
 
+from services.backbone.certificates import CaFile
 from services.backbone.settings import Seconds, Settings
 from services.contracts.recipients import SLACK_CONVERSATION
 from services.contracts.web import ServerAddress
@@ -30,7 +31,7 @@ class SlackSettings(Settings):
     """How long a connection may take to come about."""
     slack_url: ServerAddress = "https://slack.com/api"
     """Where Slack's API is."""
-    slack_ca_file: str | None = None
+    slack_ca_file: CaFile | None = None
     """Certificates (PEM) that the server's is checked by, instead of the system's."""
 
     def conversation(self, recipient: str) -> str | None:

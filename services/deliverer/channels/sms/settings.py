@@ -4,6 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
 
+from services.backbone.certificates import CaFile
 from services.backbone.settings import Seconds, Settings
 from services.contracts.web import PublicAddress, ServerAddress
 
@@ -47,7 +48,7 @@ class SmsSettings(Settings):
     """For one reading of Twilio's list."""
     sms_api_url: ServerAddress = "https://api.twilio.com"
     """Where Twilio's API is."""
-    sms_ca_file: str | None = None
+    sms_ca_file: CaFile | None = None
     """Certificates (PEM) that the server's is checked by, instead of the system's."""
     callbacks_public_url: PublicAddress = ""
     """Where Twilio reaches our callbacks' door; empty: no status callbacks."""

@@ -20,12 +20,16 @@ _NOTHING_BEATS: Final = "no watch that runs declares a heartbeat: a silent audit
 log = logger(__name__)
 
 
+Streams = Mapping[str, StreamDeclaration]
+
+
 @dataclass(frozen=True)
 class Declared:
     """The watches that beat, the streams that they beat on, and what could not be read."""
 
     watches: Mapping[str, WatchDeclaration]
-    streams: Mapping[str, StreamDeclaration]
+    streams: Mapping[str, Streams]
+    """By watch, as it was read: one that stays goes on with what it had."""
     problems: Mapping[str, str] = field(default_factory=dict)
     """Why a file is not used, by the file's name; a stream's file stands for all of them."""
 
@@ -57,9 +61,11 @@ def read_declared(streams_dir: Path, watches_dir: Path, before: Declared | None 
             problems[path.name] = str(error)
     watches, twice = by_name(read, "watch", lambda watch: watch.watch)
     problems |= twice
+    streams_of: dict[str, Streams] = dict.fromkeys(watches, streams)
     if problems and before is not None:
         watches = {**before.watches, **watches}
-    return Declared(_beating(watches), streams, problems)
+        streams_of = {**before.streams, **streams_of}
+    return Declared(_beating(watches), streams_of, problems)
 
 
 def _beating(watches: Mapping[str, WatchDeclaration]) -> dict[str, WatchDeclaration]:

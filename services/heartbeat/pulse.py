@@ -82,7 +82,7 @@ class Pulse:
             if self._has_changed():
                 rhythm = self._rhythm()
             for watch in rhythm.due(self._now()):
-                self._send(self.following.now.watches[watch])
+                self._send(watch)
             self._read(min(POLL_SECONDS, rhythm.wait_seconds(self._now())))
             self._count_missed()
 
@@ -126,14 +126,15 @@ class Pulse:
                 forget(watch, auditor)
         return True
 
-    def _send(self, watch: WatchDeclaration) -> None:
+    def _send(self, watch: str) -> None:
         self._number += 1
         beat = beat_id(self.run, self._number)
-        records = beat_records(watch, self.following.now.streams, beat)
-        self.beats.sent(beat, watch.watch, self._now())
-        SENT.labels(watch=watch.watch).inc()
+        declared = self.following.now
+        records = beat_records(declared.watches[watch], declared.streams[watch], beat)
+        self.beats.sent(beat, watch, self._now())
+        SENT.labels(watch=watch).inc()
         answer = self.producer.send(records)
-        answer.add_done_callback(lambda done: _note_unsent(watch.watch, beat, done))
+        answer.add_done_callback(lambda done: _note_unsent(watch, beat, done))
 
     def _read(self, wait_seconds: float) -> None:
         self._turned = self._now()

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 
 from services.backbone.clock import ManualClock
+from services.backbone.kafka.producer import Outgoing
 from services.contracts.watches import SHIPPED_WATCHES
 from services.heartbeat.declared import Following
+from services.heartbeat.pulse import beat_records
 from services.heartbeat.settings import HeartbeatSettings
 from services.heartbeat.watched import NEW_WATCH_SECONDS, Watched
 from tests.unit.declarations import copied
@@ -82,6 +84,29 @@ def test_a_bad_stream_changes_nothing(scene: Scene) -> None:
     assert scene.settled(following)
     assert (following.now.watches, following.now.streams) == (before.watches, before.streams)
     assert following.note() is not None
+
+
+def test_what_reads_a_stream_that_is_gone_beats_on_with_what_it_had(scene: Scene) -> None:
+    following = scene.following()
+    before = beats(following)
+    gone = scene.streams / "trades.yaml"
+    other = gone.read_text().replace("stream: trades", "stream: deals")
+    (scene.streams / "deals.yaml").write_text(other)
+    gone.unlink()
+    assert scene.settled(following)
+    assert beats(following) == before
+    assert "trades" in (following.note() or "")
+    scene.copy("over-purchase", "another")
+    assert scene.settled(following)
+    assert beats(following) == before
+
+
+def beats(following: Following) -> dict[str, list[Outgoing]]:
+    """Return what one beat of each watch writes."""
+    now = following.now
+    return {
+        name: beat_records(watch, now.streams[name], "beat") for name, watch in now.watches.items()
+    }
 
 
 def test_at_the_start_a_bad_file_is_told_and_the_others_beat(scene: Scene) -> None:

@@ -21,7 +21,7 @@ from services.deliverer.threads import on_daemon_thread
 log = logger(__name__)
 
 STUCK_SECONDS = 60.0
-"""A loop that has not turned for so long is stuck; a restart may heal that."""
+"""A loop that has not turned for so long, and its own wait, is stuck; a restart may heal that."""
 LOOK_SECONDS = 1.0
 """How often we look whether something outside can only be reached by a new process."""
 
@@ -45,7 +45,7 @@ class Deliverer:
             Exception: whatever has ended the inbox, likewise.
         """
         stop = asyncio.Event()
-        self._report_health()
+        self.report_health()
         # A counter that begins with its first failure would look to Prometheus as if none had come.
         metrics.FAILED.labels(self.settings.channel)
         await self.parts.pool.open()
@@ -79,6 +79,16 @@ class Deliverer:
         await self.parts.pool.close(timeout=seconds)
         await asyncio.to_thread(self.parts.producer.close, seconds)
 
+    def report_health(self) -> None:
+        """Say what shows that we live, and that we can do work."""
+        health = self.life.health
+        health.add_live("dispatcher", lambda: self._stuck(self.parts.dispatcher.turned_at))
+        health.add_live("sweeper", lambda: self._stuck(self.parts.sweeper.turned_at))
+        health.add_live("producer", self.parts.producer.unusable)
+        health.add_live("channel", self.parts.channel.unusable)
+        health.add_ready("postgres", lambda: self.parts.sweeper.trouble)
+        health.add_ready("reading", self.reading.trouble)
+
     async def _end_when_unusable(self, stop: asyncio.Event) -> None:
         """Begin the stop, so that what is under way is recorded before we end."""
         while not stop.is_set() and self.ended is None:
@@ -107,18 +117,10 @@ class Deliverer:
         left = await self.parts.dispatcher.drain(0.4 * seconds, 0.1 * seconds)
         log.info("drained", claims_left=left)
 
-    def _report_health(self) -> None:
-        health = self.life.health
-        health.add_live("dispatcher", lambda: self._stuck(self.parts.dispatcher.turned_at))
-        health.add_live("sweeper", lambda: self._stuck(self.parts.sweeper.turned_at))
-        health.add_live("producer", self.parts.producer.unusable)
-        health.add_live("channel", self.parts.channel.unusable)
-        health.add_ready("postgres", lambda: self.parts.sweeper.trouble)
-        health.add_ready("reading", self.reading.trouble)
-
     def _stuck(self, turned_at: float) -> str | None:
         idle = self.life.clock.monotonic_seconds() - turned_at
-        return f"has not turned for {idle:.0f} s" if turned_at and idle > STUCK_SECONDS else None
+        is_stuck = turned_at and idle > STUCK_SECONDS + self.settings.sweep_seconds
+        return f"has not turned for {idle:.0f} s" if is_stuck else None
 
 
 def serve(settings: DelivererSettings, open_channel: OpenChannel, life: Life) -> None:

@@ -9,14 +9,17 @@ from dataclasses import dataclass, field
 import pytest
 from prometheus_client import REGISTRY
 
-from services.backbone.clock import SystemClock
+from services.backbone.clock import ManualClock, SystemClock
 from services.backbone.ledger.claims import Claim, Claims, Settlement
+from services.backbone.reading import Reading
+from services.backbone.service import Life
 from services.contracts.states import State
 from services.deliverer import metrics
 from services.deliverer.assembly import Parts, assemble
 from services.deliverer.channel import Message, SendWindow
 from services.deliverer.channels.log import LogChannel, LogSettings
 from services.deliverer.outcomes import Accepted, Outcome, Refused
+from services.deliverer.program import Deliverer
 from services.deliverer.recorder import Recorder
 from services.deliverer.settings import DelivererSettings
 from tests.unit.deliverer.builders import delivery
@@ -153,6 +156,20 @@ async def test_a_program_ends_although_nothing_could_be_recorded(
         assert await parts.dispatcher.drain(0.0, 0.0) == 1
     assert list(parts.dispatcher.in_flight) == [KEY]
     assert ledger.recorded == []
+
+
+async def test_a_loop_that_waits_as_long_as_it_was_told_is_not_stuck(provider: Provider) -> None:
+    clock = ManualClock()
+    clock.move(1.0)
+    life, settings = Life(clock=clock), DelivererSettings(channel="log", sweep_seconds=300.0)
+    parts = assemble(settings, provider, clock, asyncio.get_running_loop().create_task)
+    parts.dispatcher.turned_at = parts.sweeper.turned_at = clock.monotonic_seconds()
+    Deliverer(settings, life, parts, Reading(clock)).report_health()
+    clock.move(300.0)
+    assert life.health.live() == {}
+    clock.move(61.0)
+    assert set(life.health.live()) == {"dispatcher", "sweeper"}
+    parts.producer.close(0.0)
 
 
 async def test_who_waits_for_a_record_or_comes_later_is_let_go_when_the_recorder_ends(

@@ -23,7 +23,6 @@ SLACK_CONVERSATION: Final = re.compile(r"[CGD][A-Z0-9]{8,20}")
 """How Slack names a channel, a group or a direct message."""
 DEVICE_TOKEN: Final = re.compile(r"[0-9A-Fa-f]{64,200}")
 """How Apple names a phone with an app."""
-_OWN_TOPICS: Final = (topics.ALERTS, topics.HEARTBEATS, topics.DELIVERY_EVENTS)
 
 
 def complaint(channel: str, recipient: str) -> str | None:
@@ -67,8 +66,8 @@ def _webhook(recipient: str) -> str | None:
 def _bus(recipient: str) -> str | None:
     if not _TOPIC.fullmatch(recipient) or recipient in (".", ".."):
         return f"{recipient!r} is no topic name"
-    if recipient in _OWN_TOPICS or recipient.startswith(topics.deliveries("")):
-        return f"topic {recipient} is Aldebaran's own"
+    if topics.is_own(recipient) and recipient != topics.NOTIFICATIONS:
+        return f"topic {recipient} is Aldebaran's own: writing there could loop"
     return None
 
 

@@ -15,7 +15,7 @@ DELIVERY_EVENTS: Final = "delivery-events"
 """Moves of deliveries, for people and pages; key delivery_id."""
 
 NOTIFICATIONS: Final = "notifications"
-"""Where the bus channel writes if its recipient names no other topic; key delivery_id."""
+"""The one topic of ours that the bus channel may write to; key delivery_id."""
 
 ACCOUNTS: Final = "accounts"
 """Rows of accounts: what no watch judged, and why; key accounted_id."""

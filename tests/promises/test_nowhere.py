@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from services.backbone.clock import ManualClock
+from services.contracts.recipients import complaint
 from services.deliverer.channel import Channel, Message, SendWindow, TooLate
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
 from services.deliverer.wiring import opener
@@ -128,6 +129,26 @@ async def test_a_recipient_that_makes_no_sense_is_refused_for_good(
     window = SendWindow(clock, clock.monotonic_seconds() + 60)
     outcome = await sent(channel, message(channel_name, NONSENSE[channel_name]), window)
     assert isinstance(outcome, Permanent)
+    assert not window.opened
+
+
+@pytest.mark.promise("permanent", "bus")
+@pytest.mark.parametrize(
+    "topic",
+    ["accounts", "alerts.rejected", "deliveries.bus", "trades.heartbeat", "trades.rejected"],
+)
+async def test_a_topic_of_ours_is_refused_for_good(
+    topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = ManualClock()
+    window = SendWindow(clock, clock.monotonic_seconds() + 60)
+    with nowhere.closed() as origin:
+        told = nowhere.settings(origin)
+    async with opened("bus", told, monkeypatch) as channel:
+        outcome = await sent(channel, message("bus", topic), window)
+    assert isinstance(outcome, Permanent)
+    assert "own" in outcome.reason
+    assert complaint("bus", topic) == outcome.reason
     assert not window.opened
 
 

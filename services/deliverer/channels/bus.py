@@ -5,7 +5,6 @@ is written again: readers that drop repeats by key see each delivery once.
 """
 
 import asyncio
-import re
 from typing import Final, Self
 
 from pydantic import SecretStr, model_validator
@@ -15,16 +14,12 @@ from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.kafka.security import Mechanism, Protocol, Security
 from services.backbone.settings import Seconds, read_settings
-from services.contracts import topics
+from services.contracts.recipients import complaint
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
-_TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-_OWN_TOPICS: Final = frozenset({topics.ALERTS, topics.HEARTBEATS, topics.DELIVERY_EVENTS})
-_OWN_PREFIX: Final = topics.deliveries("")
-
 PROMISE: Final = Promise(
-    recipient="a Kafka topic; empty means the default topic",
+    recipient="a Kafka topic, of ours `notifications` alone",
     our_id="record key, header `delivery-id`",
     taken_when="all in-sync replicas have it",
     not_taken="the producer's queue is full",
@@ -56,8 +51,6 @@ class BusSettings(ProducerSettings):
     """Our own certificate (PEM), where the cluster asks for one."""
     bus_key_file: str | None = None
     """The key of our own certificate (PEM)."""
-    bus_default_topic: str = topics.NOTIFICATIONS
-    """For recipients without a name of their own."""
     send_timeout_seconds: Seconds = 10.0
     """From claim to answer, as the deliverer's; a record is given up after 0.8 of it."""
 
@@ -98,7 +91,6 @@ class BusChannel:
     """Writes each delivery as one record."""
 
     def __init__(self, settings: BusSettings) -> None:
-        self._default_topic = settings.bus_default_topic
         self._producer = Producer(settings.target(), "deliverer-bus", settings.entrance())
         self.traits = Traits(
             name="bus",
@@ -109,11 +101,9 @@ class BusChannel:
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
         """Write one record and wait for all in-sync replicas."""
-        topic = message.delivery.recipient or self._default_topic
-        if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
-            return Permanent(f"{topic!r} is no topic's name")
-        if topic in _OWN_TOPICS or topic.startswith(_OWN_PREFIX):
-            return Permanent(f"topic {topic} is Aldebaran's own: writing there could loop")
+        topic = message.delivery.recipient
+        if wrong := complaint("bus", topic):
+            return Permanent(wrong)
         window.open()
         written = self._producer.send([record(topic, message)])
         (trouble,) = await asyncio.wrap_future(written)

@@ -1,6 +1,7 @@
 """What every channel promises where nobody listens, and of recipients that make no sense."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,9 +9,11 @@ import pytest
 
 from services.backbone.clock import ManualClock
 from services.contracts.recipients import complaint
+from services.contracts.records import Severity
 from services.deliverer.channel import Channel, Message, SendWindow, TooLate
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
 from services.deliverer.wiring import opener
+from tests.metrics import ROOT
 from tests.promises import nowhere
 from tests.promises.nowhere import SECRET
 from tests.unit.deliverer.builders import delivery
@@ -155,6 +158,21 @@ async def test_a_topic_of_ours_is_refused_for_good(
 def test_it_declares_its_own_name(channel_name: str, channel: Channel) -> None:
     assert channel.traits.name == channel_name
     assert channel.unusable() is None
+
+
+def test_the_page_on_delivery_says_what_it_declares(channel_name: str, channel: Channel) -> None:
+    page = (ROOT / "docs/delivery.md").read_text()
+    (own,) = re.findall("The channels (.*) have a breaker per recipient", page)
+    assert channel.traits.breaker_per_recipient == (f"`{channel_name}`" in own)
+    (repeats,) = re.findall(r"\| `in_doubt_repeats` \| (.*?) \|", page)
+    of = {names: kind for kind, _, names in (part.partition(": ") for part in repeats.split("; "))}
+    said = next((kind for names, kind in of.items() if f"`{channel_name}`" in names), "`[]`")
+    declared = {
+        '`["critical"]`': frozenset({Severity.CRITICAL}),
+        "all": frozenset(Severity),
+        "`[]`": frozenset[Severity](),
+    }
+    assert channel.traits.repeats == declared[said]
 
 
 def test_a_window_lets_nothing_out_when_it_is_over() -> None:

@@ -7,8 +7,8 @@ import pytest
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings, read_settings
 from services.deliverer.channels.rabbitmq.links import RabbitmqSettings
 from services.deliverer.channels.webhook import WebhookSettings
-from tests.settings import PROGRAMS
 from tests.metrics import ROOT
+from tests.settings import PROGRAMS
 
 CERTIFICATE = str(ROOT / "tests/integration/deliverer/relay.pem")
 

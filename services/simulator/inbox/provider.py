@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from services.backbone.clock import Clock
 from services.simulator.inbox import providers
 from services.simulator.inbox.faults import Faults
 from services.simulator.inbox.received import Arrival
+
+KEPT_LIMIT: Final = 10_000
+"""Of each kind of thing a provider keeps the newest so many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,3 +200,23 @@ def test_a_port_that_is_taken_is_told_with_its_number(tmp_path: Path) -> None:
         )
     assert ended.returncode == EXIT_BAD_SETTINGS
     assert f"cannot listen on port {smtp}" in ended.stdout + ended.stderr
+
+
+def test_what_apples_part_cannot_use_is_told_by_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for folder, complaint in (
+            (tmp_path / "apple", f"cannot listen on port {port}"),
+            (tmp_path / "file" / "apple", f"inbox_apns_folder {tmp_path / 'file' / 'apple'}"),
+        ):
+            own = {"ALDEBARAN_INBOX_APNS_PORT": port, "ALDEBARAN_INBOX_APNS_FOLDER": str(folder)}
+            ended = subprocess.run(
+                COMMAND,
+                env=told(tmp_path, *free_ports(3)) | own,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert ended.returncode == EXIT_BAD_SETTINGS
+            assert complaint in ended.stdout + ended.stderr

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from services.simulator.inbox.apns.rules import Push
+from services.simulator.inbox.provider import KEPT_LIMIT
 
 
 @dataclass
@@ -19,11 +20,14 @@ class Phone:
     def show(self, push: Push) -> None:
         """Put a notification on the screen, or in the place of its older self."""
         self.screen[push.collapse_id or push.apns_id] = str(push.payload["aps"].get("alert"))
+        if len(self.screen) > KEPT_LIMIT:
+            del self.screen[next(iter(self.screen))]
 
     def keep(self, push: Push) -> None:
         """Keep the newest for a phone that is off: Apple stores one per app."""
         if self.waiting is not None and self.waiting.collapse_id != push.collapse_id:
             self.lost.append(self.waiting.collapse_id)
+            del self.lost[:-KEPT_LIMIT]
         self.waiting = push
 
 

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final
 import orjson
 from pydantic import Field
 
+from services.backbone.errors import Refused
 from services.backbone.settings import Settings, read_settings
 from services.simulator.inbox.apns.account import Account, kept, made_up
 from services.simulator.inbox.apns.phones import Phones
@@ -63,8 +64,17 @@ class ApnsSettings(Settings):
     """Where the made-up account is kept; without it each start makes another."""
 
     def account(self, now_ms: int) -> Account:
-        """Return the account that senders have."""
-        return kept(self.inbox_apns_folder, now_ms) if self.inbox_apns_folder else made_up(now_ms)
+        """Return the account that senders have.
+
+        Raises:
+            Refused: it cannot be kept in the folder, or read there.
+        """
+        if (folder := self.inbox_apns_folder) is None:
+            return made_up(now_ms)
+        try:
+            return kept(folder, now_ms)
+        except OSError as error:
+            raise Refused(f"inbox_apns_folder {folder} cannot be used: {error}") from None
 
 
 class Apns:
@@ -193,7 +203,10 @@ class Apns:
                 account = settings.account(self._desk.clock.now_ms())
                 host, port = settings.inbox_host, settings.inbox_apns_port
                 server = Http2Server(account, partial(self.answer, account), host, port)
-                server.start()
+                try:
+                    server.start()
+                except OSError as error:
+                    raise Refused(f"cannot listen on port {port}: {error}") from None
                 self._running = server, account
             return self._running
 

@@ -1,7 +1,7 @@
 """NRDP 2 before a Nagios: tokens, JSON and XML, HTTP 200 to everything; `inbox-token` is the token.
 
 Works as `server/` of NRDP does: what is refused gets status -1 and a word; each result it takes is
-one more, whoever sent it before. `GET /nrdp/results` shows all results.
+one more, whoever sent it before. `GET /nrdp/results` shows the newest.
 """
 
 import re
@@ -13,7 +13,13 @@ from xml.sax.saxutils import escape
 import orjson
 
 from services.simulator.inbox.faults import Faults
-from services.simulator.inbox.provider import Desk, ProviderAnswer, ProviderRequest, Sending
+from services.simulator.inbox.provider import (
+    KEPT_LIMIT,
+    Desk,
+    ProviderAnswer,
+    ProviderRequest,
+    Sending,
+)
 
 PREFIX: Final = "/nrdp"
 TOKEN: Final = "inbox-token"  # noqa: S105 - a stand-in's token is no secret
@@ -59,6 +65,7 @@ class Nrdp:
         results = _results(form)
         with self._lock:
             self._results += results
+            del self._results[:-KEPT_LIMIT]
         return _said(form, 0, "OK", f"{len(results)} checks processed")
 
     def refuse(self, status: int) -> ProviderAnswer:

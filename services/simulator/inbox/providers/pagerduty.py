@@ -1,16 +1,23 @@
 """PagerDuty's Events API v2: open and resolved incidents by integration and dedup_key.
 
-`GET /pagerduty/incidents` shows every incident there ever was, with the triggers that joined it.
+`GET /pagerduty/incidents` shows the newest incidents, with the triggers that joined each.
 """
 
 import threading
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import orjson
 
-from services.simulator.inbox.provider import Desk, ProviderAnswer, ProviderRequest, Sending
+from services.simulator.inbox.provider import (
+    KEPT_LIMIT,
+    Desk,
+    ProviderAnswer,
+    ProviderRequest,
+    Sending,
+)
 
 PREFIX: Final = "/pagerduty"
 _ACTIONS: Final = ("trigger", "acknowledge", "resolve")
@@ -28,13 +35,19 @@ class Incident:
     status: str = "triggered"
     triggers: int = 1
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """By what an event is known to belong to it."""
+        return self.routing_key, self.dedup_key
+
 
 class PagerDuty:
     """Opens, joins, acknowledges and resolves incidents."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._incidents: list[Incident] = []
+        self._incidents: deque[Incident] = deque()
+        self._unresolved: dict[tuple[str, str], Incident] = {}
 
     def read(self, request: ProviderRequest) -> Sending | ProviderAnswer:
         """Return a valid event, what is wrong with it, or the list of incidents."""
@@ -72,22 +85,24 @@ class PagerDuty:
 
     def _apply(self, event: Mapping[str, Any], dedup_key: str) -> None:
         routing_key, action = event["routing_key"], event["event_action"]
-        joined = next(
-            (
-                each
-                for each in self._incidents
-                if (each.routing_key, each.dedup_key) == (routing_key, dedup_key)
-                and each.status != "resolved"
-            ),
-            None,
-        )
+        joined = self._unresolved.get((routing_key, dedup_key))
         if action != "trigger":
             if joined is not None:
                 joined.status = {"acknowledge": "acknowledged", "resolve": "resolved"}[action]
+            if action == "resolve":
+                self._unresolved.pop((routing_key, dedup_key), None)
         elif joined is not None:
             joined.triggers += 1
         else:
-            self._incidents.append(Incident(routing_key, dedup_key, event["payload"]["summary"]))
+            self._begin(Incident(routing_key, dedup_key, event["payload"]["summary"]))
+
+    def _begin(self, incident: Incident) -> None:
+        self._incidents.append(incident)
+        self._unresolved[incident.key] = incident
+        if len(self._incidents) > KEPT_LIMIT:
+            forgotten = self._incidents.popleft()
+            if self._unresolved.get(forgotten.key) is forgotten:
+                del self._unresolved[forgotten.key]
 
     def _shown(self) -> ProviderAnswer:
         with self._lock:

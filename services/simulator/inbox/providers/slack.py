@@ -9,13 +9,17 @@ import orjson
 from pydantic import Field
 
 from services.simulator.inbox.faults import Faults
-from services.simulator.inbox.provider import Desk, ProviderAnswer, ProviderRequest, Sending
+from services.simulator.inbox.provider import (
+    KEPT_LIMIT,
+    Desk,
+    ProviderAnswer,
+    ProviderRequest,
+    Sending,
+)
 
 PREFIX: Final = "/slack"
 TOKEN: Final = "xoxb-inbox-token"  # noqa: S105 - a made-up account's
 PAGE_LIMIT: Final = 999
-KEPT_LIMIT: Final = 10_000
-"""Messages of one conversation that the history has."""
 _TEXT_LIMIT: Final = 40_000
 
 

@@ -159,9 +159,8 @@ def test_a_burst_to_one_conversation_waits_and_another_does_not(
     burst = [delivery(n, "slack", ROOM) for n in range(30)]
     aside = delivery(99, "slack", OTHER)
     ledger.add(*burst, aside)
-    deliverer = started(
-        start, inbox, slack_seconds_between=0.3, send_timeout_seconds=8, attempts_limit=1
-    )
+    told = {"slack_seconds_between": 0.3, "send_timeout_seconds": 8, "concurrency": 64}
+    deliverer = started(start, inbox, **told, attempts_limit=1)
     until(lambda: at_rest(ledger, State.SENT), "all sent")
     assert inbox.taken("slack") == Counter(each.delivery_id for each in [*burst, aside])
     assert len(ledger.attempts(aside)) == 1

@@ -12,6 +12,8 @@ from pydantic import (
     Field,
     FiniteFloat,
     StringConstraints,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
 
@@ -26,6 +28,8 @@ LONG_LIMIT: Final = 2**53
 """Whole numbers stay within what every JSON reader keeps exact."""
 _DOUBLE_LIMIT: Final = sys.float_info.max
 """Beyond it lie Infinity and, for Spark, NaN: a sum with one of them tells nothing of a limit."""
+_BIGINT_LIMIT: Final = 2**63
+"""Spark makes NULL of whole numbers from here on."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _TIME: Final = re.compile(
@@ -43,6 +47,15 @@ _SPARK_TYPES: Final = {
 }
 
 
+def _exact(value: Any, as_float: ValidatorFunctionWrapHandler) -> Any:
+    """Whole numbers stay as they are written: a float knows no 2**63 - 1."""
+    number = as_float(value)
+    return value if type(value) is int else number
+
+
+Bound = Annotated[FiniteFloat, WrapValidator(_exact)]
+
+
 class FieldDeclaration(BaseModel):
     """One field of a stream's events."""
 
@@ -53,8 +66,8 @@ class FieldDeclaration(BaseModel):
     description: str = ""
     enum: tuple[str, ...] = ()
     max_length: Annotated[int, Field(ge=1, le=65_536)] = DEFAULT_MAX_LENGTH
-    minimum: FiniteFloat | None = None
-    maximum: FiniteFloat | None = None
+    minimum: Bound | None = None
+    maximum: Bound | None = None
 
     @model_validator(mode="after")
     def _rules_fit_the_type(self) -> Self:
@@ -64,11 +77,21 @@ class FieldDeclaration(BaseModel):
             raise ValueError(f"minimum and maximum go with numbers, not {self.type}")
         return self
 
+    @model_validator(mode="after")
+    def _bounds_leave_a_value(self) -> Self:
+        stated = [bound for bound in (self.minimum, self.maximum) if bound is not None]
+        if self.type == "long" and not all(map(_is_bigint, stated)):
+            raise ValueError("minimum and maximum of a long are whole numbers of at most 64 bits")
+        low, high = self.bounds
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"no value is from minimum {low} to maximum {high}")
+        return self
+
     @property
     def bounds(self) -> tuple[float | None, float | None]:
         """Smallest and largest value; whole numbers are always bounded."""
         if self.type != "long":
-            return self.minimum, self.maximum
+            return _float(self.minimum), _float(self.maximum)
         low = -LONG_LIMIT if self.minimum is None else int(self.minimum)
         high = LONG_LIMIT if self.maximum is None else int(self.maximum)
         return low, high
@@ -128,6 +151,15 @@ class FieldDeclaration(BaseModel):
             -_DOUBLE_LIMIT if low is None else low,
             _DOUBLE_LIMIT if high is None else high,
         )
+
+
+def _is_bigint(bound: float) -> bool:
+    return bound % 1 == 0 and -_BIGINT_LIMIT <= bound < _BIGINT_LIMIT
+
+
+def _float(bound: float | None) -> float | None:
+    """Spark has no whole number of more than 38 digits; a large float it reads as a DOUBLE."""
+    return None if bound is None else float(bound)
 
 
 def _quoted(value: str) -> str:

@@ -20,8 +20,8 @@ class FieldPage(BaseModel):
     description: str
     enum: list[str] | None = None
     max_length: int | None = None
-    minimum: float | None = None
-    maximum: float | None = None
+    minimum: int | float | None = None
+    maximum: int | float | None = None
 
 
 class StreamPage(BaseModel):

@@ -28,6 +28,10 @@ def declared(folder: Path, **changes: object) -> Path:
     return path
 
 
+def long(**bounds: float) -> dict[str, object]:
+    return {"fields": {"host": {"type": "string"}, "n": {"type": "long"} | bounds}}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -43,6 +47,11 @@ def declared(folder: Path, **changes: object) -> Path:
             {"fields": {"host": {"type": "string"}, "n": {"type": "long", "maximum": math.inf}}},
             "fields.n.maximum: Input should be a finite number",
         ),
+        (long(minimum=0.5), "fields.n: .*a long are whole numbers of at most 64 bits"),
+        (long(maximum=2**63), "fields.n: .*a long are whole numbers of at most 64 bits"),
+        (long(minimum=-1e19), "fields.n: .*a long are whole numbers of at most 64 bits"),
+        (long(minimum=5, maximum=1), "fields.n: .*no value is from minimum 5 to maximum 1"),
+        (long(minimum=2**60), f"fields.n: .*no value is from minimum {2**60} to maximum {2**53}"),
     ],
 )
 def test_a_wrong_declaration_is_refused_with_file_and_reason(
@@ -50,6 +59,19 @@ def test_a_wrong_declaration_is_refused_with_file_and_reason(
 ) -> None:
     with pytest.raises(BadDeclaration, match=r"readings\.yaml, lines? [\d, ]+: .*" + message):
         load_stream(declared(tmp_path, **changes))
+
+
+def test_whole_numbers_have_the_bounds_that_are_written(tmp_path: Path) -> None:
+    stream = load_stream(declared(tmp_path, **long(minimum=-(2.0**62), maximum=2**63 - 1)))
+    assert f"`n` >= {-(2**62)} AND `n` <= {2**63 - 1}" in stream.spark_predicate()
+    reader = EventReader(stream)
+    assert isinstance(reader.take({"host": "a", "n": 2**63 - 1}), Event)
+    assert isinstance(reader.take({"host": "a", "n": 2**63}), Invalid)
+
+
+def test_a_large_bound_is_a_double_to_spark(tmp_path: Path) -> None:
+    fields = {"host": {"type": "string"}, "n": {"type": "double", "maximum": 10**39}}
+    assert "`n` <= 1e+39" in load_stream(declared(tmp_path, fields=fields)).spark_predicate()
 
 
 def test_a_folder_without_streams_is_refused(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class TopicsSettings(KafkaSettings, ChannelsSettings, StreamsSettings):
     topic_copies: Annotated[int, Field(ge=1, le=5)] = 1
     """Copies of every topic; a stream may declare more (`replication`)."""
     topic_patience_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
-    """How long to try again while the brokers are not there yet."""
+    """How long to try again while brokers are not there yet, or fewer than there are copies."""
     topic_partitions: dict[str, Annotated[int, Field(ge=1, le=1024)]] = Field(default_factory=dict)
     """Partitions of `alerts` and of each `deliveries.<channel>`, 1 if left out: so many lookouts,
     or deliverers of the channel, take records from it at once. It can be raised later."""
@@ -61,19 +61,24 @@ def declared_topics(settings: TopicsSettings) -> list[Topic]:
 def patiently(
     declare: Callable[[], Iterable[str]], patience_seconds: float, clock: Clock
 ) -> list[str]:
-    """Declare, again and again while the brokers are not there yet; return what was changed.
+    """Declare, again and again while brokers are not there yet; return what was changed.
+
+    What is waited for is told when it changes: it may be more copies than there ever are brokers.
 
     Raises:
         Refused: the brokers do not take a topic.
-        Transient: the brokers were away for longer than the patience.
+        Transient: brokers were away for longer than the patience.
     """
+    told = ""
     deadline = clock.monotonic_seconds() + patience_seconds
     while True:
         try:
             return list(declare())
-        except Transient:
+        except Transient as error:
             if clock.monotonic_seconds() >= deadline:
                 raise
+            if told != (told := str(error)):
+                sys.stderr.write(f"waiting for the brokers: {told}\n")
             clock.wait(threading.Event(), AGAIN_SECONDS)
 
 

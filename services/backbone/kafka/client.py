@@ -20,7 +20,6 @@ _REFUSED: Final = frozenset(
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
         KafkaError.SASL_AUTHENTICATION_FAILED,
         KafkaError.INVALID_CONFIG,
-        KafkaError.INVALID_REPLICATION_FACTOR,
     }
 )
 
@@ -116,7 +115,10 @@ def is_fatal(error: KafkaError | KafkaException) -> bool:
 
 
 def trouble(error: KafkaError | KafkaException) -> Refused | Transient:
-    """Sort a client error: no use to repeat, or away for now."""
+    """Sort a client error: no use to repeat, or away for now.
+
+    More copies than brokers is away for now: brokers that start together come one by one.
+    """
     cause = _cause(error)
     kind = Refused if cause.code() in _REFUSED else Transient
     return kind(f"Kafka: {cause.str()}")

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from confluent_kafka import KafkaError
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
+from services.backbone.kafka.client import trouble
 from services.topics.__main__ import patiently
 
 
@@ -23,6 +25,22 @@ def away(times: int) -> Callable[[], list[str]]:
 
 def test_brokers_that_come_late_are_waited_for() -> None:
     assert patiently(away(59), 60.0, ManualClock()) == ["trades"]
+
+
+def test_what_is_waited_for_is_told_when_it_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    few = KafkaError(KafkaError.INVALID_REPLICATION_FACTOR, "only 2 broker(s) are registered")
+    said = iter([Transient("away"), Transient("away"), trouble(few)])
+
+    def declare() -> list[str]:
+        if error := next(said, None):
+            raise error
+        return ["trades"]
+
+    assert patiently(declare, 60.0, ManualClock()) == ["trades"]
+    assert capsys.readouterr().err.splitlines() == [
+        "waiting for the brokers: away",
+        "waiting for the brokers: Kafka: only 2 broker(s) are registered",
+    ]
 
 
 def test_patience_ends() -> None:

@@ -128,8 +128,8 @@ def _count(jvm: Any, admin: Any, topic: str) -> int:
         cause = _cause(error)
         if "UnknownTopicOrPartition" in cause:
             raise MissingTopic(
-                f"topic {topic} does not exist: declare it, for example by starting the gateway, "
-                "or correct the declaration's streams"
+                f"topic {topic} does not exist: run python -m services.topics, or correct the "
+                "declaration's streams"
             ) from None
         raise Transient(f"Kafka: {cause}") from None
 

@@ -57,7 +57,7 @@ def test_missing_topic(spark: SparkSession, place: Place) -> None:
     place.declare("over-purchase")
     for path in place.folder.glob("*/*.yaml"):
         path.write_text(path.read_text().replace(place.stream, f"{place.stream}_nowhere"))
-    with pytest.raises(Refused, match=r"topic \S+_nowhere does not exist: declare it"):
+    with pytest.raises(Refused, match=r"topic \S+_nowhere does not exist: run python -m services"):
         start(spark, settings_of(place))
 
 

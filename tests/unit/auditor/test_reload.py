@@ -168,7 +168,7 @@ def test_how_far_a_change_is_behind_is_shown_only_until_it_is_over(world: World,
     assert value("change_behind_records") is None
 
 
-NOT_NOW = [Transient("brokers away"), MissingTopic("topic t does not exist: declare it")]
+NOT_NOW = [Transient("brokers away"), MissingTopic("topic t does not exist")]
 
 
 @pytest.mark.parametrize("reason", NOT_NOW)

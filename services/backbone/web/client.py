@@ -21,7 +21,8 @@ Fault = Callable[[Problem], Exception]
 
 def in_path(text: str) -> str:
     """Return what somebody wrote, an id most likely, as one part of a path, whatever it holds."""
-    return quote(text.strip(), safe="")
+    # A terminal hands over bytes of another alphabet as what no UTF-8 can say.
+    return quote(text.strip(), safe="", errors="replace")
 
 
 class ApiClient:

@@ -5,7 +5,7 @@ import pytest
 
 from services.aldebaran.client import CommandSettings, console_client
 from services.backbone.errors import Refused, Transient
-from services.backbone.web.client import ApiClient
+from services.backbone.web.client import ApiClient, in_path
 
 PAGE = "<html>try later</html>"
 
@@ -19,6 +19,10 @@ def answering(status: int, text: str = PAGE) -> ApiClient:
 def test_an_ingress_that_reaches_nobody_now_is_asked_again(status: int) -> None:
     with pytest.raises(Transient, match=f"before the console answers {status}; try again"):
         answering(status).ask("GET", "/v1/alerts")
+
+
+def test_bytes_of_another_alphabet_in_an_id_are_asked_for_as_any_other_id() -> None:
+    assert in_path(" a/b\udcff ") == "a%2Fb%3F"
 
 
 @pytest.mark.parametrize("status", [400, 404, 500])

@@ -14,6 +14,7 @@ from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Producer
+from services.backbone.log import set_up_logging
 from services.backbone.service import Life, run
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
 from services.backbone.web.keys import Keys, KeysReloader
@@ -74,6 +75,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         return keygen(arguments[1:])
     argparse.ArgumentParser("python -m services.gateway", description=_HELP).parse_args(arguments)
     settings, clock = read_settings(GatewaySettings), SystemClock()
+    set_up_logging(PROGRAM, settings)  # before the producer's thread says anything
     try:
         producer = Producer(settings, PROGRAM)
         door = open_door(settings, clock)

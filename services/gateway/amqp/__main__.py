@@ -14,6 +14,7 @@ from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
 from services.backbone.health import health_routes
 from services.backbone.kafka.producer import Producer
+from services.backbone.log import set_up_logging
 from services.backbone.service import Life, run
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
 from services.gateway.amqp.bindings import Binding, load_bindings
@@ -29,6 +30,7 @@ PROGRAM: Final = "gateway-amqp"
 def main() -> int:
     """Run the on-ramp until it is told to stop; return the exit code."""
     settings = read_settings(AmqpSettings)
+    set_up_logging(PROGRAM, settings)  # before the producer's thread says anything
     try:
         producer = Producer(settings, PROGRAM)
         intakes = open_intakes(settings.streams_dir, producer, SystemClock())

@@ -13,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from archivist import metrics
 from archivist.account_run import AccountRun
 from archivist.declaration import AccountDeclaration
+from archivist.gaps import told
 from archivist.headway import headway, work_done
 from archivist.queries import archive_folder, start_archiving, start_rejecting
 from archivist.settings import ArchivistSettings
@@ -59,7 +60,7 @@ class Rounds:
 
         Raises:
             Transient: a job failed too often, or Java has ended.
-            Refused: an account's bookmark holds no time.
+            Refused: an account's bookmark holds no time, or a job met a gap too often.
         """
         for stream, task in self._archive.items():
             self._archive_one(stream, task)
@@ -136,7 +137,7 @@ def _streaming(
         try:
             return finish(start(), scene.life, on_batch)
         except PySparkException as error:
-            raise (failure() or error) from None
+            raise told(failure() or error, scene.settings, name) from None
 
     return _task(scene, name, work)
 

@@ -51,7 +51,8 @@ class ArchivistSettings(StoreSettings, SparkKafkaSettings, StreamsSettings):
     archivist_kafka_options: SecretOptions = same_as("auditor_kafka_options")
     """Other options of Kafka's clients for this program alone; values are masked."""
     archivist_fail_on_data_loss: bool = True
-    """Whether it stops when records were deleted before it read them."""
+    """Whether it stops when records were deleted before it read them, instead of going on behind
+    them: nothing counts such a gap, and accounts judge as if there were none."""
 
     archivist_interval_seconds: Annotated[float, Field(ge=0.1, le=86_400)] = 60.0
     """Pause from the start of one round to the start of the next."""

@@ -9,6 +9,7 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
 from archivist import metrics
+from archivist.gaps import Gap
 from engine.restarts import Failures, first_line
 from services.backbone.errors import Transient
 from services.backbone.log import logger
@@ -21,7 +22,7 @@ JAVA_GONE: Final = (ConnectionRefusedError, Py4JNetworkError)
 log = logger(__name__)
 
 Work = Callable[[], bool]
-"""Returns whether it came to its end; raises Spark's errors, and those of a disk or a store."""
+"""Returns whether it came to its end; raises Spark's errors, `Gap`, those of a disk or a store."""
 
 
 class Task:
@@ -41,12 +42,13 @@ class Task:
 
         Raises:
             Transient: it failed too often, or Java has ended and nothing can be done any more.
+            Gap: records are gone, and it has said so too often.
         """
         if self._life.stop.is_set() or self._now_seconds() < self._not_before_seconds:
             return False
         try:
             return self._work()
-        except (PySparkException, Py4JError, OSError) as error:
+        except (PySparkException, Py4JError, OSError, Gap) as error:
             if not self._life.stop.is_set():
                 self._failed(error)
             return False
@@ -57,6 +59,8 @@ class Task:
         metrics.FAILURES.labels(self.name).inc()
         wait_seconds = self._failures.next_wait_seconds(self._now_seconds())
         if wait_seconds is None:
+            if isinstance(error, Gap):
+                raise error
             raise Transient(f"{self.name} failed too often, last: {first_line(error)}")
         self._not_before_seconds = self._now_seconds() + wait_seconds
         reason, wait = first_line(error), round(wait_seconds, 1)

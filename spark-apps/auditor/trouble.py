@@ -4,6 +4,9 @@ import re
 from enum import StrEnum
 from typing import Final
 
+from engine.losses import OUT_OF_RANGE
+from engine.losses import SIGNS as LOST
+
 
 class Trouble(StrEnum):
     """The kinds of failure that differ in what helps."""
@@ -63,14 +66,6 @@ _OUTSIDE: Final = (*_NOT_BEGUN, *_AROUND_STATE, *_ELSEWHERE)
 
 _UNKNOWN: Final = ("FAILED_TO_GET_CHANGELOG_WRITER", "INVALID_CHANGE_LOG_WRITER_VERSION")
 """Parts of CANNOT_LOAD_STATE_STORE about what is written next, not about what was kept."""
-_OUT_OF_RANGE: Final = "OffsetOutOfRangeException"
-"""Real-time Mode never looks for lost records itself: its reader ends with Kafka's own word."""
-_LOST: Final = (
-    "KAFKA_DATA_LOSS",
-    "ata may have been lost",
-    "ata may have been missed",
-    _OUT_OF_RANGE,
-)
 _CHECKPOINT: Final = (
     "[CANNOT_LOAD_STATE_STORE",
     "_ROW_FORMAT_VALIDATION_FAILURE",
@@ -82,7 +77,7 @@ _CHECKPOINT: Final = (
 )
 _REFUSED: Final = ("[STREAMING_REAL_TIME_MODE", "[STREAMING_STATEFUL_OPERATOR", "[STATE_STORE_KEY")
 _SIGNS: Final = (
-    (Trouble.LOST_RECORDS, _LOST),
+    (Trouble.LOST_RECORDS, LOST),
     (Trouble.OUTSIDE, _UNKNOWN),
     (Trouble.CHECKPOINT, _CHECKPOINT),
     (Trouble.REFUSED, _REFUSED),
@@ -122,7 +117,7 @@ def _is_of_a_value(text: str) -> bool:
 
 def is_gap(text: str) -> bool:
     """Tell whether the reader met records that are gone, in what judges as LOST_RECORDS."""
-    return _OUT_OF_RANGE in text
+    return OUT_OF_RANGE in text
 
 
 def not_begun(text: str) -> str | None:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from services.contracts.records import Accounted, Rejected
 from services.contracts.topics import ACCOUNTS, rejected
 from tests.integration.archivist.running import ArchivePlace, Reader, kill_all, metric
-from tests.integration.auditor.running import Running, Sender, wait_for
+from tests.integration.auditor.running import Running, Sender, delete_all, wait_for
 from tests.said import said
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -120,6 +120,24 @@ def test_an_archive_that_is_not_where_it_was_is_told(place: ArchivePlace) -> Non
     with place.archivist(ARCHIVIST_ARCHIVE=place.folder / "mistyped") as running:
         assert running.wait() == 78, running.log()[-3000:]
         assert "correct the address or bring back the archive" in running.log()
+
+
+def test_records_that_are_gone_are_told_with_what_to_decide(place: ArchivePlace) -> None:
+    sender = Sender(place)
+    send(sender, 0, 5)
+    with place.archivist() as running:
+        wait_for("they are archived", lambda: archived(running) >= 5)
+        assert running.terminate() == 0, running.log()[-3000:]
+    send(sender, 10, 15)
+    delete_all(place)
+    with place.archivist(ARCHIVIST_RESTARTS_MAX=0) as running:
+        assert running.wait() == 78, running.log()[-3000:]
+        (refused,) = said(running.log(), "refused")
+        assert "set ALDEBARAN_ARCHIVIST_FAIL_ON_DATA_LOSS=false" in refused["reason"]
+    send(sender, 20, 25)
+    with place.archivist(ARCHIVIST_FAIL_ON_DATA_LOSS="false") as running:
+        wait_for("it goes on behind them", lambda: archived(running) >= 5)
+        assert running.terminate() == 0, running.log()[-3000:]
 
 
 def test_what_no_watch_judged_is_told_with_its_reason(place: ArchivePlace) -> None:

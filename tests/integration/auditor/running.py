@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
@@ -201,6 +202,14 @@ class Sender:
 
     def flush(self) -> None:
         assert self._client.flush(30) == 0
+
+
+def delete_all(place: Place) -> None:
+    """Delete all records of the stream, as retention does."""
+    client = AdminClient({"bootstrap.servers": place.bootstrap})
+    everything = [TopicPartition(place.stream, number, -1) for number in range(2)]
+    for done in client.delete_records(everything).values():
+        done.result(30)
 
 
 def from_beginning(client: Consumer, topic: str) -> None:

@@ -6,8 +6,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
 from prometheus_client import REGISTRY
 from pyspark.sql import SparkSession
 
@@ -17,7 +15,7 @@ from auditor.spared import read_spared
 from auditor.supervision import SUSPECT_AFTER
 from services.contracts.records import Rejected
 from tests.integration.auditor.inside import Inside, rewrite, settings_of
-from tests.integration.auditor.running import Findings, Place, Sender, rejected_of
+from tests.integration.auditor.running import Findings, Place, Sender, delete_all, rejected_of
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -202,10 +200,3 @@ def over(sender: Sender, order_id: str) -> None:
 
 def failures(watch: str) -> float:
     return REGISTRY.get_sample_value("aldebaran_auditor_failures_total", {"watch": watch}) or 0.0
-
-
-def delete_all(place: Place) -> None:
-    client = AdminClient({"bootstrap.servers": place.bootstrap})
-    everything = [TopicPartition(place.stream, number, -1) for number in range(2)]
-    for done in client.delete_records(everything).values():
-        done.result(30)

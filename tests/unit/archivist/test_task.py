@@ -9,10 +9,12 @@ from pyspark import SparkConf
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
+from archivist.gaps import told
+from archivist.settings import ArchivistSettings
 from archivist.task import Task
 from engine.restarts import Failures, RestartLimit
 from services.backbone.clock import ManualClock
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 from services.backbone.service import Life
 
 
@@ -61,6 +63,38 @@ def test_a_job_that_never_works_ends_the_program() -> None:
         clock.move(60)
     with pytest.raises(Transient, match=r"job failed too often, last: the disk is full$"):
         job.turn()
+
+
+GONE = PySparkException(
+    "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times\n"
+    "Caused by: java.lang.IllegalStateException: Cannot fetch offset 5. Some data may have been "
+    'lost because they are not available in Kafka any more. Set the source option "failOnDataLoss" '
+    'to "false"'
+)
+
+
+def test_records_that_are_gone_are_told_with_the_setting_and_end_the_program_as_refused() -> None:
+    clock, settings = ManualClock(), ArchivistSettings()
+
+    def gap() -> bool:
+        raise told(GONE, settings, "archive trades")
+
+    job = task(Life(clock=clock), gap)
+    for _ in range(2):
+        assert not job.turn()
+        clock.move(60)
+    with pytest.raises(Refused, match=r"^archive trades: .*ARCHIVIST_FAIL_ON_DATA_LOSS=false"):
+        job.turn()
+
+
+@pytest.mark.parametrize(
+    ("error", "stops"), [(GONE, False), (PySparkException("the disk is full"), True)]
+)
+def test_a_failure_that_is_no_gap_to_decide_about_is_told_as_it_is(
+    error: Exception, *, stops: bool
+) -> None:
+    settings = ArchivistSettings(archivist_fail_on_data_loss=stops)
+    assert told(error, settings, "archive trades") is error
 
 
 @pytest.mark.spark

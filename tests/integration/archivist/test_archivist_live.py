@@ -134,10 +134,6 @@ def test_records_that_are_gone_are_told_with_what_to_decide(place: ArchivePlace)
         assert running.wait() == 78, running.log()[-3000:]
         (refused,) = said(running.log(), "refused")
         assert "set ALDEBARAN_ARCHIVIST_FAIL_ON_DATA_LOSS=false" in refused["reason"]
-    send(sender, 20, 25)
-    with place.archivist(ARCHIVIST_FAIL_ON_DATA_LOSS="false") as running:
-        wait_for("it goes on behind them", lambda: archived(running) >= 5)
-        assert running.terminate() == 0, running.log()[-3000:]
 
 
 def test_what_no_watch_judged_is_told_with_its_reason(place: ArchivePlace) -> None:

@@ -90,10 +90,11 @@ def _again(attempt: int, policy: Policy) -> tuple[State, ...]:
 
 
 def _wait(refused: Refused, attempt: int, policy: Policy, rng: random.Random) -> float:
-    asked = min(refused.retry_after_seconds or 0.0, policy.retry_after_limit_seconds)
-    if refused.own_pace:
+    asked = refused.retry_after_seconds or 0.0
+    if refused.own_pace:  # each has a time of its own, which a limit would make the same for many
         return asked
-    return max(asked, policy.backoff.seconds(attempt, rng))
+    limited = min(asked, policy.retry_after_limit_seconds)
+    return max(limited, policy.backoff.seconds(attempt, rng))
 
 
 def _counted(reason: str, path: tuple[State, ...], attempt: int) -> str:

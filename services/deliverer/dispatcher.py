@@ -153,9 +153,10 @@ class Dispatcher:
             if not len(moments):
                 return
             without = [*self.breakers.open_destinations(), *full]
-            due = Due(len(moments), None if self._more else sorted(freed), without)
+            for_all = self._more
+            due = Due(len(moments), None if for_all else sorted(freed), without)
             found_all = len(await self._claim(self.claims.due(due), moments)) < len(moments)
-            if self._more:
+            if for_all:
                 self._more, self._passed_over = not found_all, full
             elif found_all:
                 self._passed_over -= freed

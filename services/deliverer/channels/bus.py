@@ -14,12 +14,13 @@ from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.kafka.security import Mechanism, Protocol, Security
 from services.backbone.settings import Seconds, read_settings
+from services.contracts import topics
 from services.contracts.recipients import complaint
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
 PROMISE: Final = Promise(
-    recipient="a Kafka topic, of ours `notifications` alone",
+    recipient="a Kafka topic; on our own cluster, of ours `notifications` alone",
     our_id="record key, header `delivery-id`",
     taken_when="all in-sync replicas have it",
     not_taken="the producer's queue is full",
@@ -87,11 +88,21 @@ class BusSettings(ProducerSettings):
         return self.model_copy(update=update)
 
 
+def refusal(topic: str, is_ours: bool) -> str | None:
+    """Say why nothing is written to a topic, by whether the cluster is Aldebaran's own."""
+    if wrong := complaint("bus", topic):
+        return wrong
+    if is_ours and topics.is_own(topic) and topic != topics.NOTIFICATIONS:
+        return f"topic {topic} is Aldebaran's own: writing there could loop"
+    return None
+
+
 class BusChannel:
     """Writes each delivery as one record."""
 
     def __init__(self, settings: BusSettings) -> None:
         self._producer = Producer(settings.target(), "deliverer-bus", settings.entrance())
+        self._is_ours = settings.bus_bootstrap_servers is None
         self.traits = Traits(
             name="bus",
             promise=PROMISE,
@@ -102,7 +113,7 @@ class BusChannel:
     async def send(self, message: Message, window: SendWindow) -> Outcome:
         """Write one record and wait for all in-sync replicas."""
         topic = message.delivery.recipient
-        if wrong := complaint("bus", topic):
+        if wrong := refusal(topic, self._is_ours):
             return Permanent(wrong)
         window.open()
         written = self._producer.send([record(topic, message)])

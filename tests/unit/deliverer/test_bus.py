@@ -6,7 +6,7 @@ import pytest
 
 from services.backbone.clock import SystemClock
 from services.deliverer.channel import Message, SendWindow
-from services.deliverer.channels.bus import BusChannel, BusSettings
+from services.deliverer.channels.bus import BusChannel, BusSettings, refusal
 from services.deliverer.outcomes import Outcome, Refused, Unknown
 from services.machine.ports import free_ports
 from tests.unit.deliverer.builders import delivery
@@ -36,3 +36,10 @@ async def test_what_finds_the_queue_full_was_not_taken_and_what_waits_in_it_is_i
     assert len(full) == 5
     assert all(each.destination_down for each in full)
     assert sum(isinstance(each, Unknown) for each in outcomes) == QUEUE_MESSAGES
+
+
+@pytest.mark.parametrize("topic", ["accounts", "trades.rejected", "trades.heartbeat"])
+def test_a_name_of_ours_is_somebody_elses_on_another_cluster(topic: str) -> None:
+    assert refusal(topic, is_ours=False) is None
+    assert "Aldebaran's own" in (refusal(topic, is_ours=True) or "")
+    assert refusal("notifications", is_ours=True) is None

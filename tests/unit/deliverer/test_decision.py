@@ -85,7 +85,7 @@ def test_what_we_put_off_ourselves_waits_as_asked_and_is_never_held(
     asked: float, attempt: int, policy: Policy, rng: random.Random
 ) -> None:
     verdict = decide(Refused("not yet", asked, own_pace=True), attempt, policy, rng)
-    assert verdict.retry_in_seconds == min(asked, policy.retry_after_limit_seconds)
+    assert verdict.retry_in_seconds == asked
     assert verdict.path == verdict.late == (State.RETRY_WAIT,)
 
 

@@ -1,7 +1,7 @@
 """When a dispatcher looks through the ledger: where something waits, and in time when busy."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -62,8 +62,10 @@ class Backlog(AllNew):
     def __init__(self, rows: list[Delivery]) -> None:
         super().__init__()
         self.rows = rows
+        self.asked: list[Due] = []
 
     async def due(self, due: Due) -> list[Claim]:
+        self.asked.append(due)
         fits = [
             each
             for each in self.rows
@@ -253,3 +255,46 @@ async def test_a_slow_recipient_leaves_places_to_others_and_loses_no_turn(is_tol
         for _ in range(60):
             await others_run()
         assert sender.sent == 60
+
+
+class ToldMeanwhile(Backlog):
+    """A ledger into which something comes while it is asked for one recipient alone."""
+
+    def __init__(self, rows: list[Delivery], coming: Delivery) -> None:
+        super().__init__(rows)
+        self.coming = [coming]
+        self.look: Callable[[], None] = lambda: None
+
+    async def due(self, due: Due) -> list[Claim]:
+        claimed = await super().due(due)
+        if due.only is not None and self.coming:
+            self.rows.append(self.coming.pop())
+            self.look()
+        return claimed
+
+
+async def test_what_is_told_while_one_recipient_is_looked_for_is_looked_for_too() -> None:
+    slow = [delivery(number, recipient="slow") for number in range(20)]
+    claims, sender = ToldMeanwhile(slow, delivery(20, recipient="well")), Slow()
+    async with running(claims, paused=None, per_recipient=True) as dispatcher:
+        dispatcher.sender, dispatcher.announcer = sender, Silent()
+        claims.look = dispatcher.look
+        dispatcher.heed(paused=False)
+        for _ in range(20):
+            await others_run()
+        assert len(dispatcher.in_flight) == 16
+        sender.goes_on.set()
+        for _ in range(60):
+            await others_run()
+        assert sender.sent == 21
+
+
+async def test_in_a_storm_to_many_no_recipient_is_passed_over() -> None:
+    claims, sender = Backlog([delivery(n, recipient=f"r-{n}") for n in range(200)]), AtOnce()
+    async with running(claims, paused=None, per_recipient=True) as dispatcher:
+        dispatcher.sender, dispatcher.announcer = sender, Silent()
+        dispatcher.heed(paused=False)
+        for _ in range(200):
+            await others_run()
+        assert sender.sent == 200
+        assert not any(due.without for due in claims.asked)

@@ -32,9 +32,18 @@ FROM (SELECT channel, state, created_at FROM deliveries
   WHERE {} LIMIT %(limit)s) AS counted
 GROUP BY channel, state"""
 _LATELY: Final = "created_at > ledger_now() - make_interval(mins => %(minutes)s)"
-_OPEN: Final = " UNION ALL ".join(
-    _BY_CHANNEL.format(f"state = '{state}'") for state in sorted(frozenset(State) - TERMINAL)
-)
+_DUE: Final = frozenset({State.PENDING, State.RETRY_WAIT})
+_KINDS: Final = (_DUE, *(frozenset({each}) for each in sorted(frozenset(State) - TERMINAL - _DUE)))
+"""States that are open, each by itself but those that one index holds: to look for one of these
+alone would go through all of the other."""
+
+
+def _of_kind(states: frozenset[State]) -> str:
+    named = ", ".join(f"'{each}'" for each in sorted(states))
+    return _BY_CHANNEL.format(f"state IN ({named})")
+
+
+_OPEN: Final = " UNION ALL ".join(map(_of_kind, _KINDS))
 _FAILED_LATELY: Final = _BY_CHANNEL.format(f"state = 'FAILED' AND {_LATELY}")
 _NEWEST: Final = _BY_CHANNEL.format(f"{_LATELY} ORDER BY created_at DESC")
 _AMONG_NEWEST: Final = frozenset({State.SENT, State.CONFIRMED, State.CLOSED})
@@ -108,8 +117,8 @@ class Spans:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many rows are counted at most: alerts of a severity, deliveries of a state, and those
-    that failed; and how many of a state are listed.
+    """How many rows are counted at most: alerts of a severity, deliveries of a state, where those
+    that are due count as of one, and those that failed; and how many of a state are listed.
     """
 
     alerts: int = 1000
@@ -170,10 +179,15 @@ class Overviews:
         by_state = Counter[State]()
         for each in (*counted, *failed):
             by_state[each.state] += each.count
-        cut = {state for state, count in by_state.items() if count >= self._limits.deliveries}
+        kinds = [
+            each for each in (*_KINDS, frozenset({State.FAILED})) if self._is_cut(by_state, each)
+        ]
         if sum(each.count for each in newest) >= self._limits.deliveries:
-            cut |= _AMONG_NEWEST
-        return counted + failed + ended, cut
+            kinds.append(_AMONG_NEWEST)
+        return counted + failed + ended, set().union(*kinds)
+
+    def _is_cut(self, by_state: Counter[State], kind: frozenset[State]) -> bool:
+        return sum(by_state[each] for each in kind) >= self._limits.deliveries
 
 
 def _states(rows: list[dict[str, Any]]) -> list[ChannelState]:

@@ -134,3 +134,14 @@ def test_nothing_of_one_kind_hides_another_behind_a_limit(pool: Pool, ledger_url
     whole = Overviews(pool, ALWAYS).now()
     assert whole.at_least == AtLeast([], [], failed=False)
     assert (whole.open_alerts, whole.failed) == ({"critical": 1, "info": 5}, 5)
+
+
+def test_what_is_due_is_one_kind_as_one_index_holds_it(pool: Pool, ledger_url: str) -> None:
+    """To look for the few of one state would go through all of the other."""
+    alert = add_alert(ledger_url, "one")
+    for number in range(4):
+        add_delivery(ledger_url, alert, recipient=f"r{number}", state=State.RETRY_WAIT)
+    found = Overviews(pool, ALWAYS, Limits(deliveries=3)).now()
+    assert sum(each.count for each in found.channels if each.state is State.RETRY_WAIT) == 3
+    assert {State.PENDING, State.RETRY_WAIT} <= set(found.at_least.channels)
+    assert State.HELD not in found.at_least.channels

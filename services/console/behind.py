@@ -83,8 +83,7 @@ class Topics:
             of_findings = Looked(window.looked_through, window.is_whole)
         with self._window(streams) as window:
             told = backwards(window, appended, ids) if ids and streams else ()
-            has_all = not missing(told, ids)
-            of_events = Looked(window.looked_through, window.is_whole or has_all)
+            of_events = Looked(window.looked_through, window.is_whole or has_all(told, ids))
         return Behind(found, told, of_findings, of_events, still_open)
 
     def _window(self, topics: Sequence[str]) -> Window:
@@ -99,7 +98,7 @@ def backwards(window: Window, appended_ms: int, ids: Sequence[str]) -> tuple[Eve
         span = Span(appended_ms - before_ms, until_ms)
         told = (events(window.records(span), ids) + told)[-EVENTS_SHOWN:]
         until_ms = span.since_ms - 1
-        if len(told) == EVENTS_SHOWN or not missing(told, ids):
+        if len(told) == EVENTS_SHOWN or has_all(told, ids):
             break
     return told
 
@@ -133,9 +132,12 @@ def events(found: Iterable[Incoming], ids: Sequence[str]) -> tuple[Event, ...]:
     return tuple(sorted(made, key=lambda each: each.appended_at_ms)[-EVENTS_SHOWN:])
 
 
-def missing(told: Iterable[Event], ids: Sequence[str]) -> set[str]:
-    """Return the ids that no event has."""
-    return set(ids).difference(*(_values(each.text) for each in told))
+def has_all(told: Sequence[Event], ids: Sequence[str]) -> bool:
+    """Tell whether each id has an event; one may name another's id beside its own."""
+    wanted = set(ids)
+    return len(told) >= len(wanted) and not wanted.difference(
+        *(_values(each.text) for each in told)
+    )
 
 
 def _values(value: bytes | str) -> set[str]:

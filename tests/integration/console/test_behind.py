@@ -1,15 +1,17 @@
 """What is behind an alert, looked up on real topics."""
 
 import uuid
+from contextlib import closing
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer as Client
 
 from services.backbone.clock import SystemClock
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.kafka.window import Bounds
-from services.console.behind import Topics
+from services.console.behind import BEFORE_MS, Topics
 from services.console.rendering import render
 from services.contracts import topics
 from services.contracts.records import Alert, Severity
@@ -82,7 +84,24 @@ def test_the_newest_events_are_looked_at_first_and_what_was_not_is_told(
     assert [each.text for each in early.events] == ['{"event_id": "e-49"}']
     assert (early.events_looked.records, early.events_looked.whole) == (10, False)
     page = render("behind.html", found=early, trouble="")
-    assert "Only the newest 10 records before it were looked through" in page
+    assert "Only 10 records of the time before it were looked through" in page
+
+
+def test_an_event_that_names_another_does_not_stand_for_it(kafka_bootstrap: str) -> None:
+    """The purchase has both ids, and the request is older than what is read first."""
+    settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    stream, clock = f"events-{uuid.uuid4().hex}", SystemClock()
+    TopicAdmin(settings, "test").declare((Topic(stream, partitions=1),))
+    now = clock.now_ms()
+    request, purchase = b'{"event_id": "e-1"}', b'{"event_id": "e-2", "of": "e-1"}'
+    with closing(Client({"bootstrap.servers": kafka_bootstrap})) as client:
+        client.produce(stream, request, timestamp=now - 2 * BEFORE_MS[0])
+        client.produce(stream, purchase, timestamp=now - 1)
+        assert client.flush(60) == 0
+    record: dict[str, Any] = {"alert_id": "x", "detected_at_ms": now, "appended_at_ms": now}
+    looked_up = Topics(settings, clock, Bounds(seconds=60.0))
+    behind = looked_up.behind(record | {"event_ids": ["e-1", "e-2"]}, [stream])
+    assert [each.text.encode() for each in behind.events] == [request, purchase]
 
 
 def test_brokers_that_are_away_are_told(console: Console, ledger_url: str) -> None:

@@ -54,6 +54,15 @@ def test_the_page_lives(console: Console, browser: Client, ledger_url: str) -> N
     wait_until(lambda: console.board.followers == 0, 30, "still followed")
 
 
+def test_a_page_for_which_there_is_no_place_is_told_so(
+    console: Console, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.console.live.FOLLOWERS_LIMIT", 0)
+    told = browser.get("/live")
+    assert (told.status_code, "too many pages are open" in told.text) == (503, True)
+    assert console.board.followers == 0
+
+
 def test_programs_are_looked_at(console: Console, browser: Client) -> None:
     console.parts["itself"] = console.url
     shown(browser, ">not ready</span>")

@@ -5,12 +5,12 @@ all the way, from the gateway to an alert and on to a deliverer.
 """
 
 import sys
-import threading
 import uuid
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import orjson
 
@@ -30,14 +30,13 @@ TOLD = frozenset({State.SENT, State.CONFIRMED})
 BATCH_LIMIT = 500
 MOVES_LIMIT = 10_000
 POLL_SECONDS = 0.2
-SEND_AGAIN_SECONDS = 0.2
 
 
 class TrialSettings(SimulatorSettings):
     """How long to wait, beside where the gateway and the brokers are."""
 
     trial_timeout_seconds: Seconds = 60.0
-    """How long to wait for Kafka, then for answers, and then for an alert and its delivery."""
+    """How long to wait for Kafka and the gateway, and then for an alert and its delivery."""
 
 
 @dataclass
@@ -79,8 +78,13 @@ def _event(kind: str, event: str, order: str, shares: int) -> dict[str, str | in
     return {"kind": kind, "event_id": event, "shares": shares, **about}
 
 
-def send(settings: TrialSettings, clock: Clock, order: str) -> bool:
-    """Post both events; tell whether the gateway took both."""
+def send(
+    settings: TrialSettings, clock: Clock, order: str, until: float, wait: Callable[[], None]
+) -> bool:
+    """Post both events, again until some time; tell whether the gateway took both.
+
+    `wait` is called while the gateway does not answer, and takes a moment.
+    """
     key = settings.simulator_api_key
     sender = GatewaySender(
         url=settings.simulator_gateway_url,
@@ -90,37 +94,38 @@ def send(settings: TrialSettings, clock: Clock, order: str) -> bool:
         workers=1,
     )
     sender.start(order_messages(order))
-    deadline = clock.monotonic_seconds() + settings.trial_timeout_seconds
-    pause = threading.Event()
     settled = list(sender.collect())
-    while not settled and clock.monotonic_seconds() < deadline:
-        clock.wait(pause, SEND_AGAIN_SECONDS)
+    while not settled and clock.monotonic_seconds() < until:
+        wait()
         settled = list(sender.collect())
     settled = settled or sender.close()
     return all(outcome is Outcome.ACCEPTED for each in settled for outcome in each.outcomes)
 
 
 @contextmanager
-def listening(settings: TrialSettings, clock: Clock, order: str) -> Iterator[Consumer]:
+def listening(
+    settings: TrialSettings, clock: Clock, order: str, until: float
+) -> Iterator[Consumer]:
     """Read both topics from now on: days of others' records before it take longer than a trial.
 
+    Whoever does not read for half a minute is put out of the group, and begins at the end again.
+
     Raises:
-        Transient: Kafka does not say in time where the topics end.
+        Transient: Kafka does not say until some time where the topics end.
     """
     topics = [ALERTS, DELIVERY_EVENTS]
     group = f"trial-{order}"
     consumer = Consumer(settings, "trial", group=group, topics=topics, from_beginning=False)
     try:
-        _await_begin(consumer, settings.trial_timeout_seconds, clock)
+        _await_begin(consumer, until, clock)
         yield consumer
     finally:
         consumer.close()
 
 
-def _await_begin(consumer: Consumer, timeout_seconds: float, clock: Clock) -> None:
-    deadline = clock.monotonic_seconds() + timeout_seconds
+def _await_begin(consumer: Consumer, until: float, clock: Clock) -> None:
     while not consumer.has_begun():
-        if clock.monotonic_seconds() >= deadline:
+        if clock.monotonic_seconds() >= until:
             raise Transient(f"Kafka gave {ALERTS} and {DELIVERY_EVENTS} not to read in time")
         consumer.batch(BATCH_LIMIT, POLL_SECONDS)
 
@@ -129,8 +134,13 @@ def watch(consumer: Consumer, settings: TrialSettings, clock: Clock, trial: Tria
     """Read until somebody was told, or the time is over."""
     deadline = clock.monotonic_seconds() + settings.trial_timeout_seconds
     while trial.told() is None and clock.monotonic_seconds() < deadline:
-        batch = consumer.batch(BATCH_LIMIT, POLL_SECONDS)
-        trial.take((each.topic, each.value) for each in batch)
+        read(consumer, trial)
+
+
+def read(consumer: Consumer, trial: Trial) -> None:
+    """Read for a moment."""
+    batch = consumer.batch(BATCH_LIMIT, POLL_SECONDS)
+    trial.take((each.topic, each.value) for each in batch)
 
 
 def verdict(trial: Trial) -> tuple[str, int]:
@@ -150,8 +160,9 @@ def main() -> int:
     settings, clock = read_settings(TrialSettings), SystemClock()
     trial = Trial(f"trial-{uuid.uuid4().hex[:12]}")
     try:
-        with listening(settings, clock, trial.order) as consumer:
-            if not send(settings, clock, trial.order):
+        until = clock.monotonic_seconds() + settings.trial_timeout_seconds
+        with listening(settings, clock, trial.order, until) as consumer:
+            if not send(settings, clock, trial.order, until, partial(read, consumer, trial)):
                 sys.stderr.write(f"the gateway {settings.simulator_gateway_url} took no events\n")
                 return 1
             watch(consumer, settings, clock, trial)

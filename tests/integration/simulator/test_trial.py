@@ -1,5 +1,6 @@
 """The trial on a broker that has history: what was there before is no part of it."""
 
+import threading
 import uuid
 
 import pytest
@@ -33,7 +34,7 @@ def test_it_reads_what_comes_after_it_began_and_nothing_before(kafka_bootstrap: 
     seen = Trial(order)
     # More than is read on the way to the beginning.
     producer.write(found_and_told(before) * 5 * trial.BATCH_LIMIT)
-    with trial.listening(settings, clock, order) as consumer:
+    with trial.listening(settings, clock, order, clock.monotonic_seconds() + 60) as consumer:
         producer.write(found_and_told(ours))
         trial.watch(consumer, settings, clock, seen)
     producer.close()
@@ -44,11 +45,29 @@ def test_it_reads_what_comes_after_it_began_and_nothing_before(kafka_bootstrap: 
 
 
 def test_without_kafka_it_says_so() -> None:
-    settings = TrialSettings(
-        kafka_bootstrap_servers=f"127.0.0.1:{free_ports(1)[0]}", trial_timeout_seconds=0.5
-    )
+    clock, port = SystemClock(), free_ports(1)[0]
+    settings = TrialSettings(kafka_bootstrap_servers=f"127.0.0.1:{port}")
     with (
         pytest.raises(Transient, match="in time"),
-        trial.listening(settings, SystemClock(), uuid.uuid4().hex),
+        trial.listening(settings, clock, uuid.uuid4().hex, clock.monotonic_seconds() + 0.5),
     ):
         pytest.fail("it began without a broker")
+
+
+def test_it_reads_on_while_the_gateway_does_not_answer() -> None:
+    """Whoever does not read for half a minute loses its place in the topics."""
+    clock, reads = SystemClock(), list[int]()
+    settings = TrialSettings(simulator_gateway_url=f"http://127.0.0.1:{free_ports(1)[0]}")
+
+    def read() -> None:
+        reads.append(len(reads))
+        clock.wait(threading.Event(), trial.POLL_SECONDS)
+
+    until = clock.monotonic_seconds() + 60
+
+    class Ends(SystemClock):
+        def monotonic_seconds(self) -> float:
+            return until if len(reads) == 3 else clock.monotonic_seconds()
+
+    assert not trial.send(settings, Ends(), "trial-1", until, read)
+    assert len(reads) == 3

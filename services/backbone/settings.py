@@ -4,22 +4,27 @@
 over a file per secret in the folder `ALDEBARAN_SECRETS_DIR`, and that over the default.
 """
 
+import json
 import os
+import re
 import socket
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    YamlConfigSettingsSource,
+    SettingsError,
 )
 
+from services.backbone.errors import Refused
 from services.backbone.options import SecretOptions
+from services.backbone.places import SECRETS_DIR, secret_files, settings_file
 from services.contracts.records import Name, describe
 from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import SHIPPED_WATCHES
@@ -61,10 +66,8 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Put the YAML file between the environment and the secret files."""
-        sources: tuple[PydanticBaseSettingsSource, ...] = (init_settings, env_settings)
-        if path := os.environ.get(PREFIX + "SETTINGS_FILE"):
-            sources += (YamlConfigSettingsSource(settings_cls, yaml_file=path),)
-        return (*sources, file_secret_settings)
+        file = InitSettingsSource(settings_cls, settings_file(os.environ))
+        return init_settings, env_settings, file, file_secret_settings
 
 
 class StreamsSettings(Settings):
@@ -147,10 +150,16 @@ def read_settings(kind: type[SettingsType], **given: Any) -> SettingsType:
     What is `given`, by a command line for example, wins over everything else.
     """
     try:
-        return kind(_secrets_dir=os.environ.get(PREFIX + "SECRETS_DIR"), **given)
+        secret_files(os.environ)
+        return kind(_secrets_dir=os.environ.get(SECRETS_DIR) or None, **given)
     except ValidationError as error:
-        sys.stderr.write(f"settings cannot be used: {complaint(error)}\n")
-        raise SystemExit(EXIT_BAD_SETTINGS) from None
+        said = complaint(error)
+    except SettingsError as error:
+        said = _undecoded(error)
+    except Refused as error:
+        said = str(error)
+    sys.stderr.write(f"settings cannot be used: {said}\n")
+    raise SystemExit(EXIT_BAD_SETTINGS)
 
 
 def complaint(error: ValidationError) -> str:
@@ -160,3 +169,16 @@ def complaint(error: ValidationError) -> str:
         PREFIX + name.upper() + colon + rest
         for name, colon, rest in (part.partition(":") for part in parts)
     )
+
+
+_FIELD: Final = re.compile(r'field "(\w+)"')
+
+
+def _undecoded(error: SettingsError) -> str:
+    """Name the setting whose text could not be read, or is not the JSON that it has to be."""
+    cause = error.__cause__
+    named = _FIELD.search(str(error))
+    if named is None or cause is None:
+        return str(error)
+    what = "it has to be JSON: " if isinstance(cause, json.JSONDecodeError) else ""
+    return f"{PREFIX}{named[1].upper()}: {what}{cause}"

@@ -4,14 +4,13 @@ The names that there are stand in a list, since a program imports no other's cla
 settings of others in its environment.
 """
 
-import os
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-import yaml
-
+from services.backbone.errors import Refused
+from services.backbone.places import secret_files, settings_file
 from services.backbone.settings import PREFIX
 
 KNOWN: Final = Path(__file__).with_name("known_settings.txt")
@@ -54,20 +53,15 @@ def _prefixed(names: Iterable[str]) -> set[str]:
 
 def _secrets(environment: Mapping[str, str]) -> list[str]:
     """Return the names in the folder of secrets; one that cannot be read is told of elsewhere."""
-    if not (folder := environment.get(PREFIX + "SECRETS_DIR")):
-        return []
     try:
-        return os.listdir(folder)
-    except OSError:
+        return secret_files(environment)
+    except Refused:
         return []
 
 
 def _keys(environment: Mapping[str, str]) -> list[str]:
     """Return the keys of the settings file; one that cannot be read is told of elsewhere."""
-    if not (path := environment.get(PREFIX + "SETTINGS_FILE")):
-        return []
     try:
-        read = yaml.safe_load(Path(path).read_text("utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
+        return list(settings_file(environment))
+    except Refused:
         return []
-    return [str(key) for key in read] if isinstance(read, Mapping) else []

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import yaml
-
+from services.backbone.errors import Refused
+from services.backbone.places import secret_files, settings_file
 from services.backbone.settings import PREFIX
 from services.machine.problems import MachineProblem
 from services.machine.settings import MachineSettings
@@ -163,28 +163,12 @@ def taken_over_by(inbox: Inbox, named: Collection[str]) -> frozenset[str]:
 def named_settings(inherited: Mapping[str, str]) -> frozenset[str]:
     """Return the settings that the user names: in the environment, the file, a folder of secrets.
 
-    Raises MachineProblem where the settings file cannot be read.
+    Raises MachineProblem where the file or the folder cannot be read.
     """
     found = {name for name in inherited if name.startswith(PREFIX)}
-    if path := inherited.get(PREFIX + "SETTINGS_FILE"):
-        found |= {PREFIX + str(name).upper() for name in _settings_file(Path(path))}
-    if folder := inherited.get(PREFIX + "SECRETS_DIR"):
-        found |= {name.upper() for name in _files(Path(folder))}
+    try:
+        found |= {PREFIX + name.upper() for name in settings_file(inherited)}
+        found |= {name.upper() for name in secret_files(inherited)}
+    except Refused as error:
+        raise MachineProblem(str(error)) from None
     return frozenset(found)
-
-
-def _files(folder: Path) -> list[str]:
-    try:
-        return [each.name for each in folder.iterdir()]
-    except OSError as error:
-        raise MachineProblem(f"ALDEBARAN_SECRETS_DIR cannot be read: {error}") from None
-
-
-def _settings_file(path: Path) -> Mapping[str, object]:
-    try:
-        read = yaml.safe_load(path.read_text("utf-8")) or {}
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise MachineProblem(f"ALDEBARAN_SETTINGS_FILE cannot be read: {error}") from None
-    if not isinstance(read, Mapping):
-        raise MachineProblem(f"ALDEBARAN_SETTINGS_FILE: {path} holds no settings by name")
-    return read

@@ -6,6 +6,7 @@ import pytest
 
 from services.backbone.settings import (
     EXIT_BAD_SETTINGS,
+    ChannelsSettings,
     KafkaSettings,
     LedgerSettings,
     Settings,
@@ -72,6 +73,67 @@ def test_every_bad_setting_is_named_as_the_user_spells_it(
     message = capsys.readouterr().err
     assert "ALDEBARAN_HTTP_PORT: " in message
     assert "ALDEBARAN_LOG_LEVEL: " in message
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (None, "ALDEBARAN_SETTINGS_FILE cannot be read: "),
+        (b"[not, settings]", "holds no settings by name"),
+        (b"log_level: info\nkafka_options: {one: *hunter2", "is no YAML at line 2, column 22"),
+        (b"log_level: \xff", "ALDEBARAN_SETTINGS_FILE cannot be read: "),
+    ],
+)
+def test_a_settings_file_that_cannot_be_used_is_named(
+    held: bytes | None,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "settings.yaml"
+    if held is not None:
+        file.write_bytes(held)
+    monkeypatch.setenv("ALDEBARAN_SETTINGS_FILE", str(file))
+    assert told_at_the_end(Settings, capsys).count(said) == 1
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_what_is_no_folder_of_secrets_is_named(
+    made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "secrets"
+    if made:
+        folder.touch()
+    monkeypatch.setenv("ALDEBARAN_SECRETS_DIR", str(folder))
+    assert "ALDEBARAN_SECRETS_DIR cannot be read: " in told_at_the_end(LedgerSettings, capsys)
+
+
+def test_a_secret_that_is_no_text_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ALDEBARAN_POSTGRES_URL").write_bytes(b"\xff")
+    monkeypatch.setenv("ALDEBARAN_SECRETS_DIR", str(tmp_path))
+    assert "ALDEBARAN_POSTGRES_URL: " in told_at_the_end(LedgerSettings, capsys)
+
+
+def test_a_list_that_is_no_json_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_CHANNELS", "bus")
+    told = told_at_the_end(ChannelsSettings, capsys)
+    assert "ALDEBARAN_CHANNELS: it has to be JSON: " in told
+
+
+def told_at_the_end(kind: type[Settings], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line that a program says of settings that it cannot use."""
+    with pytest.raises(SystemExit) as stopped:
+        read_settings(kind)
+    assert stopped.value.code == EXIT_BAD_SETTINGS
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "hunter2" not in said
+    return said
 
 
 def test_settings_are_frozen() -> None:

@@ -15,7 +15,7 @@ from services.backbone.ledger.reading import LedgerReader
 from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.service import Life
-from services.backbone.web.keys import ApiKey, Keys, KeysReloader, load_keys
+from services.backbone.web.keys import ApiKey, Keys, KeysReloader
 from services.console.app import create_app
 from services.console.behind import Topics
 from services.console.desk import open_desk
@@ -171,5 +171,5 @@ def read_keys(path: Path | None) -> tuple[Keys[ApiKey] | None, KeysReloader[ApiK
     """Return the operators' keys, and what takes over a changed file."""
     if path is None:
         return None, None
-    keys = Keys(load_keys(path, ApiKey), SystemClock())
-    return keys, KeysReloader(path, keys, ApiKey)
+    reloader = KeysReloader(path, ApiKey, SystemClock())
+    return reloader.keys, reloader

@@ -17,7 +17,7 @@ from services.backbone.kafka.producer import Producer
 from services.backbone.log import set_up_logging
 from services.backbone.service import Life, run
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
-from services.backbone.web.keys import Keys, KeysReloader
+from services.backbone.web.keys import KeysReloader
 from services.contracts.topics import rejected
 from services.gateway.admission import Room
 from services.gateway.app import create_app
@@ -27,7 +27,7 @@ from services.gateway.intake import Intake, open_intakes
 from services.gateway.keygen import keygen
 from services.gateway.memory import calm_collector
 from services.gateway.renewal import Renewal
-from services.gateway.senders import Anybody, SenderKey, Senders, load_keys
+from services.gateway.senders import Anybody, SenderKey, Senders
 from services.gateway.settings import GatewaySettings
 
 PROGRAM: Final = "gateway"
@@ -65,8 +65,8 @@ def open_door(settings: GatewaySettings, clock: Clock) -> Door:
         return Door(Anybody(), lambda: None)
     if settings.api_keys_file is None:
         raise Refused(_NO_KEYS)
-    keys = Keys(load_keys(settings.api_keys_file), clock)
-    return Door(Senders(keys), KeysReloader(settings.api_keys_file, keys, SenderKey).look)
+    reloader = KeysReloader(settings.api_keys_file, SenderKey, clock)
+    return Door(Senders(reloader.keys), reloader.look)
 
 
 def main(arguments: Sequence[str] = ()) -> int:

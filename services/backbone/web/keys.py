@@ -6,6 +6,7 @@ enough at rest. Slow password hashes protect what people choose, and would cost 
 
 import hashlib
 import hmac
+import os
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -141,13 +142,18 @@ def load_keys(path: Path, kind: type[Key]) -> tuple[Key, ...]:
 
 
 class KeysReloader(Generic[Key]):
-    """Takes over a changed file of keys; a file that cannot be used changes nothing."""
+    """Reads a file of keys, and takes over a changed one; one that cannot be used changes nothing.
 
-    def __init__(self, path: Path, keys: Keys[Key], kind: type[Key]) -> None:
+    Raises:
+        Refused: the file cannot be used at the start.
+    """
+
+    def __init__(self, path: Path, kind: type[Key], clock: Clock) -> None:
         self._path = path
-        self._keys = keys
         self._kind = kind
+        # Before the file is read, so that a change meanwhile is seen later.
         self._seen = self._stamp()
+        self.keys = Keys(load_keys(path, kind), clock)
 
     def look(self) -> None:
         """Read the file again if it was changed."""
@@ -160,15 +166,18 @@ class KeysReloader(Generic[Key]):
         except Refused as error:
             log.error("keys_not_reloaded", reason=str(error))
             return
-        self._keys.replace(keys)
+        self.keys.replace(keys)
         log.info("keys_reloaded", keys=[key.name for key in keys])
 
-    def _stamp(self) -> tuple[int, int, int] | None:
+    def _stamp(self) -> tuple[int, int, int, int] | None:
+        # It is opened, so that a file that nobody can read is taken over once somebody can.
         try:
-            state = self._path.stat()
+            with self._path.open("rb") as file:
+                state = os.fstat(file.fileno())
         except OSError:
             return None
-        return state.st_mtime_ns, state.st_size, state.st_ino
+        # A copy may bring its time of writing along; its time of change it cannot.
+        return state.st_ctime_ns, state.st_mtime_ns, state.st_size, state.st_ino
 
 
 def new_key() -> str:

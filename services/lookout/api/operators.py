@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Request
 
 from services.backbone.clock import Clock
-from services.backbone.web.keys import ApiKey, Keys, KeysReloader, bearer, load_keys
+from services.backbone.web.keys import ApiKey, Keys, KeysReloader, bearer
 from services.backbone.web.problems import Problem
 
 SETTING: Final = "ALDEBARAN_OPERATOR_KEYS_FILE"
@@ -45,8 +45,8 @@ def open_operators(path: Path | None, clock: Clock) -> Operators:
     """
     if path is None:
         return Operators(None)
-    keys = Keys(load_keys(path, ApiKey), clock)
-    return Operators(keys, KeysReloader(path, keys, ApiKey))
+    reloader = KeysReloader(path, ApiKey, clock)
+    return Operators(reloader.keys, reloader)
 
 
 def _operator(request: Request) -> str:

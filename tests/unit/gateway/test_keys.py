@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 from pathlib import Path
 
 import orjson
@@ -21,6 +22,7 @@ from tests.unit.gateway.surroundings import EVENT, EVENTS, MemoryWriter, gateway
 
 SECRET = new_key()
 FEED = SenderKey(name="feed", sha256=key_hash(SECRET), streams=("trades",))
+LATER = FEED.model_copy(update={"sha256": key_hash(new_key())})
 SENDERS = Senders(Keys([FEED], ManualClock()))
 
 
@@ -116,8 +118,8 @@ def test_two_keys_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_a_changed_file_is_taken_over_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:
     path, later = tmp_path / "keys.yaml", new_key()
     write(path, FEED)
-    keys = Keys(load_keys(path), ManualClock())
-    reloader = KeysReloader(path, keys, SenderKey)
+    reloader = KeysReloader(path, SenderKey, ManualClock())
+    keys = reloader.keys
     path.write_text("keys: [oops")
     reloader.look()
     assert keys.of(SECRET).name == "feed"
@@ -130,6 +132,54 @@ def test_a_changed_file_is_taken_over_and_a_bad_one_changes_nothing(tmp_path: Pa
     path.unlink()
     reloader.look()
     assert keys.of(later).name == "later"
+
+
+def test_a_changed_file_with_the_size_and_the_time_of_before_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "keys.yaml"
+    write(path, FEED)
+    before = path.stat()
+    reloader = KeysReloader(path, SenderKey, ManualClock())
+    while path.stat().st_ctime_ns == before.st_ctime_ns:
+        write(path, LATER)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    reloader.look()
+    with pytest.raises(Problem):
+        reloader.keys.of(SECRET)
+
+
+def test_a_file_that_could_not_be_read_is_taken_over_once_it_can(tmp_path: Path) -> None:
+    path = tmp_path / "keys.yaml"
+    write(path, FEED)
+    reloader = KeysReloader(path, SenderKey, ManualClock())
+    os.utime(path, (1, 1))
+    write(path, LATER)
+    files, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limit))  # bars also who is root
+    try:
+        reloader.look()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, limit))
+    assert reloader.keys.of(SECRET).name == "feed"
+    reloader.look()
+    with pytest.raises(Problem):
+        reloader.keys.of(SECRET)
+
+
+def test_a_file_changed_while_it_is_first_read_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "keys.yaml"
+
+    class Slow(SenderKey):
+        def model_post_init(self, _: object) -> None:
+            if self.sha256 == FEED.sha256:
+                write(path, LATER, LATER.model_copy(update={"name": "third"}))
+
+    write(path, FEED)
+    reloader = KeysReloader(path, Slow, ManualClock())
+    assert reloader.keys.of(SECRET).name == "feed"
+    reloader.look()
+    with pytest.raises(Problem):
+        reloader.keys.of(SECRET)
 
 
 def test_keys_are_off_only_when_told() -> None:

@@ -10,6 +10,7 @@ from aio_pika.abc import AbstractChannel, AbstractQueue, FieldValue
 from aio_pika.exceptions import (
     AMQPError,
     AuthenticationError,
+    ChannelInvalidStateError,
     ChannelPreconditionFailed,
     ProbableAuthenticationError,
 )
@@ -28,7 +29,8 @@ CHECK_SECONDS: Final = 0.1
 DRAIN_SECONDS: Final = 6.0
 """Longer than the producer's timeout, so that every message in work is settled or given up."""
 
-_LOST: Final = (AMQPError, OSError, TimeoutError)
+_LOST: Final = (AMQPError, ChannelInvalidStateError, OSError, TimeoutError)
+"""A channel that has closed meanwhile answers with the second, which is no AMQPError."""
 
 
 class Session:

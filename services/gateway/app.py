@@ -19,8 +19,9 @@ from services.backbone.log import logger
 from services.backbone.web.keys import bearer
 from services.backbone.web.problems import Problem
 from services.gateway.answer import refusal
-from services.gateway.ingest import Ingest, unknown_stream
+from services.gateway.ingest import Ingest, response, unknown_stream
 from services.gateway.pages import StreamPage, StreamsPage, stream_page
+from services.gateway.problems import bug
 
 log = logger(__name__)
 
@@ -67,23 +68,27 @@ def _add_pages(app: FastAPI, ingest: Ingest) -> None:
 
 
 def _add_problems(app: FastAPI, ingest: Ingest) -> None:
-    def response(problem: Problem) -> Response:
-        said = refusal(problem, ingest.new_id())
-        return Response(said.body, said.status, said.headers, said.media_type)
+    def refused(problem: Problem) -> Response:
+        request_id = ingest.new_id()
+        log.info("request_refused", request_id=request_id, reason=str(problem))
+        return response(refusal(problem, request_id), request_id)
+
+    def failed(error: Exception) -> Response:
+        request_id = ingest.new_id()
+        log.error("bug", request_id=request_id, exc_info=error)
+        return response(refusal(bug(), request_id), request_id)
 
     @app.exception_handler(Problem)
     async def on_problem(_: Request, problem: Exception) -> Response:
-        return response(problem if isinstance(problem, Problem) else _bug())
+        return refused(problem) if isinstance(problem, Problem) else failed(problem)
 
     @app.exception_handler(HTTPException)
     async def on_http(_: Request, error: Exception) -> Response:
-        return response(_problem_of(error) if isinstance(error, HTTPException) else _bug())
+        return refused(_problem_of(error)) if isinstance(error, HTTPException) else failed(error)
 
     @app.exception_handler(Exception)
     async def on_bug(_: Request, error: Exception) -> Response:
-        # One sender's request must not stop the others, so a bug ends the request only.
-        log.error("bug", exc_info=error)
-        return response(_bug())
+        return failed(error)
 
 
 def _problem_of(error: HTTPException) -> Problem:
@@ -92,10 +97,6 @@ def _problem_of(error: HTTPException) -> Problem:
     allowed = f"; allowed is {headers['Allow']}" if "Allow" in headers else ""
     reason = reasons.get(error.status_code, "http")
     return Problem(error.status_code, reason, f"{error.detail}{allowed}; see /docs", headers)
-
-
-def _bug() -> Problem:
-    return Problem(500, "bug", "we made a mistake; it is not known whether events were kept")
 
 
 def _description(app: FastAPI) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from services.gateway.admission import Place, Room
 from services.gateway.answer import Answer, answer, refusal
 from services.gateway.intake import Intake
 from services.gateway.media import Encoding, Form, encoding_of, form_of
-from services.gateway.problems import too_many_events
+from services.gateway.problems import bug, too_many_events
 from services.gateway.senders import Caller, check_open
 from services.gateway.settings import GatewaySettings
 from services.gateway.split import Parts, Unreadable, split
@@ -74,12 +74,12 @@ class Ingest:
             write = log.debug if problem.status == 429 else log.info
             write("request_refused", request_id=request_id, reason=str(problem))
             said = refusal(problem, request_id)
-        except Exception:  # A bug, which whoever calls this logs and answers.
-            self._count(500, began)
-            raise
+        except Exception as error:
+            # One sender's request must not stop the others, so a bug ends the request only.
+            log.error("bug", request_id=request_id, exc_info=error)
+            said = refusal(bug(), request_id)
         self._count(said.status, began)
-        headers = {"X-Request-Id": request_id, **said.headers}
-        return Response(said.body, said.status, headers, said.media_type)
+        return response(said, request_id)
 
     def _count(self, status: int, began: float) -> None:
         metrics.REQUESTS.labels(str(status)).inc()
@@ -150,6 +150,12 @@ class Ingest:
         if not len(parts):
             raise Problem(422, "empty", "the body holds no event; nothing was kept")
         return parts
+
+
+def response(said: Answer, request_id: str) -> Response:
+    """Return an answer as it goes out, with the request's id."""
+    headers = {"X-Request-Id": request_id, **said.headers}
+    return Response(said.body, said.status, headers, said.media_type)
 
 
 def unknown_stream(name: str, declared: Mapping[str, object]) -> Problem:

@@ -12,3 +12,8 @@ def too_many_events(count: int, limit: int) -> Problem:
 def busy(detail: str, *, retry_after_seconds: int = 1) -> Problem:
     """Return 429: the same request is welcome a little later."""
     return Problem(429, "busy", detail, {"Retry-After": str(retry_after_seconds)})
+
+
+def bug() -> Problem:
+    """Return 500: a mistake of ours, of which the log has the trace."""
+    return Problem(500, "bug", "we made a mistake; it is not known whether events were kept")

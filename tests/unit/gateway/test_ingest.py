@@ -231,10 +231,11 @@ async def test_an_unknown_stream_is_404_and_lists_the_declared_ones() -> None:
 
 @pytest.mark.parametrize(("path", "status"), [(EVENTS, 405), ("/v2", 404)])
 async def test_wrong_methods_and_pages_are_problems(path: str, status: int) -> None:
-    with gateway(MemoryWriter()) as it:
+    with gateway(MemoryWriter()) as it, capture_logs() as lines:
         response = await it.client.get(path)
     assert response.status_code == status
     assert response.headers["content-type"] == "application/problem+json"
+    assert ids_of(response) == {each["request_id"] for each in lines}
 
 
 async def test_more_requests_than_there_is_room_for_are_429_unread() -> None:
@@ -308,10 +309,28 @@ async def test_a_bug_ends_the_request_and_not_the_gateway() -> None:
 
     counted = metrics.REQUESTS.labels("500")
     before = next(iter(counted.collect())).samples[0].value
-    with gateway(Broken()) as it:
-        transport = httpx2.ASGITransport(it.app, raise_app_exceptions=False)
-        async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client:
-            response = await client.post(EVENTS, content=GOOD)
+    with gateway(Broken()) as it, capture_logs() as lines:
+        response = await it.post(GOOD)
     assert (response.status_code, response.json()["title"]) == (500, "bug")
+    assert isinstance(lines[0]["exc_info"], KeyError)
+    assert ids_of(response) == {each["request_id"] for each in lines if each["event"] == "bug"}
     assert it.room.requests == 0
     assert next(iter(counted.collect())).samples[0].value == before + 1
+
+
+async def test_a_bug_of_a_page_is_found_in_the_log_by_its_id() -> None:
+    class Broken:
+        def caller(self, presented: str | None) -> Any:
+            raise KeyError("bug")
+
+    with gateway(MemoryWriter(), guard=Broken()) as it, capture_logs() as lines:
+        transport = httpx2.ASGITransport(it.app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client:
+            response = await client.get("/v1/streams")
+    assert response.status_code == 500
+    assert ids_of(response) == {each["request_id"] for each in lines if each["event"] == "bug"}
+
+
+def ids_of(response: httpx2.Response) -> set[str]:
+    """Return the request's id, or both where header and body name another."""
+    return {response.headers["x-request-id"], response.json()["request_id"]}

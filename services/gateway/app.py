@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import yaml
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -19,6 +17,7 @@ from services.backbone.log import logger
 from services.backbone.web.keys import bearer
 from services.backbone.web.problems import Problem
 from services.gateway.answer import refusal
+from services.gateway.description import EVENTS_PATH, description, problems
 from services.gateway.ingest import Ingest, response, unknown_stream
 from services.gateway.pages import StreamPage, StreamsPage, stream_page
 from services.gateway.problems import bug
@@ -26,35 +25,40 @@ from services.gateway.problems import bug
 log = logger(__name__)
 
 _HERE: Final = Path(__file__).parent
-_EVENTS_PATH: Final = "/v1/streams/{stream}/events"
+_KEY_OR_BUG: Final = {401: "No key, or an unknown or expired one.", 500: "A mistake of ours."}
+_NO_STREAM: Final = {404: "The stream is not declared; the answer lists those that are."}
 _PAGES: Final = Environment(loader=FileSystemLoader(_HERE), autoescape=select_autoescape())
 
 
 def create_app(ingest: Ingest, health: Health) -> FastAPI:
     """Build the application; its pages load nothing from elsewhere."""
+    with_key = ingest.settings.api_keys == "on"
     app = FastAPI(title="Aldebaran gateway", version="1", docs_url=None, redoc_url=None)
     # A plain route: FastAPI's own costs more per request than all that we do with an event.
-    app.router.routes.append(Route(_EVENTS_PATH, ingest.__call__, methods=["POST"]))
+    app.router.routes.append(Route(EVENTS_PATH, ingest.__call__, methods=["POST"]))
     app.router.routes.extend(health_routes(health))
-    _add_pages(app, ingest)
+    _add_pages(app, ingest, with_key=with_key)
     _add_problems(app, ingest)
-    app.openapi = cache(partial(_description, app))  # type: ignore[method-assign]  # FastAPI's way
+    described = partial(description, app, with_key=with_key)
+    app.openapi = cache(described)  # type: ignore[method-assign]  # FastAPI's way
     return app
 
 
-def _add_pages(app: FastAPI, ingest: Ingest) -> None:
-    with_key = ingest.settings.api_keys == "on"
-
+def _add_pages(app: FastAPI, ingest: Ingest, *, with_key: bool) -> None:
     def page(request: Request, name: str) -> StreamPage:
         declared = ingest.intakes[name].stream
         return stream_page(declared, str(request.base_url), with_key=with_key)
 
-    @app.get("/v1/streams", summary="List the declared streams")
+    @app.get("/v1/streams", summary="List the declared streams", responses=problems(_KEY_OR_BUG))
     async def streams(request: Request) -> StreamsPage:
         ingest.guard.caller(bearer(request.headers))
         return StreamsPage(streams=[page(request, name) for name in sorted(ingest.intakes)])
 
-    @app.get("/v1/streams/{stream}", summary="Describe one stream")
+    @app.get(
+        "/v1/streams/{stream}",
+        summary="Describe one stream",
+        responses=problems(_KEY_OR_BUG | _NO_STREAM),
+    )
     async def one_stream(request: Request, stream: str) -> StreamPage:
         ingest.guard.caller(bearer(request.headers))
         if stream not in ingest.intakes:
@@ -97,11 +101,3 @@ def _problem_of(error: HTTPException) -> Problem:
     allowed = f"; allowed is {headers['Allow']}" if "Allow" in headers else ""
     reason = reasons.get(error.status_code, "http")
     return Problem(error.status_code, reason, f"{error.detail}{allowed}; see /docs", headers)
-
-
-def _description(app: FastAPI) -> dict[str, Any]:
-    whole = get_openapi(title=app.title, version=app.version, routes=app.routes)
-    whole["paths"][_EVENTS_PATH] = yaml.safe_load((_HERE / "events_path.yaml").read_text())
-    schemas = whole.setdefault("components", {}).setdefault("schemas", {})
-    schemas.update(yaml.safe_load((_HERE / "schemas.yaml").read_text()))
-    return whole

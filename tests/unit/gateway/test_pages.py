@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from typing import Any
 
 import orjson
 import pytest
@@ -10,6 +11,7 @@ from services.contracts.events import Event, EventReader
 from services.contracts.fields import FieldDeclaration
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.gateway.pages import example_event, stream_page
+from services.gateway.settings import GatewaySettings
 from tests.unit.gateway.surroundings import EVENTS, STREAM, MemoryWriter, gateway
 
 ODD = StreamDeclaration(
@@ -71,6 +73,35 @@ async def test_the_description_covers_every_path_and_resolves() -> None:
     }
     for reference in re.findall(r'"#/components/schemas/(\w+)"', orjson.dumps(whole).decode()):
         assert reference in whole["components"]["schemas"]
+
+
+async def described(**settings: Any) -> dict[str, Any]:
+    with gateway(MemoryWriter(), GatewaySettings(**settings)) as it:
+        whole: dict[str, Any] = (await it.client.get("/openapi.json")).json()
+    return whole
+
+
+async def test_the_description_says_that_a_key_is_needed_where_it_is() -> None:
+    whole = await described()
+    schemes = whole["components"]["securitySchemes"]
+    assert [each.get("name", each.get("scheme")) for each in schemes.values()] == [
+        "bearer",
+        "X-API-Key",
+    ]
+    assert whole["security"] == [{name: []} for name in schemes]
+    off = await described(api_keys="off")
+    assert "security" not in off
+    assert "securitySchemes" not in off["components"]
+
+
+async def test_the_description_tells_what_is_answered_in_place_of_a_page() -> None:
+    paths = (await described())["paths"]
+    answers = {path: set(one["responses"]) for path, each in paths.items() for one in each.values()}
+    assert answers["/v1/streams"] >= {"401", "500"}
+    assert answers["/v1/streams/{stream}"] >= {"401", "404", "500"}
+    events = paths["/v1/streams/{stream}/events"]["post"]["responses"]
+    assert {status for status, each in events.items() if "headers" in each} == {"429", "503"}
+    assert "500" in events
 
 
 async def test_the_descriptions_examples_are_accepted() -> None:

@@ -33,9 +33,16 @@ def test_all_that_brokers_log_goes_to_the_console() -> None:
     assert "rootLogger.level = info" in lines
 
 
-@pytest.mark.parametrize(("count", "seconds"), [(1, None), (3, 30)])
-def test_the_next_of_three_brokers_is_replaced_once_one_has_stood_for_a_while(
-    count: int, seconds: int | None
+@pytest.mark.parametrize(("count", "seconds"), [(1, 0), (3, 30)])
+def test_a_broker_of_three_is_ready_once_its_port_has_been_open_for_a_while(
+    count: int, seconds: int
 ) -> None:
-    made = brokers("StatefulSet", f"kafka.embedded.replicas={count}")
-    assert made["spec"].get("minReadySeconds") == seconds
+    made = brokers("StatefulSet", f"kafka.embedded.replicas={count}")["spec"]
+    (container,) = made["template"]["spec"]["containers"]
+    probe = container["readinessProbe"]
+    assert (probe.get("successThreshold", 1) - 1) * probe["periodSeconds"] == seconds
+    assert "minReadySeconds" not in made
+
+
+def test_brokers_find_each_other_before_one_is_ready() -> None:
+    assert brokers("Service")["spec"]["publishNotReadyAddresses"] is True

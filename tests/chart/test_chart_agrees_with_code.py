@@ -135,6 +135,10 @@ def test_a_rule_names_metrics_that_exist_and_says_what_to_do(rule: dict[str, Any
     assert rule["annotations"]["do"]
 
 
+def test_rules_serve_any_prometheus_as_they_stand() -> None:
+    assert not [rule["alert"] for rule in rules() if re.search("[A-Z]+_SECONDS", rule["expr"])]
+
+
 @pytest.mark.parametrize("path", board_files(), ids=lambda path: path.stem)
 def test_a_board_names_metrics_that_exist(path: Path) -> None:
     board = json.loads(path.read_text("utf-8"))

@@ -298,6 +298,17 @@ def test_what_cannot_work_is_refused_with_what_to_do(settings: list[str], advice
     assert advice in refusal(*settings)
 
 
+@pytest.mark.parametrize("runner", ["local", "kubeflow"])
+def test_a_part_may_be_without_resources(runner: str) -> None:
+    parts = ("kafka.embedded", "auditor", "archivist")
+    none = setting("archivist.enabled=true", *(f"{part}.resources=null" for part in parts))
+    case = CASES["spark-operators"] if runner == "kubeflow" else ()
+    made = rendered(*case, *none)
+    wanting = [each for pod in pods(made).values() for each in pod["containers"]]
+    lacking = {each["name"] for each in wanting if not each["resources"]}
+    assert lacking == {"kafka", "archivist", *(["auditor"] if runner == "local" else [])}
+
+
 def test_a_stream_with_more_copies_than_brokers_is_refused() -> None:
     heat = "{stream: heat, partitions: 1, replication: 3}"
     told = (f"--set-json=streams={json.dumps({'heat.yaml': heat})}", "--set=auditor.enabled=false")

@@ -4,7 +4,7 @@
 {{- define "aldebaran.heapFits" -}}
 {{- $value := index . 0 -}}
 {{- $heap := (index . 1).heap -}}
-{{- with dig "limits" "memory" "" (index . 1).resources -}}
+{{- with dig "limits" "memory" "" (default dict (index . 1).resources) -}}
 {{- $limit := include "aldebaran.bytes" . -}}
 {{- $needed := include "aldebaran.bytes" (printf "%si" (upper $heap)) -}}
 {{- if and $limit (ge (float64 $needed) (float64 $limit)) -}}

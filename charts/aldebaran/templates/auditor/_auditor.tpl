@@ -119,7 +119,7 @@ more than Spark asks for by itself, which is more for the Python of an operator:
 {{/* What Spark asks for beside the heap so that an operator's driver has `resources.limits.memory`:
 the auditor's values -> MiB, or nothing where there is no limit. Python and Java's own share it. */}}
 {{- define "aldebaran.driverOverhead" -}}
-{{- with dig "limits" "memory" "" .resources -}}
+{{- with dig "limits" "memory" "" (default dict .resources) -}}
 {{- $limit := include "aldebaran.bytes" . -}}
 {{- $heap := include "aldebaran.bytes" (printf "%si" (upper $.heap)) -}}
 {{- if and $limit $heap }}{{ max 384 (divf (subf $limit $heap) 1048576 | int) }}m{{ end -}}

@@ -4,11 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType, TimestampType
 
+from auditor.trouble import outside
 from engine.queries import check_select, plain
-from services.backbone.errors import Refused
+from engine.restarts import first_line, whole_text
+from services.backbone.errors import Refused, Transient
 from services.contracts.topics import heartbeat
 from services.contracts.watches import APPENDED_AT, SeverityColumn, WatchDeclaration
 
@@ -127,6 +129,15 @@ def check_slots(needed: Mapping[str, int], slots: int) -> None:
         f"{total} slots are needed at once (input partitions and shuffle partitions: {by_watch}), "
         f"there are {slots}: set ALDEBARAN_AUDITOR_SLOTS={total} or more, or run fewer watches"
     )
+
+
+def judgement(watch: str, error: Exception) -> Refused | Transient:
+    """Return what a failure before the first event says: of the watch, or of what all need."""
+    # Spark analyses by itself, and quotes the SQL, which may name any trouble.
+    is_of_sql = isinstance(error, AnalysisException)
+    if is_of_sql or (cause := outside(whole_text(error))) is None:
+        return refusal(watch, error)
+    return Transient(f"watch {watch}: it could not be tried, {cause}: {first_line(error)}")
 
 
 def refusal(watch: str, error: Exception) -> Refused:

@@ -48,7 +48,7 @@ def prepare(scene: Scene, declared: Declared, phase: Phase) -> Running:
 
     Raises:
         Refused: something cannot work; the message says what to do.
-        Transient: the brokers do not answer.
+        Transient: the brokers do not answer, or memory is short.
     """
     settings, watch = scene.settings, declared.watch
     recipe = recipe_of(scene, declared)
@@ -64,7 +64,7 @@ def prepare_all(scene: Scene, declared: Iterable[Declared]) -> list[Running]:
 
     Raises:
         Refused: something cannot work; the message says what to do.
-        Transient: the brokers do not answer.
+        Transient: the brokers do not answer, or memory is short.
     """
     every = tuple(declared)
     prepared = [

@@ -36,6 +36,7 @@ def messages_of(
 
     Raises:
         Refused: the SQL, or what it returns, does not fit; the message says what to do.
+        Transient: what Spark needs for it is not there just now, as memory.
     """
     watch = declared.watch
     guards.check_sql(watch)
@@ -50,9 +51,9 @@ def messages_of(
         found = findings(spark, watch, declared.streams, events)
         guards.check_columns(watch, found.schema)
         return alert_messages(told_once(found, watch), watch, auditor)
-    # Some types that there are not Spark tells as arithmetic; nothing here asks anybody else.
+    # Some types that there are not Spark tells as arithmetic; Java may lack memory meanwhile.
     except (PySparkException, Py4JJavaError) as error:
-        raise guards.refusal(watch.watch, error) from None
+        raise guards.judgement(watch.watch, error) from None
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Recipe:
 
         Raises:
             Refused: the SQL, or what it returns, does not fit.
-            Transient: the note of the records set aside cannot be read just now.
+            Transient: the note of records set aside cannot be read just now, or memory is short.
         """
         places = read_spared(self.checkpoint.folder)
 
@@ -85,7 +86,7 @@ class Recipe:
 
         Raises:
             Refused: Spark does not take this query in Real-time Mode.
-            Transient: a note beside the checkpoint cannot be read just now.
+            Transient: a note beside the checkpoint cannot be read just now, or memory is short.
         """
         every = f"{math.ceil(batch_seconds * 1000)} milliseconds"
         writer = sink(self.messages(lossy), self.checkpoint, self.settings)

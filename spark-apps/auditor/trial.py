@@ -4,18 +4,16 @@ import threading
 from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import guards
 from auditor.declared import Declared
 from auditor.query import messages_of
-from auditor.trouble import outside
-from engine.restarts import first_line, whole_text
 from engine.scratch import scratch
 from services.backbone.clock import Clock
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import Transient
 
 DEADLINE_SECONDS: Final = 120.0
 _LOOK_EVERY_SECONDS: Final = 0.05
@@ -44,10 +42,8 @@ def try_out(
         messages = over_nothing(apart, declared)
         try:
             query = _started(messages, folder)
-        except AnalysisException as error:
-            raise guards.refusal(name, error) from None
         except (PySparkException, Py4JJavaError) as error:
-            raise judgement(name, error) from None
+            raise guards.judgement(name, error) from None
         try:
             _wait(query, name, clock, broken_off or threading.Event())
         finally:
@@ -59,6 +55,7 @@ def over_nothing(spark: SparkSession, declared: Declared) -> DataFrame:
 
     Raises:
         Refused: the SQL, or what it returns, does not fit.
+        Transient: what Spark needs for it is not there just now, as memory.
     """
     return messages_of(spark, declared, lambda _: _empty(spark), "trial")
 
@@ -83,14 +80,7 @@ def _wait(query: StreamingQuery, name: str, clock: Clock, broken_off: threading.
             raise Transient(f"watch {name}: its trial was broken off")
         clock.wait(broken_off, _LOOK_EVERY_SECONDS)
     if (error := query.exception()) is not None:
-        raise judgement(name, error)
-
-
-def judgement(watch: str, error: Exception) -> Refused | Transient:
-    """Return what the end of a trial says: of the watch, or of what every watch needs."""
-    if (cause := outside(whole_text(error))) is None:
-        return guards.refusal(watch, error)
-    return Transient(f"watch {watch}: it could not be tried, {cause}: {first_line(error)}")
+        raise guards.judgement(name, error)
 
 
 def _empty(spark: SparkSession) -> DataFrame:

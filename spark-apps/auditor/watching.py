@@ -81,7 +81,7 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
 
     Raises:
         Refused: nothing ran before and something cannot work.
-        Transient: the brokers do not answer.
+        Transient: the brokers do not answer, or memory is short.
     """
     if opened.fresh:
         return Fleet(prepare_all(scene, opened.first.values()))

@@ -12,8 +12,15 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from auditor.guards import check_columns, check_slots, check_sql, slots_needed, with_another
-from services.backbone.errors import Refused
+from auditor.guards import (
+    check_columns,
+    check_slots,
+    check_sql,
+    judgement,
+    slots_needed,
+    with_another,
+)
+from services.backbone.errors import Refused, Transient
 from tests.unit.auditor.batches import WATCHES
 
 WATCH = WATCHES["over-purchase"].model_copy(update={"book": None})
@@ -131,3 +138,28 @@ def test_a_changed_rule_runs_beside_the_old_one() -> None:
     running = {"one": 5, "two": 7}
     assert with_another(running, "three", 3) == {"one": 5, "two": 7, "three": 3}
     assert with_another(running, "two", 9) == {"one": 5, "two": 7, "two beside itself": 9}
+
+
+LACKS = [
+    "[CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT] Cannot run the pipelined stage group",
+    "Lost task 0.0 in stage 1.0: ExecutorLostFailure (executor 1 exited) Reason: exit code 137",
+    "java.io.IOException: No space left on device",
+    "java.io.IOException: mkdir of file:/tmp/aldebaran-trial-x/commits failed",
+]
+
+
+@pytest.mark.parametrize("text", LACKS)
+def test_what_a_trial_lacks_is_no_refusal_of_the_watch(text: str) -> None:
+    judged = judgement("w", RuntimeError(text))
+    assert isinstance(judged, Transient)
+    assert str(judged).startswith("watch w: it could not be tried, ")
+
+
+def test_any_other_end_of_a_trial_is_a_refusal() -> None:
+    judged = judgement("w", RuntimeError("[STREAMING_REAL_TIME_MODE.SINK_NOT_SUPPORTED] no"))
+    assert isinstance(judged, Refused)
+
+
+def test_what_the_sql_quotes_is_no_trouble_of_sparks() -> None:
+    quoted = "[UNRESOLVED_COLUMN] x;\nFilter (text#1 = java.lang.OutOfMemoryError)"
+    assert isinstance(judgement("w", AnalysisException(quoted)), Refused)

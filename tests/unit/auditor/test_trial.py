@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from auditor.declared import Declared, read_watch
-from auditor.trial import judgement, try_out
+from auditor.trial import try_out
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
@@ -81,26 +81,6 @@ def test_what_spark_refuses_is_refused(spark: SparkSession, sql: str, said: str)
     with pytest.raises(Refused, match=r"^watch over-purchase: .*what to do: ") as refused:
         try_out(spark, declared(SHIPPED_WATCHES / "over-purchase.yaml", sql), SystemClock())
     assert said in str(refused.value)
-
-
-LACKS = [
-    "[CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT] Cannot run the pipelined stage group",
-    "Lost task 0.0 in stage 1.0: ExecutorLostFailure (executor 1 exited) Reason: exit code 137",
-    "java.io.IOException: No space left on device",
-    "java.io.IOException: mkdir of file:/tmp/aldebaran-trial-x/commits failed",
-]
-
-
-@pytest.mark.parametrize("text", LACKS)
-def test_what_a_trial_lacks_is_no_refusal_of_the_watch(text: str) -> None:
-    judged = judgement("w", RuntimeError(text))
-    assert isinstance(judged, Transient)
-    assert str(judged).startswith("watch w: it could not be tried, ")
-
-
-def test_any_other_end_of_a_trial_is_a_refusal() -> None:
-    judged = judgement("w", RuntimeError("[STREAMING_REAL_TIME_MODE.SINK_NOT_SUPPORTED] no"))
-    assert isinstance(judged, Refused)
 
 
 def test_a_trial_without_room_for_its_folder_is_no_refusal(

@@ -12,7 +12,7 @@ from pyspark.java_gateway import launch_gateway
 from archivist.gaps import told
 from archivist.settings import ArchivistSettings
 from archivist.task import Task
-from engine.restarts import Failures, RestartLimit
+from engine.restarts import Failures, RestartLimit, first_line
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.service import Life
@@ -66,10 +66,12 @@ def test_a_job_that_never_works_ends_the_program() -> None:
 
 
 GONE = PySparkException(
-    "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times\n"
-    "Caused by: java.lang.IllegalStateException: Cannot fetch offset 5. Some data may have been "
-    'lost because they are not available in Kafka any more. Set the source option "failOnDataLoss" '
-    'to "false"'
+    "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: Some data may have been "
+    "lost because they are not available in Kafka any more;\n"
+    "either the data was aged out by Kafka or the topic may have been deleted before all the data "
+    "in the\ntopic was processed.\nIf you don't want your streaming query to fail on such cases, "
+    "set the source option failOnDataLoss to false.\n"
+    "Reason: Starting offset for trades-0 was 5 but consumer reset to 10. SQLSTATE: XXKST"
 )
 
 
@@ -85,6 +87,21 @@ def test_records_that_are_gone_are_told_with_the_setting_and_end_the_program_as_
         clock.move(60)
     with pytest.raises(Refused, match=r"^archive trades: .*ARCHIVIST_FAIL_ON_DATA_LOSS=false"):
         job.turn()
+
+
+@pytest.mark.parametrize(
+    ("error", "which"),
+    [
+        (GONE, "Starting offset for trades-0 was 5 but consumer reset to 10."),
+        (PySparkException("OffsetOutOfRangeException: trades-0\nat x"), "Exception: trades-0"),
+    ],
+)
+def test_which_records_are_gone_is_told_last_and_still_fits_into_a_log_line(
+    error: Exception, which: str
+) -> None:
+    said = first_line(told(error, ArchivistSettings(), "archive trades"))
+    assert which in said.rpartition("may have been there: ")[2]
+    assert "failOnDataLoss" not in said
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def this_run(batch_seconds: int) -> Run:
 
 def commit(folder: Path) -> str:
     """Return the commit of a folder; a plus marks changes of anything but reports."""
-    changed = _git(folder, "diff", "--name-only", "HEAD", "--", ".", ":!docs/reports")
+    changed = _git(folder, "status", "--porcelain", "--", ".", ":!docs/reports")
     return _git(folder, "rev-parse", "--short", "HEAD") + "+" * bool(changed)
 
 

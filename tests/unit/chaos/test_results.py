@@ -123,3 +123,7 @@ def test_a_commit_is_marked_when_anything_but_a_report_has_changed(tmp_path: Pat
     assert commit(tmp_path) == plain != ""
     watch.write_text("after")
     assert commit(tmp_path) == f"{plain}+"
+    watch.write_text("before")
+    assert commit(tmp_path) == plain
+    (tmp_path / "new.py").touch()
+    assert commit(tmp_path) == f"{plain}+"

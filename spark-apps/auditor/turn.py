@@ -41,7 +41,8 @@ class Turn:
             raise Transient(f"{self._path}: {error}") from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        # Over SMB a lock that another has is one that is not permitted.
+        except (BlockingIOError, PermissionError):
             os.close(file)
             return False
         except OSError as error:

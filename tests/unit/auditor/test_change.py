@@ -237,6 +237,16 @@ def test_one_turn_at_a_time(tmp_path: Path) -> None:
     other.give_back()
 
 
+def test_a_lock_that_smb_does_not_permit_is_the_others_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def held(*_: object) -> None:
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(fcntl, "flock", held)
+    assert not Turn(tmp_path).take()
+
+
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
 def test_a_folder_that_knows_no_locks_is_told_and_not_taken_for_the_others_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int

@@ -89,12 +89,11 @@ class Ingest:
         admitted = self._admit(request)
         with self.room.enter(admitted.expected_bytes) as place:
             body = await self._read(request, place)
-            parts = self._split(body, admitted, place)
             intake, source = admitted.intake, f"http {admitted.caller.name} {request_id}"
-            taken = await intake.take(parts, source)
+            taken = await intake.take(self._split(body, admitted, place), source)
             said = answer(intake.stream.stream, taken, request_id)
         if said.status != 200:
-            _log(said, request_id, admitted, parts)
+            _log(said, request_id, admitted, len(taken.verdicts))
         return said
 
     def _admit(self, request: Request) -> Admitted:
@@ -165,12 +164,12 @@ def unknown_stream(name: str, declared: Mapping[str, object]) -> Problem:
     return Problem(404, "unknown_stream", detail, streams=known)
 
 
-def _log(said: Answer, request_id: str, admitted: Admitted, parts: Parts) -> None:
+def _log(said: Answer, request_id: str, admitted: Admitted, events: int) -> None:
     log.info(
         "request_not_all_accepted",
         request_id=request_id,
         status=said.status,
         stream=admitted.intake.stream.stream,
         caller=admitted.caller.name,
-        events=len(parts),
+        events=events,
     )

@@ -90,9 +90,13 @@ class Intake:
         return outcomes
 
     async def take(self, parts: Parts, source: str) -> Taken:
-        """Judge and write the events of one body; `source` says where they came from."""
+        """Judge and write the events of one body; `source` says where they came from.
+
+        Hand the parts over without keeping them: they are let go before the broker is waited for.
+        """
         verdicts = await self.judge(parts)
         records = await self.prepare(parts, verdicts, source)
+        del parts  # Parsed it is many times its bytes, and the broker may be away for seconds.
         taken = Taken(verdicts, await self.write(records))
         self.count(taken)
         self._log_troubles(taken, source)

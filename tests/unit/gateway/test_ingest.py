@@ -1,6 +1,7 @@
 """Every request gets the answer that the table in docs/gateway.md promises; nothing is lost."""
 
 import asyncio
+import gc
 import gzip
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,6 +19,7 @@ from services.contracts.events import EVENT_LIMIT_BYTES
 from services.contracts.examples import Example, examples
 from services.gateway import metrics
 from services.gateway.settings import MIB, GatewaySettings
+from services.gateway.split import Elements
 from tests.unit.gateway.surroundings import (
     EVENT,
     EVENTS,
@@ -262,6 +264,17 @@ async def test_more_bytes_than_there_is_room_for_are_429() -> None:
         assert (await waiting).status_code == 200
     assert [each.status_code for each in refused] == [429, 429]
     assert it.room.bytes == 0
+
+
+async def test_what_was_parsed_is_let_go_before_the_broker_is_waited_for() -> None:
+    writer = HeldWriter()
+    with gateway(writer) as it:
+        waiting = asyncio.ensure_future(it.post(b"[" + GOOD + b"]"))
+        await writer.holds(1)
+        held = [each for each in gc.get_objects() if type(each) is Elements]
+        writer.answer_all()
+        assert (await waiting).status_code == 200
+    assert held == []
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,9 @@ class OnrampSettings(ProducerSettings, StreamsSettings):
     """Largest request body or message, also after decompression."""
     batch_limit_events: Annotated[int, Field(ge=1, le=40_000)] = 10_000
     """Most events of one request or message."""
+    inflight_limit_bytes: Annotated[int, Field(ge=MIB, le=4096 * MIB)] = 32 * MIB
+    """Bodies held in memory at one time, counted as they arrive and after decompression; of
+    messages what is judged and waits for Kafka."""
     producer_timeout_seconds: Seconds = 4.0
     """Shorter than the time to drain, so that every request gets its answer before the end."""
 
@@ -34,8 +37,6 @@ class GatewaySettings(OnrampSettings):
     """The file of keys' hashes and the streams that each may send to."""
     inflight_limit_requests: Annotated[int, Field(ge=1, le=100_000)] = 512
     """Most requests in work; one more is answered 429 at once."""
-    inflight_limit_bytes: Annotated[int, Field(ge=MIB, le=4096 * MIB)] = 32 * MIB
-    """Bodies held in memory at one time, counted as they arrive and after decompression."""
     body_timeout_seconds: Seconds = 10.0
     """How long a body may take to come."""
     answers_per_connection: Annotated[int, Field(ge=0, le=1_000_000_000)] = 1000

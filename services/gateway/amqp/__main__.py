@@ -21,6 +21,7 @@ from services.gateway.amqp.bindings import Binding, load_bindings
 from services.gateway.amqp.feed import Feed
 from services.gateway.amqp.session import Session
 from services.gateway.amqp.settings import AmqpSettings
+from services.gateway.amqp.waiting import WaitingRoom
 from services.gateway.intake import Intake, open_intakes
 from services.gateway.memory import calm_collector
 
@@ -66,7 +67,8 @@ def _feeds(
     life: Life,
     rng: random.Random,
 ) -> list[Feed]:
-    return [Feed(each, intakes[each.stream], settings, life, rng) for each in bindings]
+    room = WaitingRoom(settings.inflight_limit_bytes)
+    return [Feed(each, intakes[each.stream], settings, room, life, rng) for each in bindings]
 
 
 if __name__ == "__main__":

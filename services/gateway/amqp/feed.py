@@ -10,14 +10,16 @@ from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Trouble
+from services.backbone.kafka.producer import Outgoing
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.gateway import metrics
 from services.gateway.amqp.bindings import Binding
 from services.gateway.amqp.reading import read_message
 from services.gateway.amqp.settings import AmqpSettings
+from services.gateway.amqp.waiting import WaitingRoom
 from services.gateway.intake import Intake, Taken
-from services.gateway.split import Parts
+from services.gateway.split import Parts, Verdict
 
 log = logger(__name__)
 
@@ -43,6 +45,7 @@ class Feed:
     binding: Binding
     intake: Intake
     settings: AmqpSettings
+    room: WaitingRoom
     life: Life
     rng: random.Random
     backoff: Backoff = field(default_factory=lambda: Backoff(limit_seconds=5.0))
@@ -66,7 +69,7 @@ class Feed:
         if len(message.body) > self.settings.body_limit_bytes:
             log.error("oversized", queue=self.binding.oversized_queue, bytes=len(message.body))
             await _tell(message.reject(requeue=False))
-        elif await self._keep(self._read(message), f"amqp {self.binding.exchange}"):
+        elif await self._keep(message):
             await _tell(message.ack())
 
     def _read(self, message: Message) -> Parts:
@@ -79,10 +82,27 @@ class Feed:
             limit_events=self.settings.batch_limit_events,
         )
 
-    async def _keep(self, parts: Parts, source: str) -> bool:
+    async def _keep(self, message: Message) -> bool:
         """Write until Kafka has everything; return False if told to stop before."""
+        async with self.room.turn:
+            verdicts, records = await self._judge(message)
+            held_bytes = sum(len(each.value) for each in records)
+            await self.room.hold(held_bytes)
+        try:
+            kept = await self._write(records)
+        finally:
+            self.room.free(held_bytes)
+        if kept:
+            self.intake.count(Taken(verdicts, [None] * len(verdicts)))
+        return kept
+
+    async def _judge(self, message: Message) -> tuple[list[Verdict], list[Outgoing]]:
+        parts = self._read(message)
         verdicts = await self.intake.judge(parts)
-        left = await self.intake.prepare(parts, verdicts, source)
+        records = await self.intake.prepare(parts, verdicts, f"amqp {self.binding.exchange}")
+        return verdicts, records
+
+    async def _write(self, left: list[Outgoing]) -> bool:
         attempt = 0
         while left:
             outcomes = await self.intake.write(left)
@@ -94,7 +114,6 @@ class Feed:
                 if self.life.stop.is_set():
                     return False
                 await asyncio.sleep(self.backoff.seconds(attempt, self.rng))
-        self.intake.count(Taken(verdicts, [None] * len(verdicts)))
         return True
 
 

@@ -12,7 +12,10 @@ from services.gateway.settings import OnrampSettings
 
 
 class AmqpSettings(OnrampSettings):
-    """What the AMQP on-ramp can be told; prefetch times body limit bounds its memory."""
+    """What the AMQP on-ramp can be told.
+
+    Prefetch times body limit, for each queue, bounds the bytes of messages in hand.
+    """
 
     http_port: Port = 8081
     """For health and metrics."""

@@ -1,5 +1,7 @@
 """A feed acknowledges only what is written, and gives up only when told to stop."""
 
+import asyncio
+import gc
 import random
 from dataclasses import dataclass, field
 
@@ -14,8 +16,11 @@ from services.contracts.streams import load_streams
 from services.gateway.amqp.bindings import Binding
 from services.gateway.amqp.feed import Feed
 from services.gateway.amqp.settings import AmqpSettings
+from services.gateway.amqp.waiting import WaitingRoom
 from services.gateway.intake import Intake, Writer
-from tests.unit.gateway.surroundings import EVENT, STREAM, MemoryWriter
+from services.gateway.settings import MIB
+from services.gateway.split import Elements
+from tests.unit.gateway.surroundings import EVENT, STREAM, HeldWriter, MemoryWriter
 
 GOOD = orjson.dumps(EVENT)
 
@@ -37,12 +42,13 @@ class Delivered:
         self.answers.append(f"reject, requeue={requeue}")
 
 
-def feed(writer: Writer) -> Feed:
+def feed(writer: Writer, room: WaitingRoom | None = None) -> Feed:
     life = Life(clock=ManualClock())
     binding = Binding(exchange="e", queue="q", stream=STREAM)
     intake = Intake(load_streams()[STREAM], writer, life.clock)
     patience = Backoff(first_seconds=0.0001, limit_seconds=0.001)
-    return Feed(binding, intake, AmqpSettings(), life, random.Random(1), patience)
+    room = room or WaitingRoom(MIB)
+    return Feed(binding, intake, AmqpSettings(), room, life, random.Random(1), patience)
 
 
 async def test_good_and_bad_are_written_then_acknowledged() -> None:
@@ -93,3 +99,30 @@ async def test_a_bug_is_kept_for_the_program_to_end_with(
     await taking.take(Delivered(GOOD))
     assert isinstance(taking.bug, ZeroDivisionError)
     assert taking.working == 0
+
+
+async def test_of_all_queues_only_so_much_is_judged_before_kafka_takes_it() -> None:
+    writer, room = HeldWriter(), WaitingRoom(MIB)
+    feeds = [feed(writer, room), feed(writer, room)]
+    half = orjson.dumps([EVENT | {"note": "x" * 50_000}] * 12)
+    messages = [Delivered(half) for _ in range(4)]
+    taking = [
+        asyncio.ensure_future(feeds[index % 2].take(message))
+        for index, message in enumerate(messages)
+    ]
+    for turn in range(1, 5):
+        await writer.holds(turn)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert len(writer.open) == turn
+        assert not [each for each in gc.get_objects() if type(each) is Elements]
+        count, waiting = writer.open[-1]
+        waiting.set_result([None] * count)
+    await asyncio.gather(*taking)
+    assert [each.answers for each in messages] == [["ack"]] * 4
+
+
+async def test_a_message_larger_than_the_room_is_taken_alone() -> None:
+    writer, message = MemoryWriter(), Delivered(GOOD)
+    await feed(writer, WaitingRoom(1)).take(message)
+    assert message.answers == ["ack"]

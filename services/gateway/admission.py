@@ -22,11 +22,13 @@ class Room:
 
     @property
     def bytes(self) -> int:
-        """Return how many bytes of bodies are held."""
+        """Return how many bytes of bodies are held or announced."""
         return self._bytes
 
     def enter(self, expected_bytes: int = 0) -> "Place":
-        """Let a request in before its body is read; leave by ending the `with` block.
+        """Let a request in before its body is read, and keep room for what it announced.
+
+        Leave by ending the `with` block.
 
         Raises:
             Problem: 429, it would be one too many or its announced body too much.
@@ -34,28 +36,31 @@ class Room:
         if self._requests >= self._limit_requests:
             raise busy(f"{self._limit_requests} requests are being worked on")
         self._check(expected_bytes)
-        return Place(self)
+        return Place(self, expected_bytes)
 
     def take(self, place: "Place", count: int) -> None:
-        """Hold more bytes for one request.
+        """Hold more bytes for one request; those that it announced are counted already.
 
         Raises:
             Problem: 429, all bodies together would be too much.
         """
-        self._check(count)
+        beyond = max(0, place.held_bytes + count - place.kept_bytes)
+        self._check(beyond)
         place.held_bytes += count
-        self._bytes += count
-        metrics.INFLIGHT_BYTES.set(self._bytes)
+        place.kept_bytes += beyond
+        self._count(0, beyond)
 
-    def open(self) -> None:
-        """Count one request more."""
-        self._requests += 1
-        metrics.INFLIGHT_REQUESTS.set(self._requests)
+    def open(self, place: "Place") -> None:
+        """Count one request more, and what it announced."""
+        self._count(1, place.kept_bytes)
 
     def close(self, place: "Place") -> None:
-        """Give back what a request held."""
-        self._requests -= 1
-        self._bytes -= place.held_bytes
+        """Give back what was kept for a request."""
+        self._count(-1, -place.kept_bytes)
+
+    def _count(self, requests: int, count: int) -> None:
+        self._requests += requests
+        self._bytes += count
         metrics.INFLIGHT_REQUESTS.set(self._requests)
         metrics.INFLIGHT_BYTES.set(self._bytes)
 
@@ -67,9 +72,12 @@ class Room:
 class Place:
     """One request's share of the room."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: Room, expected_bytes: int) -> None:
         self._room = room
         self.held_bytes = 0
+        """What has come."""
+        self.kept_bytes = expected_bytes
+        """What the room counts: what was announced, or what has come if that is more."""
 
     def take(self, count: int) -> None:
         """Hold more bytes.
@@ -80,7 +88,7 @@ class Place:
         self._room.take(self, count)
 
     def __enter__(self) -> "Place":
-        self._room.open()
+        self._room.open(self)
         return self
 
     def __exit__(

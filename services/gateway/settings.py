@@ -22,7 +22,7 @@ class OnrampSettings(ProducerSettings, StreamsSettings):
     batch_limit_events: Annotated[int, Field(ge=1, le=40_000)] = 10_000
     """Most events of one request or message."""
     inflight_limit_bytes: Annotated[int, Field(ge=MIB, le=4096 * MIB)] = 32 * MIB
-    """Bodies held in memory at one time, counted as they arrive and after decompression; of
+    """Bodies held in memory at one time, announced ones too, and after decompression; of
     messages what is judged and waits for Kafka."""
     producer_timeout_seconds: Seconds = 4.0
     """Shorter than the time to drain, so that every request gets its answer before the end."""

@@ -266,6 +266,30 @@ async def test_more_bytes_than_there_is_room_for_are_429() -> None:
     assert it.room.bytes == 0
 
 
+async def test_announced_bytes_have_their_room_before_they_come() -> None:
+    begun, may_end, read = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    half = orjson.dumps([EVENT | {"note": "x" * 50_000}] * 12)
+
+    async def slowly() -> AsyncIterator[bytes]:
+        begun.set()
+        await may_end.wait()
+        yield half
+
+    async def unread() -> AsyncIterator[bytes]:
+        read.set()
+        yield half
+
+    announced = {"content_length": str(len(half))}
+    with gateway(MemoryWriter(), settings(inflight_limit_bytes=MIB)) as it:
+        waiting = asyncio.ensure_future(it.post(slowly(), **announced))
+        await begun.wait()
+        refused = await it.post(unread(), **announced)
+        may_end.set()
+        assert (await waiting).status_code == 200
+    assert (refused.status_code, read.is_set()) == (429, False)
+    assert it.room.bytes == 0
+
+
 async def test_what_was_parsed_is_let_go_before_the_broker_is_waited_for() -> None:
     writer = HeldWriter()
     with gateway(writer) as it:

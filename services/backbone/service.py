@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.health import Health, health_routes
+from services.backbone.http_head import BoundedHead
 from services.backbone.log import logger, set_up_logging
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings
 from services.backbone.spelling import sentence, unknown_settings
@@ -113,6 +114,7 @@ class HttpServer:
             app,
             host=host,
             port=port,
+            http=BoundedHead,
             log_config=None,
             lifespan="off",
             timeout_keep_alive=IDLE_CONNECTION_SECONDS,

@@ -47,7 +47,8 @@ def create_app(ingest: Ingest, health: Health) -> FastAPI:
 def _add_pages(app: FastAPI, ingest: Ingest, *, with_key: bool) -> None:
     def page(request: Request, name: str) -> StreamPage:
         declared = ingest.intakes[name].stream
-        return stream_page(declared, str(request.base_url), with_key=with_key)
+        base_url = ingest.settings.gateway_public_url or str(request.base_url)
+        return stream_page(declared, base_url, with_key=with_key)
 
     @app.get("/v1/streams", summary="List the declared streams", responses=problems(_KEY_OR_BUG))
     async def streams(request: Request) -> StreamsPage:

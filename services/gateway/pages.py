@@ -46,7 +46,7 @@ class StreamsPage(BaseModel):
 
 
 def stream_page(stream: StreamDeclaration, base_url: str, *, with_key: bool) -> StreamPage:
-    """Describe one stream; `base_url` is how the reader reached us."""
+    """Describe one stream; `base_url` is where publishers reach us."""
     url = f"{base_url.rstrip('/')}/v1/streams/{stream.stream}/events"
     example = example_event(stream)
     return StreamPage(

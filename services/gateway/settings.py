@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 
 from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.settings import Seconds, StreamsSettings
+from services.contracts.web import PublicAddress
 
 MIB: Final = 1024 * 1024
 
@@ -39,6 +40,8 @@ class GatewaySettings(OnrampSettings):
     """Most requests in work; one more is answered 429 at once."""
     body_timeout_seconds: Seconds = 10.0
     """How long a body may take to come."""
+    gateway_public_url: PublicAddress = ""
+    """Where publishers reach the gateway, which its pages name; empty: as the reader reached it."""
     answers_per_connection: Annotated[int, Field(ge=0, le=1_000_000_000)] = 1000
     """On average; then a publisher connects anew, maybe to another gateway. 0: without end."""
 

@@ -42,6 +42,8 @@ scheme is put before an empty address, as no host can be found in that. */}}
 {{- $_ := set $wired "email_host" (include "aldebaran.part" (list $root "inbox")) -}}
 {{- $_ := set $wired "email_port" $root.Values.components.inbox.ports.smtp -}}
 {{- end -}}
+{{- else if eq .name "gateway" -}}
+{{- with $root.Values.publicUrls.gateway }}{{ $_ := set $wired "gateway_public_url" . }}{{ end -}}
 {{- else if eq .name "heartbeat" -}}
 {{- if $root.Values.auditor.enabled }}{{ $_ := set $wired "heartbeat_auditors" $root.Values.auditor.ids }}{{ end -}}
 {{- else if eq .name "rehearsal" -}}

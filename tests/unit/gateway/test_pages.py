@@ -55,6 +55,17 @@ async def test_streams_are_listed_and_described() -> None:
     assert missing.status_code == 404
 
 
+async def test_where_a_proxy_ends_tls_the_pages_lead_to_its_address() -> None:
+    behind = GatewaySettings(api_keys="off", gateway_public_url="https://events.example.com/")
+    with gateway(MemoryWriter(), behind) as it:
+        page = (await it.client.get(f"/v1/streams/{STREAM}")).json()
+        docs = (await it.client.get("/docs")).text
+    assert page["url"] == f"https://events.example.com{EVENTS}"
+    assert page["url"] in page["curl"]
+    assert page["url"] in docs
+    assert "http://gateway" not in docs
+
+
 async def test_the_documentation_loads_nothing_from_elsewhere() -> None:
     with gateway(MemoryWriter()) as it:
         page = (await it.client.get("/docs")).text

@@ -2,17 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from services.backbone.clock import Clock
+from services.backbone.kafka.producer import Outgoing
 from services.backbone.log import logger
 from services.backbone.web.keys import bearer
 from services.backbone.web.problems import Problem, too_large
-from services.contracts.events import Invalid
+from services.contracts.events import EVENT_LIMIT_BYTES, Invalid
 from services.gateway import metrics
 from services.gateway.admission import Place, Room
 from services.gateway.answer import Answer, answer, refusal
@@ -21,7 +23,7 @@ from services.gateway.media import Encoding, Form, encoding_of, form_of
 from services.gateway.problems import bug, too_many_events
 from services.gateway.senders import Caller, check_open
 from services.gateway.settings import GatewaySettings
-from services.gateway.split import Parts, Unreadable, split
+from services.gateway.split import Parts, Unreadable, Verdict, split
 from services.gateway.unpack import Corrupt, TooLarge, unpack
 
 log = logger(__name__)
@@ -58,6 +60,8 @@ class Ingest:
     room: Room
     clock: Clock
     new_id: Callable[[], str]
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Large bodies are parsed in turn: parsed they may be thirty times their bytes."""
 
     def __post_init__(self) -> None:
         # No other on-ramp counts requests: where none does, no gateway is up, used or not.
@@ -90,7 +94,9 @@ class Ingest:
         with self.room.enter(admitted.expected_bytes) as place:
             body = await self._read(request, place)
             intake, source = admitted.intake, f"http {admitted.caller.name} {request_id}"
-            taken = await intake.take(self._split(body, admitted, place), source)
+            async with self._turn(body, admitted):
+                verdicts, records = await self._judge(body, admitted, place, source)
+            taken = await intake.take(verdicts, records, source)
             said = answer(intake.stream.stream, taken, request_id)
         if said.status != 200:
             _log(said, request_id, admitted, len(taken.verdicts))
@@ -131,6 +137,18 @@ class Ingest:
         except ClientDisconnect:
             raise Problem(400, "body_cut_off", "the sender left before the body's end") from None
         return b"".join(chunks)
+
+    def _turn(self, body: bytes, admitted: Admitted) -> AbstractAsyncContextManager[None]:
+        small = len(body) <= EVENT_LIMIT_BYTES and admitted.encoding is Encoding.IDENTITY
+        return nullcontext() if small else self.turn
+
+    async def _judge(
+        self, body: bytes, admitted: Admitted, place: Place, source: str
+    ) -> tuple[list[Verdict], list[Outgoing]]:
+        """Judge every event; what was parsed is let go before the broker is waited for."""
+        parts = self._split(body, admitted, place)
+        verdicts = await admitted.intake.judge(parts)
+        return verdicts, await admitted.intake.prepare(parts, verdicts, source)
 
     def _split(self, body: bytes, admitted: Admitted, place: Place) -> Parts:
         limit = self.settings.body_limit_bytes

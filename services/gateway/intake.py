@@ -89,14 +89,8 @@ class Intake:
         metrics.ACK_SECONDS.observe(self._clock.monotonic_seconds() - began)
         return outcomes
 
-    async def take(self, parts: Parts, source: str) -> Taken:
-        """Judge and write the events of one body; `source` says where they came from.
-
-        Hand the parts over without keeping them: they are let go before the broker is waited for.
-        """
-        verdicts = await self.judge(parts)
-        records = await self.prepare(parts, verdicts, source)
-        del parts  # Parsed it is many times its bytes, and the broker may be away for seconds.
+    async def take(self, verdicts: list[Verdict], records: list[Outgoing], source: str) -> Taken:
+        """Write what was judged and prepared of one body; `source` says where it came from."""
         taken = Taken(verdicts, await self.write(records))
         self.count(taken)
         self._log_troubles(taken, source)

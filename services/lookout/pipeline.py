@@ -85,8 +85,9 @@ class Lookout:
         """
         with metrics.BATCH_SECONDS.time():
             arrivals = self.drop_repeats(batch)
-            routed, unusable = self.route(arrivals.values())
+            unusable: dict[str, Unusable] = {}
             new: set[str] = set()
+            routed = self.route(arrivals.values(), unusable)
             for part in portions(routed, _size, TRANSACTION_LIMIT_BYTES):
                 accepted = self.record(part)
                 self.publish(part, accepted)
@@ -117,9 +118,12 @@ class Lookout:
         metrics.ALERTS.labels("repeat").inc(len(batch) - len(arrivals))
         return arrivals
 
-    def route(self, arrivals: Collection[Arrival]) -> tuple[list[NewAlert], dict[str, Unusable]]:
-        """Return the alerts with their deliveries, and by id those that cannot be used.
+    def route(
+        self, arrivals: Collection[Arrival], unusable: dict[str, Unusable]
+    ) -> Iterator[NewAlert]:
+        """Yield the alerts with their deliveries; note by id those that cannot be used.
 
+        One at a time, since a whole batch written for every recipient may be larger than memory.
         Alerts of one batch inhibit each other, in whatever sequence they came.
         """
         routes, now_ms = self.routes(), self.clock.now_ms()
@@ -127,16 +131,13 @@ class Lookout:
         real = (each.alert for each in arrivals if not is_trial(each.alert))
         self.circumstances.fire(routes, real, at)
         standing = self.circumstances.standing(routes)
-        routed: list[NewAlert] = []
-        unusable: dict[str, Unusable] = {}
         for arrival in arrivals:
             made = fan_out(arrival.alert, routes, standing, now_ms, self.words, self.channels)
             if isinstance(made, Unusable):
                 unusable[arrival.alert.alert_id] = made
+                self.circumstances.doubt({arrival.alert.alert_id})
             else:
-                routed.append(made)
-        self.circumstances.doubt(unusable.keys())
-        return routed, unusable
+                yield made
 
     def record(self, part: Sequence[NewAlert]) -> Accepted:
         """Record alerts and deliveries together; say which are new."""

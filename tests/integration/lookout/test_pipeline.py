@@ -1,8 +1,11 @@
 """Every alert is recorded once and published at least once, whatever dies and comes again."""
 
+import gc
 import itertools
 import json
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -12,13 +15,13 @@ from hypothesis import strategies as st
 
 from services.backbone.errors import Transient
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.contracts import topics
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, DeliveryEvent, Malformed, Rejected, Severity
 from services.contracts.states import State
 from services.lookout.matching import Match
-from services.lookout.pipeline import Arrival, decode
+from services.lookout.pipeline import TRANSACTION_LIMIT_BYTES, Arrival, decode
 from services.lookout.routing import Route, Routes, Target, decide
 from tests.integration.lookout.crashing import Crash, Point, Topics, arrivals, started
 from tests.unit.lookout.samples import NOON, sample, told
@@ -161,6 +164,40 @@ def test_a_settled_alert_is_dropped_without_the_ledger(intake: Intake) -> None:
     gone.settled.add([sample(4).alert_id])
     gone(arrivals([sample(4)]))
     assert len(written.written) == count
+
+
+@dataclass
+class Scales:
+    """The real intake, which weighs all deliveries of one watch that are in memory."""
+
+    intake: Intake
+    watch: str
+    most_bytes: int = 0
+
+    def accept(self, batch: Sequence[NewAlert]) -> Accepted:
+        alive = [each for each in gc.get_objects() if isinstance(each, NewAlert)]
+        told = [new for each in alive if each.alert.watch == self.watch for new in each.deliveries]
+        self.most_bytes = max(self.most_bytes, sum(len(new.encoded) for new in told))
+        return self.intake.accept(batch)
+
+    def secure(self) -> None:
+        self.intake.secure()
+
+
+def test_a_large_batch_for_many_is_written_portion_by_portion(intake: Intake) -> None:
+    everyone = [Target("bus", f"topic-{number}") for number in range(20)]
+    heavy = [
+        sample(number, watch="weighed", values={"text": "x" * 33_000}) for number in range(1, 51)
+    ]
+    bad = sample(51, watch="weighed", values={"long": "x" * 1_000_000})
+    written, scales = Topics(), Scales(intake, "weighed")
+    lookout = replace(
+        started(intake, Routes((), told("default", *everyone)), written), ledger=scales
+    )
+    lookout(arrivals([*heavy, bad]))
+    assert len(written.on("deliveries.")) == 50 * 20
+    assert [each.key for each in written.on("alerts.rejected")] == [bad.alert_id]
+    assert 0 < scales.most_bytes <= 3 * TRANSACTION_LIMIT_BYTES
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from services.lookout.routes.parts import (
 from services.lookout.routes.problems import Finding
 from services.lookout.routes.tree import Spot, quiets, recipients, spots
 from services.lookout.routing import DEFAULT
+from services.lookout.week_times import WeekTimes
 
 _RESERVED: Final = (DEFAULT, NOTHING)
 _ANY_WEEK: Final = datetime(2026, 1, 5, tzinfo=UTC)
@@ -37,7 +38,7 @@ def checks(part: FilePart, declared: Declared) -> Iterator[Finding]:
     yield from _unreachable(("routes",), part.routes, declared)
     yield from _endless_quiet(part, declared)
     yield from _wrong_steps(part)
-    yield from _wrong_rules(part)
+    yield from _wrong_rules(part, declared)
     told = (targets for _, each in recipients(part) for targets in declared.targets(each))
     if len({target for targets in told for target in targets}) > TARGETS_LIMIT:
         yield ("routes",), f"over {TARGETS_LIMIT} different recipients in one file"
@@ -81,8 +82,13 @@ def _endless_quiet(part: FilePart, declared: Declared) -> Iterator[Finding]:
     for place, quiet in quiets(part):
         for name in quiet.names():
             times = declared.times[name] if name == quiet.during else declared.times[name].outside()
-            if times.parts and times.contains(_ANY_WEEK) and times.until_outside(_ANY_WEEK) is None:
+            if _endless(times):
                 yield place, f"{times} never ends: nothing would ever be sent"
+
+
+def _endless(times: WeekTimes) -> bool:
+    whole_week = times.contains(_ANY_WEEK) and times.until_outside(_ANY_WEEK) is None
+    return bool(times.parts) and whole_week
 
 
 def _wrong_steps(part: FilePart) -> Iterator[Finding]:
@@ -99,11 +105,11 @@ def _wrong_steps(part: FilePart) -> Iterator[Finding]:
                 )
 
 
-def _wrong_rules(part: FilePart) -> Iterator[Finding]:
+def _wrong_rules(part: FilePart, declared: Declared) -> Iterator[Finding]:
     yield from _used_twice("inhibit", [each.name for each in part.inhibit])
     yield from _used_twice("silences", [each.name for each in part.silences])
     for index, silence in enumerate(part.silences):
-        if wrong := _wrong_span(silence):
+        if wrong := _wrong_span(silence, declared):
             yield ("silences", index), f"silence {silence.name!r} {wrong}"
 
 
@@ -113,7 +119,10 @@ def _used_twice(key: str, names: Sequence[str]) -> Iterator[Finding]:
             yield (key, index, "name"), f"the name {name!r} is used above"
 
 
-def _wrong_span(silence: SilencePart) -> str | None:
+def _wrong_span(silence: SilencePart, declared: Declared) -> str | None:
+    times = declared.times.get(silence.during or "")
+    if times is not None and silence.ends_at is None and _endless(times):
+        return "never ends: give it `to`"
     if silence.during is None and (silence.starts_at is None or silence.ends_at is None):
         return "needs `from` and `to`, or `during`: a silence has an end"
     if silence.starts_at and silence.ends_at and silence.starts_at >= silence.ends_at:

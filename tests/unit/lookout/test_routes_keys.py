@@ -191,6 +191,15 @@ def test_quiet_hours_that_never_end_are_refused() -> None:
     assert told(text) == [(37, "night never ends: nothing would ever be sent")]
 
 
+def test_a_silence_of_the_whole_week_needs_an_end() -> None:
+    always = FULL.replace('{from: "22:00", to: "06:00", zone: Europe/Paris}', "{zone: UTC}")
+    always = always.replace("quiet: {during: night, unless: critical}", "continue: false")
+    bounded = always.replace("    author: ann", "    during: night\n    author: ann")
+    assert read_routes(bounded, CHANNELS, {}).silences[0].ends_at is not None
+    endless = bounded.replace("    to: 2026-11-22T06:00:00+01:00\n", "")
+    assert told(endless) == [(26, "silence 'move' never ends: give it `to`")]
+
+
 def test_routes_that_are_nested_too_deep_are_refused() -> None:
     inner = "[{name: r9, match: {watch: w}}]"
     for number in range(8, 0, -1):

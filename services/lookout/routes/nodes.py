@@ -60,6 +60,8 @@ def read_document(text: str) -> Document:
         raise Unreadable(mark.line + 1 if mark else 1, _said(error)) from None
     except yaml.YAMLError as error:
         raise Unreadable(1, str(error).splitlines()[0]) from None
+    except RecursionError:  # the parser calls itself for each level, before any can be counted
+        raise Unreadable(1, f"nested over {DEPTH_LIMIT} deep") from None
     document = Document()
     if root is not None:
         document.value = _plain(root, (), document)

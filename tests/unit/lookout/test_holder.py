@@ -73,6 +73,15 @@ def test_a_wrong_file_keeps_the_old_routes_and_is_told_of(tmp_path: Path) -> Non
     assert REGISTRY.get_sample_value(LOADED) == clock.now_ms() / 1000
 
 
+def test_a_file_that_is_nested_without_end_keeps_the_old_routes(tmp_path: Path) -> None:
+    write(tmp_path, "one")
+    holder = held(tmp_path)
+    (tmp_path / "routes.yaml").write_text(TEXT + "times: " + "[" * 5000 + "]" * 5000)
+    holder.look()
+    assert told(holder) == "one"
+    assert "nested over 32 deep" in (holder.note() or "")
+
+
 def test_a_template_that_was_missing_is_found_when_it_comes(tmp_path: Path) -> None:
     write(tmp_path, "one")
     holder = held(tmp_path)

@@ -164,6 +164,11 @@ def test_an_alias_bomb_and_an_endless_alias_end() -> None:
         assert "nested over" in reason
 
 
+@pytest.mark.parametrize("nested", ["[" * 5000 + "]" * 5000, "{a: " * 5000 + "}" * 5000])
+def test_a_text_that_is_nested_deeper_than_any_parser_goes_is_refused(nested: str) -> None:
+    assert told(f"version: 1\nroutes: {nested}\n") == [(1, "nested over 32 deep")]
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadRoutes, match=r"none\.yaml:1: cannot be read"):
         load_routes(tmp_path / "none.yaml", CHANNELS, {})

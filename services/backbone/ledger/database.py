@@ -58,10 +58,14 @@ def connection_options() -> dict[str, Any]:
     Whatever the server's default, a commit waits for the disk unless its statement says otherwise:
     a claim that does not wait guards nothing. A server that only reads is as one that is away: a
     standby behind an address that has not moved yet, or one that its operator keeps from filling.
+    Times come in UTC whatever the server's zone, where the last day of 9999 may be in the year
+    10000, which no Python reads.
     """
     return {
         "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
-        "options": f"-c statement_timeout={_STATEMENT_TIMEOUT_MS} -c synchronous_commit=on",
+        "options": (
+            f"-c statement_timeout={_STATEMENT_TIMEOUT_MS} -c synchronous_commit=on -c timezone=UTC"
+        ),
         "target_session_attrs": "read-write",
         "keepalives_idle": 5,
         "tcp_user_timeout": _STATEMENT_TIMEOUT_MS,

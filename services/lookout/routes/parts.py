@@ -2,11 +2,11 @@
 
 from typing import Annotated, Final
 
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from services.contracts.records import Name
 from services.lookout.routes.match_part import MatchPart
-from services.lookout.routes.part import Part, Span
+from services.lookout.routes.part import Moment, Part, Span
 from services.lookout.routes.send_part import (
     AlertFields,
     GroupPart,
@@ -77,8 +77,8 @@ class SilencePart(Part):
 
     name: Name
     match: MatchPart
-    starts_at: Annotated[AwareDatetime | None, Field(alias="from")] = None
-    ends_at: Annotated[AwareDatetime | None, Field(alias="to")] = None
+    starts_at: Annotated[Moment | None, Field(alias="from")] = None
+    ends_at: Annotated[Moment | None, Field(alias="to")] = None
     during: Name | None = None
     author: _Said
     reason: _Said

@@ -1,5 +1,7 @@
 """Connections to the ledger on a real Postgres."""
 
+from datetime import UTC, datetime
+
 import psycopg
 import pytest
 from psycopg.rows import tuple_row
@@ -51,6 +53,19 @@ async def test_a_commit_waits_for_the_disk_whatever_is_the_servers_default(ledge
     async with async_pool(settings) as claims, claims.connection() as claiming:
         found = await claiming.execute("SHOW synchronous_commit")
         assert await found.fetchone() == ("on",)
+
+
+async def test_the_last_day_is_read_whatever_is_the_servers_time_zone(ledger_url: str) -> None:
+    name, asked = ledger_url.rpartition("/")[2], "SELECT '9999-12-31T23:59:59Z'::timestamptz"
+    with psycopg.connect(ledger_url, autocommit=True) as other:
+        other.execute(f"ALTER DATABASE {name} SET timezone = 'Asia/Tokyo'".encode())
+    settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
+    last = (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC),)
+    with open_pool(settings) as pool, pool.connection() as connection:
+        assert connection.execute(asked).fetchone() == last
+    async with async_pool(settings) as claims, claims.connection() as claiming:
+        found = await claiming.execute(asked)
+        assert await found.fetchone() == last
 
 
 @pytest.fixture

@@ -168,6 +168,7 @@ def test_rules_and_escalations_are_read() -> None:
         ("template: page", "template: pge", 39, "unknown template 'pge', did you mean 'page'?"),
         ("escalate: nobody-there", "escalate: x", 40, "unknown escalation 'x'; known are"),
         ("from: 2026-11-21T20:00:00+01:00", "from: 2026-11-21T20:00:00", 28, "timezone"),
+        ("to: 2026-11-22T06:00:00+01:00", "to: 9999-12-31T23:59:59-01:00", 29, "years 1 to 9999"),
         ("to: 2026-11-22T06", "to: 2026-11-20T06", 26, "'move' ends before it begins"),
         ("    to: 2026-11-22T06:00:00+01:00\n", "", 26, "needs `from` and `to`, or `during`"),
         ("author: ann", "autor: ann", 30, "unknown key 'autor', did you mean 'author'?"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from typing import Final
 
 from services.contracts.records import Alert
 from services.lookout.routing import (
@@ -15,6 +16,17 @@ from services.lookout.routing import (
     decide,
 )
 from services.lookout.templates.messages import Occasion, Written, template_for, write
+
+FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LAST: Final = datetime(9000, 1, 1, tzinfo=UTC)
+"""What lies between can be asked about: every zone can tell it, and the weeks beside it."""
+
+
+def askable(at: datetime) -> datetime:
+    """Return a moment (with a zone) that can be asked about; ValueError if it is another."""
+    if not FIRST <= at <= LAST:
+        raise ValueError(f"ask about a moment from {_time(FIRST)} to {_time(LAST)}")
+    return at
 
 
 def explain(routes: Routes, alert: Alert, at: datetime) -> str:

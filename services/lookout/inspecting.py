@@ -14,7 +14,7 @@ from services.backbone.ledger.names import known_names
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Alert, Malformed
 from services.contracts.watches import load_watches
-from services.lookout.explaining import explain
+from services.lookout.explaining import askable, explain
 from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
@@ -80,4 +80,7 @@ def _moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise argparse.ArgumentTypeError(f"{text} has no zone: write Z or +01:00 behind it")
-    return moment
+    try:
+        return askable(moment)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

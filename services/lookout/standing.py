@@ -4,12 +4,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import chain
+from typing import Final
 
 from services.backbone.ledger.suppressions import Kind, Suppression
 from services.contracts.ids import digest
 from services.contracts.records import Alert
 from services.lookout.matching import Match
 from services.lookout.routing import Inhibition, SilenceRule
+
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
+"""An alert may say that it was found in the year 9999, after which there is no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +72,14 @@ class Standing:
         lasts = timedelta(seconds=inhibition.for_seconds)
         sources = self.fired.get(inhibition_key(inhibition, alert), ())
         fresh = [
-            each for each in sources if at < each.at + lasts and each.alert_id != alert.alert_id
+            each for each in sources if at - each.at < lasts and each.alert_id != alert.alert_id
         ]
         if not fresh:
             return None
         latest = max(fresh, key=lambda each: (each.at, each.alert_id))
         why = f"inhibited by alert {latest.alert_id}, inhibition {inhibition.name}"
-        until = min(latest.at + lasts, inhibition.muted.fits_until(at) or latest.at + lasts)
+        end = latest.at + min(lasts, _LAST - latest.at)
+        until = min(end, inhibition.muted.fits_until(at) or end)
         return Suppression(Kind.INHIBITION, inhibition.name, until, why)
 
 

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from services.backbone.web.problems import Problem
 from services.contracts.records import Alert
 from services.lookout.api.desk import Desk, Served
 from services.lookout.api.operators import Operator
+from services.lookout.explaining import askable
 from services.lookout.routes.problems import BadRoutes
 from services.lookout.routes.problems import Problem as Wrong
 from services.lookout.routing import Target, decide
@@ -58,7 +59,7 @@ class ExplainBody(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
 
     alert: Alert
-    at: AwareDatetime | None = None
+    at: Annotated[AwareDatetime, AfterValidator(askable)] | None = None
 
 
 class Stand(BaseModel):

@@ -66,6 +66,8 @@ def room(pool: Pool, tmp_path: Path) -> Room:
 @example("/routes/explain", {"alert": ALERT | {"detected_at_ms": 10**400}}, None)
 @example("/routes/explain", {"alert": ALERT, "at": float("nan")}, None)
 @example("/routes/explain", {"alert": ALERT, "at": 1e300}, None)
+@example("/routes/explain", {"alert": ALERT, "at": "9999-12-31T23:00:00Z"}, None)
+@example("/routes/explain", {"alert": ALERT, "at": "0001-01-01T00:00:00+14:00"}, None)
 @example("/routes/explain", None, NO_JSON)
 @example("/test-sends", {"channel": "email", "recipient": "\ud800@x"}, None)
 @example("/test-sends", {"channel": "bus", "recipient": "\ud800", "text": "\ud800"}, None)

@@ -82,3 +82,19 @@ def test_a_moment_needs_a_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit):
         main(["explain", "x", "y", "--at", "2026-11-20T12:00:00"])
     assert "has no zone: write Z or +01:00 behind it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:00:00Z", "0001-01-01T00:00:00+14:00"])
+def test_a_moment_that_no_zone_can_tell_is_refused(
+    at: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["explain", "x", "y", "--at", at])
+    assert "a moment from 1970-01-01T00:00:00Z to 9000-01-01T00:00:00Z" in capsys.readouterr().err
+
+
+def test_the_last_moment_that_can_be_asked_about_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = explained(tmp_path, capsys, "9000-01-01T00:00:00Z", severity="warning")
+    assert lines[0].startswith("at 9000-01-01T00:00:00Z, routes ")

@@ -28,6 +28,7 @@ from services.lookout.standing import (
     Fired,
     Silence,
     Standing,
+    found_at,
     inhibition_key,
 )
 from services.lookout.week_times import WeekPart, WeekTimes
@@ -190,6 +191,15 @@ def test_what_holds_back_at_times_of_the_week_does_so_until_they_end() -> None:
     muted = Standing(inhibitions=(inhibition,), fired=fired).inhibited(alert, night)
     assert muted is not None
     assert muted.until == morning
+
+
+def test_an_alert_that_says_to_be_of_the_year_9999_mutes_to_the_end_of_time() -> None:
+    alert, other = sample(1), sample(2, detected_at_ms=253_402_300_799_999)
+    inhibition = Inhibition("i", Match(watch=()), Match(), (), 600.0)
+    fired = {inhibition_key(inhibition, alert): (Fired(other.alert_id, found_at(other)),)}
+    muted = Standing(inhibitions=(inhibition,), fired=fired).inhibited(alert, NOW)
+    assert muted is not None
+    assert muted.until == datetime.max.replace(tzinfo=UTC)
 
 
 def test_a_group_is_one_recipients_alerts_that_are_alike() -> None:

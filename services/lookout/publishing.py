@@ -45,17 +45,22 @@ class Publisher:
         self._writer = writer
         self._marks = marks
 
-    def publish(self, entries: Sequence[OutboxEntry]) -> None:
+    def publish(self, entries: Sequence[OutboxEntry]) -> list[str]:
         """Publish and mark, part by part; a crash in between publishes some again, ids unchanged.
 
-        A delivery that the brokers refuse for good stays in the outbox, is logged and counted.
+        Returns the ids of those that the brokers have. A delivery that they refuse for good stays
+        in the outbox, is logged and counted.
 
         Raises:
             Transient: some are not known to be published; they stay in the outbox.
         """
+        published: list[str] = []
         for part in parts(entries):
-            if away := self._mark(part, self._send(part).result()):
+            taken, away = self._mark(part, self._send(part).result())
+            if away:
                 raise away[0]
+            published += taken
+        return published
 
     def hand_over(self, entries: Sequence[OutboxEntry]) -> None:
         """Start to publish, and mark what the brokers have when they answer; needs `LaterMarks`.
@@ -71,19 +76,21 @@ class Publisher:
     def _answered(
         self, part: Sequence[OutboxEntry], answer: "Future[list[Trouble | None]]"
     ) -> None:
-        if away := self._mark(part, answer.result()):
+        _, away = self._mark(part, answer.result())
+        if away:
             log.warning("left_to_the_relay", count=len(away), reason=str(away[0]))
 
     def _mark(
         self, part: Sequence[OutboxEntry], outcomes: Sequence[Trouble | None]
-    ) -> list[Transient]:
-        """Mark what the brokers have; return what keeps them from the others for now."""
+    ) -> tuple[list[str], list[Transient]]:
+        """Mark what the brokers have; return it, and what keeps them from the others for now."""
         told = list(zip(part, outcomes, strict=True))
-        self._marks.mark_published([entry.delivery_id for entry, each in told if each is None])
+        taken = [entry.delivery_id for entry, each in told if each is None]
+        self._marks.mark_published(taken)
         for entry, outcome in told:
             if outcome is not None and not isinstance(outcome, Transient):
                 _refused(entry, outcome)
-        return [outcome for outcome in outcomes if isinstance(outcome, Transient)]
+        return taken, [outcome for outcome in outcomes if isinstance(outcome, Transient)]
 
 
 def parts(entries: Sequence[OutboxEntry]) -> Iterator[list[OutboxEntry]]:

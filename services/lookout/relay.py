@@ -50,7 +50,7 @@ class Relay:
         return self._trouble
 
     def sweep(self, older_than_seconds: float) -> int:
-        """Publish entries of at least this age; return how many.
+        """Publish entries of at least this age; return how many the brokers have taken.
 
         Raises:
             Transient: Postgres or Kafka is away.
@@ -65,10 +65,10 @@ class Relay:
             )
             if not page:
                 break
-            self._publisher.publish(page)
-            published += len(page)
-            metrics.RELAYED.inc(len(page))
-            log.warning("relayed", delivery_ids=[entry.delivery_id for entry in page])
+            if taken := self._publisher.publish(page):
+                published += len(taken)
+                metrics.RELAYED.inc(len(taken))
+                log.warning("relayed", delivery_ids=taken)
         return published
 
     def _run(self) -> None:

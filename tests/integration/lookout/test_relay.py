@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
+from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient, Trouble
@@ -19,6 +21,7 @@ from tests.unit.lookout.samples import sample, told
 pytestmark = pytest.mark.postgres
 
 ROUTES = Routes((), told("default", Target("bus", "x"), Target("bus", "y")))
+RELAYED = "aldebaran_lookout_relayed_total"
 SETTINGS = LookoutSettings(lookout_relay_deliveries=3, lookout_relay_age_seconds=3600)
 
 
@@ -46,6 +49,20 @@ def test_a_sweep_leaves_alone_what_the_pipeline_may_just_be_publishing(intake: I
     leave_in_outbox(intake, 1)
     assert relay(intake, Topics()).sweep(older_than_seconds=60) == 0
     assert intake.waiting() == 2
+
+
+def test_a_sweep_counts_and_names_only_what_the_brokers_took(intake: Intake) -> None:
+    leave_in_outbox(intake, 1)
+    before = REGISTRY.get_sample_value(RELAYED) or 0
+    with capture_logs() as logs:
+        some = relay(intake, Topics(outcomes=[None, Refused("too large")]))
+        assert some.sweep(older_than_seconds=0) == 1
+        none = relay(intake, Topics(outcomes=[Refused("too large")]))
+        assert none.sweep(older_than_seconds=0) == 0
+    assert intake.waiting() == 1
+    assert REGISTRY.get_sample_value(RELAYED) == before + 1
+    (told,) = (each["delivery_ids"] for each in logs if each["event"] == "relayed")
+    assert len(told) == 1
 
 
 def test_kafka_away_leaves_all_in_the_outbox(intake: Intake) -> None:

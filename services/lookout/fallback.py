@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.fallbacks import Lost, Next, To, Told
+from services.backbone.ledger.fallbacks import Lost, Next, Rest, To, Told
 from services.backbone.ledger.intake import NewDelivery
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
@@ -48,15 +48,16 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
 def _next_target(lost: Lost, told: Told, routes: Routes, write: Write) -> Next:
     instruction = read_plan(lost.plan, Target(lost.channel, lost.recipient), routes)
     for place, target in enumerate(instruction.fallback):
+        rest = instruction.fallback[place + 1 :]
         if (target.channel, target.recipient) == (lost.channel, lost.recipient):
             continue
         if has := _has(lost, target, told, instruction.since):
-            return Next(_decision(lost, "already told", has))
+            decided = _decision(lost, "already told", has)
+            return Next(decided, rest=_taken_along(lost, target, told, rest))
         if not lost.members and told.has_failed(_to(lost.alert_id, target), instruction.since):
             continue
         if (number := _free(lost, target, told)) is None:
             continue
-        rest = instruction.fallback[place + 1 :]
         instead = replace(
             instruction, target=target, fallback=rest, grouping=None, asked_at=lost.tried_at
         )
@@ -87,6 +88,14 @@ def _has(lost: Lost, target: Target, told: Told, since: datetime | None) -> str 
         return None
     what = f"each of its {len(known)} alerts" if lost.members else "the alert"
     return f"{target.channel} to {target.recipient} has {what}"
+
+
+def _taken_along(lost: Lost, target: Target, told: Told, rest: tuple[Target, ...]) -> Rest | None:
+    """What may reach the target may yet fail there: whoever fails first, the list is told."""
+    if lost.members or not rest:
+        return None
+    named = tuple((each.channel, each.recipient) for each in rest)
+    return Rest(told.by[_to(lost.alert_id, target)], named)
 
 
 def _waits(lost: Lost, target: Target, told: Told) -> bool:

@@ -21,7 +21,7 @@ from services.backbone.ledger.database import async_pool, open_pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Turn
 from services.backbone.ledger.evidence import Evidence, EvidenceKind
-from services.backbone.ledger.fallbacks import Lost, Next, Told
+from services.backbone.ledger.fallbacks import Lost, Next, Rest, Told
 from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.backbone.ledger.later import Numbers
 from services.backbone.ledger.schema import migrate
@@ -328,7 +328,9 @@ def _follow(lost: Lost, told: Told) -> Next:
         return Next(_decision(lost.alert_id, lost.delivery_id, "not needed"))
     named = delivery_id(lost.alert_id, "webhook", "third", lost.repetition)
     if named in told.ids:
-        return Next(_decision(lost.alert_id, lost.delivery_id, "already told"), exhausted=True)
+        rest = Rest(named, (("webhook", "fourth"),))
+        told_already = _decision(lost.alert_id, lost.delivery_id, "already told")
+        return Next(told_already, exhausted=True, rest=rest)
     record = orjson.dumps(orjson.loads(lost.record)["alert"]).decode()
     why = _decision(lost.alert_id, lost.delivery_id, f"next of {len(lost.members)}")
     return Next(why, _message(record, "third", lost.repetition, lost.tried_at))

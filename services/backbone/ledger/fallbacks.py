@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import orjson
 from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
 
 from services.backbone.ledger import later
 from services.backbone.ledger.database import Connection, Pool, transaction
@@ -42,6 +43,12 @@ _DECIDED: Final = "UPDATE deliveries SET fallback_at = ledger_now() WHERE delive
 _HAND_OVER: Final = """
 UPDATE deliveries SET digest_id = %(after)s
 WHERE digest_id = %(before)s AND delivery_id <> %(before)s
+"""
+# Who has the alert already goes on with the list; a digest does not, since it tells others too.
+_TAKE_ALONG: Final = """
+UPDATE deliveries SET plan = plan || %(plan)s
+WHERE delivery_id = %(delivery_id)s AND coalesce(plan -> 'fallback', '[]') = '[]'
+  AND digest_id IS NULL AND state <> 'SUPPRESSED'
 """
 _CARRY: Final = "UPDATE deliveries SET digest_id = delivery_id WHERE delivery_id = %(after)s"
 # An alert that a digest told has reached whom the digest has reached, and has failed with it.
@@ -82,12 +89,27 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
+class Rest:
+    """The rest of a list, and the message that takes it along should it fail for good itself."""
+
+    delivery_id: str
+    targets: tuple[tuple[str, str], ...]
+    """Channels and recipients."""
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What it adds to the message's plan."""
+        return fallback_plan(self.targets, on_held=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Next:
     """What follows: at most one message, and why."""
 
     decision: Decision
     delivery: NewDelivery | None = None
     exhausted: bool = False
+    rest: Rest | None = None
 
 
 To = tuple[str, str, str]
@@ -102,12 +124,21 @@ class Told:
     """Deliveries of the alerts."""
     reached: dict[To, datetime] = field(default_factory=dict)
     """What has reached its recipient, or may soon."""
+    by: dict[To, str] = field(default_factory=dict)
+    """The last delivery that did."""
     failed: dict[To, datetime] = field(default_factory=dict)
     waiting: set[To] = field(default_factory=set)
     """What a silence, an inhibition or quiet hours hold back."""
 
     def count(
-        self, to: To, made_at: datetime, state: str, attempt: int = 0, *, grouped: bool = False
+        self,
+        to: To,
+        made_at: datetime,
+        state: str,
+        attempt: int = 0,
+        *,
+        grouped: bool = False,
+        delivery_id: str = "",
     ) -> None:
         """Count a message by its state; what no rule sends by itself soon has reached nobody.
 
@@ -123,7 +154,8 @@ class Told:
             case State.CLOSED if attempt == 0:
                 pass
             case _:
-                self.reached[to] = max(made_at, self.reached.get(to, made_at))
+                before = self.reached.get(to, made_at), self.by.get(to, "")
+                self.reached[to], self.by[to] = max(before, (made_at, delivery_id))
 
     def add(self, made: NewDelivery, alert_ids: Iterable[str], at: datetime) -> None:
         """Count a message that is made now and tells some alerts."""
@@ -131,7 +163,8 @@ class Told:
         state = State.PENDING if made.suppression is None else State.SUPPRESSED
         self.ids.add(told.delivery_id)
         for each in alert_ids:
-            self.count((each, told.channel, told.recipient), at, state)
+            to = (each, told.channel, told.recipient)
+            self.count(to, at, state, delivery_id=told.delivery_id)
 
     def has_reached(self, to: To, since: datetime | None) -> bool:
         """Tell whether a message made since then, or ever, has reached a recipient or may soon."""
@@ -209,7 +242,8 @@ def _told(connection: Connection, alert_ids: Sequence[str]) -> Told:
     for row in connection.execute(_KNOWN, (list(alert_ids),)):
         delivery_id, alert_id, channel, recipient, made_at, state, attempt, grouped = row
         told.ids.add(delivery_id)
-        told.count((alert_id, channel, recipient), made_at, state, attempt, grouped=grouped)
+        to = (alert_id, channel, recipient)
+        told.count(to, made_at, state, attempt, grouped=grouped, delivery_id=delivery_id)
     return told
 
 
@@ -224,6 +258,9 @@ def _do(connection: Connection, lost: Sequence[Lost], follows: Sequence[Next]) -
     for failed, after in done:
         if failed.members and after.delivery is not None:
             _hand_over(connection, failed.delivery_id, after.delivery.delivery.delivery_id)
+        if after.rest is not None:
+            terms = {"delivery_id": after.rest.delivery_id, "plan": Jsonb(after.rest.plan)}
+            connection.execute(_TAKE_ALONG, terms)
     return Followed(len(done), sum(after.exhausted for _, after in done), kept)
 
 

@@ -197,6 +197,27 @@ def test_a_step_whose_message_fails_tells_whom_the_route_has_told_before(
     assert (made.channel, made.recipient, made.repetition) == (desk.channel, desk.recipient, 1)
 
 
+@pytest.mark.parametrize("sequence", [("sms", "email"), ("email", "sms")])
+def test_the_rest_of_a_list_is_told_whichever_message_fails_first(
+    pool: Pool, ledger_url: str, sequence: tuple[str, str]
+) -> None:
+    night = {"channel": "pagerduty", "recipient": "night"}
+    plan = {"route": "r", "fallback": [{"channel": "email", "recipient": "a"}, night]}
+    first, second = message(sample(), *SMS_TO, plan=plan), message(sample(), "email", "a")
+    record(pool, sample(), first, second)
+    routes = Routes((), ())
+    tell = Later(NO_LINKS, routes, Standing()).tell
+    told: list[str] = []
+    for channel in sequence:
+        with psycopg.connect(ledger_url) as connection:
+            connection.execute("UPDATE deliveries SET state = 'FAILED' WHERE channel = %s",
+                               (channel,))  # fmt: skip
+        turn = Fallbacks(pool).take(10, lambda lost, known: fall_back(lost, known, routes, tell))
+        told += [each.delivery.channel for each in turn.deliveries]
+    assert told == ["pagerduty"]
+    assert Fallbacks(pool).take(10, follow).failures == 0
+
+
 def test_a_digest_waits_for_a_turn_that_knows_what_another_has_made(
     pool: Pool, ledger_url: str
 ) -> None:

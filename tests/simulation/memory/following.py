@@ -12,7 +12,7 @@ from services.backbone.ledger.acknowledgements import (
 )
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Taken
-from services.backbone.ledger.fallbacks import Followed, Lost, Next, Told
+from services.backbone.ledger.fallbacks import Followed, Lost, Next, Rest, Told
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Numbers
 from services.contracts.states import State
@@ -118,7 +118,8 @@ class MemoryFallbacks:
                 to = (row.alert_id, carrier.channel, carrier.recipient)
                 made_at, grouped = moment(carrier.created_at), carrier.group_key is not None
                 told.ids.add(row.delivery_id)
-                told.count(to, made_at, carrier.state, carrier.attempt, grouped=grouped)
+                terms = (to, made_at, carrier.state, carrier.attempt)
+                told.count(*terms, grouped=grouped, delivery_id=row.delivery_id)
         return told
 
     def _next(self, lost: Lost, told: Told, decide: fallbacks.Decide) -> Next:
@@ -133,6 +134,8 @@ class MemoryFallbacks:
             members = tables.members(row)
             row.fallback_at = tables.now()
             tables.decisions.append(after.decision)
+            if after.rest is not None:
+                self._take_along(after.rest)
             if after.delivery is None:
                 continue
             named = after.delivery.delivery.delivery_id
@@ -142,6 +145,12 @@ class MemoryFallbacks:
                 each.digest_id = row.delivery_id if each is row else named
                 tables.rows[named].digest_id = named
         return kept
+
+    def _take_along(self, rest: Rest) -> None:
+        row = self.tables.rows[rest.delivery_id]
+        alone = row.digest_id is None and row.state is not State.SUPPRESSED
+        if alone and not row.plan.get("fallback"):
+            row.plan = {**row.plan, **rest.plan}
 
 
 @dataclass(frozen=True)

@@ -218,6 +218,40 @@ def test_the_rest_of_a_list_is_told_whichever_message_fails_first(
     assert Fallbacks(pool).take(10, follow).failures == 0
 
 
+@pytest.mark.parametrize(
+    ("own", "state", "group", "is_digest"),
+    [
+        ([SMS], "SENT", None, False),
+        ([], "SENT", None, True),
+        ([], "SUPPRESSED", "g", False),
+    ],
+)
+def test_a_list_stays_with_a_digest_and_with_who_has_another(
+    pool: Pool,
+    ledger_url: str,
+    own: list[dict[str, str]],
+    state: str,
+    group: str | None,
+    is_digest: bool,
+) -> None:
+    listed = [{"channel": "push", "recipient": "b"}, {"channel": "pagerduty", "recipient": "night"}]
+    lost = message(sample(), "email", "a", plan={"route": "r", "fallback": listed})
+    record(pool, sample(), lost, message(sample(), "push", "b", plan={"fallback": own}))
+    lose(ledger_url)
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute(
+            "UPDATE deliveries SET state = %s, group_key = %s, "
+            "digest_id = CASE WHEN %s THEN delivery_id END WHERE channel = 'push'",
+            (state, group, is_digest),
+        )
+    routes = Routes((), ())
+    tell = Later(NO_LINKS, routes, Standing()).tell
+    turn = Fallbacks(pool).take(10, lambda lost, known: fall_back(lost, known, routes, tell))
+    assert (turn.failures, turn.deliveries) == (1, [])
+    kept = rows(ledger_url, "SELECT plan -> 'fallback' FROM deliveries WHERE channel = 'push'")
+    assert kept == [(own,)]
+
+
 def test_a_digest_waits_for_a_turn_that_knows_what_another_has_made(
     pool: Pool, ledger_url: str
 ) -> None:

@@ -208,14 +208,20 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", nargs="+", choices=parts(), default=parts(), help="these parts")
     parsed, options = parser.parse_known_args(arguments)
     runner = Runner(options)
-    before = signal.signal(signal.SIGTERM, runner.interrupt)
+    # A shell starts what it does not wait for deaf to SIGINT, and what we start takes that over; a
+    # signal that we handle it has at its default.
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, runner.interrupt),
+    }
     try:
         ended = run_all(parsed.only, runner, max(1, parsed.at_once))
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; what ran has ended\n")
         return EXIT_INTERRUPTED
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     sys.stdout.write(summary(ended))
     return 0 if passed(ended) else 1
 

@@ -120,7 +120,11 @@ def test_a_suite_in_which_nothing_ran_has_not_passed(
     assert capsys.readouterr().out.endswith("\nall parts passed\n")
 
 
-def test_when_it_is_told_to_end_what_runs_ends_and_nothing_else_begins(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_deaf", [False, True])
+def test_when_it_is_told_to_end_what_runs_ends_and_nothing_else_begins(
+    tmp_path: Path, is_deaf: bool
+) -> None:
+    """Deaf to SIGINT is what a shell starts in the background."""
     for name in ("endless", "later"):
         folder = tmp_path / "tests" / name
         folder.mkdir(parents=True)
@@ -130,7 +134,8 @@ def test_when_it_is_told_to_end_what_runs_ends_and_nothing_else_begins(tmp_path:
             "    threading.Event().wait()\n"
         )
     program = (
-        "import sys; from pathlib import Path; from tests import parts;"
+        "import signal, sys; from pathlib import Path; from tests import parts;"
+        f"signal.signal(signal.SIGINT, signal.{'SIG_IGN' if is_deaf else 'SIG_DFL'});"
         f"parts.TESTS = Path({str(tmp_path / 'tests')!r}); found = parts.parts(parts.TESTS);"
         "parts.parts = lambda: found; sys.exit(parts.main(['--at-once', '1']))"
     )

@@ -5,6 +5,7 @@ needs the declaration before the change, which no file of the watches' folder ho
 """
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -79,6 +80,17 @@ def all_current(checkpoints: Path) -> dict[str, Declared]:
     homes = (checkpoints / name for name in _folders_in(checkpoints))
     found = (read_current(home) for home in homes)
     return {declared.name: declared for declared in found if declared is not None}
+
+
+def unreadable(checkpoints: Path, known: Collection[str]) -> list[str]:
+    """Return the watches that ran last beside the known ones: what is kept of them is no
+    declaration, or none any more.
+
+    Raises:
+        Transient, Refused: as `read_current`.
+    """
+    others = (name for name in _folders_in(checkpoints) if name not in known)
+    return [name for name in others if (checkpoints / name / _FILE).exists()]
 
 
 def _folders_in(checkpoints: Path) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor import guards
-from auditor.current import all_current, forget
+from auditor.current import all_current, forget, unreadable
 from auditor.declared import Declarations, Declared, read_declarations
 from auditor.fleet import Fleet
 from auditor.job import Scene, own_phase, prepare, prepare_all, recipe_of
@@ -28,6 +28,8 @@ LOOK_EVERY_SECONDS: Final = 0.5
 STUCK_AFTER_SECONDS: Final = 300.0
 """Longer than a look at everything takes; a restart of the program is what helps then."""
 
+_LOST: Final = "what ran of it cannot be read, and what is declared has problems: correct the files"
+
 log = logger(__name__)
 
 
@@ -39,6 +41,8 @@ class Opening:
     first: Mapping[str, Declared]
     ran: frozenset[str]
     """The watches that ran last; without them a rolling update must not go on."""
+    lost: frozenset[str] = frozenset()
+    """Those of them of which no declaration can be read, neither the one that ran nor a file's."""
 
     @property
     def fresh(self) -> bool:
@@ -57,10 +61,13 @@ def read_opening(settings: AuditorSettings) -> Opening:
         Refused: a file is bad, and nothing ran before; or what ran may not be read.
         Transient: what ran cannot be read now.
     """
-    last = all_current(settings.checkpoints_here())
+    here = settings.checkpoints_here()
+    last = all_current(here)
+    ran = frozenset(last).union(unreadable(here, last))
     declarations = _read(settings.auditor_streams, settings.auditor_watches, bool(last))
     first = opening(declarations, last, settings.auditor_shuffle_partitions)
-    return Opening(declarations, first, ran=frozenset(last))
+    lost = (name for name in ran.difference(first) if declarations.may_want(name))
+    return Opening(declarations, first, ran, frozenset(lost))
 
 
 def _read(streams: Path, watches: Path, ran: bool) -> Declarations:
@@ -89,6 +96,8 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
     for name in opened.gone():
         forget(scene.settings.checkpoints_here() / name)
     fleet = Fleet()
+    for name in sorted(opened.lost):
+        fleet.miss(name, _LOST)
     for number, declared in enumerate(_ran_first(opened)):
         name = declared.name
         try:

@@ -43,7 +43,7 @@ def rehearse(
     """Try a watch over recent events, beside the one that it would replace.
 
     Raises:
-        Transient: the brokers do not answer.
+        Transient: the brokers do not answer, or memory is short.
     """
     try:
         chosen = _chosen(spark, settings, clock, versions, span_seconds, limits)

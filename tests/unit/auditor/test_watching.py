@@ -155,6 +155,23 @@ def test_a_watch_that_ran_and_cannot_start_makes_the_auditor_not_ready(
     assert fleet.not_ready() == "watch over-purchase cannot start: too few slots"
 
 
+def test_what_ran_and_can_be_read_nowhere_makes_the_auditor_not_ready(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stream was declared in a way that is refused now, and so was what ran of it."""
+    monkeypatch.setattr(watching, "prepare", _most_slots)
+    scene.ran("over-purchase", "unusual-volume")
+    (scene.settings.checkpoints_here() / "unusual-volume" / "current.json").write_text("{}")
+    trades = scene.streams / "trades.yaml"
+    good = trades.read_text()
+    trades.write_text("{")
+    fleet = open_fleet(scene.job(), read_opening(scene.settings))
+    assert set(fleet.running) == {"over-purchase"}
+    assert set(fleet.missing) == {"unusual-volume"}
+    trades.write_text(good)
+    assert read_opening(scene.settings).lost == frozenset()
+
+
 def _refuse(*_: object) -> None:
     raise Refused("too few slots")
 

@@ -1,6 +1,6 @@
 """The web application: the way in for events, the pages about it, health and metrics."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Final
@@ -73,9 +73,9 @@ def _add_pages(app: FastAPI, ingest: Ingest, *, with_key: bool) -> None:
 
 
 def _add_problems(app: FastAPI, ingest: Ingest) -> None:
-    def refused(problem: Problem) -> Response:
+    def refused(problem: Problem, write: Callable[..., object] = log.info) -> Response:
         request_id = ingest.new_id()
-        log.info("request_refused", request_id=request_id, reason=str(problem))
+        write("request_refused", request_id=request_id, reason=str(problem))
         return response(refusal(problem, request_id), request_id)
 
     def failed(error: Exception) -> Response:
@@ -89,7 +89,10 @@ def _add_problems(app: FastAPI, ingest: Ingest) -> None:
 
     @app.exception_handler(HTTPException)
     async def on_http(_: Request, error: Exception) -> Response:
-        return refused(_problem_of(error)) if isinstance(error, HTTPException) else failed(error)
+        if not isinstance(error, HTTPException):
+            return failed(error)
+        # Whoever reaches the port may ask for pages that there are not, and fill no log.
+        return refused(_problem_of(error), log.debug)
 
     @app.exception_handler(Exception)
     async def on_bug(_: Request, error: Exception) -> Response:

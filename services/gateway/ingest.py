@@ -94,8 +94,9 @@ class Ingest:
         with self.room.enter(admitted.expected_bytes) as place:
             body = await self._read(request, place)
             intake, source = admitted.intake, f"http {admitted.caller.name} {request_id}"
-            async with self._turn(body, admitted):
-                verdicts, records = await self._judge(body, admitted, place, source)
+            plain = self._unpacked(body, admitted, place)
+            async with self._turn(plain):
+                verdicts, records = await self._judge(plain, admitted, source)
             taken = await intake.take(verdicts, records, source)
             said = answer(intake.stream.stream, taken, request_id)
         if said.status != 200:
@@ -138,19 +139,19 @@ class Ingest:
             raise Problem(400, "body_cut_off", "the sender left before the body's end") from None
         return b"".join(chunks)
 
-    def _turn(self, body: bytes, admitted: Admitted) -> AbstractAsyncContextManager[None]:
-        small = len(body) <= EVENT_LIMIT_BYTES and admitted.encoding is Encoding.IDENTITY
-        return nullcontext() if small else self.turn
+    def _turn(self, plain: bytes | Unreadable) -> AbstractAsyncContextManager[None]:
+        large = isinstance(plain, bytes) and len(plain) > EVENT_LIMIT_BYTES
+        return self.turn if large else nullcontext()
 
     async def _judge(
-        self, body: bytes, admitted: Admitted, place: Place, source: str
+        self, plain: bytes | Unreadable, admitted: Admitted, source: str
     ) -> tuple[list[Verdict], list[Outgoing]]:
         """Judge every event; what was parsed is let go before the broker is waited for."""
-        parts = self._split(body, admitted, place)
+        parts = self._split(plain, admitted) if isinstance(plain, bytes) else plain
         verdicts = await admitted.intake.judge(parts)
         return verdicts, await admitted.intake.prepare(parts, verdicts, source)
 
-    def _split(self, body: bytes, admitted: Admitted, place: Place) -> Parts:
+    def _unpacked(self, body: bytes, admitted: Admitted, place: Place) -> bytes | Unreadable:
         limit = self.settings.body_limit_bytes
         try:
             plain = unpack(body, admitted.encoding, limit)
@@ -160,6 +161,9 @@ class Ingest:
             return Unreadable(body, Invalid("bad_encoding", str(error)))
         if admitted.encoding is not Encoding.IDENTITY:
             place.take(len(plain))
+        return plain
+
+    def _split(self, plain: bytes, admitted: Admitted) -> Parts:
         metrics.BODY_BYTES.inc(len(plain))
         parts = split(plain, admitted.form)
         if len(parts) > self.settings.batch_limit_events:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -69,15 +68,6 @@ def check_open(caller: Caller, stream: str) -> None:
     """
     if not caller.may_send_to(stream):
         raise Problem(403, "stream_not_open", f"the key {caller.name} is not for stream {stream}")
-
-
-def load_keys(path: Path) -> tuple[SenderKey, ...]:
-    """Read the file of senders' keys.
-
-    Raises:
-        Refused: with the file, the place and the reason.
-    """
-    return keys.load_keys(path, SenderKey)
 
 
 def entry(name: str, key: str, streams: Sequence[str], expires: datetime | None = None) -> str:

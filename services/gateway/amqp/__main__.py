@@ -1,5 +1,6 @@
 """`python -m services.gateway.amqp`: take events in from RabbitMQ."""
 
+import asyncio
 import random
 import sys
 import threading
@@ -67,8 +68,12 @@ def _feeds(
     life: Life,
     rng: random.Random,
 ) -> list[Feed]:
-    room = WaitingRoom(settings.inflight_limit_bytes)
-    return [Feed(each, intakes[each.stream], settings, room, life, rng) for each in bindings]
+    # A stream that cannot be written fills the room of its own queue only.
+    share, judging = settings.inflight_limit_bytes // max(1, len(bindings)), asyncio.Lock()
+    return [
+        Feed(each, intakes[each.stream], settings, WaitingRoom(share), judging, life, rng)
+        for each in bindings
+    ]
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ class Feed:
     intake: Intake
     settings: AmqpSettings
     room: WaitingRoom
+    judging: asyncio.Lock
+    """Shared by all feeds: a message that is parsed is up to thirty times its bytes."""
     life: Life
     rng: random.Random
     backoff: Backoff = field(default_factory=lambda: Backoff(limit_seconds=5.0))
@@ -85,7 +87,8 @@ class Feed:
     async def _keep(self, message: Message) -> bool:
         """Write until Kafka has everything; return False if told to stop before."""
         async with self.room.turn:
-            verdicts, records = await self._judge(message)
+            async with self.judging:
+                verdicts, records = await self._judge(message)
             held_bytes = sum(len(each.value) for each in records)
             await self.room.hold(held_bytes)
         try:

@@ -1,4 +1,4 @@
-"""Bounds what of all messages is in memory beside their own bytes."""
+"""Bounds what of a queue's messages is in memory beside their own bytes."""
 
 import asyncio
 
@@ -6,11 +6,11 @@ from services.gateway import metrics
 
 
 class WaitingRoom:
-    """Messages are judged in turn, and wait here to be written; use from one event loop only."""
+    """Messages of one queue come in turn, and wait here to be written; for one event loop."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.turn = asyncio.Lock()
-        """Hold it to parse a message: parsed it is up to thirty times its bytes."""
+        """Whose message waits for room lets no other of its queue be judged meanwhile."""
         self._limit_bytes = limit_bytes
         self._bytes = 0
         self._freed = asyncio.Event()
@@ -20,13 +20,13 @@ class WaitingRoom:
         while self._bytes and self._bytes + count > self._limit_bytes:
             self._freed.clear()
             await self._freed.wait()
-        self._set(self._bytes + count)
+        self._add(count)
 
     def free(self, count: int) -> None:
         """Give back what was held."""
-        self._set(self._bytes - count)
+        self._add(-count)
         self._freed.set()
 
-    def _set(self, held: int) -> None:
-        self._bytes = held
-        metrics.INFLIGHT_BYTES.set(held)
+    def _add(self, count: int) -> None:
+        self._bytes += count
+        metrics.INFLIGHT_BYTES.inc(count)

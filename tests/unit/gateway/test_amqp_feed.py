@@ -42,13 +42,16 @@ class Delivered:
         self.answers.append(f"reject, requeue={requeue}")
 
 
-def feed(writer: Writer, room: WaitingRoom | None = None) -> Feed:
+def feed(
+    writer: Writer, room: WaitingRoom | None = None, judging: asyncio.Lock | None = None
+) -> Feed:
     life = Life(clock=ManualClock())
     binding = Binding(exchange="e", queue="q", stream=STREAM)
     intake = Intake(load_streams()[STREAM], writer, life.clock)
     patience = Backoff(first_seconds=0.0001, limit_seconds=0.001)
     room = room or WaitingRoom(MIB)
-    return Feed(binding, intake, AmqpSettings(), room, life, random.Random(1), patience)
+    judging = judging or asyncio.Lock()
+    return Feed(binding, intake, AmqpSettings(), room, judging, life, random.Random(1), patience)
 
 
 async def test_good_and_bad_are_written_then_acknowledged() -> None:
@@ -101,15 +104,15 @@ async def test_a_bug_is_kept_for_the_program_to_end_with(
     assert taking.working == 0
 
 
-async def test_of_all_queues_only_so_much_is_judged_before_kafka_takes_it() -> None:
-    writer, room = HeldWriter(), WaitingRoom(MIB)
-    feeds = [feed(writer, room), feed(writer, room)]
-    half = orjson.dumps([EVENT | {"note": "x" * 50_000}] * 12)
-    messages = [Delivered(half) for _ in range(4)]
-    taking = [
-        asyncio.ensure_future(feeds[index % 2].take(message))
-        for index, message in enumerate(messages)
-    ]
+HALF = orjson.dumps([EVENT | {"note": "x" * 50_000}] * 12)
+"""More than half of a mebibyte."""
+
+
+async def test_of_a_queue_only_so_much_is_judged_before_kafka_takes_it() -> None:
+    writer = HeldWriter()
+    one = feed(writer, WaitingRoom(MIB))
+    messages = [Delivered(HALF) for _ in range(4)]
+    taking = [asyncio.ensure_future(one.take(message)) for message in messages]
     for turn in range(1, 5):
         await writer.holds(turn)
         for _ in range(100):
@@ -126,3 +129,19 @@ async def test_a_message_larger_than_the_room_is_taken_alone() -> None:
     writer, message = MemoryWriter(), Delivered(GOOD)
     await feed(writer, WaitingRoom(1)).take(message)
     assert message.answers == ["ack"]
+
+
+async def test_a_stream_that_cannot_be_written_stops_no_other() -> None:
+    judging = asyncio.Lock()
+    holds = HeldWriter()
+    bad = feed(holds, WaitingRoom(MIB), judging)
+    good = feed(MemoryWriter(), WaitingRoom(MIB), judging)
+    stuck = [asyncio.ensure_future(bad.take(Delivered(HALF))) for _ in range(3)]
+    await holds.holds(1)
+    message = Delivered(GOOD)
+    async with asyncio.timeout(60):
+        await good.take(message)
+    assert message.answers == ["ack"]
+    for each in stuck:
+        each.cancel()
+    await asyncio.gather(*stuck, return_exceptions=True)

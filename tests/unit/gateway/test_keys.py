@@ -13,10 +13,17 @@ from hypothesis import strategies as st
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
-from services.backbone.web.keys import Keys, KeysFile, KeysReloader, key_hash, new_key
+from services.backbone.web.keys import (
+    Keys,
+    KeysFile,
+    KeysReloader,
+    key_hash,
+    load_keys,
+    new_key,
+)
 from services.backbone.web.problems import Problem
 from services.gateway.__main__ import main, open_door
-from services.gateway.senders import SenderKey, Senders, entry, load_keys
+from services.gateway.senders import SenderKey, Senders, entry
 from services.gateway.settings import GatewaySettings
 from tests.unit.gateway.surroundings import EVENT, EVENTS, MemoryWriter, gateway
 
@@ -106,13 +113,13 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, said: st
     path = tmp_path / "keys.yaml"
     path.write_text(text)
     with pytest.raises(Refused, match=re.escape(said)):
-        load_keys(path)
+        load_keys(path, SenderKey)
 
 
 def test_two_keys_of_one_name_are_refused(tmp_path: Path) -> None:
     write(tmp_path / "keys.yaml", FEED, FEED)
     with pytest.raises(Refused, match="same name"):
-        load_keys(tmp_path / "keys.yaml")
+        load_keys(tmp_path / "keys.yaml", SenderKey)
 
 
 def test_a_changed_file_is_taken_over_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:
@@ -205,7 +212,7 @@ def test_keygen_shows_a_key_and_an_entry_that_opens(
     assert key not in lines
     path = tmp_path / "keys.yaml"
     path.write_text("keys:\n" + lines)
-    assert Keys(load_keys(path), ManualClock()).of(key).opens("trades")
+    assert Keys(load_keys(path, SenderKey), ManualClock()).of(key).opens("trades")
 
 
 def test_keygen_refuses_a_name_that_the_file_would_refuse(

@@ -44,6 +44,11 @@ def setting_of_name(channel: str, recipient: str) -> str | None:
     return _NAMES.get(channel) if _ENDPOINT.fullmatch(recipient) else None
 
 
+def is_ours(topic: str) -> bool:
+    """Tell whether a topic, on our own cluster, is one into which no message is written."""
+    return topics.is_own(topic) and topic != topics.NOTIFICATIONS
+
+
 def _email(recipient: str) -> str | None:
     if _MAILBOX.fullmatch(recipient):
         return None

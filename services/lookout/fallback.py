@@ -53,7 +53,7 @@ def _next_target(lost: Lost, told: Told, routes: Routes, write: Write) -> Next:
             continue
         if has := _has(lost, target, told, instruction.since):
             decided = _decision(lost, "already told", has)
-            return Next(decided, rest=_taken_along(lost, target, told, rest))
+            return Next(decided, rest=_taken_along(lost, told, place, instruction))
         if not lost.members and told.has_failed(_to(lost.alert_id, target), instruction.since):
             continue
         if (number := _free(lost, target, told)) is None:
@@ -90,12 +90,13 @@ def _has(lost: Lost, target: Target, told: Told, since: datetime | None) -> str 
     return f"{target.channel} to {target.recipient} has {what}"
 
 
-def _taken_along(lost: Lost, target: Target, told: Told, rest: tuple[Target, ...]) -> Rest | None:
+def _taken_along(lost: Lost, told: Told, place: int, listed: Instruction) -> Rest | None:
     """What may reach the target may yet fail there: whoever fails first, the list is told."""
+    target, *rest = listed.fallback[place:]
     if lost.members or not rest:
         return None
     named = tuple((each.channel, each.recipient) for each in rest)
-    return Rest(told.by[_to(lost.alert_id, target)], named)
+    return Rest(told.by[_to(lost.alert_id, target)], named, listed.fallback_on_held)
 
 
 def _waits(lost: Lost, target: Target, told: Told) -> bool:

@@ -45,22 +45,26 @@ class Publisher:
         self._writer = writer
         self._marks = marks
 
-    def publish(self, entries: Sequence[OutboxEntry]) -> list[str]:
+    def publish(self, entries: Sequence[OutboxEntry]) -> None:
+        """Do as `published` does, whatever the brokers take."""
+        for _ in self.published(entries):
+            pass
+
+    def published(self, entries: Sequence[OutboxEntry]) -> Iterator[list[str]]:
         """Publish and mark, part by part; a crash in between publishes some again, ids unchanged.
 
-        Returns the ids of those that the brokers have. A delivery that they refuse for good stays
+        Yields the ids of those that the brokers have. A delivery that they refuse for good stays
         in the outbox, is logged and counted.
 
         Raises:
             Transient: some are not known to be published; they stay in the outbox.
         """
-        published: list[str] = []
         for part in parts(entries):
             taken, away = self._mark(part, self._send(part).result())
+            if taken:
+                yield taken
             if away:
                 raise away[0]
-            published += taken
-        return published
 
     def hand_over(self, entries: Sequence[OutboxEntry]) -> None:
         """Start to publish, and mark what the brokers have when they answer; needs `LaterMarks`.

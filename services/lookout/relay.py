@@ -65,7 +65,7 @@ class Relay:
             )
             if not page:
                 break
-            if taken := self._publisher.publish(page):
+            for taken in self._publisher.published(page):
                 published += len(taken)
                 metrics.RELAYED.inc(len(taken))
                 log.warning("relayed", delivery_ids=taken)

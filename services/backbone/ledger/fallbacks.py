@@ -95,11 +95,13 @@ class Rest:
     delivery_id: str
     targets: tuple[tuple[str, str], ...]
     """Channels and recipients."""
+    on_held: bool = False
+    """Whether they are told also where it was tried and is held."""
 
     @property
     def plan(self) -> dict[str, Any]:
         """What it adds to the message's plan."""
-        return fallback_plan(self.targets, on_held=False)
+        return fallback_plan(self.targets, on_held=self.on_held)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.kafka.security import Mechanism, Protocol, Security
 from services.backbone.settings import Seconds, read_settings
-from services.contracts import topics
-from services.contracts.recipients import complaint
+from services.contracts.recipients import complaint, is_ours
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
@@ -61,6 +60,12 @@ class BusSettings(ProducerSettings):
             raise ValueError(f"bus: {missing}")
         return self
 
+    @property
+    def at_home(self) -> bool:
+        """Whether it writes to the cluster that Aldebaran runs on."""
+        named = self.bus_bootstrap_servers or self.kafka_bootstrap_servers
+        return named == self.kafka_bootstrap_servers
+
     def entrance(self) -> Security | None:
         """Return how the cluster is entered; None where it is ours, and entered as always."""
         named = self.bus_bootstrap_servers or self.bus_security_protocol != "plaintext"
@@ -88,11 +93,11 @@ class BusSettings(ProducerSettings):
         return self.model_copy(update=update)
 
 
-def refusal(topic: str, is_ours: bool) -> str | None:
+def refusal(topic: str, *, at_home: bool) -> str | None:
     """Say why nothing is written to a topic, by whether the cluster is Aldebaran's own."""
     if wrong := complaint("bus", topic):
         return wrong
-    if is_ours and topics.is_own(topic) and topic != topics.NOTIFICATIONS:
+    if at_home and is_ours(topic):
         return f"topic {topic} is Aldebaran's own: writing there could loop"
     return None
 
@@ -102,7 +107,7 @@ class BusChannel:
 
     def __init__(self, settings: BusSettings) -> None:
         self._producer = Producer(settings.target(), "deliverer-bus", settings.entrance())
-        self._is_ours = settings.bus_bootstrap_servers is None
+        self._at_home = settings.at_home
         self.traits = Traits(
             name="bus",
             promise=PROMISE,
@@ -113,7 +118,7 @@ class BusChannel:
     async def send(self, message: Message, window: SendWindow) -> Outcome:
         """Write one record and wait for all in-sync replicas."""
         topic = message.delivery.recipient
-        if wrong := refusal(topic, self._is_ours):
+        if wrong := refusal(topic, at_home=self._at_home):
             return Permanent(wrong)
         window.open()
         written = self._producer.send([record(topic, message)])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from services.contracts.recipients import setting_of_name
+from services.contracts.recipients import is_ours, setting_of_name
 from services.contracts.records import Severity
 from services.lookout.routes.dead_routes import dead_routes
 from services.lookout.routes.nodes import Path as Place
@@ -126,6 +126,18 @@ def _useless_fallbacks(checked: Checked, _: Surroundings) -> Iterator[Finding]:
                     )
 
 
+def _topics_of_ours(checked: Checked, _: Surroundings) -> Iterator[Finding]:
+    for place, to in recipients(checked.part):
+        for index, recipient in enumerate(to.to or ()):
+            topic = checked.known.filled(recipient)
+            if to.channel == "bus" and is_ours(topic):
+                yield (
+                    (*place, "to", index),
+                    f"topic {topic} is Aldebaran's own, and nothing is written to it: take another "
+                    "one, unless ALDEBARAN_BUS_BOOTSTRAP_SERVERS names another cluster",
+                )
+
+
 def _old_silences(checked: Checked, around: Surroundings) -> Iterator[Finding]:
     for index, silence in enumerate(checked.part.silences):
         if silence.ends_at is not None and silence.ends_at <= around.now:
@@ -164,6 +176,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     _endless_escalations,
     _twice_in_a_step,
     _useless_fallbacks,
+    _topics_of_ours,
     _old_silences,
     _quiet_critical,
 )

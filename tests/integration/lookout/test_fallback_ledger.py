@@ -197,12 +197,14 @@ def test_a_step_whose_message_fails_tells_whom_the_route_has_told_before(
     assert (made.channel, made.recipient, made.repetition) == (desk.channel, desk.recipient, 1)
 
 
+@pytest.mark.parametrize("state", ["FAILED", "HELD"])
 @pytest.mark.parametrize("sequence", [("sms", "email"), ("email", "sms")])
 def test_the_rest_of_a_list_is_told_whichever_message_fails_first(
-    pool: Pool, ledger_url: str, sequence: tuple[str, str]
+    pool: Pool, ledger_url: str, sequence: tuple[str, str], state: str
 ) -> None:
     night = {"channel": "pagerduty", "recipient": "night"}
-    plan = {"route": "r", "fallback": [{"channel": "email", "recipient": "a"}, night]}
+    listed = [{"channel": "email", "recipient": "a"}, night]
+    plan = {"route": "r", "fallback": listed, "fallback_on": "held"}
     first, second = message(sample(), *SMS_TO, plan=plan), message(sample(), "email", "a")
     record(pool, sample(), first, second)
     routes = Routes((), ())

@@ -131,6 +131,14 @@ def test_what_is_written_is_marked_even_if_another_is_not() -> None:
     assert marks.ids == ["0"]
 
 
+def test_what_the_brokers_have_is_told_also_where_they_do_not_take_the_rest() -> None:
+    told: list[str] = []
+    publisher = Publisher(Topics(outcomes=[None, Transient("away")]), Marked())
+    with pytest.raises(Transient):
+        told.extend(each for taken in publisher.published(entries(1, 2)) for each in taken)
+    assert told == ["0"]
+
+
 def test_parts_fit_the_queue_and_lose_nothing() -> None:
     many = entries(*[1] * (PART_LIMIT_DELIVERIES + 1), PART_LIMIT_BYTES, 5, PART_LIMIT_BYTES + 1, 1)
     cut = list(parts(many))

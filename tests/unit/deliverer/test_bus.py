@@ -40,6 +40,14 @@ async def test_what_finds_the_queue_full_was_not_taken_and_what_waits_in_it_is_i
 
 @pytest.mark.parametrize("topic", ["accounts", "trades.rejected", "trades.heartbeat"])
 def test_a_name_of_ours_is_somebody_elses_on_another_cluster(topic: str) -> None:
-    assert refusal(topic, is_ours=False) is None
-    assert "Aldebaran's own" in (refusal(topic, is_ours=True) or "")
-    assert refusal("notifications", is_ours=True) is None
+    assert refusal(topic, at_home=False) is None
+    assert "Aldebaran's own" in (refusal(topic, at_home=True) or "")
+    assert refusal("notifications", at_home=True) is None
+
+
+@pytest.mark.parametrize(
+    ("named", "at_home"), [(None, True), ("", True), ("ours:9092", True), ("theirs:9092", False)]
+)
+def test_it_is_at_home_unless_another_cluster_is_named(named: str | None, at_home: bool) -> None:
+    settings = BusSettings(kafka_bootstrap_servers="ours:9092", bus_bootstrap_servers=named)
+    assert settings.at_home == at_home

@@ -133,9 +133,9 @@ def events(found: Iterable[Incoming], ids: Sequence[str]) -> tuple[Event, ...]:
 
 
 def has_all(told: Sequence[Event], ids: Sequence[str]) -> bool:
-    """Tell whether each id has an event; one may name another's id beside its own."""
+    """Tell whether each id has an event; one may name another's beside its own, or come twice."""
     wanted = set(ids)
-    return len(told) >= len(wanted) and not wanted.difference(
+    return len({each.text for each in told}) >= len(wanted) and not wanted.difference(
         *(_values(each.text) for each in told)
     )
 

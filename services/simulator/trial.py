@@ -94,11 +94,14 @@ def send(
         workers=1,
     )
     sender.start(order_messages(order))
-    settled = list(sender.collect())
-    while not settled and clock.monotonic_seconds() < until:
-        wait()
+    try:
         settled = list(sender.collect())
-    settled = settled or sender.close()
+        while not settled and clock.monotonic_seconds() < until:
+            wait()
+            settled = list(sender.collect())
+    finally:  # whoever is not closed tries for ever
+        left = sender.close()
+    settled = settled or left
     return all(outcome is Outcome.ACCEPTED for each in settled for outcome in each.outcomes)
 
 

@@ -54,6 +54,21 @@ def test_without_kafka_it_says_so() -> None:
         pytest.fail("it began without a broker")
 
 
+def test_nothing_is_tried_on_where_kafka_is_lost_meanwhile() -> None:
+    clock = SystemClock()
+    settings = TrialSettings(simulator_gateway_url=f"http://127.0.0.1:{free_ports(1)[0]}")
+
+    def lost() -> None:
+        raise Transient("lost")
+
+    with pytest.raises(Transient, match="lost"):
+        trial.send(settings, clock, "trial-1", clock.monotonic_seconds() + 60, lost)
+    senders = [each for each in threading.enumerate() if each.name.startswith("gateway-sender")]
+    for each in senders:
+        each.join(60)
+    assert not [each for each in senders if each.is_alive()]
+
+
 def test_it_reads_on_while_the_gateway_does_not_answer() -> None:
     """Whoever does not read for half a minute loses its place in the topics."""
     clock, reads = SystemClock(), list[int]()

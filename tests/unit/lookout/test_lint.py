@@ -82,7 +82,7 @@ def test_a_good_file_and_the_shipped_one_have_no_warnings() -> None:
         (", times: 3", "", 14, "repeats 1000 times, practically without end: give it `times`"),
         ('to: "2026-11-22T00:00Z"', 'to: "2026-11-21T06:00Z"', 16, "silence 'move' is over since"),
         ("by: [sms]}], t", "by: [email]}], t", 22, "falls back to the same channel, email"),
-        ("default:\n  send: [{person: ann}]", "default:\n  send: [{person: ann}, {channel: bus, to: "
+        ("t:\n  send: [{person: ann}]", "t:\n  send: [{person: ann}, {channel: bus, to: "
          "trades.rejected}]", 29, "topic trades.rejected is Aldebaran's own"),
         (", unless: critical", "", 23, "holds back critical alerts too"),
         ("watch: over-heat", "watch: heat", 26, "'inner' never matches: the routes around it take"),

@@ -48,7 +48,6 @@ def fall_back(lost: Lost, told: Told, routes: Routes, tell: Tell) -> Next:
 def _next_target(lost: Lost, told: Told, routes: Routes, write: Write) -> Next:
     instruction = read_plan(lost.plan, Target(lost.channel, lost.recipient), routes)
     for place, target in enumerate(instruction.fallback):
-        rest = instruction.fallback[place + 1 :]
         if (target.channel, target.recipient) == (lost.channel, lost.recipient):
             continue
         if has := _has(lost, target, told, instruction.since):
@@ -58,6 +57,7 @@ def _next_target(lost: Lost, told: Told, routes: Routes, write: Write) -> Next:
             continue
         if (number := _free(lost, target, told)) is None:
             continue
+        rest = instruction.fallback[place + 1 :]
         instead = replace(
             instruction, target=target, fallback=rest, grouping=None, asked_at=lost.tried_at
         )

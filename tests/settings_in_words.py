@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from services.backbone.settings import PREFIX, SameAs
-from services.machine.memory import auditors_that_fit
+from services.machine.memory import how_many_fit
 from tests.metrics import ROOT
 
 _PLAIN: Final[dict[Any, str]] = {
@@ -27,7 +27,7 @@ _PLAIN: Final[dict[Any, str]] = {
 _WORKED_OUT: Final[dict[Any, str]] = {
     dict: "`{}`",
     socket.gethostname: "the machine's name",
-    auditors_that_fit: "2, or 1 where memory is short",
+    how_many_fit: "2, or 1 where memory is short",
 }
 """Defaults that a function gives."""
 

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
-from services.backbone.kafka.producer import Outgoing, Producer
+from services.backbone.kafka.producer import Outgoing
 from services.backbone.kafka.settled import EVERY_SECONDS
 from services.backbone.log import logger
 from services.backbone.outage import SOON
@@ -35,13 +35,20 @@ class Step(Protocol[Taken_contra]):
         """
 
 
+class Aside(Protocol):
+    """What keeps aside the records that cannot be read."""
+
+    def write(self, records: Sequence[Outgoing]) -> None:
+        """Write and wait; raises Transient or Refused."""
+
+
 @dataclass(frozen=True)
 class ConsumerLoop(Generic[Input]):
     """Feeds a step from topics; malformed records go to `<topic>.rejected` with the reason."""
 
     program: str
     consumer: Consumer
-    producer: Producer
+    aside: Aside
     decode: Callable[[bytes], Input]
     step: Step[Input]
     life: Life
@@ -118,7 +125,7 @@ class ConsumerLoop(Generic[Input]):
             except Malformed as error:
                 bad.append(self._rejected(each, str(error)))
         if bad:
-            self.producer.write(bad)
+            self.aside.write(bad)
         if good:
             self.step(good)
 

@@ -21,6 +21,7 @@ from services.lookout.duties.telling import Teller
 from services.lookout.keeper import Duty, Keeper
 from services.lookout.later import Announcing
 from services.lookout.marking import LaterMarks
+from services.lookout.mirror import mirrored
 from services.lookout.pipeline import Lookout
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
@@ -100,7 +101,7 @@ class _Making:
         ]
 
     def lookout(self) -> Lookout:
-        return Lookout(
+        whole = Lookout(
             routes=self.holder.current,
             ledger=self.intake,
             publisher=self.publisher,
@@ -112,6 +113,7 @@ class _Making:
             channels=self.settings.channels,
             dropped=self.repeats.dropped,
         )
+        return mirrored(whole) if self.settings.is_mirror else whole
 
     def relay(self) -> Relay:
         publisher = Publisher(self.producer, self.intake)

@@ -86,16 +86,14 @@ class Lookout:
         with metrics.BATCH_SECONDS.time():
             arrivals = self.drop_repeats(batch)
             unusable: dict[str, Unusable] = {}
-            new: set[str] = set()
             routed = self.route(arrivals.values(), unusable)
             for part in portions(routed, _size, TRANSACTION_LIMIT_BYTES):
                 accepted = self.record(part)
                 self.publish(part, accepted)
-                new |= accepted.new
                 for alert_id, reason in accepted.unstorable.items():
                     unusable[alert_id] = Unusable("unstorable", reason)
             self.reject(arrivals, unusable)
-            self.dropped(_copies(batch, new | unusable.keys()))
+            self.dropped(_copies(batch, set(arrivals)))
 
     def secure(self) -> None:
         """Make sure that no crash undoes what was settled since the last time.
@@ -191,9 +189,8 @@ class Lookout:
         return Outgoing(topics.rejected(topics.ALERTS), alert_id, record.encode())
 
 
-def _copies(batch: Sequence[Arrival], settled_now: set[str]) -> list[Alert]:
-    """Return all but the first of what was settled now, and all of what was settled before."""
-    firsts = set(settled_now)
+def _copies(batch: Sequence[Arrival], firsts: set[str]) -> list[Alert]:
+    """Return all but the first that we read of an alert, whoever has recorded it: a mirror may."""
     found = []
     for arrival in batch:
         if arrival.alert.alert_id in firsts:

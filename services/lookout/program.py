@@ -19,6 +19,7 @@ from services.backbone.service import Life
 from services.contracts import topics
 from services.lookout.api.desk import Office, open_desk
 from services.lookout.assembly import assemble
+from services.lookout.mirror import GROUP_SUFFIX, OnlyTells
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.routes import reading as routes_reading
 from services.lookout.routes.holder import RoutesHolder
@@ -76,7 +77,7 @@ def _consume(
     reading: Reading,
     life: Life,
 ) -> None:
-    consumer = Consumer(settings, PROGRAM, group=settings.lookout_group, topics=[topics.ALERTS])
+    consumer = _open_consumer(settings)
     progress = Progress(life.clock, settings.lookout_stalled_seconds)
     life.health.add_live("loop", progress.stalled)
 
@@ -88,7 +89,7 @@ def _consume(
     loop = ConsumerLoop[Arrival](
         PROGRAM,
         consumer,
-        producer,
+        OnlyTells(producer) if settings.is_mirror else producer,
         decode,
         lookout,
         life,
@@ -101,6 +102,15 @@ def _consume(
         loop.run()
     finally:
         consumer.close()
+
+
+def _open_consumer(settings: LookoutSettings) -> Consumer:
+    """A new mirror begins with what comes: what is older is the other lookout's alone."""
+    mirror = settings.is_mirror
+    group = settings.lookout_group + (GROUP_SUFFIX if mirror else "")
+    return Consumer(
+        settings, PROGRAM, group=group, topics=[topics.ALERTS], from_beginning=not mirror
+    )
 
 
 def prepare(settings: LookoutSettings, life: Life) -> bool:

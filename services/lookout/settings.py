@@ -29,6 +29,9 @@ class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings, LinkSe
     """The console as people reach it; messages lead to its page of the alert. Empty: no links."""
     lookout_group: Name = "lookout"
     """The consumer group that reads topic alerts."""
+    lookout_ordinal: Annotated[int, Field(ge=0, le=999)] = 0
+    """Its number among the lookouts. Those of odd numbers are mirrors: they read every alert too,
+    in the group `<lookout_group>-mirror`, so that none waits for a lookout that is dead."""
     lookout_batch_alerts: Annotated[int, Field(ge=1, le=10_000)] = 500
     """Most alerts of one turn."""
     lookout_settled_alerts: Annotated[int, Field(ge=1, le=10_000_000)] = 50_000
@@ -47,3 +50,8 @@ class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings, LinkSe
     """Most suppressed deliveries that a round judges anew at once."""
     age_limit_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 168.0
     """As the deliverers have it."""
+
+    @property
+    def is_mirror(self) -> bool:
+        """Whether it reads beside another what that one reads."""
+        return self.lookout_ordinal % 2 == 1

@@ -1,12 +1,12 @@
-"""How much memory this machine or container has, and how many auditors fit into it."""
+"""How much memory this machine or container has, and whether pairs fit into it."""
 
 import os
 from pathlib import Path
 from typing import Final
 
-AUDITORS_MAX: Final = 2
+PAIR: Final = 2
 PAIR_MEBIBYTES: Final = 3800
-"""What two auditors and all other programs need, with room for the system's file cache."""
+"""What both pairs and all other programs need, with room for the system's file cache."""
 
 _CONTAINER_LIMITS: Final = (
     Path("/sys/fs/cgroup/memory.max"),
@@ -23,6 +23,6 @@ def memory_mebibytes(limits: tuple[Path, ...] = _CONTAINER_LIMITS) -> int:
     return min(found) // 2**20
 
 
-def auditors_that_fit() -> int:
-    """Return two where their memory is there, else one."""
-    return AUDITORS_MAX if memory_mebibytes() >= PAIR_MEBIBYTES else 1
+def how_many_fit() -> int:
+    """Return two, of what runs side by side, where their memory is there, else one."""
+    return PAIR if memory_mebibytes() >= PAIR_MEBIBYTES else 1

@@ -80,7 +80,7 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         inbox(machine),
         service("services.gateway", at.port_gateway),
         *auditors(machine),
-        service("services.lookout", at.port_lookout),
+        *lookouts(at),
         heartbeat(at),
         *(deliverer(channel, at.deliverer_port(channel)) for channel in at.channels),
         *((simulator(machine),) if at.simulator_dials else ()),
@@ -166,6 +166,21 @@ def on_scratch(machine: Machine, program: Program) -> Program:
     folder = machine.home / "scratch" / program.name
     told = {"SPARK_LOCAL_DIRS": str(folder), "TMPDIR": str(folder)}
     return replace(program, scratch=folder, environment={**program.environment, **told})
+
+
+def lookouts(at: MachineSettings) -> tuple[Program, ...]:
+    """Return the lookout, or it and its mirror, which never waits for the other's death."""
+    ports = {"lookout": at.port_lookout, "lookout-mirror": at.port_lookout_mirror}
+    return tuple(
+        service(
+            "services.lookout",
+            port,
+            name=name,
+            settings={"ALDEBARAN_LOOKOUT_ORDINAL": str(ordinal)},
+        )
+        for ordinal, (name, port) in enumerate(ports.items())
+        if ordinal < at.lookouts
+    )
 
 
 def heartbeat(at: MachineSettings) -> Program:

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 
 from services.backbone.settings import CHANNELS_MAX, PREFIX, ChannelsSettings, Port
-from services.machine.memory import AUDITORS_MAX, auditors_that_fit
+from services.machine.memory import PAIR, how_many_fit
 
 PORT_PREFIX = "port_"
 DELIVERERS_PREFIX = "port_deliverer"
@@ -40,12 +40,12 @@ class MachineSettings(ChannelsSettings):
     """Brokers; with three, every topic has three copies and any one of them may die."""
     kafka_heap_mebibytes: Annotated[int, Field(ge=128, le=32_768)] = 384
     """Heap of each broker."""
-    auditors: Annotated[int, Field(ge=1, le=AUDITORS_MAX)] = Field(
-        default_factory=auditors_that_fit
-    )
+    auditors: Annotated[int, Field(ge=1, le=PAIR)] = Field(default_factory=how_many_fit)
     """How many auditors watch side by side; two where the machine has memory for them."""
     auditors_apart: bool = True
     """Whether each of two auditors keeps to its own half of the processors; Linux only."""
+    lookouts: Annotated[int, Field(ge=1, le=PAIR)] = Field(default_factory=how_many_fit)
+    """How many lookouts read every alert, so that none waits for one that is dead; likewise."""
     archivist: bool = True
     """Whether the archivist runs; without it about 500 MiB less are needed."""
     amqp: bool = False
@@ -74,6 +74,7 @@ class MachineSettings(ChannelsSettings):
     port_auditor: Port = 18082
     port_auditor_b: Port = 18096
     port_lookout: Port = 18083
+    port_lookout_mirror: Port = 18079
     port_heartbeat: Port = 18084
     port_deliverer_bus: Port = 18085
     port_deliverer_webhook: Port = 18086
@@ -140,7 +141,8 @@ _USED_WHERE: Final[Mapping[str, Callable[[MachineSettings], bool]]] = {
     "port_kafka_3": _three_nodes,
     "port_kafka_3_controller": _three_nodes,
     "port_amqp": lambda at: at.amqp,
-    "port_auditor_b": lambda at: at.auditors == AUDITORS_MAX,
+    "port_auditor_b": lambda at: at.auditors == PAIR,
+    "port_lookout_mirror": lambda at: at.lookouts == PAIR,
     "port_callbacks": lambda at: at.callbacks,
     "port_callbacks_public": lambda at: at.callbacks,
     "port_accountant": lambda at: at.accountant,

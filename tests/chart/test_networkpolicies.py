@@ -110,10 +110,13 @@ KEDA = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ke
 def test_keda_reaches_what_it_asks_and_nothing_else(
     chosen: str, is_let_into: dict[str, int]
 ) -> None:
-    partitions = ("components.lookout.partitions=4", "channels.email.partitions=4")
+    many = (
+        *("components.lookout.partitions=4", "components.lookout.autoscaling.minReplicas=2"),
+        "channels.email.partitions=4",
+    )
     assert {
         each["metadata"]["name"]: rule["ports"][0]["port"]
-        for each in rendered(*setting(chosen, *partitions))
+        for each in rendered(*setting(chosen, *many))
         if each["kind"] == "NetworkPolicy"
         for rule in each["spec"].get("ingress") or ()
         if KEDA in rule.get("from", ())

@@ -105,7 +105,10 @@ GROWTHS: Final = {
             KEDA_API,
             ledger_locked,
             "components.lookout",
-            ("autoscaling.type=keda", "autoscaling.lagThreshold=10", f"partitions={PARTITIONS}"),
+            (
+                *("autoscaling.type=keda", "autoscaling.lagThreshold=10", "mirrored=false"),
+                f"partitions={PARTITIONS}",
+            ),
         ),
         Growth(
             "deliverer-webhook",

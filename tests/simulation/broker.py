@@ -63,6 +63,12 @@ class Group:
         """Let a member look for records soon."""
         self.kernel.after(0.001, member.wake, member.process)
 
+    def wake_readers(self, partition: int) -> None:
+        """Let whoever reads a partition look for records soon."""
+        for member in self.members:
+            if partition in member.positions:
+                self.wake(member)
+
     def is_member(self, member: Member) -> bool:
         """Tell whether the group still counts on it."""
         return member in self.members
@@ -116,12 +122,24 @@ class Broker:
 
     kernel: Kernel
     groups: dict[str, Group] = field(default_factory=dict)
+    mirrors: list[Group] = field(default_factory=list)
+    """Groups that read beside another what that one reads."""
     away_until: float = -1.0
 
     def declare(self, topic: str, partitions: int) -> Group:
-        """Make a topic with its one group."""
+        """Make a topic with its group."""
         group = self.groups[topic] = Group(self.kernel, [[] for _ in range(partitions)])
         return group
+
+    def mirror(self, topic: str) -> Group:
+        """Make a second group of a topic, before anything is written to it."""
+        self.mirrors.append(group := Group(self.kernel, self.groups[topic].log))
+        return group
+
+    @property
+    def every_group(self) -> list[Group]:
+        """All groups, mirrors last."""
+        return [*self.groups.values(), *self.mirrors]
 
     @property
     def is_away(self) -> bool:
@@ -135,9 +153,9 @@ class Broker:
             return
         partition = sum(key.encode()) % len(group.log)
         group.log[partition].append(value)
-        for member in group.members:
-            if partition in member.positions:
-                group.wake(member)
+        for each in self.every_group:
+            if each.log is group.log:
+                each.wake_readers(partition)
 
     def lose(self, topic: str) -> None:
         """Lose every record of a topic; offsets go on."""
@@ -146,7 +164,7 @@ class Broker:
 
     def back(self) -> None:
         """Tell every reader that the brokers are there again."""
-        for group in self.groups.values():
+        for group in self.every_group:
             for member in group.readers:
                 group.wake(member)
 

@@ -17,6 +17,7 @@ from services.contracts import topics
 from services.lookout.circumstances import Circumstances
 from services.lookout.duties.refreshing import Refreshing
 from services.lookout.keeper import Keeper
+from services.lookout.mirror import OnlyTells, mirrored
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
@@ -37,6 +38,8 @@ from tests.simulation.weather import Weather
 
 RELAY_SECONDS: Final = 3.0
 AGAIN_SECONDS: Final = 0.5
+MIRROR: Final = "lookout-1"
+"""The second lookout, in histories that have a mirror."""
 CROWDS: Final = {
     "one": ("first.example",),
     "two": ("second.example",),
@@ -197,7 +200,8 @@ class LookoutFactory:
         producer = LineProducer(self.broker, line)
         intake = LineIntake(line, MemoryIntake(self.store.tables))
         publisher = Publisher(producer, intake)
-        group = self.broker.groups[topics.ALERTS]
+        is_mirror = self.plan.mirrored and process.slot == MIRROR
+        group = self.broker.mirrors[0] if is_mirror else self.broker.groups[topics.ALERTS]
 
         def wake() -> None:
             one.turn()
@@ -212,10 +216,12 @@ class LookoutFactory:
         lookout = Lookout(
             current, intake, publisher, producer, SettledAlerts(100), circumstances, clock
         )
+        if is_mirror:
+            lookout = mirrored(lookout)
         loop = ConsumerLoop[Arrival](
             "lookout",
             consumer,
-            producer,
+            OnlyTells(producer) if is_mirror else producer,
             decode,
             lookout,
             life,

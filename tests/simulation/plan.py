@@ -193,6 +193,8 @@ class Plan:
     keeping: bool = False
     """Whether routes hold back, gather, escalate and fall back, and lookouts have keepers."""
     sayings: tuple[Saying, ...] = ()
+    mirrored: bool = False
+    """Whether the second lookout is a mirror of the first."""
 
     @property
     def untroubled(self) -> bool:
@@ -230,6 +232,7 @@ def draw_plan(seed: int) -> Plan:
         per_second=rng.choice((None, 0.3) if keeping else (None, None, None, 1.0)),
         attempts_limit=rng.choice((1, 2, 4, 4)),
         witness=rng.random() < 0.5,
+        mirrored=lookouts > 1 and seed % 2 == 1,
     )
 
 

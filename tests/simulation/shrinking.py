@@ -48,7 +48,7 @@ def _plainer(plan: Plan) -> Iterator[Plan]:
         yield replace(plan, keeping=False)
     used = {fault.who for fault in plan.faults}
     if plan.lookouts > 1 and "lookout-1" not in used:
-        yield replace(plan, lookouts=1)
+        yield replace(plan, lookouts=1, mirrored=False)
     if plan.deliverers > 1 and "deliverer-1" not in used:
         yield replace(plan, deliverers=1)
     if plan.partitions > 1:

@@ -74,6 +74,8 @@ class World:
         self.broker = Broker(self.kernel)
         alerts = self.broker.declare(topics.ALERTS, plan.partitions)
         self.broker.declare(TOPIC, plan.partitions)
+        if plan.mirrored:
+            self.broker.mirror(topics.ALERTS)
         self.steps = StepJudge(self.store, alerts, [_announced(each) for each in plan.alerts])
         self.store.on_step = alerts.on_commit = self.steps.look
         self.judge = Judge(self.kernel, tables, plan.dedupes, self.keepers, self.steps)
@@ -205,7 +207,7 @@ class World:
                 self._strike_groups(fault)
 
     def _strike_groups(self, fault: Fault) -> None:
-        for group in self.broker.groups.values():
+        for group in self.broker.every_group:
             if fault.kind is Kind.REWIND:
                 group.rewind(1 + int(fault.seconds))
             else:

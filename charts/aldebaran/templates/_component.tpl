@@ -84,6 +84,10 @@ containers:
       {{- if eq $spec.kind "StatefulSet" }}
       - name: ALDEBARAN_KAFKA_GROUP_INSTANCE_ID
         valueFrom: {fieldRef: {fieldPath: metadata.name}}
+      {{- if $spec.mirrored }}
+      - name: ALDEBARAN_{{ upper $name }}_ORDINAL
+        valueFrom: {fieldRef: {fieldPath: "metadata.labels['apps.kubernetes.io/pod-index']"}}
+      {{- end }}
       {{- end }}
       {{- with $spec.extraEnv }}
       {{- toYaml . | nindent 6 }}

@@ -47,3 +47,8 @@ is the deliverer. `values` is where its values stand. */}}
 {{- end -}}
 {{- toJson $shared -}}
 {{- end -}}
+
+{{/* Groups that read a spec's topic, each all of it: one, or a mirror's besides. */}}
+{{- define "aldebaran.readers" -}}
+{{- ternary 2 1 (default false .mirrored) -}}
+{{- end -}}

@@ -13,12 +13,13 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "one-machine.md"
 
 CHANNELS = [name for name in MachineSettings.model_fields if name.startswith(DELIVERER_PREFIX)]
-DECIDE = {"ALDEBARAN_KAFKA_NODES", "ALDEBARAN_AUDITORS"}
+DECIDE = {"ALDEBARAN_KAFKA_NODES", "ALDEBARAN_AUDITORS", "ALDEBARAN_LOOKOUTS"}
 """By which some of these settings are decided."""
 EVERYTHING = MachineSettings(
     channels=tuple(name.removeprefix(DELIVERER_PREFIX) for name in CHANNELS),
     kafka_nodes=3,
     auditors=2,
+    lookouts=2,
 )
 PORTS = {
     PREFIX + name.upper(): field.default

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from services.machine import memory
-from services.machine.memory import PAIR_MEBIBYTES, auditors_that_fit, memory_mebibytes
+from services.machine.memory import PAIR_MEBIBYTES, how_many_fit, memory_mebibytes
 
 
 def test_a_containers_limit_counts_where_it_is_less(tmp_path: Path) -> None:
@@ -23,4 +23,4 @@ def test_two_start_where_they_fit(
     monkeypatch: pytest.MonkeyPatch, mebibytes: int, count: int
 ) -> None:
     monkeypatch.setattr(memory, "memory_mebibytes", lambda: mebibytes)
-    assert auditors_that_fit() == count
+    assert how_many_fit() == count

@@ -72,6 +72,21 @@ def test_two_auditors_share_nothing_but_the_folder_above_their_checkpoints(
         assert heartbeat.environment["ALDEBARAN_HEARTBEAT_AUDITORS"] == expected
 
 
+def test_two_lookouts_differ_in_their_number_and_page_only(machine: Machine) -> None:
+    two, one = (
+        plan(replace(machine, settings=machine.settings.model_copy(update={"lookouts": count})))
+        for count in (2, 1)
+    )
+    check_plan(two)
+    assert {each.name for each in two} - {each.name for each in one} == {"lookout-mirror"}
+    first, mirror = (each.environment for each in two if each.name.startswith("lookout"))
+    differ = {name for name in mirror if first[name] != mirror[name]}
+    own = {"ALDEBARAN_HTTP_PORT", "ALDEBARAN_KAFKA_GROUP_INSTANCE_ID", "ALDEBARAN_LOOKOUT_ORDINAL"}
+    assert differ == own
+    ordinals = [each["ALDEBARAN_LOOKOUT_ORDINAL"] for each in (first, mirror)]
+    assert ordinals == ["0", "1"]
+
+
 @pytest.mark.parametrize(
     ("told", "expected"),
     [

@@ -15,7 +15,7 @@ from pathlib import Path
 from services.contracts.topics import ALERTS
 from services.machine.waiting import now_seconds, wait_until
 from tests.bench import facts
-from tests.bench.drain import Backlog, write_backlog, write_markers
+from tests.bench.drain import ROWS, Backlog, write_backlog, write_markers
 from tests.bench.engine import ROOT, Scene
 from tests.bench.engines.auditors import alone, running
 from tests.bench.load import client
@@ -28,7 +28,7 @@ COUNTS = (10_000, 1_000_000, 3_000_000)
 PARTITIONS = 2
 BATCH_SECONDS = 10.0
 TIMEOUT_SECONDS = 400
-ROW_AFTER = 3
+ROW_AFTER = ROWS + 1
 """Row of markers that are written after the kill; the backlog has the rows before."""
 HEAD = """# How long an auditor takes to build its state again
 
@@ -104,7 +104,7 @@ def from_empty(scene: Scene, broker: Broker, backlog: Backlog) -> tuple[float, f
         begun = now_seconds()
         with running(scene, alone(scene)) as (auditor,):
             ready = now_seconds() - begun
-            markers.wait(backlog.markers(2), TIMEOUT_SECONDS)
+            markers.wait(backlog.markers(ROWS), TIMEOUT_SECONDS)
             built = now_seconds() - begun
             memory = auditor.usage().memory_mebibytes
             committed = len(auditor.boundaries_ns())

@@ -29,12 +29,12 @@ WORKERS = 2
 _ALERTS: Final = """
 INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at)
 SELECT md5('alert' || n), 'bench', 'warning', 'one of many', %s::jsonb, 'bench', now(), now()
-FROM generate_series(1, %s::integer) AS n"""
+FROM generate_series(%s::integer, %s::integer) AS n"""
 _DELIVERIES: Final = """
 INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, record, next_attempt_at)
 SELECT md5('delivery' || n), md5('alert' || n), %s, 'desk', %s::jsonb,
   now() - interval '1 minute' + n * interval '1 microsecond'
-FROM generate_series(1, %s::integer) AS n"""
+FROM generate_series(%s::integer, %s::integer) AS n"""
 
 
 @dataclass(frozen=True)
@@ -50,44 +50,59 @@ class ClaimsRow:
     postgres_us: int = 0
 
 
+@dataclass(frozen=True)
+class Claimed:
+    """How many deliveries were claimed and settled, in what time, and how long claims took."""
+
+    count: int
+    seconds: float
+    claim: Latency
+
+
 def measure_claims(
     home: Path, waiting: int, batches: tuple[int, ...], seconds: float
 ) -> list[ClaimsRow]:
-    """Fill a ledger with `waiting` deliveries, then claim and settle for so long per batch size."""
+    """Claim and settle for so long per batch size, each from `waiting` deliveries on."""
     with fresh_postgres(home) as url:
         settings = LedgerSettings.model_validate({"postgres_url": url})
         migrate(settings)
-        fill(url, waiting)
-        rows = []
+        rows, filled, missing = [], 0, waiting
         for batch in batches:
+            fill(url, filled, missing)
             work = Work("postgres")
             with sampled(work.look):
-                per_second, claim = asyncio.run(claimed(settings, batch, seconds))
-            took_us = work.seconds() / max(1.0, per_second * seconds) * 1e6
-            rows.append(ClaimsRow(waiting, batch, per_second, claim, int(took_us)))
+                done = asyncio.run(claimed(settings, batch, seconds))
+            rows.append(_row(waiting, batch, done, work.seconds()))
+            filled, missing = filled + missing, done.count
         return rows
 
 
-def fill(url: str, waiting: int) -> None:
-    """Record alerts of the usual size with one delivery each."""
+def _row(waiting: int, batch: int, done: Claimed, postgres_seconds: float) -> ClaimsRow:
+    took_us = postgres_seconds / max(1, done.count) * 1e6
+    return ClaimsRow(waiting, batch, int(done.count / done.seconds), done.claim, int(took_us))
+
+
+def fill(url: str, there: int, more: int) -> None:
+    """Record more alerts of the usual size, beside those that are there, with one delivery each."""
     new = _new(bench_alert("claims", 1))
+    numbers = there + 1, there + more
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(_ALERTS, (new.encoded.decode(), waiting))
+        connection.execute(_ALERTS, (new.encoded.decode(), *numbers))
         record = new.deliveries[0].encoded.decode()
-        connection.execute(_DELIVERIES, (CHANNEL, record, waiting))
+        connection.execute(_DELIVERIES, (CHANNEL, record, *numbers))
 
 
-async def claimed(settings: LedgerSettings, batch: int, seconds: float) -> tuple[int, Latency]:
-    """Claim and settle with WORKERS owners for so long, or until nothing is left.
-
-    Returns how many a second, and how long claims took.
-    """
+async def claimed(settings: LedgerSettings, batch: int, seconds: float) -> Claimed:
+    """Claim and settle with WORKERS owners for so long, or until nothing is left."""
     begun = time.monotonic()
     async with async_pool(settings) as pool:
         owners = [_claims(pool, f"bench/{number}") for number in range(WORKERS)]
         results = await asyncio.gather(*(_work(each, batch, begun + seconds) for each in owners))
-    per_second = sum(count for count, _ in results) / (time.monotonic() - begun)
-    return int(per_second), summary([ns for _, times in results for ns in times])
+    return Claimed(
+        count=sum(count for count, _ in results),
+        seconds=time.monotonic() - begun,
+        claim=summary([ns for _, times in results for ns in times]),
+    )
 
 
 def _claims(pool: AsyncPool, owner: str) -> Claims:

@@ -100,8 +100,8 @@ def _prober(bootstrap: str, run: str, pace: Pace, seconds: float) -> Prober:
 def _measured(
     name: str, number: int, engine: Engine, broker: Broker, pace: Pace, rate: int
 ) -> LatencyRow:
-    seconds = pace.seconds + SETTLE_SECONDS
-    load = _start_load(broker.bootstrap, f"load{rate}", rate, seconds + 6)
+    seconds = pace.seconds + SETTLE_SECONDS + 6
+    load = _start_load(broker.bootstrap, f"load{rate}", rate, seconds)
     time.sleep(SETTLE_SECONDS)
     meters: dict[str, Callable[[], Usage]] = {
         "engine": engine.usage,
@@ -117,7 +117,7 @@ def _measured(
     average = float(Path("/proc/loadavg").read_text().split()[0])
     said = json.loads(load.communicate(timeout=300)[0])
     cores = {each: _cores(before[each], after[each], elapsed) for each in meters}
-    cores["load"] = round(said.pop("cpu_seconds") / seconds, 2)
+    cores["load"] = round(said.pop("cpu_seconds") / said.pop("seconds"), 2)
     inside = inside_run(found, engine.boundaries_ns())
     return LatencyRow(
         engine=name,

@@ -71,7 +71,8 @@ class MadeUpProber:
 
 
 def load(*_: object) -> "subprocess.Popen[str]":
-    said = json.dumps({"sent": 10, "unsent": 0, "worst_lag_seconds": 0.1, "cpu_seconds": 0.5})
+    counts = {"sent": 10, "unsent": 0, "worst_lag_seconds": 0.1}
+    said = json.dumps({**counts, "seconds": 5.0, "cpu_seconds": 0.5})
     command = [sys.executable, "-c", f"print({said!r})"]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -97,7 +98,7 @@ def test_visit_makes_a_row_per_rate(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         "dead": 1,
         "alone at a boundary": 1,
     }
-    assert row.cores["load"] == 0.5
+    assert row.cores["load"] == 0.1
     assert row.load == {"sent": 10, "unsent": 0, "worst_lag_seconds": 0.1}
 
 

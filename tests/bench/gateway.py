@@ -50,17 +50,20 @@ def measure_gateway(broker: Broker, sizes: Sequence[int], seconds: float) -> lis
     running = child.start_and_wait(program, log_file, {**os.environ, **told})
     try:
         process = psutil.Process(running.process.pid)
-        _send(port, sizes[0], WARM_UP_SECONDS)
-        return [_row((process, broker.process), port, size, seconds) for size in sizes]
+        send(port, sizes[0], bodies(sizes[0]), WARM_UP_SECONDS)
+        used = process, broker.process
+        return [measure_requests(used, port, size, seconds) for size in sizes]
     finally:
         running.stop()
 
 
-def _row(
+def measure_requests(
     processes: tuple[psutil.Process, psutil.Process], port: int, size: int, seconds: float
 ) -> GatewayRow:
+    """Measure gateway and broker with requests of one size, which are made before."""
+    made = bodies(size)
     before, started = _cpu(processes), time.monotonic()
-    accepted, refused = _send(port, size, seconds)
+    accepted, refused = send(port, size, made, seconds)
     elapsed = time.monotonic() - started
     cpu, of_broker = (now - then for now, then in zip(_cpu(processes), before, strict=True))
     return GatewayRow(
@@ -77,22 +80,29 @@ def _cpu(processes: Iterable[psutil.Process]) -> list[float]:
     return [usage_of([each]).cpu_seconds for each in processes]
 
 
-def _send(port: int, size: int, seconds: float) -> tuple[int, int]:
+def bodies(size: int) -> list[list[bytes]]:
+    """Make the requests of each sender, which takes some tenths of a second in all."""
+    made = []
+    for sender in range(SENDERS):
+        events = (event for _, event in background(f"gateway-{sender}-{size}"))
+        made.append([b"\n".join(islice(events, size)) for _ in range(BODIES)])
+    return made
+
+
+def send(port: int, size: int, made: Sequence[Sequence[bytes]], seconds: float) -> tuple[int, int]:
     """Send until the time is over; return how many events were accepted, and were not."""
     with ThreadPoolExecutor(SENDERS) as pool:
-        jobs = [pool.submit(_sender, port, each, size, seconds) for each in range(SENDERS)]
+        jobs = [pool.submit(_sender, port, size, each, seconds) for each in made]
         counted = [job.result() for job in jobs]
     return sum(ok for ok, _ in counted), sum(bad for _, bad in counted)
 
 
-def _sender(port: int, number: int, size: int, seconds: float) -> tuple[int, int]:
-    events = (event for _, event in background(f"gateway-{number}-{size}"))
-    bodies = [b"\n".join(islice(events, size)) for _ in range(BODIES)]
+def _sender(port: int, size: int, made: Sequence[bytes], seconds: float) -> tuple[int, int]:
     connection, sent, refused = http.client.HTTPConnection("127.0.0.1", port), 0, 0
     headers = {"content-type": "application/x-ndjson"}
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        connection.request("POST", PATH, bodies[sent % BODIES], headers)
+        connection.request("POST", PATH, made[sent % BODIES], headers)
         answer = connection.getresponse()
         answer.read()
         sent += 1

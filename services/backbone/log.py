@@ -6,6 +6,7 @@ say by `logging` takes the longer way, and looks the same.
 
 import logging
 import sys
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -34,6 +35,13 @@ class _Writer(structlog.WriteLogger):
     def __init__(self, name: str) -> None:
         super().__init__(sys.stderr)
         self.name = name
+
+    def msg(self, message: str) -> None:
+        """Write one line; a full disk takes the line, never the work that it tells of."""
+        with suppress(OSError):
+            super().msg(message)
+
+    log = debug = info = warning = error = critical = msg
 
 
 def set_up_logging(program: str, settings: Settings) -> None:

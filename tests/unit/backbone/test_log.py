@@ -1,8 +1,9 @@
-"""Lines on standard error: ours and those of libraries look the same, and none is lost."""
+"""Lines on standard error: ours and those of libraries look the same, and none ends a program."""
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,3 +58,14 @@ def test_lines_are_text(part: str) -> None:
     assert part in text
     assert "left_out" not in text
     assert "secret" not in text
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_ends_no_program() -> None:
+    """It is unbuffered, as everywhere; else Python itself ends with 120 for what stayed behind."""
+    command = [sys.executable, "-u", "-c", f"{SAYING}\nprint('went on')", "json"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=full, text=True, timeout=60, check=False
+        )
+    assert (done.returncode, done.stdout) == (0, "went on\n")

@@ -22,6 +22,7 @@ from services.machine.restarts import RestartPolicy
 from services.machine.settings import MachineSettings
 from services.machine.setup import archive_classes, install_jars, jars_folder, required_java
 from services.machine.supervisor import Supervisor, Surroundings
+from services.machine.voice import say
 from services.machine.waiting import now_seconds
 from services.machine.welcome import welcome
 
@@ -137,12 +138,6 @@ def clean_state() -> int:
     else:
         say(f"{folder} removed")
     return 0
-
-
-def say(text: str) -> None:
-    """Show text to the user at once."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
 
 
 def main(arguments: list[str]) -> int:

@@ -1,6 +1,5 @@
 """`python -m services.machine.terminal`: shows alerts once each and what becomes of deliveries."""
 
-import signal
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from services.contracts.states import State
 from services.contracts.topics import ALERTS, DELIVERY_EVENTS
 from services.machine.interrupts import Interrupts
 from services.machine.lines import alert_line, delivery_line
+from services.machine.voice import say
 
 GROUP = "terminal"
 REMEMBERED_ALERTS = 10_000
@@ -59,9 +59,8 @@ def show(consumer: Consumer, interrupts: Interrupts) -> None:
             batch = consumer.batch(BATCH_LIMIT, POLL_SECONDS)
         except Transient:
             continue
-        for line in shown.lines(_values(batch)):
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+        if lines := list(shown.lines(_values(batch))):
+            say("\n".join(lines))
         consumer.commit(batch)
 
 
@@ -85,5 +84,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

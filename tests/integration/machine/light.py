@@ -12,6 +12,7 @@ from services.machine.interrupts import Interrupts
 from services.machine.programs import Program
 from services.machine.restarts import RestartPolicy
 from services.machine.supervisor import Supervisor, Surroundings
+from services.machine.voice import say
 from services.machine.waiting import now_seconds
 
 
@@ -21,11 +22,6 @@ def light_programs(mark: str) -> tuple[Program, ...]:
         Program("task", ("sh", "-c", "exit 0"), after=("family",), once=True),
         Program("sleeper", ("sleep", mark), after=("task",)),
     )
-
-
-def say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
 
 
 def main(home: Path, mark: str) -> int:

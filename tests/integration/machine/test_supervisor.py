@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -41,9 +42,12 @@ def marked(mark: str, program: str = "") -> list[int]:
 
 
 @contextmanager
-def running(home: Path, mark: str) -> Iterator[subprocess.Popen[str]]:
+def running(
+    home: Path, mark: str, output: IO[bytes] | int = subprocess.PIPE
+) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "tests.integration.machine.light", str(home), mark]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    errors = None if output == subprocess.PIPE else subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=errors, text=True) as process:
         try:
             yield process
         finally:
@@ -88,6 +92,32 @@ def test_a_killed_program_is_started_again(tmp_path: Path, mark: str) -> None:
         )
         process.terminate()
         assert process.wait(DEADLINE_SECONDS) == 0
+    assert marked(mark) == []
+
+
+@pytest.fixture(params=["full", "broken"])
+def unread(request: pytest.FixtureRequest) -> Iterator[IO[bytes]]:
+    """What stands behind `make run > log` on a full disk, and `make run | tee` whose tee ended."""
+    if request.param == "full" and not Path("/dev/full").exists():
+        pytest.skip("the system has no /dev/full")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open("/dev/full" if request.param == "full" else writer, "wb") as output:
+        yield output
+
+
+def test_that_nobody_can_read_it_ends_nothing(tmp_path: Path, mark: str, unread: IO[bytes]) -> None:
+    def families() -> set[int]:
+        return set(marked(mark, "sh -c"))
+
+    with running(tmp_path / "home", mark, output=unread) as process:
+        wait_until(lambda: bool(families()), DEADLINE_SECONDS, "not started")
+        before = families()
+        os.kill(min(before), signal.SIGKILL)
+        wait_until(lambda: bool(families() - before), DEADLINE_SECONDS, "not restarted")
+        process.terminate()
+        _, complaint = process.communicate(timeout=DEADLINE_SECONDS)
+    assert (process.returncode, complaint) == (0, "")
     assert marked(mark) == []
 
 

@@ -4,8 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 
 ALDEBARAN_TOOLS ?= .tools
-ALDEBARAN_HOME ?= .aldebaran
-export ALDEBARAN_TOOLS ALDEBARAN_HOME
+export ALDEBARAN_TOOLS
 # They lead PySpark to another Spark, and to its settings.
 unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS
 # The first Python on PATH that is new enough; name another by BASE_PYTHON.

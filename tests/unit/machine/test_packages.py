@@ -1,5 +1,6 @@
 """The environment is made once, by one process at a time, and anew after it was cut short."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -84,6 +85,25 @@ def makes_anew(tools: Path) -> bool:
     command = ["make", "-n", "format", f"ALDEBARAN_TOOLS={tools}"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return "services/machine/packages.py" in said.stdout
+
+
+def test_make_leaves_a_home_of_the_settings_file(tmp_path: Path) -> None:
+    """What make exports is in the environment, which wins over the file."""
+    (tmp_path / "settings.yaml").write_text(f"home: {tmp_path}/elsewhere\n")
+    reads = "from services.machine.settings import MachineSettings; print(MachineSettings().home)"
+    rule = f"include Makefile\ntold:\n\t@{sys.executable} -c '{reads}'\n"
+    told = {name: value for name, value in os.environ.items() if name != "ALDEBARAN_HOME"}
+    command = ["make", "-s", "-f", "-", "told"]
+    said = subprocess.run(
+        command,
+        input=rule,
+        cwd=ROOT,
+        env={**told, "ALDEBARAN_SETTINGS_FILE": str(tmp_path / "settings.yaml")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout == f"{tmp_path}/elsewhere\n"
 
 
 def test_what_was_cut_short_is_made_anew(tmp_path: Path) -> None:

@@ -20,7 +20,13 @@ from pathlib import Path
 PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 PYTHON_MINIMUM = (3, 11)
 JAVA_VERSIONS = (17, 21)
-JAVA_FOLDERS = (Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines"))
+JAVA_FOLDERS = (
+    Path("/usr/lib/jvm"),
+    Path("/Library/Java/JavaVirtualMachines"),
+    # Homebrew's openjdk@21 is not on the PATH, only here: on Apple's processors and on Intel's.
+    Path("/opt/homebrew/opt"),
+    Path("/usr/local/opt"),
+)
 JAVA_ANSWER_SECONDS = 20
 
 INSTALL_COMMANDS = {

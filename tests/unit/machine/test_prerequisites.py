@@ -8,6 +8,7 @@ import pytest
 
 from services.machine import prerequisites
 from services.machine.prerequisites import (
+    JAVA_FOLDERS,
     Java,
     Missing,
     advice,
@@ -73,6 +74,16 @@ def test_a_java_of_another_version_on_the_path_is_passed_over(tmp_path: Path) ->
     majors = {on_path: 25, fitting: 17}
     environment = {"PATH": str(on_path.parent)}
     assert find_java(environment, (tmp_path / "jvm",), of_version(majors)) == fitting
+
+
+def test_what_homebrew_installs_is_found_though_it_is_not_on_the_path(tmp_path: Path) -> None:
+    assert {Path("/opt/homebrew/opt"), Path("/usr/local/opt")} <= set(JAVA_FOLDERS)
+    home = tmp_path / "Cellar" / "openjdk@21" / "21.0.9" / "libexec" / "openjdk.jdk/Contents/Home"
+    java = make_java(home)
+    linked = tmp_path / "opt" / "openjdk@21" / "bin" / "java"
+    linked.parent.mkdir(parents=True)
+    linked.symlink_to(java)
+    assert find_java({}, (tmp_path / "opt",), lambda _: Java(21, home)) == java
 
 
 def test_java_home_comes_first(tmp_path: Path) -> None:

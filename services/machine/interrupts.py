@@ -14,10 +14,12 @@ class Interrupts:
     def __init__(self) -> None:
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
+        self._heard: tuple[signal.Signals, ...] = ()
 
     def __enter__(self) -> "Interrupts":
         signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        for number in STOP_SIGNALS:
+        self._heard = tuple(number for number in STOP_SIGNALS if not _is_barred(number))
+        for number in self._heard:
             signal.signal(number, _ignore)
         return self
 
@@ -27,7 +29,7 @@ class Interrupts:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for number in STOP_SIGNALS:
+        for number in self._heard:
             signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
         self._reader.close()
@@ -40,6 +42,11 @@ class Interrupts:
             return False
         numbers = self._reader.recv(64)
         return any(number in STOP_SIGNALS for number in numbers)
+
+
+def _is_barred(number: signal.Signals) -> bool:
+    """`nohup` bars a hang-up. A script bars Ctrl-C from what it starts with `&`: that is heard."""
+    return number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:

@@ -43,9 +43,10 @@ def marked(mark: str, program: str = "") -> list[int]:
 
 @contextmanager
 def running(
-    home: Path, mark: str, output: IO[bytes] | int = subprocess.PIPE
+    home: Path, mark: str, output: IO[bytes] | int = subprocess.PIPE, under: tuple[str, ...] = ()
 ) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "tests.integration.machine.light", str(home), mark]
+    module = "tests.integration.machine.light"
+    command = [*under, sys.executable, "-m", module, str(home), mark]
     errors = None if output == subprocess.PIPE else subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=errors, text=True) as process:
         try:
@@ -90,6 +91,17 @@ def test_a_killed_program_is_started_again(tmp_path: Path, mark: str) -> None:
             DEADLINE_SECONDS,
             "not restarted",
         )
+        process.terminate()
+        assert process.wait(DEADLINE_SECONDS) == 0
+    assert marked(mark) == []
+
+
+def test_below_nohup_a_hang_up_ends_nothing(tmp_path: Path, mark: str) -> None:
+    with running(tmp_path / "home", mark, under=("nohup",)) as process:
+        read_until(process, "ready")
+        process.send_signal(signal.SIGHUP)
+        os.kill(marked(mark, "sh -c")[0], signal.SIGKILL)
+        read_until(process, "family ended with signal 9; it starts again in")
         process.terminate()
         assert process.wait(DEADLINE_SECONDS) == 0
     assert marked(mark) == []

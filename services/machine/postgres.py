@@ -86,8 +86,8 @@ def prepare(server: PostgresServer, binaries: Path) -> None:
     unfinished = server.folder.resolve() / "data.new"
     shutil.rmtree(unfinished, ignore_errors=True)
     _run([str(binaries / "initdb"), *_initdb_options(server, unfinished)])
-    single = [str(binaries / "postgres"), "--single", "-D", str(unfinished), "postgres"]
-    _run(single, given=f"CREATE DATABASE {server.database};\n")
+    alone = ("--single", "-D", str(unfinished), "-c", "exit_on_error=true", "postgres")
+    _run([str(binaries / "postgres"), *alone], given=f"CREATE DATABASE {server.database};\n")
     os.replace(unfinished, server.data)
 
 

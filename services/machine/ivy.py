@@ -26,24 +26,26 @@ OUTPUT_LINES_SHOWN = 15
 class IvyFetch:
     """A `jars.Fetch`: brings jars by their coordinates, without anything they depend on.
 
-    `java` is the Java program, `ivy_jar` Ivy itself, `mirror` the root of a Maven repository or
-    None for the public one.
+    `java` is the Java program, `ivy_jar` Ivy itself. The mirror and the proxies are looked for when
+    there is something to fetch: until then nothing that is wrong with them matters.
     """
 
     java: Path
     ivy_jar: Path
-    mirror: str | None
-    java_flags: tuple[str, ...]
+    environment: Mapping[str, str]
+    maven_settings: Path
 
     def __call__(self, jars: Sequence[Jar], folder: Path) -> None:
         """Put each jar into `folder` under its file name, trying a bounded number of times."""
+        mirror = maven_mirror(self.environment, self.maven_settings)
+        java = [str(self.java), *proxy_flags(self.environment)]
         work = folder.resolve() / "ivy"
         work.mkdir()
-        (work / "settings.xml").write_text(settings_xml(work / "cache", self.mirror), "utf-8")
+        (work / "settings.xml").write_text(settings_xml(work / "cache", mirror), "utf-8")
         (work / "ivy.xml").write_text(ivy_xml(jars), "utf-8")
         output = ""
         for _ in range(FETCH_TRIES):
-            finished = self._run(work, folder.resolve())
+            finished = self._run(java, work, folder.resolve())
             if finished.returncode == 0:
                 return
             output = finished.stdout
@@ -53,10 +55,11 @@ class IvyFetch:
             f" and ALDEBARAN_MAVEN_MIRROR. Ivy said:\n{shown}"
         )
 
-    def _run(self, work: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    def _run(
+        self, java: Sequence[str], work: Path, folder: Path
+    ) -> subprocess.CompletedProcess[str]:
         command = [
-            str(self.java),
-            *self.java_flags,
+            *java,
             f"-Divy.default.ivy.user.dir={work}",
             *("-jar", str(self.ivy_jar), "-warn"),
             *("-settings", str(work / "settings.xml"), "-ivy", str(work / "ivy.xml")),
@@ -150,14 +153,29 @@ def maven_mirror(environment: Mapping[str, str], maven_settings: Path) -> str | 
     named = environment.get("ALDEBARAN_MAVEN_MIRROR")
     if named:
         return named
-    if not maven_settings.is_file():
-        return None
-    tree = ElementTree.parse(maven_settings)  # noqa: S314 - the user's own settings are trusted
-    for mirror in tree.iterfind(".//{*}mirror"):
-        of = (mirror.findtext("{*}mirrorOf") or "").strip()
-        if of in {"*", "central", "external:*"}:
+    for mirror in _mirrors(maven_settings):
+        if _is_of_central(mirror.findtext("{*}mirrorOf") or ""):
             return (mirror.findtext("{*}url") or "").strip() or None
     return None
+
+
+def _mirrors(maven_settings: Path) -> list[ElementTree.Element]:
+    try:
+        if not maven_settings.is_file():
+            return []
+        tree = ElementTree.parse(maven_settings)  # noqa: S314 - the user's own settings are trusted
+    except (ElementTree.ParseError, OSError) as error:
+        raise MachineProblem(
+            f"{maven_settings} may name a mirror for jars, and cannot be read ({error}):"
+            " mend it, or name a repository by ALDEBARAN_MAVEN_MIRROR"
+        ) from None
+    return tree.findall(".//{*}mirror")
+
+
+def _is_of_central(mirror_of: str) -> bool:
+    """Read a list as Maven does: `!central` in it leaves the public repository out."""
+    listed = {each.strip() for each in mirror_of.split(",")}
+    return "!central" not in listed and not listed.isdisjoint({"*", "central", "external:*"})
 
 
 def find_ivy_jar(find: Callable[[str], object] = importlib.util.find_spec) -> Path:

@@ -67,8 +67,8 @@ def install_locked(
     fetch = ivy.IvyFetch(
         java=required_java(environment),
         ivy_jar=ivy.find_ivy_jar(),
-        mirror=ivy.maven_mirror(environment, Path.home() / ".m2" / "settings.xml"),
-        java_flags=ivy.proxy_flags(environment),
+        environment=environment,
+        maven_settings=Path.home() / ".m2" / "settings.xml",
     )
     locked = jars.parse_lock(lock_file.read_text("utf-8"))
     return sum(

@@ -69,8 +69,9 @@ def mirror() -> Iterator[Mirror]:
         thread.join()
 
 
-def fetch_from(mirror: Mirror) -> IvyFetch:
-    return IvyFetch(required_java(os.environ), find_ivy_jar(), mirror.url, ())
+def fetch_from(mirror: Mirror, *, proxy: str = "") -> IvyFetch:
+    told = {"ALDEBARAN_MAVEN_MIRROR": mirror.url, "HTTPS_PROXY": proxy}
+    return IvyFetch(required_java(os.environ), find_ivy_jar(), told, Path("/no/settings.xml"))
 
 
 def jar(content: bytes) -> Jar:
@@ -81,6 +82,16 @@ def test_a_jar_comes_from_the_mirror(tmp_path: Path, mirror: Mirror) -> None:
     assert install(tmp_path / "set", [jar(CONTENT)], fetch_from(mirror)) == 1
     assert (tmp_path / "set" / "thing-1.0.jar").read_bytes() == CONTENT
     assert [path.name for path in tmp_path.iterdir()] == ["set"]
+
+
+def test_a_proxy_that_will_not_do_is_told_only_when_something_is_missing(
+    tmp_path: Path, mirror: Mirror
+) -> None:
+    install(tmp_path / "set", [jar(CONTENT)], fetch_from(mirror))
+    unfit = fetch_from(mirror, proxy="socks5://proxy.example")
+    assert install(tmp_path / "set", [jar(CONTENT)], unfit) == 0
+    with pytest.raises(MachineProblem, match="HTTPS_PROXY names none"):
+        install(tmp_path / "set", [jar(b"another")], unfit)
 
 
 def test_a_failing_mirror_is_asked_again(tmp_path: Path, mirror: Mirror) -> None:

@@ -93,6 +93,42 @@ def test_a_mirror_is_named_by_variable_or_by_mavens_settings(tmp_path: Path) -> 
     assert maven_mirror(named, path) == "http://own.example"
 
 
+@pytest.mark.parametrize(
+    ("mirror_of", "is_used"),
+    [
+        ("*", True),
+        ("external:*", True),
+        ("*,!internal", True),
+        ("spring, central", True),
+        ("*, !central", False),
+        ("external:http:*", False),
+        ("", False),
+    ],
+)
+def test_what_a_mirror_is_of_is_read_as_maven_does(
+    tmp_path: Path, mirror_of: str, is_used: bool
+) -> None:
+    path = tmp_path / "settings.xml"
+    path.write_text(MAVEN_SETTINGS.replace("central", mirror_of), "utf-8")
+    assert maven_mirror({}, path) == ("http://mirror.example/maven" if is_used else None)
+
+
+def test_mavens_settings_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "settings.xml"
+    path.write_text("<settings><mirrors></settings>", "utf-8")
+    with pytest.raises(MachineProblem, match=r"settings\.xml may name .*mismatched tag"):
+        maven_mirror({}, path)
+    assert maven_mirror({"ALDEBARAN_MAVEN_MIRROR": "http://own.example"}, path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="the system has no such file")
+def test_a_file_that_the_system_does_not_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "settings.xml"
+    path.symlink_to("/proc/self/mem")
+    with pytest.raises(MachineProblem, match=r"settings\.xml may name .*Input/output error"):
+        maven_mirror({}, path)
+
+
 def test_ivy_comes_with_pyspark() -> None:
     assert find_ivy_jar().is_file()
 

@@ -20,13 +20,14 @@ _STAYS: Final = frozenset({errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS})
 def occupied(home: Path) -> Iterator[None]:
     """Hold the folder for one run; the system lets go of it even when this process is killed.
 
+    One that is made here is its user's alone: trades, mails and the archive are in it.
     Raises MachineProblem where another run holds it, or the folder holds somebody else's files.
     """
     if home.is_dir() and any(home.iterdir()) and not (home / MARK).is_file():
         raise MachineProblem(
             f"{home} has files that are not Aldebaran's: name another folder by ALDEBARAN_HOME"
         )
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (home / MARK).open("a+", encoding="ascii") as lock:
         _lock(lock.fileno(), home)
         lock.truncate(0)

@@ -1,3 +1,4 @@
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,15 @@ def test_a_folder_is_used_by_one_run_at_a_time(tmp_path: Path) -> None:
             remove(home)
     with occupied(home):
         pass
+
+
+def test_a_folder_that_is_made_is_its_users_alone(tmp_path: Path) -> None:
+    made, shared = tmp_path / "made", tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o755)
+    with occupied(made), occupied(shared):
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700
+        assert stat.S_IMODE(shared.stat().st_mode) == 0o755
 
 
 def test_a_folder_with_other_peoples_files_is_left_alone(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ _HELP: Final = """Aldebaran on one machine: what `make` calls. Settings: ALDEBAR
 ALDEBARAN_CHANNELS, ALDEBARAN_PORT_...; all of them in docs/settings.md."""
 HOME: Final = "ALDEBARAN_HOME"
 TOOLS: Final = "ALDEBARAN_TOOLS"
+EXIT_INTERRUPTED: Final = 130
 
 
 def run() -> int:
@@ -155,6 +156,9 @@ def main(arguments: list[str]) -> int:
     except MachineProblem as problem:
         sys.stderr.write(f"aldebaran: {problem}\n")
         return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("aldebaran: interrupted\n")
+        return EXIT_INTERRUPTED
 
 
 if __name__ == "__main__":

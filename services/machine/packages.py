@@ -22,6 +22,7 @@ STAMP = ".requirements-dev.lock"
 """A copy of the list that is installed; written last."""
 UNFINISHED = ".unfinished"
 """There while an installation is under way; found without one, it was cut short."""
+EXIT_INTERRUPTED = 130
 BUILT = "pyspark"
 """Comes as source: pip builds it for as long as all others take, so a pip of its own does that."""
 
@@ -111,6 +112,13 @@ def main(arguments: list[str]) -> int:
     except subprocess.CalledProcessError as failed:
         sys.stderr.write("setup: the packages could not be installed; what failed is above\n")
         return failed.returncode
+    except OSError as error:
+        told = f"{error.filename or venv} cannot be used ({error.strerror})"
+        sys.stderr.write(f"setup: {told}; another folder is named by ALDEBARAN_TOOLS\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("setup: interrupted; what is half made is made anew the next time\n")
+        return EXIT_INTERRUPTED
     return 0
 
 

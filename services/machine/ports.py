@@ -1,6 +1,5 @@
 """Ports of this machine: free ones for tests, and who holds a taken one."""
 
-import shutil
 import socket
 import subprocess
 from collections.abc import Mapping
@@ -36,20 +35,23 @@ _RESERVED: Final = Reservation(is_free)
 
 def holder(port: int) -> str | None:
     """Describe the process that listens on a port, where the system's tools tell it."""
-    commands = (
-        ["ss", "-Hltnp", f"sport = :{port}"],
-        ["lsof", "-nP", f"-iTCP:{port}", "-sTCP:LISTEN", "-Fcp"],
-    )
-    for command in commands:
-        if shutil.which(command[0]) is None:
-            continue
-        answer = subprocess.run(
+    if said := _answer(["ss", "-Hltnp", f"sport = :{port}"]):
+        return said.splitlines()[0].split("users:")[-1].strip()
+    if said := _answer(["lsof", "-nP", f"-iTCP:{port}", "-sTCP:LISTEN", "-Fcp"]):
+        first = {line[0]: line[1:] for line in reversed(said.splitlines())}
+        return f"{first.get('c', '')} (process {first.get('p', '')})".strip()
+    return None
+
+
+def _answer(command: list[str]) -> str:
+    """Return what a tool says; nothing where there is none, or it comes to no end."""
+    try:
+        asked = subprocess.run(
             command, capture_output=True, text=True, timeout=ASK_TIMEOUT_SECONDS, check=False
         )
-        described = answer.stdout.strip()
-        if described:
-            return described.splitlines()[0].split("users:")[-1].strip()
-    return None
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return asked.stdout.strip()
 
 
 def check_ports(ports: Mapping[str, int]) -> None:

@@ -22,6 +22,7 @@ _COMPILED_ONCE: Final = "-XX:TieredStopAtLevel=1"
 """What is compiled is not archived, so little of it is."""
 _SAID_LENGTH: Final = 2000
 TIMEOUT_SECONDS: Final = 600.0
+EXIT_INTERRUPTED: Final = 130
 
 
 def options(environment: Mapping[str, str], spark: Path = SPARK) -> tuple[str, ...]:
@@ -89,6 +90,8 @@ def main(command: Sequence[str]) -> int:
     except NotMade as error:
         sys.stderr.write(f"there is no archive, so Spark starts some seconds later: {error}\n")
         return 1
+    except KeyboardInterrupt:  # `make` was interrupted, and says so itself
+        return EXIT_INTERRUPTED
     return 0
 
 

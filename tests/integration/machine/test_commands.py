@@ -1,6 +1,7 @@
 """`python -m services.machine`: clear refusals before anything is started."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -129,3 +130,20 @@ def test_a_terminal_that_lacks_a_letter_ends_nothing(
     poor = {**environment, "ALDEBARAN_HOME": str(home), "PYTHONIOENCODING": "ascii"}
     cleaned = machine("clean-state", poor)
     assert cleaned.stdout == f"{tmp_path}/jos? removed\n"
+
+
+@pytest.mark.parametrize("command", ["run", "jars", "classes"])
+def test_an_interruption_is_told_in_a_line(
+    command: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    settings = tmp_path / "settings.yaml"
+    os.mkfifo(settings)
+    told = {**environment, "ALDEBARAN_SETTINGS_FILE": str(settings)}
+    asked = [sys.executable, "-m", "services.machine", command]
+    with (
+        subprocess.Popen(asked, cwd=ROOT, env=told, stderr=subprocess.PIPE, text=True) as process,
+        settings.open("w"),  # it reads from now on
+    ):
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "aldebaran: interrupted\n")

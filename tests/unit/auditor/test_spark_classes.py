@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,16 @@ def test_what_was_said_of_a_failure_is_told_and_nothing_is_left(spark: Path, jav
     with pytest.raises(NotMade, match="exit code 3: no luck"):
         make(("sh", "-c", "echo no luck; exit 3"), environment, spark)
     assert [each.name for each in spark.iterdir()] == ["jars"]
+
+
+def test_an_interruption_is_no_fault_of_ours(java: Path) -> None:
+    environment = os.environ | {"JAVA_HOME": str(java), "PYTHONPATH": os.pathsep.join(sys.path)}
+    asked = (sys.executable, "-m", "engine.spark_classes")
+    interrupts = ("sh", "-c", "kill -INT $PPID; exec sleep 86400")
+    command = (*asked, *interrupts)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
 
 
 def test_what_a_command_has_loaded_is_kept(spark: Path, java: Path) -> None:

@@ -1,6 +1,7 @@
 """The environment is made once, by one process at a time, and anew after it was cut short."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from services.machine import packages
 from services.machine.packages import STAMP, ensure, split, works
 
 ROOT = Path(__file__).parents[3]
@@ -116,6 +118,31 @@ def test_what_was_cut_short_is_made_anew(tmp_path: Path) -> None:
     to.fails = False
     assert ensure(venv, wanted, to.create, to.install)
     assert to.created == 2
+
+
+def set_up(venv: Path, wanted: Path) -> "subprocess.Popen[str]":
+    command = [sys.executable, packages.__file__, str(venv), str(wanted)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_folder_that_refuses_files_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "tools").touch()
+    with set_up(tmp_path / "tools" / "venv", ROOT / "requirements-dev.lock") as process:
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    (line,) = said.splitlines()
+    assert line.startswith(f"setup: {tmp_path}/tools cannot be used (")
+    assert line.endswith("another folder is named by ALDEBARAN_TOOLS")
+
+
+def test_an_interruption_is_told_in_a_line(tmp_path: Path) -> None:
+    wanted = tmp_path / "list"
+    os.mkfifo(wanted)
+    with set_up(tmp_path / "venv", wanted) as process, wanted.open("w"):  # it reads from now on
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == "setup: interrupted; what is half made is made anew the next time\n"
 
 
 def test_several_at_once_wait_for_each_other_and_only_one_installs(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 import socket
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from services.machine import routes
 from services.machine.plan import Machine, plan
-from services.machine.ports import check_ports, free_ports, is_free
+from services.machine.ports import check_ports, free_ports, holder, is_free
 from services.machine.problems import MachineProblem
 from services.machine.readiness import HttpReadiness
 from services.machine.settings import MachineSettings
@@ -27,6 +28,32 @@ def test_a_taken_port_is_named_with_its_setting(monkeypatch: pytest.MonkeyPatch)
     assert f"port {port} is taken" in str(raised.value)
     assert "ALDEBARAN_PORT_GATEWAY" in str(raised.value)
     check_ports({"ALDEBARAN_PORT_GATEWAY": port})
+
+
+def tools(folder: Path, **scripts: str) -> str:
+    """Make a folder of programs; return it as a PATH."""
+    for name, script in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+        (folder / name).chmod(0o755)
+    return str(folder)
+
+
+def test_who_holds_a_port_is_told_by_name_and_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`lsof` is what macOS has: a line for each of them, and for each further process."""
+    said = "printf 'p4711\\ncpython3.12\\nf5\\np4712\\ncjava\\nf9\\n'"
+    monkeypatch.setenv("PATH", tools(tmp_path, lsof=said))
+    assert holder(1) == "python3.12 (process 4711)"
+
+
+def test_a_tool_that_does_not_answer_holds_nothing_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.machine.ports.ASK_TIMEOUT_SECONDS", 0.1)
+    hangs = "exec /bin/sleep 86400"
+    monkeypatch.setenv("PATH", tools(tmp_path, ss=hangs, lsof=hangs))
+    assert holder(1) is None
 
 
 def test_one_port_for_two_is_refused() -> None:

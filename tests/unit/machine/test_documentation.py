@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from services.backbone.settings import PREFIX
+from services.backbone.settings import CHANNELS_MAX, PREFIX
+from services.machine.api_key import ApiKey
 from services.machine.plan import Machine, plan, set_anyway
 from services.machine.postgres import PostgresServer
 from services.machine.settings import DELIVERER_PREFIX, PORT_PREFIX, MachineSettings
@@ -60,3 +61,12 @@ def test_the_lines_that_make_a_terminal_ready_are_those_of_the_welcome(name: str
     text = (ROOT / name).read_text("utf-8")
     assert f"\n. {tools}/venv/bin/activate\n" in text
     assert f"\nexport ALDEBARAN_POSTGRES_URL={server.url_in_shell()}\n" in text
+
+
+def test_the_simulators_page_brings_the_key_and_a_port_that_make_run_leaves() -> None:
+    text = (ROOT / "docs" / "simulator.md").read_text("utf-8")
+    key = ApiKey(MachineSettings.model_fields["home"].default).key_file
+    assert f"\nexport ALDEBARAN_SIMULATOR_API_KEY=$(cat {key})\n" in text
+    (port,) = re.findall(r"^export ALDEBARAN_HTTP_PORT=(\d+)$", text, re.MULTILINE)
+    assert int(port) not in EVERYTHING.ports().values()
+    assert int(port) >= EVERYTHING.port_deliverers + CHANNELS_MAX

@@ -81,9 +81,13 @@ class StreamDeclaration(BaseModel):
 
     def event_model(self) -> type[BaseModel]:
         """Return the pydantic model that validates one event; undeclared fields are kept."""
+        # Under names of our own: pydantic refuses some that its models have, as model_dump.
         columns: dict[str, Any] = {
-            name: (field.python_type(), ... if field.required else None)
-            for name, field in self.fields.items()
+            f"field_{number}": (
+                field.python_type(),
+                Field(... if field.required else None, alias=name),
+            )
+            for number, (name, field) in enumerate(self.fields.items())
         }
         config = ConfigDict(frozen=True, extra="allow")
         return create_model(f"{self.stream}_event", __config__=config, **columns)

@@ -12,6 +12,7 @@ from auditor.books import check_book
 from auditor.change import Face
 from auditor.checkpoint import fingerprint
 from auditor.rules import Row, read_rules
+from engine.queries import UNFORESEEN
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration, by_name, digest_of
 from services.contracts.streams import StreamDeclaration, load_streams
@@ -80,6 +81,8 @@ def read_declarations(streams_folder: Path, watches_folder: Path) -> Declaration
             read[path.name] = read_watch(path, streams)
         except (BadDeclaration, Refused) as error:
             problems[path.name] = str(error)
+        except UNFORESEEN as error:
+            problems[path.name] = f"{path.name}: it cannot be read: {error!r}"
     if not read and not problems:
         raise Refused(f"no watch is declared: {watches_folder} has no *.yaml file")
     watches, twice = by_name(read, "watch", lambda declared: declared.name)

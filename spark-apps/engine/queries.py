@@ -13,6 +13,9 @@ from services.backbone.errors import Refused
 _FORBIDDEN: Final = frozenset({"reflect", "try_reflect", "java_method", "identifier"})
 """Functions that call any Java, or whose names are made while the SQL is read."""
 
+UNFORESEEN: Final = (ValueError, LookupError, TypeError, AttributeError)
+"""What Python raises in one who reads a declaration and meets what he did not think of."""
+
 
 def check_select(what: str, sql: str, streams: Collection[str]) -> None:
     """Refuse SQL that is not one SELECT over these streams; Spark would run commands.
@@ -20,12 +23,7 @@ def check_select(what: str, sql: str, streams: Collection[str]) -> None:
     Raises:
         Refused: with what was found instead; the message begins with `what`.
     """
-    try:
-        statements = [item for item in sqlglot.parse(sql, dialect="spark") if item]
-    except sqlglot.errors.SqlglotError as error:
-        raise Refused(f"{what}: the SQL cannot be read: {plain(error)}") from None
-    except RecursionError:
-        raise Refused(f"{what}: the SQL is nested too deep") from None
+    statements = _parsed(what, sql)
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         kinds = ", ".join(type(item).__name__.upper() for item in statements) or "nothing"
         raise Refused(f"{what}: the SQL must be one SELECT, it is: {kinds}")
@@ -39,6 +37,16 @@ def check_select(what: str, sql: str, streams: Collection[str]) -> None:
             f"{what}: the SQL reads {', '.join(sorted(unknown))}; "
             "add it to `streams`, or correct the name"
         )
+
+
+def _parsed(what: str, sql: str) -> list[exp.Expr]:
+    try:
+        return [item for item in sqlglot.parse(sql, dialect="spark") if item]
+    except RecursionError:
+        raise Refused(f"{what}: the SQL is nested too deep") from None
+    # Of a call with arguments that it does not foresee the parser tells as Python does.
+    except (sqlglot.errors.SqlglotError, *UNFORESEEN) as error:
+        raise Refused(f"{what}: the SQL cannot be read: {plain(error)}") from None
 
 
 def _forbidden(sql: str) -> Iterator[str]:

@@ -42,6 +42,8 @@ def test_shipped_sql_is_taken(name: str) -> None:
         ("CREATE TABLE x AS SELECT * FROM trades", "it is: CREATE"),
         ("SELECT * FROM secrets", "the SQL reads secrets; add it to `streams`"),
         ("SELECT (((", "the SQL cannot be read"),
+        ("SELECT map('a', shares, 'b') AS m FROM trades", "the SQL cannot be read"),
+        ("SELECT date_trunc() AS t FROM trades", "the SQL cannot be read"),
         ("SELECT " + "IF(a, 1, " * 60 + "2" + ")" * 60, "the SQL is nested too deep"),
         ("SELECT reflect('java.lang.System', 'getenv', 'HOME') FROM trades", "calls reflect; it"),
         ("SELECT `try_reflect` /* x */ ('a', 'b') FROM trades", "the SQL calls try_reflect"),

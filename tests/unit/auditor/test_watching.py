@@ -16,7 +16,7 @@ from auditor.stagger import Phase
 from auditor.watching import Folders, Opening, open_fleet, read_opening
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
-from services.contracts.watches import SHIPPED_WATCHES
+from services.contracts.watches import SHIPPED_WATCHES, WatchDeclaration
 from tests.unit.auditor.fakes import Scene as Supervision
 from tests.unit.declarations import copied
 
@@ -87,6 +87,30 @@ def test_bad_stream_is_told_and_changes_nothing(scene: Scene) -> None:
     assert scene.changed(1) is None
     assert scene.changed(5) == set()
     assert scene.folders.problem is None
+
+
+def test_sql_that_the_parser_does_not_foresee_spoils_no_other_watch(scene: Scene) -> None:
+    shipped = (scene.watches / "unusual-volume.yaml").read_text()
+    odd = shipped.replace("SELECT client,", "SELECT map('a', stock, 'b') AS m, client,", 1)
+    scene.write(odd.replace("watch: unusual-volume", "watch: odd"))
+    read = read_declarations(scene.streams, scene.watches)
+    assert read.watches == scene.declarations.watches
+    assert "watch odd: the SQL cannot be read" in read.problems["new.yaml"]
+
+
+def test_what_nobody_foresaw_of_a_file_spoils_no_other(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def meets_the_unforeseen(watch: WatchDeclaration, *_: object) -> None:
+        if watch.book is not None:
+            raise KeyError("x")
+
+    monkeypatch.setattr("auditor.declared.check_book", meets_the_unforeseen)
+    read = read_declarations(scene.streams, scene.watches)
+    assert set(read.watches) == {"unusual-volume"}
+    assert read.problems == {
+        "over-purchase.yaml": "over-purchase.yaml: it cannot be read: KeyError('x')"
+    }
 
 
 def test_empty_folder_is_told_and_changes_nothing(scene: Scene) -> None:

@@ -69,6 +69,17 @@ def test_whole_numbers_have_the_bounds_that_are_written(tmp_path: Path) -> None:
     assert isinstance(reader.take({"host": "a", "n": 2**63}), Invalid)
 
 
+@pytest.mark.parametrize("name", ["model_dump", "model_config", "json", "field_0"])
+def test_a_field_may_be_named_like_what_pydantic_has(tmp_path: Path, name: str) -> None:
+    fields = {"host": {"type": "string"}, name: {"type": "long", "required": False}}
+    reader = EventReader(load_stream(declared(tmp_path, fields=fields)))
+    assert isinstance(reader.take({"host": "a"}), Event)
+    assert isinstance(reader.take({"host": "a", name: 1}), Event)
+    answer = reader.take({"host": "a", name: "x"})
+    assert isinstance(answer, Invalid)
+    assert answer.detail.startswith(f"{name}: ")
+
+
 def test_a_large_bound_is_a_double_to_spark(tmp_path: Path) -> None:
     fields = {"host": {"type": "string"}, "n": {"type": "double", "maximum": 10**39}}
     assert "`n` <= 1e+39" in load_stream(declared(tmp_path, fields=fields)).spark_predicate()

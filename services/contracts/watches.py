@@ -5,7 +5,15 @@ import string
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from services.contracts.declarations import (
     BadDeclaration,
@@ -44,7 +52,18 @@ TEST_SEND: Final = "test-send"
 """Names the alerts that people send to see whether a way to somebody works; no watch has it."""
 
 Column = FieldName
-Scalar = Annotated[str, Field(max_length=1024)] | bool | int | float
+
+
+def _of_64_bits(value: str | bool | int | float) -> str | bool | int | float:
+    """A whole number that Spark has no type for is refused, and not rounded to a double."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("a whole number has at most 64 bits: write it with a point, as 1.0e+20")
+    return value
+
+
+Scalar = Annotated[
+    Annotated[str, Field(max_length=1024)] | bool | int | float, AfterValidator(_of_64_bits)
+]
 
 
 class SeverityColumn(BaseModel):

@@ -81,6 +81,8 @@ WRONG = [
     ({"durations": {"span": "later + later"}}, "not a span of time"),
     ({"durations": {"a": "b", "b": "a + 1 day"}}, "a -> b -> a: a span cannot contain itself"),
     ({"durations": {"limit": "1 day"}}, "named by a duration and a parameter: limit"),
+    ({"parameters": {"limit": 2**63}}, "parameters.limit: Value error, a whole number has at most"),
+    ({"parameters": {"limit": -(2**63) - 1}}, "a whole number has at most 64 bits"),
     ({"heartbeat": {"events": [{"stream": "other", "event": {"a": 1}}]}}, "not among the watch's"),
 ]
 
@@ -92,6 +94,12 @@ def test_wrong_file_is_refused_with_its_place(
     with pytest.raises(BadDeclaration, match=r"hot\.yaml, lines? [\d, ]+: ") as refused:
         load_watch(written(tmp_path, **changes))
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("limit", [2**63 - 1, -(2**63), 1e20, True, "1"])
+def test_parameters_are_what_is_written(tmp_path: Path, limit: object) -> None:
+    found = load_watch(written(tmp_path, parameters={"limit": limit})).parameters["limit"]
+    assert (found, type(found)) == (limit, type(limit))
 
 
 def test_refusal_names_the_line(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from auditor.progress import Pulse
 from auditor.query import Recipe
 from auditor.remedies import RealRemedies
 from auditor.settings import AuditorSettings
-from auditor.stagger import Phase, phase_of
+from auditor.stagger import Phase, phase_between, phase_of
 from auditor.supervision import Supervised, Watched
 from engine.brokers import partition_counts
 from engine.restarts import Failures, RestartLimit
@@ -80,6 +80,12 @@ def own_phase(scene: Scene, number: int, count: int) -> Phase:
     """Return when the batches of watch `number` of `count` should end."""
     settings = scene.settings
     return phase_of(settings.auditor_batch_seconds, settings.auditor_phase, number, count)
+
+
+def free_phase(scene: Scene, taken: Iterable[Phase]) -> Phase:
+    """Return when the batches of one more watch should end, beside others that run."""
+    settings = scene.settings
+    return phase_between(settings.auditor_batch_seconds, settings.auditor_phase, taken)
 
 
 def _supervised(scene: Scene, recipe: Recipe, phase: Phase) -> Supervised:

@@ -13,7 +13,7 @@ from auditor.change import Change, Face, Kind, changes
 from auditor.current import forget, keep
 from auditor.declared import Declarations, Declared
 from auditor.fleet import Fleet, Running
-from auditor.job import Scene, own_phase, prepare
+from auditor.job import Scene, free_phase, prepare
 from auditor.postponed import Postponed
 from auditor.stagger import Phase
 from auditor.trial import try_out
@@ -208,11 +208,11 @@ class Reload:
         does[step.kind](prepared)
 
     def _phase(self, watch: str) -> Phase:
-        """A changed watch keeps its phase; a new one takes the next after those that run."""
+        """A changed watch keeps its phase; a new one takes one that is free."""
         running = self._fleet.running
         if watch in running:
             return running[watch].phase
-        return own_phase(self._scene, len(running), len(running) + 1)
+        return free_phase(self._scene, (one.phase for one in running.values()))
 
     def _prepare(self, step: Change, declared: Declared) -> Running:
         """Hold the change against streams, brokers and slots before anything stops."""

@@ -7,7 +7,7 @@ length: what is left until the phase after the pause that is expected.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
@@ -49,6 +49,20 @@ def phase_of(period_seconds: float, part: float, number: int, count: int) -> Pha
     """
     offset = (part + HALF * number / count) % 1.0 * period_seconds
     return Phase(period_seconds, offset)
+
+
+def phase_between(period_seconds: float, part: float, taken: Iterable[Phase]) -> Phase:
+    """Return the phase of one more watch: the middle of the largest gap between those that run.
+
+    The partner's lie half a period further, so the gap after the last one ends where the first is.
+    """
+    begin, half = part * period_seconds, HALF * period_seconds
+    places = sorted((phase.offset_seconds - begin) % half for phase in taken)
+    if not places:
+        return phase_of(period_seconds, part, 0, 1)
+    gaps = zip(places, [*places[1:], places[0] + half], strict=True)
+    before, after = max(gaps, key=lambda gap: gap[1] - gap[0])
+    return Phase(period_seconds, (begin + (before + after) / 2 % half) % period_seconds)
 
 
 def length_seconds(

@@ -17,6 +17,7 @@ from auditor.stagger import (
     after_batch,
     begun,
     length_seconds,
+    phase_between,
     phase_of,
 )
 
@@ -126,6 +127,25 @@ def test_all_watches_of_a_pair_are_spread_evenly(period: float, count: int) -> N
     )
     gaps = [after - before for before, after in pairwise(offsets)]
     assert all(abs(gap - period / (2 * count)) < 1e-6 for gap in gaps)
+
+
+@given(PERIODS, PARTS, st.sets(st.integers(0, 7)), st.floats(0, 0.499))
+def test_one_more_watch_is_as_far_from_the_others_as_can_be(
+    period: float, part: float, running: set[int], elsewhere: float
+) -> None:
+    """Also where some have ended of those that were spread evenly."""
+    taken = [phase_of(period, part, number, 8) for number in running]
+    new = phase_between(period, part, taken)
+    assert (new.offset_seconds - part * period + 1e-6) % period < period / 2 + 2e-6
+    other = Phase(period, (part + elsewhere) % 1.0 * period)
+    assert nearest(new, taken) >= nearest(other, taken) - 1e-6
+
+
+def nearest(phase: Phase, others: list[Phase]) -> float:
+    """Return how far the nearest lies from this one, or from where its partner's is."""
+    half = phase.period_seconds / 2
+    apart = [(phase.offset_seconds - other.offset_seconds) % half for other in others]
+    return min((min(each, half - each) for each in apart), default=half)
 
 
 @given(PERIODS, PARTS, STARTS)

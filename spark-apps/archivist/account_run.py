@@ -1,6 +1,7 @@
 """One account over the archive: reads, judges, tells, and remembers how far it got."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException
@@ -18,6 +19,8 @@ from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.contracts.streams import StreamDeclaration
 from services.contracts.topics import ACCOUNTS
+
+_AHEAD: Final = "what was judged lies ahead of the clock, or `settle` became longer"
 
 log = logger(__name__)
 
@@ -49,12 +52,14 @@ class AccountRun:
             OSError: the bookmark cannot be read or written now.
             PySparkException: the query or the writing failed.
         """
-        span = next_span(self._account, self._bookmark.read(), complete_until_ms)
+        name, judged_until_ms = self._account.account, self._bookmark.read()
+        span = next_span(self._account, judged_until_ms, complete_until_ms)
         if span is None:
             return
+        if judged_until_ms is not None and span.after_ms < judged_until_ms:
+            log.warning("judged_again", account=name, reason=_AHEAD, after_ms=span.after_ms)
         counts = self._tell(span)
         self._bookmark.write(span.until_ms)
-        name = self._account.account
         for reason, rows in counts.items():
             metrics.ACCOUNTED.labels(name, reason).inc(rows)
         metrics.JUDGED_UNTIL.labels(name).set(span.until_ms / 1000)

@@ -30,11 +30,12 @@ def next_span(
     """Return what can be judged now, or None while it is too little to be worth a run.
 
     `complete_until_ms`: everything appended up to then is in the archive. What has piled up while
-    the archivist was away comes in parts, so that no run sees more than twice the look-back.
+    the archivist was away comes in parts, so that no run sees more than twice the look-back. A
+    bookmark that lies ahead is of a clock that was: what came meanwhile lies before it, not judged.
     """
     ripe_ms = complete_until_ms - account.settle_ms()
     after_ms = judged_until_ms
-    if after_ms is None:
+    if after_ms is None or after_ms > ripe_ms:
         after_ms = ripe_ms - account.look_back_ms()
     elif ripe_ms - after_ms < account.every_ms():
         return None

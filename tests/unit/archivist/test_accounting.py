@@ -39,7 +39,14 @@ def test_too_little_waits() -> None:
     every_ms = UNMATCHED.every_ms()
     assert next_span(UNMATCHED, ripe_ms - every_ms + 1, NOW_MS) is None
     assert next_span(UNMATCHED, ripe_ms - every_ms, NOW_MS) == Span(ripe_ms - every_ms, ripe_ms)
-    assert next_span(UNMATCHED, ripe_ms + every_ms, NOW_MS) is None
+
+
+@given(st.integers(1, 30 * 24 * HOUR_MS))
+def test_what_a_clock_that_was_ahead_has_skipped_is_judged_again(ahead_ms: int) -> None:
+    ripe_ms = NOW_MS - UNMATCHED.settle_ms()
+    assert next_span(UNMATCHED, ripe_ms, NOW_MS) is None
+    again = Span(ripe_ms - UNMATCHED.look_back_ms(), ripe_ms)
+    assert next_span(UNMATCHED, ripe_ms + ahead_ms, NOW_MS) == again
 
 
 @given(st.integers(0, 2 * UNMATCHED.look_back_ms()), st.integers(0, 48), st.data())

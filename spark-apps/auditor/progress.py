@@ -138,10 +138,14 @@ class Pulse:
         self._last_batch = -1
         self._active = False
 
+    def is_new(self, batch: int) -> bool:
+        """Tell whether this batch has ended since the last one that was taken."""
+        return batch > self._last_batch
+
     def take(self, batches: Iterable[Progress], active: bool, now_seconds: float) -> list[Progress]:
         """Note what the query tells; return the batches that are new."""
         self._active = self._active or active
-        fresh = [batch for batch in batches if batch.batch > self._last_batch]
+        fresh = [batch for batch in batches if self.is_new(batch.batch)]
         if fresh:
             self._last_batch = fresh[-1].batch
             self._last_seconds = self._committed_seconds = now_seconds

@@ -197,7 +197,7 @@ class Supervised:
 
     def _note_progress(self, query: StreamingQuery) -> None:
         name = self.watched.name
-        batches = [read(progress) for progress in query.recentProgress]
+        batches = self._new_batches(query)
         now = self._clock.monotonic_seconds()
         working = bool(query.status["isTriggerActive"] and query.status["isDataAvailable"])
         fresh = self.pulse.take(batches, working or bool(batches), now)
@@ -210,6 +210,13 @@ class Supervised:
             self.boundaries.steer(query)
         if (processors := self._cost.processors(bool(fresh), now)) is not None:
             metrics.PROCESSORS.labels(name).set(processors)
+
+    def _new_batches(self, query: StreamingQuery) -> list[Progress]:
+        """Ask for all reports only where the last one is new: Java writes out each at every ask."""
+        last = query.lastProgress
+        if last is None or not self.pulse.is_new(last.batchId):
+            return []
+        return [read(progress) for progress in query.recentProgress]
 
     def _break_off(self, query: StreamingQuery, silence: str) -> None:
         """A query that hangs is started again; if it cannot even be stopped, the program ends."""

@@ -26,11 +26,23 @@ class FakeQuery:
 
     runId = "run"
     status: ClassVar = {"isTriggerActive": True, "isDataAvailable": True}
-    recentProgress: ClassVar[list[Any]] = []
 
     def __init__(self) -> None:
         self.isActive = True
         self.error: Exception | None = None
+        self.reports: list[Any] = []
+        self.written = 0
+        """How many reports were asked for."""
+
+    @property
+    def recentProgress(self) -> list[Any]:
+        self.written += len(self.reports)
+        return self.reports
+
+    @property
+    def lastProgress(self) -> Any:
+        self.written += len(self.reports[-1:])
+        return self.reports[-1] if self.reports else None
 
     def exception(self) -> Exception | None:
         return self.error

@@ -1,5 +1,7 @@
 """What becomes of a failed watch, and when its silence counts as death."""
 
+from types import SimpleNamespace
+
 import pytest
 from prometheus_client import REGISTRY
 
@@ -76,6 +78,34 @@ def test_age_goes_on_over_starts_that_come_to_no_batch() -> None:
         scene.look(61)
         scene.fail("gone")
     assert value("progress_age_seconds", "young") == 20 * 61
+
+
+def test_what_spark_has_told_of_a_batch_is_not_asked_for_again() -> None:
+    scene = Scene("told")
+    scene.look()
+    query = scene.queries[-1]
+    for number in range(20):
+        query.reports.append(report(number))
+        scene.look(1)
+    assert value("batches_total", "told") == 20
+    written = query.written
+    scene.supervised.look()
+    assert query.written == written + 1
+
+
+def report(number: int) -> SimpleNamespace:
+    """What Spark tells of a batch without any event."""
+    return SimpleNamespace(
+        batchId=number,
+        batchDuration=1000,
+        timestamp="2026-01-01T00:00:00.000Z",
+        numInputRows=0,
+        observedMetrics={},
+        stateOperators=[],
+        sink=SimpleNamespace(numOutputRows=0),
+        eventTime={},
+        durationMs={},
+    )
 
 
 def test_a_watch_without_a_query_reads_and_finds_nothing_now() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from pydantic import SecretStr
 from pyspark.sql import SparkSession
 
 from auditor.session import open_session
@@ -92,7 +93,7 @@ def spark(aldebaran_tools: Path) -> Iterator[SparkSession]:
         auditor_heap="768m",
         auditor_jars=jars,
         # A test's rows pass through a Python process for each part, else through one for each slot.
-        auditor_spark_options={"spark.default.parallelism": "2"},
+        auditor_spark_options={"spark.default.parallelism": SecretStr("2")},
     )
     session = open_session(settings)
     yield session

@@ -19,6 +19,5 @@ def _text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-Options = Annotated[dict[str, str], BeforeValidator(spelled)]
 SecretOptions = Annotated[dict[str, SecretStr], BeforeValidator(spelled)]
-"""Options among which are secrets: their values are masked."""
+"""Options among which may be secrets: their values are masked."""

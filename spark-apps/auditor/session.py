@@ -49,7 +49,7 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         f"{_ROCKSDB}.highPriorityPoolRatio": "0.4",
         f"{_ROCKSDB}.maxMemoryUsageMB": str(settings.auditor_state_memory_mebibytes),
         **settings.store_config(),
-        **settings.auditor_spark_options,
+        **settings.spark_options(),
     }
 
 

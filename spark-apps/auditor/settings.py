@@ -7,7 +7,7 @@ from pydantic import Field
 
 from engine.options import kafka_client_options, master_url
 from engine.store import Address, StoreSettings
-from services.backbone.options import Options
+from services.backbone.options import SecretOptions
 from services.backbone.settings import (
     Port,
     Seconds,
@@ -50,8 +50,9 @@ class AuditorSettings(StoreSettings, SparkKafkaSettings, StreamsSettings, Watche
     """Memory that RocksDB may take for all state of all watches."""
     auditor_shuffle_partitions: Count = 2
     """Into how many parts rows are shuffled; a changed number begins a watch's checkpoint anew."""
-    auditor_spark_options: Options = Field(default_factory=dict)
-    """More of Spark's configuration; what stands here wins over what the auditor sets itself."""
+    auditor_spark_options: SecretOptions = Field(default_factory=dict)
+    """More of Spark's configuration; what stands here wins over what the auditor sets itself.
+    Values are masked."""
     auditor_fail_on_data_loss: bool = False
     """Whether a watch stops when records were deleted before it read them, instead of going on
     behind them with the loss counted and told."""
@@ -81,6 +82,11 @@ class AuditorSettings(StoreSettings, SparkKafkaSettings, StreamsSettings, Watche
     def checkpoints_here(self) -> Path:
         """Return the folder of this auditor's checkpoints."""
         return self.auditor_checkpoints / self.auditor_id
+
+    def spark_options(self) -> dict[str, str]:
+        """Return more of Spark's configuration in clear."""
+        options = self.auditor_spark_options.items()
+        return {name: value.get_secret_value() for name, value in options}
 
     def kafka_client_options(self) -> dict[str, str]:
         """Return the options of every Kafka client of this auditor, without any prefix."""

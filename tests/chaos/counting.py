@@ -1,8 +1,9 @@
 """Exact counts of one cell: what had to alert, and what came to each recipient."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final, Protocol
 
 import httpx2
@@ -10,6 +11,11 @@ import psycopg
 
 from services.deliverer.settings import DelivererSettings
 from tests.acceptance.system import CHANNELS
+
+Received = Mapping[str, Counter[str]]
+"""How often each delivery came in, by channel."""
+Message = tuple[str, str]
+"""A channel, and the id of a delivery that came by it."""
 
 
 class Ledger(Protocol):
@@ -26,7 +32,7 @@ class FarEnds(Protocol):
     def system(self) -> Ledger:
         """Whose ledger is asked."""
 
-    def received(self) -> Mapping[str, Counter[str]]:
+    def received(self) -> Received:
         """Return how often each delivery came in, by channel."""
 
 
@@ -39,6 +45,8 @@ SENDS_AT_ONCE: Final[int] = DelivererSettings.model_fields["concurrency"].defaul
 class Counts:
     """What came of the findings; all but the first four and `held` must be 0.
 
+    `missing` are alerts, deliveries, and messages of deliveries that count as sent; `not_expected`
+    are alerts, deliveries beyond one of an alert on a channel, and messages without a delivery.
     `repeats_same_key` are records of the bus that its readers know by their key; `held` waits for a
     person, as nobody can tell whether it arrived: at most `held_limit`.
     """
@@ -103,9 +111,33 @@ def settled(stage: FarEnds, runs: list[str], expected: set[str]) -> bool:
         found = rows(stage.system, runs)
     except (httpx2.HTTPError, psycopg.OperationalError):
         return False
-    each = Counter(row.alert_id for row in found)
-    complete = all(each[alert] >= len(CHANNELS) for alert in expected)
-    return complete and all(row.state in RESTING for row in found)
+    return not lacking(found, expected) and all(row.state in RESTING for row in found)
+
+
+def lacking(found: Sequence[Row], alerts: Set[str]) -> int:
+    """Return how many deliveries these alerts do not have, of one on each channel."""
+    there = {(row.alert_id, row.channel) for row in found}
+    return len(set(product(alerts, CHANNELS)) - there)
+
+
+def beyond(found: Sequence[Row], alerts: Set[str]) -> int:
+    """Return how many deliveries these alerts have beyond one on each channel."""
+    places = [(row.alert_id, row.channel) for row in found if row.alert_id in alerts]
+    return len(places) - len(set(places) & set(product(alerts, CHANNELS)))
+
+
+def messages(received: Received) -> frozenset[Message]:
+    """Return what came in, each message once."""
+    return frozenset((channel, each) for channel, ids in received.items() for each in ids)
+
+
+def unknown(system: Ledger, came: frozenset[Message]) -> int:
+    """Return how many messages are of no delivery that the ledger has."""
+    known = system.ask(
+        "SELECT channel, delivery_id FROM deliveries WHERE delivery_id = ANY(%s)",
+        [each for _, each in came],
+    )
+    return len(came - {(channel, each) for channel, each in known})
 
 
 def repeats_silent(times: int, marked_repeat: bool) -> int:
@@ -117,16 +149,19 @@ def count(
     stage: FarEnds,
     runs: list[str],
     expected: set[str],
+    before: frozenset[Message],
     possible: frozenset[str] = frozenset(),
     held_limit: int = 0,
 ) -> Counts:
-    """Hold the ledger against what really arrived.
+    """Hold the ledger against what really arrived, beside what was there `before`.
 
     `possible` alerts are right, come or not: their events were sent, and nobody answered.
     """
     found = rows(stage.system, runs)
     received = stage.received()
-    times = {row: received[row.channel][row.delivery_id] for row in found}
+    strange = unknown(stage.system, messages(received) - before)
+    counted = [row for row in found if row.channel in received]
+    times = {row: received[row.channel][row.delivery_id] for row in counted}
     sent = {row: count for row, count in times.items() if row.state != "HELD"}
     repeats = {row: count - 1 for row, count in times.items() if count > 1}
     bus = sum(more for row, more in repeats.items() if row.channel == "bus")
@@ -134,15 +169,17 @@ def count(
         repeats_silent(times[row], row.marked_repeat) for row in repeats if row.channel != "bus"
     )
     alerts = {row.alert_id for row in found}
+    right = alerts & (expected | possible)
+    lost = sum(1 for count in sent.values() if not count)
     return Counts(
         expected=len(expected),
         alerted=len(alerts & expected),
         arrived=sum(1 for count in times.values() if count),
         repeats_marked=sum(repeats.values()) - bus - silent,
         repeats_same_key=bus,
-        held=len(found) - len(sent),
-        missing=sum(1 for count in sent.values() if not count) + len(expected - alerts),
-        not_expected=len(alerts - expected - possible),
+        held=len(times) - len(sent),
+        missing=lost + lacking(found, right) + len(expected - alerts),
+        not_expected=len(alerts - right) + beyond(found, right) + strange,
         repeats_unmarked=silent,
         held_limit=held_limit,
     )

@@ -12,7 +12,7 @@ from tests.acceptance.system import Simulation
 from tests.chaos import cells, disks
 from tests.chaos.cells import Cell, Fault, Phase, Workload
 from tests.chaos.changes import CHANGES
-from tests.chaos.counting import SENDS_AT_ONCE, Counts, count, settled
+from tests.chaos.counting import SENDS_AT_ONCE, Counts, Message, count, messages, settled
 from tests.chaos.probe import Probe, Sample, baseline, normal_again_ms, now_ms, quantile, steady
 from tests.chaos.results import Outcome
 from tests.chaos.stage import Stage
@@ -74,6 +74,7 @@ class Trial:
     def play(self) -> Outcome:
         """Play the cell from when all is well until it is again; nothing is asserted here."""
         self._stage.wait_until_well()
+        before = messages(self._stage.received())
         probe = self._stage.probe(self._probe_name)
         try:
             load = self._system.simulate(
@@ -86,7 +87,7 @@ class Trial:
                 report = self._ended(load)
         finally:
             probe.finish()
-        counts = self._counted(report, probe)
+        counts = self._counted(report, probe, before)
         self._stage.wait_until_well()
         return self._outcome(report, counts, probe.samples(), fault_ms, mended_ms)
 
@@ -157,7 +158,7 @@ class Trial:
             load.process.terminate()
         return load.finish()
 
-    def _counted(self, report: Report, probe: Probe) -> Counts:
+    def _counted(self, report: Report, probe: Probe, before: frozenset[Message]) -> Counts:
         probed = {alert_id("over-purchase", [key]) for key in probe.sent()}
         expected = probed | set(report.expected_alert_ids)
         runs = [f"%{self._run}-%", f"%{self._probe_name}-%"]
@@ -168,7 +169,7 @@ class Trial:
         )
         doubtful = (alert_id("over-purchase", [key]) for key in report.doubtful_order_ids)
         held_limit = SENDS_AT_ONCE * self._cell.doubting
-        return count(self._stage, runs, expected, frozenset(doubtful), held_limit)
+        return count(self._stage, runs, expected, before, frozenset(doubtful), held_limit)
 
     def _outcome(
         self,

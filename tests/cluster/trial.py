@@ -7,7 +7,7 @@ from typing import Final
 
 from services.machine.waiting import now_seconds
 from services.simulator.report import Report
-from tests.chaos.counting import SENDS_AT_ONCE, Counts, count, rows, settled
+from tests.chaos.counting import SENDS_AT_ONCE, Counts, Message, count, messages, rows, settled
 from tests.cluster.cells import Cell, Deed
 from tests.cluster.growth import GROWTHS, MINIMUM, ended
 from tests.cluster.kubectl import pause
@@ -53,6 +53,7 @@ class Trial:
 
     def play(self) -> Outcome:
         """Play the cell to its end; nothing is asserted here."""
+        before = messages(self._release.received())
         load = self._release.simulate(*DIALS, "--seed", "1", "--run-id", self._run)
         try:
             self._release.wait_for(load.has_sent, "the load does not begin")
@@ -66,7 +67,7 @@ class Trial:
             pause(AFTER_SECONDS)
         finally:
             self._reports.append(ended(load))
-        return self._counted(whole_seconds, shares, shrunk_seconds)
+        return self._counted(before, whole_seconds, shares, shrunk_seconds)
 
     def _disturb(self) -> None:
         if self._cell.deed in NODE_DEEDS:
@@ -125,7 +126,11 @@ class Trial:
         return shares
 
     def _counted(
-        self, whole_seconds: float, shares: dict[str, list[int]], shrunk_seconds: float | None
+        self,
+        before: frozenset[Message],
+        whole_seconds: float,
+        shares: dict[str, list[int]],
+        shrunk_seconds: float | None,
     ) -> Outcome:
         reports, runs = self._reports, [f"%{self._run}-%"]
         expected = {alert for report in reports for alert in report.expected_alert_ids}
@@ -135,7 +140,7 @@ class Trial:
             f"not all is alerted and at rest: {self._cell.title}",
         )
         held_limit = SENDS_AT_ONCE * self._cell.doubting
-        counts = count(self._release, runs, expected, held_limit=held_limit)
+        counts = count(self._release, runs, expected, before, held_limit=held_limit)
         latencies = sorted(self._latencies_ms(runs))
         return Outcome(
             title=self._cell.title,

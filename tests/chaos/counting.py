@@ -1,7 +1,7 @@
 """Exact counts of one cell: what had to alert, and what came to each recipient."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final, Protocol
@@ -10,6 +10,7 @@ import httpx2
 import psycopg
 
 from services.deliverer.settings import DelivererSettings
+from services.machine.problems import MachineProblem
 from tests.acceptance.system import CHANNELS
 
 Received = Mapping[str, Counter[str]]
@@ -48,7 +49,8 @@ class Counts:
     `missing` are alerts, deliveries, and messages of deliveries that count as sent; `not_expected`
     are alerts, deliveries beyond one of an alert on a channel, and messages without a delivery.
     `repeats_same_key` are records of the bus that its readers know by their key; `held` waits for a
-    person, as nobody can tell whether it arrived: at most `held_limit`.
+    person, as nobody can tell whether it arrived: at most `held_limit`. `problem` says what was
+    waited for in vain before the count.
     """
 
     expected: int
@@ -61,20 +63,35 @@ class Counts:
     not_expected: int
     repeats_unmarked: int
     held_limit: int = 0
+    problem: str = ""
 
     @property
     def right(self) -> bool:
-        """Whether nothing is missing, nothing too much, nothing repeated without a mark, and no
-        more held than the fault can have left in doubt."""
+        """Whether nothing is missing, nothing too much, nothing repeated without a mark, no more
+        held than the fault can have left in doubt, and all came to rest."""
+        if self.problem:
+            return False
         wrong = self.missing + self.not_expected + self.repeats_unmarked
         return self.expected == self.alerted > 0 and wrong == 0 and self.held <= self.held_limit
+
+
+def in_vain(wait: Callable[[], None]) -> str:
+    """Wait; return what did not come, or nothing: what there is can be counted all the same."""
+    try:
+        wait()
+    except MachineProblem as problem:
+        return str(problem)
+    return ""
 
 
 def in_one_line(planned: int, wrong: int, accepted: int, counts: Sequence[Counts]) -> str:
     """Return what many cells came to, of which `counts` are what those came to that ended."""
     good = sum(each.right for each in counts)
+    uncounted = wrong - (len(counts) - good)
+    bad = f", {wrong} wrong" if wrong else ""
+    apart = f", of which {uncounted} ended before anything was counted" if uncounted else ""
     return (
-        f"**{good} of {planned} cells came out right{f', {wrong} wrong' if wrong else ''}**: "
+        f"**{good} of {planned} cells came out right{bad}**{apart}: "
         f"{accepted:,} events accepted, "
         f"{sum(each.alerted for each in counts):,} of "
         f"{sum(each.expected for each in counts):,} alerts, "

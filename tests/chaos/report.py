@@ -19,7 +19,8 @@ begins when all of it is well (every program ready, both auditors answering, eve
 and all of it must be well again at its end. While a load runs through the gateway, one fault
 happens in the named phase. Afterwards every accepted over-purchase must have alerted once, and its
 three deliveries (bus, webhook, e-mail) must have arrived once each, counted at the far ends; the
-run fails otherwise.
+run fails otherwise. A cell that could not be played to its end stands with the reason, and is
+wrong; so is one that did not come to rest in time, whose counts are those of that moment.
 
 - **accepted**: events that the gateway answered with 2xx, probes included.
 - **alerts**: alerts in the ledger, of the over-purchases among what was accepted.
@@ -132,9 +133,13 @@ def _figures(outcome: Outcome) -> tuple[str, ...]:
         f"{counts.arrived:,}",
         " ".join(f"{number}{kind}" for number, kind in kinds if number) or "0",
         f"{counts.missing:,}",
-        f"{outcome.probe_worst_ms / 1000:.2f} s",
-        f"{outcome.normal_again_ms / 1000:.1f} s",
+        _seconds(outcome.probe_worst_ms, 2),
+        _seconds(outcome.normal_again_ms, 1),
     )
+
+
+def _seconds(ms: int | None, digits: int) -> str:
+    return "never" if ms is None else f"{ms / 1000:.{digits}f} s"
 
 
 def _by_fault(result: Result) -> int:

@@ -18,16 +18,17 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a cell came to; times in milliseconds, `normal_again_ms` 0 where no probe was late;
-    `load_runs` tells whether the load had not ended when the fault came, if that was noted."""
+    """What a cell came to; times in milliseconds, `normal_again_ms` 0 where no probe was late, and
+    None where that never came; `load_runs` tells whether the load had not ended when the fault
+    came, if that was noted."""
 
     hit: tuple[str, ...]
     accepted: int
     counts: Counts
-    probe_p95_ms: int
-    probe_worst_ms: int
+    probe_p95_ms: int | None
+    probe_worst_ms: int | None
     limit_ms: float
-    normal_again_ms: int
+    normal_again_ms: int | None
     load_runs: bool | None = None
 
 

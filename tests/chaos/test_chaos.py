@@ -70,6 +70,8 @@ class Player:
         if cell.workload not in self.limits_ms:
             calm = self._played(Cell(Fault.NONE, workload=cell.workload))
             assert calm.outcome is not None, f"no baseline: {calm.problem}"
+            assert not calm.outcome.counts.problem, f"no baseline: {calm.outcome}"
+            assert calm.outcome.probe_p95_ms, f"no baseline: {calm.outcome}"
             self.limits_ms[cell.workload] = calm.outcome.probe_p95_ms * TIMES_BASELINE
         self._played(cell)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Protocol
 
 from services.contracts.ids import alert_id
@@ -12,7 +13,15 @@ from tests.acceptance.system import Simulation
 from tests.chaos import cells, disks
 from tests.chaos.cells import Cell, Fault, Phase, Workload
 from tests.chaos.changes import CHANGES
-from tests.chaos.counting import SENDS_AT_ONCE, Counts, Message, count, messages, settled
+from tests.chaos.counting import (
+    SENDS_AT_ONCE,
+    Counts,
+    Message,
+    count,
+    in_vain,
+    messages,
+    settled,
+)
 from tests.chaos.probe import Probe, Sample, baseline, normal_again_ms, now_ms, quantile, steady
 from tests.chaos.results import Outcome
 from tests.chaos.stage import Stage
@@ -70,9 +79,13 @@ class Trial:
         self._probe_name = f"p{number}"
         self._hit: tuple[str, ...] = ()
         self._load_runs = False
+        self._in_vain: list[str] = []
 
     def play(self) -> Outcome:
-        """Play the cell from when all is well until it is again; nothing is asserted here."""
+        """Play the cell from when all is well until it is again; nothing is asserted here.
+
+        What is waited for in vain after the fault stands beside the counts.
+        """
         self._stage.wait_until_well()
         before = messages(self._stage.received())
         probe = self._stage.probe(self._probe_name)
@@ -82,14 +95,18 @@ class Trial:
             )
             try:
                 fault_ms, mended_ms = self._disturb(load)
-                self._wait_normal(probe, fault_ms, mended_ms)
+                self._wait(lambda: self._wait_normal(probe, fault_ms, mended_ms))
             finally:
                 report = self._ended(load)
         finally:
             probe.finish()
         counts = self._counted(report, probe, before)
-        self._stage.wait_until_well()
+        self._wait(self._stage.wait_until_well)
+        counts = replace(counts, problem="; ".join(filter(None, self._in_vain)))
         return self._outcome(report, counts, probe.samples(), fault_ms, mended_ms)
+
+    def _wait(self, wait: Callable[[], None]) -> None:
+        self._in_vain.append(in_vain(wait))
 
     def _disturb(self, load: Simulation) -> tuple[int, int]:
         """Wait for the phase, then let the fault happen; return when it began and ended."""
@@ -162,10 +179,12 @@ class Trial:
         probed = {alert_id("over-purchase", [key]) for key in probe.sent()}
         expected = probed | set(report.expected_alert_ids)
         runs = [f"%{self._run}-%", f"%{self._probe_name}-%"]
-        wait_until(
-            lambda: settled(self._stage, runs, expected),
-            NORMAL_TIMEOUT_SECONDS,
-            f"not all is alerted and at rest: {self._cell.title}",
+        self._wait(
+            lambda: wait_until(
+                lambda: settled(self._stage, runs, expected),
+                NORMAL_TIMEOUT_SECONDS,
+                f"not all is alerted and at rest: {self._cell.title}",
+            )
         )
         doubtful = (alert_id("over-purchase", [key]) for key in report.doubtful_order_ids)
         held_limit = SENDS_AT_ONCE * self._cell.doubting
@@ -187,10 +206,10 @@ class Trial:
             self._hit,
             accepted=report.accepted + 2 * len(samples),
             counts=counts,
-            probe_p95_ms=quantile(latencies, 0.95),
-            probe_worst_ms=max(since if self._limit_ms else latencies),
+            probe_p95_ms=quantile(latencies, 0.95) if latencies else None,
+            probe_worst_ms=max(since if self._limit_ms else latencies, default=None),
             limit_ms=self._limit_ms,
-            normal_again_ms=self._normal(samples, fault_ms, mended_ms) or 0,
+            normal_again_ms=self._normal(samples, fault_ms, mended_ms) if self._limit_ms else 0,
             load_runs=self._load_runs,
         )
 

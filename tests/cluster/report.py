@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
+
+import pytest
 
 from tests.chaos.counting import SENDS_AT_ONCE, Counts, in_one_line
 from tests.cluster.trial import Outcome
@@ -15,7 +17,9 @@ Made by `make cluster-test` on a real Kubernetes, of one node where it does not 
 is installed, `helm test` sends a trade and waits for its alert, and then, while a load runs through
 the gateway, one thing at a time happens to the release. Afterwards every accepted over-purchase
 must have alerted once, and its three deliveries (bus, webhook, e-mail) must have arrived once each,
-counted at a far end outside the release; the run fails otherwise.
+counted at a far end outside the release; the run fails otherwise. A cell that could not be played
+to its end stands with the reason, and is wrong; so is one that did not come to rest in time, whose
+counts are those of that moment.
 
 - **pod killed**: deleted with a second to drain, so killed after two, and no hook ends before it.
 - **accepted**: events that the gateway answered with 2xx; **again**: requests that the publisher
@@ -47,6 +51,17 @@ _TITLES: Final = (
 )
 
 
+class Playable(Protocol):
+    """A cell that can be played."""
+
+    @property
+    def title(self) -> str:
+        """The cell in words."""
+
+    def play(self) -> Outcome:
+        """Return what it came to."""
+
+
 @dataclass
 class ClusterReport:
     """All cells so far, by how the auditors run; kept as JSON beside the page."""
@@ -63,9 +78,22 @@ class ClusterReport:
         kept = path.with_suffix(".json") if path else None
         return cls(path, **(json.loads(kept.read_text("utf-8")) if kept and kept.exists() else {}))
 
-    def add(self, runner: str, outcome: Outcome) -> None:
-        """Take a cell in, in the place of an earlier one of the same title."""
-        self.cells.setdefault(runner, {})[outcome.title] = asdict(outcome)
+    def played(self, runner: str, trial: Playable) -> Outcome:
+        """Play a cell and take it in, in the place of an earlier one of the same title.
+
+        One that cannot be played to its end is taken in too, with the error, which is raised again.
+        """
+        try:
+            outcome = trial.play()
+        except (Exception, pytest.fail.Exception) as problem:
+            said = f"{type(problem).__name__}: {problem}"[:500]
+            self._add(runner, {"title": trial.title, "problem": said})
+            raise
+        self._add(runner, asdict(outcome))
+        return outcome
+
+    def _add(self, runner: str, cell: dict[str, Any]) -> None:
+        self.cells.setdefault(runner, {})[cell["title"]] = cell
         self.write()
 
     def write(self) -> None:
@@ -92,14 +120,18 @@ class ClusterReport:
         yield from (f"- {name}: {note}" for name, note in self.notes.items())
 
     def _sum(self) -> str:
-        played = [cell for cells in self.cells.values() for cell in cells.values()]
-        counts = [Counts(**cell["counts"]) for cell in played]
-        wrong = sum(not each.right for each in counts)
-        return in_one_line(len(played), wrong, sum(cell["accepted"] for cell in played), counts)
+        cells = [cell for cells in self.cells.values() for cell in cells.values()]
+        ended = [cell for cell in cells if "problem" not in cell]
+        counts = [Counts(**cell["counts"]) for cell in ended]
+        wrong = len(cells) - sum(each.right for each in counts)
+        return in_one_line(len(cells), wrong, sum(cell["accepted"] for cell in ended), counts)
 
 
 def shown(cell: dict[str, Any]) -> str:
     """Return one line of the table."""
+    if problem := cell.get("problem"):
+        said = " ".join(problem.replace("|", "/").split())
+        return f"| {cell['title']} | **{said}** {'| ' * (len(_TITLES) - 2)}|"
     counts = Counts(**cell["counts"])
     kinds = ((counts.repeats_marked, "m"), (counts.repeats_same_key, "k"), (counts.held, "h"))
     values = (
@@ -111,11 +143,15 @@ def shown(cell: dict[str, Any]) -> str:
         f"{counts.missing}",
         (" ".join(f"{number}{kind}" for number, kind in kinds if number) or "0")
         + ("" if counts.right else f" **wrong: {counts}**"),
-        *(f"{cell[f'latency_{name}_ms']:,} ms" for name in ("p50", "p99", "max")),
+        *(_ms(cell[f"latency_{name}_ms"]) for name in ("p50", "p99", "max")),
         f"{cell['whole_seconds']:g} s",
         cell.get("images", ""),
     )
     return f"| {' | '.join(values)} |"
+
+
+def _ms(latency: int | None) -> str:
+    return "never" if latency is None else f"{latency:,} ms"
 
 
 def share_lines(cell: dict[str, Any]) -> Iterator[str]:

@@ -53,6 +53,6 @@ def test_an_autoscaler_adds_a_pod_and_takes_it_away_and_nothing_is_lost(
     if part not in grown:
         addon = ADDON[GROWTHS[part].api]
         pytest.skip(f'{addon} is not installed: `make cluster-addons ADDONS="{addon}"`')
-    outcome = Trial(release, Cell(Deed.GROW, part), f"k{uuid.uuid4().hex[:8]}").play()
-    cluster_report.add(RUNS, outcome)
+    trial = Trial(release, Cell(Deed.GROW, part), f"k{uuid.uuid4().hex[:8]}")
+    outcome = cluster_report.played(RUNS, trial)
     assert outcome.counts.right, outcome.counts

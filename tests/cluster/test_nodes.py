@@ -34,6 +34,6 @@ def nodes_can_be_lost() -> None:
 def test_whatever_happens_to_a_node_every_over_purchase_alerts_once(
     cell: Cell, release: Release, cluster_report: ClusterReport
 ) -> None:
-    outcome = Trial(release, cell, f"k{uuid.uuid4().hex[:8]}").play()
-    cluster_report.add(f"{RUNS}, {WORKERS} nodes", outcome)
+    trial = Trial(release, cell, f"k{uuid.uuid4().hex[:8]}")
+    outcome = cluster_report.played(f"{RUNS}, {WORKERS} nodes", trial)
     assert outcome.counts.right, outcome.counts

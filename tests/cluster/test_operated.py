@@ -84,8 +84,8 @@ def test_it_takes_over_where_the_primarys_node_is_lost(
 
 def takes_over(release: OperatedRelease, report: ClusterReport, cell: Cell) -> None:
     before = release.cluster()["status"]["currentPrimary"]
-    outcome = Trial(release, cell, f"k{uuid.uuid4().hex[:8]}").play()
-    assert release.cluster()["status"]["currentPrimary"] != before
     how_many = {2: "two", 3: "three"}[SERVERS]
-    report.add(f"{RUNS}, {how_many} Postgres by CloudNativePG", outcome)
+    trial = Trial(release, cell, f"k{uuid.uuid4().hex[:8]}")
+    outcome = report.played(f"{RUNS}, {how_many} Postgres by CloudNativePG", trial)
+    assert release.cluster()["status"]["currentPrimary"] != before
     assert outcome.counts.right, outcome

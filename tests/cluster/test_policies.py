@@ -229,6 +229,6 @@ def test_every_accepted_over_purchase_alerts_once(
 ) -> None:
     if cell.to == "executor" and RUNNER != "cluster":
         pytest.skip("CLUSTER_RUNNER=cluster makes executors pods")
-    outcome = Trial(walled, cell, f"k{uuid.uuid4().hex[:8]}").play()
-    cluster_report.add(f"{RUNS}, NetworkPolicies enforced", outcome)
+    trial = Trial(walled, cell, f"k{uuid.uuid4().hex[:8]}")
+    outcome = cluster_report.played(f"{RUNS}, NetworkPolicies enforced", trial)
     assert outcome.counts.right, outcome

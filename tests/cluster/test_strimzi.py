@@ -49,8 +49,7 @@ def strimzi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StrimziRelease
 
 
 def play(release: StrimziRelease, report: ClusterReport, cell: Cell) -> None:
-    outcome = Trial(release, cell, f"k{uuid.uuid4().hex[:8]}").play()
-    report.add(TITLE, outcome)
+    outcome = report.played(TITLE, Trial(release, cell, f"k{uuid.uuid4().hex[:8]}"))
     assert outcome.counts.right, outcome.counts
 
 

@@ -2,12 +2,21 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.machine.waiting import now_seconds
 from services.simulator.report import Report
-from tests.chaos.counting import SENDS_AT_ONCE, Counts, Message, count, messages, rows, settled
+from tests.chaos.counting import (
+    SENDS_AT_ONCE,
+    Counts,
+    Message,
+    count,
+    in_vain,
+    messages,
+    rows,
+    settled,
+)
 from tests.cluster.cells import Cell, Deed
 from tests.cluster.growth import GROWTHS, MINIMUM, ended
 from tests.cluster.kubectl import pause
@@ -27,15 +36,15 @@ class Outcome:
     webhook's receiver, in milliseconds; `whole_seconds` is the time from the deed until every pod
     was new and ready; `images` are those that ran at the end; `shares` is what each pod of a scaled
     component did since then; `shrunk_seconds` is the time from then until an autoscaler had taken
-    the pod away that it had added."""
+    the pod away that it had added. Latencies are none where nothing came."""
 
     title: str
     accepted: int
     sent_again: int
     counts: Counts
-    latency_p50_ms: int
-    latency_p99_ms: int
-    latency_max_ms: int
+    latency_p50_ms: int | None
+    latency_p99_ms: int | None
+    latency_max_ms: int | None
     whole_seconds: float
     images: str
     shares: dict[str, list[int]]
@@ -51,8 +60,13 @@ class Trial:
         self._run = run
         self._reports: list[Report] = []
 
+    @property
+    def title(self) -> str:
+        """The cell in words."""
+        return self._cell.title
+
     def play(self) -> Outcome:
-        """Play the cell to its end; nothing is asserted here."""
+        """Play the cell to its end; what does not come to rest stands beside the counts."""
         before = messages(self._release.received())
         load = self._release.simulate(*DIALS, "--seed", "1", "--run-id", self._run)
         try:
@@ -135,9 +149,11 @@ class Trial:
         reports, runs = self._reports, [f"%{self._run}-%"]
         expected = {alert for report in reports for alert in report.expected_alert_ids}
         assert all(report.unknown == 0 for report in reports), reports
-        self._release.wait_for(
-            lambda: settled(self._release, runs, expected),
-            f"not all is alerted and at rest: {self._cell.title}",
+        problem = in_vain(
+            lambda: self._release.wait_for(
+                lambda: settled(self._release, runs, expected),
+                f"not all is alerted and at rest: {self._cell.title}",
+            )
         )
         held_limit = SENDS_AT_ONCE * self._cell.doubting
         counts = count(self._release, runs, expected, before, held_limit=held_limit)
@@ -146,10 +162,10 @@ class Trial:
             title=self._cell.title,
             accepted=sum(report.accepted for report in reports),
             sent_again=sum(report.retried for report in reports),
-            counts=counts,
-            latency_p50_ms=latencies[len(latencies) // 2],
-            latency_p99_ms=latencies[int(len(latencies) * 0.99)],
-            latency_max_ms=latencies[-1],
+            counts=replace(counts, problem=problem),
+            latency_p50_ms=at_share(latencies, 0.5),
+            latency_p99_ms=at_share(latencies, 0.99),
+            latency_max_ms=latencies[-1] if latencies else None,
             whole_seconds=round(whole_seconds, 1),
             images=self._release.images(),
             shares=shares,
@@ -170,3 +186,8 @@ class Trial:
             for row in rows(self._release, runs)
             if row.channel == "webhook" and row.delivery_id in arrived
         ]
+
+
+def at_share(sorted_ms: list[int], share: float) -> int | None:
+    """Return the latency at this share of the sorted ones, if there are any."""
+    return sorted_ms[int(len(sorted_ms) * share)] if sorted_ms else None

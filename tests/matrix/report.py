@@ -1,8 +1,11 @@
 """The matrix as a file that people read."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
 
 from tests.matrix.faults import FAULTS, GIVEN_UP
 from tests.matrix.stage import Cell
@@ -21,7 +24,8 @@ A cell reads: sent / in doubt at some time / held for a person; then repeats wit
 (`m`), repeats under the same key where the receiver drops them by it (`k`), and deliveries that
 failed, for which a fallback would begin (`f`). In every cell nothing is missing (nothing counts as
 sent that the far end does not have, and nothing as failed that it has), and no repeat came without
-mark or key: the test fails otherwise. A dash: this far end cannot do that; why stands below.
+mark or key: the test fails otherwise, and says so in the cell, also where the cell did not come to
+rest in time, or broke off. A dash: this far end cannot do that; why stands below.
 
 A channel with two columns has two ways: the bus to another cluster, or to the one that carries
 the deliveries; e-mail by a relay of somebody else, or by a Postfix of our own whose log is evidence
@@ -51,6 +55,8 @@ class Report:
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     left_out: dict[tuple[str, str], str] = field(default_factory=dict)
     """Why a cell is a dash."""
+    broken: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Why a cell could not be played to its end."""
     missed: dict[str, str] = field(default_factory=dict)
     """Why a far end was not there in this run."""
 
@@ -61,6 +67,16 @@ class Report:
     def leave_out(self, far_end: str, fault: str, why: str) -> None:
         """Say why a far end cannot play this fault."""
         self.left_out[fault, far_end] = why
+
+    @contextmanager
+    def broken_off(self, far_end: str, fault: str) -> Iterator[None]:
+        """Note the error that a cell breaks off with, which is raised again."""
+        try:
+            yield
+        except (Exception, pytest.fail.Exception) as problem:
+            said = f"{type(problem).__name__}: {problem}".replace("|", "/")
+            self.broken[fault, far_end] = " ".join(said.split())[:300]
+            raise
 
     def miss(self, far_end: str, why: str) -> None:
         """Say why a far end could not be started here."""
@@ -73,9 +89,10 @@ class Report:
 
     def _sum(self) -> str:
         cells = self.cells.values()
+        broken = f" and {len(self.broken)} that broke off" if self.broken else ""
         return (
-            f"{len(cells)} cells, {sum(each.deliveries for each in cells)} deliveries: missing"
-            f" {sum(each.missing for each in cells)}, unmarked repeats"
+            f"{len(cells)} cells{broken}, {sum(each.deliveries for each in cells)} deliveries:"
+            f" missing {sum(each.missing for each in cells)}, unmarked repeats"
             f" {sum(each.repeats_unmarked for each in cells)}, failed though taken"
             f" {sum(each.failed_though_taken for each in cells)}."
         )
@@ -85,7 +102,7 @@ class Report:
             yield f"**Not in this run**: {far_end} ({why}).\n"
 
     def _table(self) -> Iterator[str]:
-        places = [*self.cells, *self.left_out]
+        places = [*self.cells, *self.left_out, *self.broken]
         far_ends = sorted({far_end for _, far_end in places})
         yield f"| fault | {' | '.join(far_ends)} |"
         yield "|---" * (len(far_ends) + 1) + "|"
@@ -103,11 +120,14 @@ class Report:
 
     def _shown(self, fault: str, far_end: str) -> str:
         cell = self.cells.get((fault, far_end))
+        if problem := self.broken.get((fault, far_end)):
+            return f"**{problem}**"
         if cell is None:
             return "-" if (fault, far_end) in self.left_out else "not run"
         forbidden = cell.missing + cell.repeats_unmarked + cell.failed_though_taken
         lost = cell.failed if fault != GIVEN_UP else 0
-        wrong = f" **wrong: {cell}**" if forbidden + lost else ""
+        said = " ".join(f"{cell}".replace("|", "/").split())
+        wrong = f" **wrong: {said}**" if forbidden + lost or cell.problem else ""
         marks = [(cell.repeats_marked, "m"), (cell.repeats_same_key, "k"), (cell.failed, "f")]
         repeats = "".join(f" +{count}{kind}" for count, kind in marks if count)
         return f"{cell.sent} / {cell.in_doubt} / {cell.held}{repeats}{wrong}"

@@ -43,6 +43,8 @@ class Cell:
     """Deliveries that count as sent and were never taken; forbidden."""
     failed_though_taken: int
     """Deliveries that count as failed and were taken; forbidden."""
+    problem: str = ""
+    """What was waited for in vain before the count."""
 
 
 @dataclass
@@ -115,6 +117,15 @@ class Stage:
         except AssertionError as late:
             raise AssertionError(f"{late}; {Counter(self.ledger.states().values())}") from None
 
+    def come_to_rest(self) -> str:
+        """Wait until all is at rest and shown; return what did not come, or nothing."""
+        try:
+            self.wait(self.at_rest, "at rest")
+            self.wait(self.all_there, "what counts as sent is there")
+        except AssertionError as late:
+            return str(late)
+        return ""
+
     def at_rest(self) -> bool:
         """Tell whether nothing happens by itself any more."""
         return {State(each) for each in self.ledger.states().values()} <= AT_REST
@@ -130,7 +141,8 @@ class Stage:
             each.kill()
 
     def cell(self, fault: str, dedupes: bool) -> Cell:
-        """Count."""
+        """Count once all is at rest, or does not get there."""
+        problem = self.come_to_rest()
         states = self.ledger.states()
         taken = self.taken()
         marks = {each.delivery_id: taken.of(each.delivery_id) for each in self.sent}
@@ -152,6 +164,7 @@ class Stage:
             failed_though_taken=sum(
                 states[name] == State.FAILED and bool(each) for name, each in marks.items()
             ),
+            problem=problem,
         )
 
     def _doubted(self) -> set[str]:

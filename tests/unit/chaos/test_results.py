@@ -81,6 +81,19 @@ def test_a_later_run_adds_to_an_earlier_one_and_takes_the_place_of_what_it_playe
     assert f"- {CELLS[4].title}\n" in text
 
 
+def test_a_cell_that_came_to_no_rest_is_counted_in_the_sum() -> None:
+    results = read_results(None)
+    counts = replace(GOOD, alerted=9, missing=1, problem="not all is at rest")
+    late = replace(OUTCOME, counts=counts, probe_worst_ms=None, normal_again_ms=None)
+    results.add(played(CELLS[0], FIRST, late))
+    results.add(played(CELLS[1], FIRST, problem="not started again"))
+    text = "\n".join(lines(results, CELLS))
+    assert "came out right, 2 wrong**, of which 1 ended before anything was counted:" in text
+    assert "9 of 10 alerts, 1 missing" in text
+    assert "problem='not all is at rest'" in text
+    assert "| never | never " in text
+
+
 def test_every_table_has_as_many_columns_as_its_head() -> None:
     results = read_results(None)
     for number, cell in enumerate(CELLS):

@@ -1,0 +1,89 @@
+"""What a trial waits for in vain stands beside its counts, and is not right."""
+
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from services.contracts.ids import alert_id
+from services.machine.problems import MachineProblem
+from services.simulator.report import Report
+from tests.acceptance.system import Simulation
+from tests.chaos import trial
+from tests.chaos.cells import Cell, Fault, Phase
+from tests.chaos.probe import Sample
+from tests.chaos.stage import Stage
+from tests.chaos.trial import Trial
+
+CELL = Cell(Fault.NONE, phase=Phase.START)
+FOUND = alert_id("over-purchase", ["cell1-0"])
+TEXTS = {"run_id": "cell1", "target": "gateway"}
+IDS = {"expected_order_ids": [], "expected_alert_ids": [FOUND], "doubtful_order_ids": []}
+
+
+@dataclass
+class Silent:
+    """A stage, its system and its probe, where one alert is expected and nothing ever comes."""
+
+    folder: Path
+    unwell: list[str] = field(default_factory=list)
+
+    @property
+    def system(self) -> "Silent":
+        return self
+
+    def next_number(self) -> int:
+        return 1
+
+    def wait_until_well(self) -> None:
+        """All is well before the fault, and not after it."""
+        if self.unwell:
+            raise MachineProblem(self.unwell[0])
+        self.unwell.append("not well: lookout")
+
+    def probe(self, name: str) -> "Silent":
+        return self
+
+    def samples(self) -> list[Sample]:
+        return []
+
+    def sent(self) -> list[str]:
+        return []
+
+    def simulate(self, *dials: str) -> Simulation:
+        numbers = {name: 0 for name in Report.model_fields if name not in {*TEXTS, *IDS}}
+        path = self.folder / "report.json"
+        path.write_text(Report.model_validate({**numbers, **TEXTS, **IDS}).model_dump_json())
+        process = subprocess.Popen([sys.executable, "-c", ""])
+        process.wait()
+        return Simulation(process, path, 0)
+
+    def wait_for(self, condition: object, otherwise: str) -> None:
+        """The load begins at once."""
+
+    def pause(self, seconds: float) -> None:
+        """Nothing lasts."""
+
+    def finish(self) -> None:
+        """All probes have ended."""
+
+    def received(self) -> dict[str, Counter[str]]:
+        return {}
+
+    def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return []
+
+
+def test_a_lost_alert_is_counted_and_all_that_did_not_come_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "NORMAL_TIMEOUT_SECONDS", 0)
+    outcome = Trial(cast(Stage, Silent(tmp_path)), CELL, limit_ms=100).play()
+    assert (outcome.counts.expected, outcome.counts.missing, outcome.counts.right) == (1, 1, False)
+    for said in ("latency does not get normal", "not all is alerted", "not well: lookout"):
+        assert said in outcome.counts.problem
+    assert (outcome.probe_worst_ms, outcome.normal_again_ms) == (None, None)

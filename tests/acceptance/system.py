@@ -193,6 +193,10 @@ class Simulation:
         return any(float(count) > 0 for count in sent)
 
     def finish(self, timeout_seconds: float = SETTLE_TIMEOUT_SECONDS) -> Report:
-        """Wait for its end; return what it did."""
-        assert self.process.wait(timeout_seconds) == 0
+        """Wait for its end; return what it did. One that does not end is killed."""
+        try:
+            assert self.process.wait(timeout_seconds) == 0
+        finally:
+            self.process.kill()
+            self.process.wait()
         return Report.model_validate_json(self.report_file.read_text())

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,10 +11,13 @@ import httpx2
 import orjson
 
 from services.contracts.ids import alert_id, delivery_id
+from services.machine.problems import MachineProblem
 
 IN_A_ROW = 10
 INTERVAL_SECONDS = 0.25
 AGAIN_SECONDS = 0.25
+LAST_SECONDS = 60.0
+"""How long probes that nobody has accepted yet are tried once no further one begins."""
 AT_ONCE = 160
 TIMES_BASELINE = 2.0
 STEADY_PROBES = 50
@@ -80,15 +83,21 @@ class Probe:
         self._read_from = journal.stat().st_size if journal.exists() else 0
         self._arrived: dict[str, int] = {}
         self._sent: dict[str, int] = {}
+        self._accepted: set[str] = set()
         self._stop = threading.Event()
+        self._given_up = threading.Event()
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix=name)
         self._open: list[Future[None]] = []
         self._thread = threading.Thread(target=self._go, name=name)
         self._thread.start()
 
-    def sent(self) -> list[str]:
-        """Return what was sent, by order id."""
-        return list(self._sent)
+    def accepted(self) -> set[str]:
+        """Return what was accepted, by order id."""
+        return set(self._accepted)
+
+    def unanswered(self) -> set[str]:
+        """Return what was sent and never accepted, by order id; it may have come all the same."""
+        return set(self._sent) - self._accepted
 
     def samples(self) -> list[Sample]:
         """Return all probes up to now, in the sequence of their sending."""
@@ -96,12 +105,18 @@ class Probe:
         return [self._sample(key, sent) for key, sent in list(self._sent.items())]
 
     def finish(self) -> None:
-        """Stop; every probe that was begun is accepted before this returns."""
+        """Stop; every probe that was begun is accepted before this returns.
+
+        Raises:
+            MachineProblem: some were not, for a long time.
+        """
         self._stop.set()
         self._thread.join()
+        wait(self._open, LAST_SECONDS)
+        self._given_up.set()
+        self._pool.shutdown()
         for each in self._open:
             each.result()
-        self._pool.shutdown()
 
     def _go(self) -> None:
         while not self._stop.wait(INTERVAL_SECONDS):
@@ -112,7 +127,10 @@ class Probe:
     def _until_accepted(self, key: str) -> None:
         pause = threading.Event()
         while not self._tried(key):
+            if self._given_up.is_set():
+                raise MachineProblem(f"nobody accepts a probe: {key}")
             pause.wait(AGAIN_SECONDS)
+        self._accepted.add(key)
 
     def _tried(self, key: str) -> bool:
         try:

@@ -1,6 +1,6 @@
 """One cell played: load and probe, the fault in its phase, then exact counts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Protocol
@@ -99,7 +99,7 @@ class Trial:
             finally:
                 report = self._ended(load)
         finally:
-            probe.finish()
+            self._wait(probe.finish)
         counts = self._counted(report, probe, before)
         self._wait(self._stage.wait_until_well)
         counts = replace(counts, problem="; ".join(filter(None, self._in_vain)))
@@ -176,8 +176,8 @@ class Trial:
         return load.finish()
 
     def _counted(self, report: Report, probe: Probe, before: frozenset[Message]) -> Counts:
-        probed = {alert_id("over-purchase", [key]) for key in probe.sent()}
-        expected = probed | set(report.expected_alert_ids)
+        expected = alerts_of(probe.accepted()) | set(report.expected_alert_ids)
+        possible = alerts_of(probe.unanswered()) | alerts_of(report.doubtful_order_ids)
         runs = [f"%{self._run}-%", f"%{self._probe_name}-%"]
         self._wait(
             lambda: wait_until(
@@ -186,9 +186,8 @@ class Trial:
                 f"not all is alerted and at rest: {self._cell.title}",
             )
         )
-        doubtful = (alert_id("over-purchase", [key]) for key in report.doubtful_order_ids)
         held_limit = SENDS_AT_ONCE * self._cell.doubting
-        return count(self._stage, runs, expected, before, frozenset(doubtful), held_limit)
+        return count(self._stage, runs, expected, before, possible, held_limit)
 
     def _outcome(
         self,
@@ -212,6 +211,11 @@ class Trial:
             normal_again_ms=self._normal(samples, fault_ms, mended_ms) if self._limit_ms else 0,
             load_runs=self._load_runs,
         )
+
+
+def alerts_of(keys: Iterable[str]) -> frozenset[str]:
+    """Return the alerts that over-purchases of these orders would be."""
+    return frozenset(alert_id("over-purchase", [key]) for key in keys)
 
 
 def lasting_seconds(cell: Cell) -> float:

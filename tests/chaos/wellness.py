@@ -25,7 +25,7 @@ def not_well(system: System, bootstrap: str) -> str | None:
     for name in (*PROGRAMS, *deliverers):
         if f"ALDEBARAN_PORT_{name.upper()}" in system.ports and (why := not_ready(system, name)):
             return f"{name}: {why}"
-    return unanswered(system.text("heartbeat", "/metrics")) or out_of_step(bootstrap)
+    return unheard(system) or out_of_step(bootstrap)
 
 
 def not_ready(system: System, name: str) -> str | None:
@@ -37,6 +37,14 @@ def not_ready(system: System, name: str) -> str | None:
         return repr(error)
     trouble = said["failures"] or (said.get("notes") if name == "heartbeat" else None)
     return str(trouble) if trouble else None
+
+
+def unheard(system: System) -> str | None:
+    """Name an auditor that has not answered the last beats, or say that nobody can tell."""
+    try:
+        return unanswered(system.text("heartbeat", "/metrics"))
+    except httpx2.HTTPError as error:
+        return f"heartbeat: {error!r}"
 
 
 def unanswered(metrics: str) -> str | None:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+import httpx2
+import psycopg
 import pytest
+from confluent_kafka import KafkaException
 
 from services.contracts.ids import alert_id
 from services.machine.problems import MachineProblem
@@ -16,7 +19,9 @@ from tests.acceptance.system import Simulation
 from tests.chaos import trial
 from tests.chaos.cells import Cell, Fault, Phase
 from tests.chaos.probe import Sample
+from tests.chaos.results import Run, read_results
 from tests.chaos.stage import Stage
+from tests.chaos.test_chaos import Player
 from tests.chaos.trial import Trial
 
 CELL = Cell(Fault.NONE, phase=Phase.START)
@@ -51,8 +56,11 @@ class Silent:
     def samples(self) -> list[Sample]:
         return []
 
-    def sent(self) -> list[str]:
-        return []
+    def accepted(self) -> set[str]:
+        return set()
+
+    def unanswered(self) -> set[str]:
+        return {"p1-0"}
 
     def simulate(self, *dials: str) -> Simulation:
         numbers = {name: 0 for name in Report.model_fields if name not in {*TEXTS, *IDS}}
@@ -69,7 +77,7 @@ class Silent:
         """Nothing lasts."""
 
     def finish(self) -> None:
-        """All probes have ended."""
+        raise MachineProblem("nobody accepts a probe")
 
     def received(self) -> dict[str, Counter[str]]:
         return {}
@@ -84,6 +92,37 @@ def test_a_lost_alert_is_counted_and_all_that_did_not_come_is_said(
     monkeypatch.setattr(trial, "NORMAL_TIMEOUT_SECONDS", 0)
     outcome = Trial(cast(Stage, Silent(tmp_path)), CELL, limit_ms=100).play()
     assert (outcome.counts.expected, outcome.counts.missing, outcome.counts.right) == (1, 1, False)
-    for said in ("latency does not get normal", "not all is alerted", "not well: lookout"):
+    for said in (
+        "latency does not get normal",
+        "nobody accepts",
+        "not all is alerted",
+        "not well: lookout",
+    ):
         assert said in outcome.counts.problem
     assert (outcome.probe_worst_ms, outcome.normal_again_ms) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        subprocess.TimeoutExpired("the load", 180),
+        KafkaException("no broker"),
+        httpx2.ConnectError("gone"),
+        psycopg.OperationalError("gone"),
+    ],
+    ids=lambda ending: type(ending).__name__,
+)
+def test_whatever_ends_a_cell_is_a_result_in_the_place_of_an_older_one(
+    ending: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(stage: Silent) -> None:
+        raise ending
+
+    monkeypatch.setattr(Silent, "wait_until_well", end)
+    run = Run("2026-01-01 10:00", "aaaaaaa", "2 cores, 4 GiB", 60)
+    player = Player(cast(Stage, Silent(tmp_path)), [CELL], read_results(None), None, run)
+    player.limits_ms[CELL.workload] = 100
+    player.play(CELL)
+    noted = player.results.by_title[CELL.title]
+    assert (noted.outcome, noted.problem) == (None, f"{type(ending).__name__}: {ending}")
+    assert CELL.title in player.wrong[0]

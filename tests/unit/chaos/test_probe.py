@@ -1,6 +1,21 @@
-"""When latency counts as normal again."""
+"""When latency counts as normal again, and what becomes of a probe that nobody accepts."""
 
-from tests.chaos.probe import IN_A_ROW, STEADY_PROBES, Sample, normal_again_ms, quantile, steady
+import threading
+from pathlib import Path
+
+import pytest
+
+from services.machine.problems import MachineProblem
+from tests.chaos import probe
+from tests.chaos.probe import (
+    IN_A_ROW,
+    STEADY_PROBES,
+    Probe,
+    Sample,
+    normal_again_ms,
+    quantile,
+    steady,
+)
 
 LATE, GOOD = 900, (10,) * IN_A_ROW
 
@@ -51,3 +66,23 @@ def test_a_quantile_is_one_of_the_values() -> None:
     assert quantile([5], 0.95) == 5
     assert quantile(range(100), 0.95) == 95
     assert quantile([3, 1, 2], 0.5) == 2
+
+
+def test_a_probe_that_nobody_accepts_ends_and_may_have_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "LAST_SECONDS", 0)
+    tried, more = threading.Event(), threading.Event()
+
+    def send(key: str) -> bool:
+        if key == "p-0":
+            return True
+        (more if tried.is_set() else tried).set()
+        return False
+
+    one = Probe("p", send, "http://hook", tmp_path / "journal")
+    assert more.wait(60)
+    with pytest.raises(MachineProblem, match="nobody accepts a probe: p-1"):
+        one.finish()
+    assert one.accepted() == {"p-0"}
+    assert "p-1" in one.unanswered()

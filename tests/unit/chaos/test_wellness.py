@@ -1,10 +1,14 @@
 """Who has been killed a moment ago is not well, though nobody has missed it yet."""
 
+from pathlib import Path
+
 import pytest
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from services.heartbeat import metrics
-from tests.chaos.wellness import BEATS_SECONDS, unanswered
+from services.machine.ports import free_ports
+from tests.acceptance.system import System
+from tests.chaos.wellness import BEATS_SECONDS, unanswered, unheard
 
 
 @pytest.mark.parametrize(
@@ -24,3 +28,9 @@ def test_an_old_answer_names_its_auditor(ages: dict[str, float], late: str | Non
         gauge.labels("w", auditor).set(age)
     said = unanswered(generate_latest(registry).decode())
     assert said is None if late is None else said is not None and late in said
+
+
+def test_a_heartbeat_that_is_gone_is_not_well(tmp_path: Path) -> None:
+    system = System(tmp_path / "home", channels=("bus",))
+    system.ports["ALDEBARAN_PORT_HEARTBEAT"] = free_ports(1)[0]
+    assert "ConnectError" in (unheard(system) or "")

@@ -31,6 +31,10 @@ class Sample:
     sent_at_ms: int
     latency_ms: int | None
 
+    def had_arrived(self, at_ms: int) -> bool:
+        """Tell whether it was there at that time."""
+        return self.latency_ms is not None and self.sent_at_ms + self.latency_ms < at_ms
+
 
 def quantile(latencies_ms: Iterable[int], share: float) -> int:
     """Return the latency that this share of them does not exceed; there must be one."""
@@ -61,9 +65,10 @@ def normal_again_ms(
 ) -> int | None:
     """Return how long after the fault probes were normal again: 0 if none was disturbed.
 
-    Normal are ten in a row, sent after the fault's end, each within the limit; None: not yet.
+    Normal are ten in a row, sent after the fault's end, each within the limit; None: not yet. Those
+    under way when the fault came can be disturbed like any later one.
     """
-    since = [each for each in samples if each.sent_at_ms >= fault_ms]
+    since = [each for each in samples if not each.had_arrived(fault_ms)]
     normal = [each.latency_ms is not None and each.latency_ms <= limit_ms for each in since]
     for first, sample in enumerate(since):
         row = normal[first : first + IN_A_ROW]

@@ -31,7 +31,10 @@ wrong; so is one that did not come to rest in time, whose counts are those of th
   where Postgres was, else none.
 - **missing**: alerts that are not there, and deliveries that count as sent and did not arrive.
 - **worst probe**, **normal again**: four times a second one over-purchase is sent by itself and
-  timed from before the gateway to the webhook's receiver. Normal again is the time from the fault's
+  timed from before the gateway to the webhook's receiver. Judged are all that had not arrived when
+  the fault came; `never` counts those of which no message came, as what is held for a person, and
+  the worst is of the others. (Runs that began before 2026-11-28 02:00 judged only those sent after
+  the fault, and did not tell of these.) Normal again is the time from the fault's
   *beginning* until ten in a row were within the limit of the same run and load (listed at the end),
   {times:g} times the 95th percentile of its undisturbed cell, which is played until that percentile
   changes no more; 0: no probe took longer. So an outage's own length is part of it ({lasting}).
@@ -133,9 +136,15 @@ def _figures(outcome: Outcome) -> tuple[str, ...]:
         f"{counts.arrived:,}",
         " ".join(f"{number}{kind}" for number, kind in kinds if number) or "0",
         f"{counts.missing:,}",
-        _seconds(outcome.probe_worst_ms, 2),
+        _worst(outcome),
         _seconds(outcome.normal_again_ms, 1),
     )
+
+
+def _worst(outcome: Outcome) -> str:
+    worst = _seconds(outcome.probe_worst_ms, 2)
+    never = f"{outcome.probes_never} never" if outcome.probes_never else ""
+    return f"{worst}, {never}" if outcome.probe_worst_ms is not None and never else never or worst
 
 
 def _seconds(ms: int | None, digits: int) -> str:

@@ -103,7 +103,7 @@ class Trial:
         counts = self._counted(report, probe, before)
         self._wait(self._stage.wait_until_well)
         counts = replace(counts, problem="; ".join(filter(None, self._in_vain)))
-        return self._outcome(report, counts, probe.samples(), fault_ms, mended_ms)
+        return self._outcome(report, counts, probe, fault_ms, mended_ms)
 
     def _wait(self, wait: Callable[[], None]) -> None:
         self._in_vain.append(in_vain(wait))
@@ -193,23 +193,25 @@ class Trial:
         self,
         report: Report,
         counts: Counts,
-        samples: list[Sample],
+        probe: Probe,
         fault_ms: int,
         mended_ms: int,
     ) -> Outcome:
+        samples = probe.samples()
         latencies = arrived(samples)
         if not self._limit_ms:
             latencies = list(baseline(latencies))
-        since = arrived([each for each in samples if each.sent_at_ms >= fault_ms])
+        hit = [each for each in samples if not (self._limit_ms and each.had_arrived(fault_ms))]
         return Outcome(
             self._hit,
-            accepted=report.accepted + 2 * len(samples),
+            accepted=report.accepted + 2 * len(probe.accepted()),
             counts=counts,
             probe_p95_ms=quantile(latencies, 0.95) if latencies else None,
-            probe_worst_ms=max(since if self._limit_ms else latencies, default=None),
+            probe_worst_ms=max(arrived(hit) if self._limit_ms else latencies, default=None),
             limit_ms=self._limit_ms,
             normal_again_ms=self._normal(samples, fault_ms, mended_ms) if self._limit_ms else 0,
             load_runs=self._load_runs,
+            probes_never=sum(each.latency_ms is None for each in hit),
         )
 
 

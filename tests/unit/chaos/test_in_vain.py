@@ -18,7 +18,7 @@ from services.simulator.report import Report
 from tests.acceptance.system import Simulation
 from tests.chaos import trial
 from tests.chaos.cells import Cell, Fault, Phase
-from tests.chaos.probe import Sample
+from tests.chaos.probe import Sample, now_ms
 from tests.chaos.results import Run, read_results
 from tests.chaos.stage import Stage
 from tests.chaos.test_chaos import Player
@@ -32,10 +32,11 @@ IDS = {"expected_order_ids": [], "expected_alert_ids": [FOUND], "doubtful_order_
 
 @dataclass
 class Silent:
-    """A stage, its system and its probe, where one alert is expected and nothing ever comes."""
+    """A stage, its system and its probe, where one alert is expected and does not come."""
 
     folder: Path
     unwell: list[str] = field(default_factory=list)
+    under_way_ms: int = 2 * now_ms()
 
     @property
     def system(self) -> "Silent":
@@ -54,7 +55,8 @@ class Silent:
         return self
 
     def samples(self) -> list[Sample]:
-        return []
+        """One came long before the fault, one after it had been under way, one never."""
+        return [Sample(0, 10), Sample(0, self.under_way_ms), Sample(0, None)]
 
     def accepted(self) -> set[str]:
         return set()
@@ -90,7 +92,8 @@ def test_a_lost_alert_is_counted_and_all_that_did_not_come_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "NORMAL_TIMEOUT_SECONDS", 0)
-    outcome = Trial(cast(Stage, Silent(tmp_path)), CELL, limit_ms=100).play()
+    stage = Silent(tmp_path)
+    outcome = Trial(cast(Stage, stage), CELL, limit_ms=100).play()
     assert (outcome.counts.expected, outcome.counts.missing, outcome.counts.right) == (1, 1, False)
     for said in (
         "latency does not get normal",
@@ -99,7 +102,8 @@ def test_a_lost_alert_is_counted_and_all_that_did_not_come_is_said(
         "not well: lookout",
     ):
         assert said in outcome.counts.problem
-    assert (outcome.probe_worst_ms, outcome.normal_again_ms) == (None, None)
+    assert (outcome.probe_worst_ms, outcome.probes_never) == (stage.under_way_ms, 1)
+    assert outcome.normal_again_ms is None
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,12 @@ def test_it_counts_from_the_fault_and_not_before_its_end() -> None:
     assert again(10, *row, fault_ms=500, mended_ms=1500) == 1000
 
 
+def test_what_was_under_way_when_the_fault_came_can_be_disturbed_by_it() -> None:
+    assert again(600, *GOOD, fault_ms=400) == 100
+    assert again(600, 10, *GOOD, fault_ms=700) == 0
+    assert again(None, *GOOD, fault_ms=400) == 100
+
+
 def test_a_baseline_is_steady_once_it_falls_no_more() -> None:
     cold, warm = [900] * STEADY_PROBES, [60] * STEADY_PROBES
     assert not steady(warm)

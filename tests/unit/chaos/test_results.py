@@ -4,6 +4,8 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.chaos.cells import Cell, Fault, plan
 from tests.chaos.counting import Counts
 from tests.chaos.report import lines, shown
@@ -50,6 +52,17 @@ def test_a_load_that_was_over_before_the_fault_is_told() -> None:
     for runs, said in ((True, "steady"), (False, "steady (over)"), (None, "steady")):
         line = shown(played(CELL, FIRST, replace(OUTCOME, load_runs=runs)), 7)
         assert f"| {said} | mid batch |" in line
+
+
+@pytest.mark.parametrize(
+    ("worst_ms", "never", "said"),
+    [(4321, 0, "4.32 s"), (4321, 2, "4.32 s, 2 never"), (None, 2, "2 never"), (None, 0, "never")],
+)
+def test_probes_that_never_came_stand_beside_the_worst(
+    worst_ms: int | None, never: int, said: str
+) -> None:
+    outcome = replace(OUTCOME, probe_worst_ms=worst_ms, probes_never=never)
+    assert f"| {said} | 5.7 s |" in shown(played(CELL, FIRST, outcome), 7)
 
 
 def test_what_is_missing_too_much_or_repeated_without_a_mark_is_wrong() -> None:

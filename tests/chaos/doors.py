@@ -158,6 +158,8 @@ class Doors:
         crossing.open.set()
         if cut is None or not cut.parts(await self._name(crossing), door.store):
             return
+        if self._cut is not cut:
+            return  # mended while the name was looked up: nobody would open to who waits now
         if not cut.silent:
             raise ConnectionResetError
         crossing.open.clear()

@@ -44,9 +44,16 @@ class Street:
 
     def __init__(self) -> None:
         self.names: dict[int, str] = {}
-        self.doors = Doors(lambda: dict(self.names))
+        self.looking, self.may_look = threading.Event(), threading.Event()
+        self.may_look.set()
+        self.doors = Doors(self._who)
         self.port = free_ports(1)[0]
         self.echo = Echo(self.doors.add("store", self.port))
+
+    def _who(self) -> dict[int, str]:
+        self.looking.set()
+        assert self.may_look.wait(10)
+        return dict(self.names)
 
     def client(self, name: str) -> socket.socket:
         """Connect as a named program; the name is known before the connection is."""
@@ -103,6 +110,18 @@ def test_a_silent_cut_delays_only_the_named(street: Street) -> None:
         assert cut_off.recv(1024) == b"2"
         assert late.recv(1024) == b"4"
         late.close()
+
+
+def test_a_cut_that_ends_while_a_newcomer_is_looked_up_holds_it_no_longer(street: Street) -> None:
+    with street.doors.cut(frozenset({"a"}), silent=True):
+        street.looking.clear()
+        street.may_look.clear()
+        newcomer = street.client("a")
+        assert street.looking.wait(10)
+    street.may_look.set()
+    with newcomer:
+        newcomer.sendall(b"hello")
+        assert newcomer.recv(1024) == b"hello"
 
 
 def test_a_cut_that_resets_ends_connections_and_refuses_new_ones(street: Street) -> None:

@@ -67,8 +67,8 @@ def delivered(system: System, pattern: str) -> int:
 
 
 def received_once(system: System, alerts: set[str]) -> None:
-    """Hold the ledger against what really arrived: each message once, one of a marked repeat twice
-    at most."""
+    """Hold the ledger against what really arrived: each message once, one that the ledger has as a
+    marked repeat twice at most."""
     received = system.get("inbox", "/received")
     rows = system.ask(
         "SELECT delivery_id, channel, marked_repeat FROM deliveries"

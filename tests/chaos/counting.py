@@ -158,7 +158,10 @@ def unknown(system: Ledger, came: frozenset[Message]) -> int:
 
 
 def repeats_silent(times: int, marked_repeat: bool) -> int:
-    """Return how often a message came again beyond the one repeat that its mark allows."""
+    """Return how often a message came again beyond the one repeat that its mark allows.
+
+    The mark is the ledger's; tests/matrix reads it in the messages themselves.
+    """
     return max(0, times - 1 - int(marked_repeat))
 
 

@@ -25,10 +25,11 @@ wrong; so is one that did not come to rest in time, whose counts are those of th
 - **accepted**: events that the gateway answered with 2xx, probes included.
 - **alerts**: alerts in the ledger, of the over-purchases among what was accepted.
 - **arrived**: messages at the three far ends, each delivery counted once.
-- **repeats**: `m` with the visible mark, one of a message at most, `k` under the same key on the
-  bus, whose readers drop them by it; `h` are held for a person, as nobody can know whether the far
-  end has them: at most {sends}, what a deliverer has under way, where one was hit, twice as many
-  where Postgres was, else none.
+- **repeats**: `m` with the visible mark, one of a message at most: the ledger says so here, and
+  that such a message shows the mark is read in the messages of [matrix.md](matrix.md); `k` under
+  the same key on the bus, whose readers drop them by it; `h` are held for a person, as nobody
+  can know whether the far end has them: at most {sends}, what a deliverer has under way, where one
+  was hit, twice as many where Postgres was, else none.
 - **missing**: alerts that are not there, and deliveries that count as sent and did not arrive.
 - **worst probe**, **normal again**: four times a second one over-purchase is sent by itself and
   timed from before the gateway to the webhook's receiver. Judged are all that had not arrived when

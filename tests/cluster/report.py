@@ -26,10 +26,11 @@ counts are those of that moment.
   sent once more, under the same ids, as no answer came.
 - **alerted**: over-purchases among them = alerts in the ledger.
 - **arrived**: messages at the three far ends, each delivery counted once.
-- **repeats**: `m` with the visible mark, one of a message at most, `k` under the same key on the
-  bus, whose readers drop them by it; `h` are held for a person, as nobody can know whether the far
-  end has them: none where neither a deliverer nor a store was hit, else {held} at most, what two
-  deliverers have under way.
+- **repeats**: `m` with the visible mark, one of a message at most: the ledger says so here, and
+  that such a message shows the mark is read in the messages of [matrix.md](matrix.md); `k` under
+  the same key on the bus, whose readers drop them by it; `h` are held for a person, as nobody
+  can know whether the far end has them: none where neither a deliverer nor a store
+  was hit, else {held} at most, what two deliverers have under way.
 - **autoscaled**: the part's work is made to grow (many events for the gateway, a ledger that takes
   no alerts for the lookout, a receiver that answers after 3 s for the webhooks) until an HPA on CPU
   or KEDA has added a pod; then it is little again, until the pod is taken away.

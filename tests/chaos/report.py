@@ -30,15 +30,16 @@ wrong; so is one that did not come to rest in time, whose counts are those of th
   the same key on the bus, whose readers drop them by it; `h` are held for a person, as nobody
   can know whether the far end has them: at most {sends}, what a deliverer has under way, where one
   was hit, twice as many where Postgres was, else none.
-- **missing**: alerts that are not there, and deliveries that count as sent and did not arrive.
+- **missing**: alerts and deliveries that are not there, and deliveries that count as sent and did
+  not arrive.
 - **worst probe**, **normal again**: four times a second one over-purchase is sent by itself and
   timed from before the gateway to the webhook's receiver. Judged are all that had not arrived when
   the fault came; `never` counts those of which no message came, as what is held for a person, and
-  the worst is of the others. (Runs that began before 2026-11-28 02:00 judged only those sent after
-  the fault, and did not tell of these.) Normal again is the time from the fault's
-  *beginning* until ten in a row were within the limit of the same run and load (listed at the end),
-  {times:g} times the 95th percentile of its undisturbed cell, which is played until that percentile
-  changes no more; 0: no probe took longer. So an outage's own length is part of it ({lasting}).
+  the worst is of the others. Cells without that number were judged by those sent after the fault.
+  Normal again is the time from the fault's *beginning* until ten in a row were within the limit of
+  the same run and load (listed at the end), {times:g} times the 95th percentile of its undisturbed
+  cell, which is played until that percentile changes no more; 0: no probe took longer; `never`: not
+  while that was waited for. So an outage's own length is part of it ({lasting}).
 - **load**: `(over)` where all of it was sent before the fault came, which probes alone met then.
 - **phase**: an auditor counts a batch once it is committed, so at its *batch boundary* it is hit
   just after the commit, as the next batch begins.
@@ -143,9 +144,9 @@ def _figures(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _worst(outcome: Outcome) -> str:
-    worst = _seconds(outcome.probe_worst_ms, 2)
-    never = f"{outcome.probes_never} never" if outcome.probes_never else ""
-    return f"{worst}, {never}" if outcome.probe_worst_ms is not None and never else never or worst
+    worst = "" if outcome.probe_worst_ms is None else _seconds(outcome.probe_worst_ms, 2)
+    never = "" if outcome.probes_never is None else f"{outcome.probes_never} never"
+    return ", ".join(filter(None, (worst, never)))
 
 
 def _seconds(ms: int | None, digits: int) -> str:

@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[2]
 class Outcome:
     """What a cell came to; times in milliseconds, `normal_again_ms` 0 where no probe was late, and
     None where that never came; `load_runs` tells whether the load had not ended when the fault
-    came, if that was noted; `probes_never` counts probes of which no message ever came."""
+    came, if that was noted; `probes_never` counts probes of which no message ever came, if all that
+    had not arrived at the fault were judged."""
 
     hit: tuple[str, ...]
     accepted: int
@@ -30,7 +31,7 @@ class Outcome:
     limit_ms: float
     normal_again_ms: int | None
     load_runs: bool | None = None
-    probes_never: int = 0
+    probes_never: int | None = None
 
 
 @dataclass(frozen=True)

@@ -56,10 +56,10 @@ def test_a_load_that_was_over_before_the_fault_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("worst_ms", "never", "said"),
-    [(4321, 0, "4.32 s"), (4321, 2, "4.32 s, 2 never"), (None, 2, "2 never"), (None, 0, "never")],
+    [(4321, None, "4.32 s"), (4321, 0, "4.32 s, 0 never"), (None, 2, "2 never")],
 )
 def test_probes_that_never_came_stand_beside_the_worst(
-    worst_ms: int | None, never: int, said: str
+    worst_ms: int | None, never: int | None, said: str
 ) -> None:
     outcome = replace(OUTCOME, probe_worst_ms=worst_ms, probes_never=never)
     assert f"| {said} | 5.7 s |" in shown(played(CELL, FIRST, outcome), 7)
@@ -97,14 +97,16 @@ def test_a_later_run_adds_to_an_earlier_one_and_takes_the_place_of_what_it_playe
 def test_a_cell_that_came_to_no_rest_is_counted_in_the_sum() -> None:
     results = read_results(None)
     counts = replace(GOOD, alerted=9, missing=1, problem="not all is at rest")
-    late = replace(OUTCOME, counts=counts, probe_worst_ms=None, normal_again_ms=None)
+    late = replace(
+        OUTCOME, counts=counts, probe_worst_ms=None, normal_again_ms=None, probes_never=4
+    )
     results.add(played(CELLS[0], FIRST, late))
     results.add(played(CELLS[1], FIRST, problem="not started again"))
     text = "\n".join(lines(results, CELLS))
     assert "came out right, 2 wrong**, of which 1 ended before anything was counted:" in text
     assert "9 of 10 alerts, 1 missing" in text
     assert "problem='not all is at rest'" in text
-    assert "| never | never " in text
+    assert "| 4 never | never " in text
 
 
 def test_every_table_has_as_many_columns_as_its_head() -> None:

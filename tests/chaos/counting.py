@@ -165,6 +165,16 @@ def repeats_silent(times: int, marked_repeat: bool) -> int:
     return max(0, times - 1 - int(marked_repeat))
 
 
+def again(times: Mapping[Row, int]) -> tuple[int, int, int]:
+    """Return how often messages came again: with the mark, under the same key, with neither."""
+    repeats = {row: count - 1 for row, count in times.items() if count > 1}
+    bus = sum(more for row, more in repeats.items() if row.channel == "bus")
+    silent = sum(
+        repeats_silent(times[row], row.marked_repeat) for row in repeats if row.channel != "bus"
+    )
+    return sum(repeats.values()) - bus - silent, bus, silent
+
+
 def count(
     stage: FarEnds,
     runs: list[str],
@@ -183,11 +193,7 @@ def count(
     counted = [row for row in found if row.channel in received]
     times = {row: received[row.channel][row.delivery_id] for row in counted}
     sent = {row: count for row, count in times.items() if row.state != "HELD"}
-    repeats = {row: count - 1 for row, count in times.items() if count > 1}
-    bus = sum(more for row, more in repeats.items() if row.channel == "bus")
-    silent = sum(
-        repeats_silent(times[row], row.marked_repeat) for row in repeats if row.channel != "bus"
-    )
+    marked, same_key, silent = again(times)
     alerts = {row.alert_id for row in found}
     right = alerts & (expected | possible)
     lost = sum(1 for count in sent.values() if not count)
@@ -195,8 +201,8 @@ def count(
         expected=len(expected),
         alerted=len(alerts & expected),
         arrived=sum(1 for count in times.values() if count),
-        repeats_marked=sum(repeats.values()) - bus - silent,
-        repeats_same_key=bus,
+        repeats_marked=marked,
+        repeats_same_key=same_key,
         held=len(times) - len(sent),
         missing=lost + lacking(found, right) + len(expected - alerts),
         not_expected=len(alerts - right) + beyond(found, right) + strange,

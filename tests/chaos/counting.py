@@ -122,7 +122,7 @@ def rows(system: Ledger, runs: list[str]) -> list[Row]:
     return [Row(*each) for each in found]
 
 
-def settled(stage: FarEnds, runs: list[str], expected: set[str]) -> bool:
+def settled(stage: FarEnds, runs: list[str], expected: Set[str]) -> bool:
     """Tell whether each finding has its deliveries and none of them is on its way."""
     try:
         found = rows(stage.system, runs)
@@ -148,7 +148,7 @@ def messages(received: Received) -> frozenset[Message]:
     return frozenset((channel, each) for channel, ids in received.items() for each in ids)
 
 
-def unknown(system: Ledger, came: frozenset[Message]) -> int:
+def unknown(system: Ledger, came: Set[Message]) -> int:
     """Return how many messages are of no delivery that the ledger has."""
     known = system.ask(
         "SELECT channel, delivery_id FROM deliveries WHERE delivery_id = ANY(%s)",
@@ -178,9 +178,9 @@ def again(times: Mapping[Row, int]) -> tuple[int, int, int]:
 def count(
     stage: FarEnds,
     runs: list[str],
-    expected: set[str],
-    before: frozenset[Message],
-    possible: frozenset[str] = frozenset(),
+    expected: Set[str],
+    before: Set[Message],
+    possible: Set[str] = frozenset(),
     held_limit: int = 0,
 ) -> Counts:
     """Hold the ledger against what really arrived, beside what was there `before`.

@@ -3,6 +3,7 @@
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,8 @@ def test_probes_that_never_came_stand_beside_the_worst(
 def test_what_is_missing_too_much_or_repeated_without_a_mark_is_wrong() -> None:
     assert GOOD.right
     for name in ("missing", "not_expected", "repeats_unmarked"):
-        bad = replace(OUTCOME, counts=replace(GOOD, **{name: 1}))
+        changed: dict[str, Any] = {name: 1}
+        bad = replace(OUTCOME, counts=replace(GOOD, **changed))
         assert not bad.counts.right
         assert "**wrong:" in shown(played(CELL, FIRST, bad), 1)
     assert not replace(GOOD, alerted=9).right

@@ -17,6 +17,7 @@ class RestartPolicy:
     stable_seconds: float = 60.0
     first_pause_seconds: float = 0.5
     longest_pause_seconds: float = 8.0
+    patience_doublings: int = 3
 
     def crashes_in_a_row(self, before: int, ran_seconds: float) -> int:
         """Return the new count after a crash, given the count before and how long it had run.
@@ -32,3 +33,12 @@ class RestartPolicy:
         doublings = min(crashes_in_a_row, self.crashes_in_a_row_limit) - 1
         doubled: float = self.first_pause_seconds * 2.0**doublings
         return min(doubled, self.longest_pause_seconds)
+
+    def patience_seconds(self, given: float, crashes_in_a_row: int, has_served: bool) -> float:
+        """Return how long a start may take, twice as long with each crash of what has served.
+
+        A machine so busy that a start takes too long is not helped by starting from the front.
+        """
+        doublings = min(crashes_in_a_row, self.patience_doublings) if has_served else 0
+        patience: float = given * 2.0**doublings
+        return patience

@@ -142,8 +142,12 @@ class Supervisor:
         if not program.once and (program.readiness is None or program.readiness.is_ready()):
             watched.phase = Phase.READY
             watched.has_served = True
-        elif self._ran_seconds(watched) > program.ready_timeout_seconds:
-            self._crashed(watched, f"was not ready within {program.ready_timeout_seconds:g} s")
+        elif self._ran_seconds(watched) > (limit_seconds := self._patience_seconds(watched)):
+            self._crashed(watched, f"was not ready within {limit_seconds:g} s")
+
+    def _patience_seconds(self, watched: Watched) -> float:
+        given, crashes = watched.program.ready_timeout_seconds, watched.crashes_in_a_row
+        return self._policy.patience_seconds(given, crashes, watched.has_served)
 
     def _ended(self, watched: Watched, code: int) -> None:
         if watched.program.once and code == 0:

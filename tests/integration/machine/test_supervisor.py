@@ -239,6 +239,28 @@ def test_a_program_that_is_never_ready_counts_as_crashed(tmp_path: Path, mark: s
     assert marked(mark) == []
 
 
+def test_each_start_in_a_row_of_what_has_served_may_take_longer(tmp_path: Path, mark: str) -> None:
+    enough, said, closed = threading.Event(), list[str](), tmp_path / "closed"
+
+    def say(line: str) -> None:
+        said.append(line)
+        if len(said) == 5:
+            enough.set()
+
+    script = f"test -f {closed} && exec sleep {mark}; until test -f {closed}; do sleep 0.05; done"
+    slow = Program(
+        "slow",
+        ("sh", "-c", script),
+        readiness=NotThere(closed),
+        ready_timeout_seconds=0.1,
+    )
+    around = Surroundings(os.environ, tmp_path, say, enough.wait, now_seconds)
+    assert Supervisor((slow,), around, THREE, closed.touch).run() == 0
+    limits = [line.partition(" within ")[2].partition(";")[0] for line in said[1:5]]
+    assert limits == ["0.2 s", "0.4 s", "0.8 s", "0.8 s"]
+    assert marked(mark) == []
+
+
 SICK = """
 import http.server, pathlib, sys
 lives = pathlib.Path(sys.argv[2])
@@ -350,6 +372,16 @@ def test_what_could_never_be_started_ends_all(tmp_path: Path) -> None:
     assert outcome.code == 1
     assert "full cannot be started: [Errno " in outcome.said[-1]
     assert "3 times in a row" in outcome.said[-1]
+
+
+@dataclass(frozen=True)
+class NotThere:
+    """Ready until a file is there."""
+
+    path: Path
+
+    def is_ready(self) -> bool:
+        return not self.path.exists()
 
 
 def never() -> TcpReadiness:

@@ -25,6 +25,13 @@ def test_a_long_run_starts_the_count_anew() -> None:
     assert POLICY.crashes_in_a_row(before=3, ran_seconds=59.9) == 4
 
 
+def test_what_has_served_may_take_longer_with_each_start_in_a_row() -> None:
+    assert [POLICY.patience_seconds(10, count, True) for count in (0, 1, 2, 3, 99)] == [
+        *(10, 20, 40, 80, 80)
+    ]
+    assert POLICY.patience_seconds(10, 3, has_served=False) == 10
+
+
 @given(st.lists(st.floats(0, 59.9), min_size=4))
 def test_short_runs_always_end_in_giving_up(runs: list[float]) -> None:
     count = 0

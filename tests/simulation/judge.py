@@ -68,8 +68,7 @@ class Judge:
             raise Violation(f"I5: {_short(row.delivery_id)} FAILED, but nobody refused it for good")
 
     def writing(self, owner: str, message: Message) -> None:
-        """Look at a send whose first byte leaves now."""
-        self.keepers.writing(message.delivery)
+        """Look at a send whose first byte leaves now; keepers judge one that has been claimed."""
         key = message.delivery.delivery_id, message.attempt
         self.writes[key] += 1
         tried = self.tables.attempts.get(key)
@@ -81,6 +80,7 @@ class Judge:
             raise Violation(f"I4: {_short(key[0])} is sent by {owner}, whose claim is over")
         if self.writes[key] > 1:
             raise Violation(f"I4: try {key[1]} of {_short(key[0])} is sent twice")
+        self.keepers.writing(message.delivery)
 
     def taken(self, message: Message) -> None:
         """Look at what the provider has just taken."""

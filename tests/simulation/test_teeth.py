@@ -34,6 +34,7 @@ UNTROUBLED = [plan for plan in map(draw_plan, range(40)) if plan.untroubled]
 def test_a_planted_bug_is_found(mutant: str) -> None:
     (shard,) = fuzzing.shards(0, LIMIT_HISTORIES, 1, mutant)
     assert shard.failed_seed is not None, f"not found in {shard.histories} histories"
+    assert not shard.reason.startswith("bug:"), shard.reason
 
 
 @pytest.mark.parametrize("mutant", HEALING_MUTANTS)

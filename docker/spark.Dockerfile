@@ -14,7 +14,13 @@ RUN if [ -n "${SSL_CERT_FILE:-}" ]; then mkdir /tmp/authorities \
     | java -jar /usr/share/ca-certificates-java/ca-certificates-java.jar -storepass changeit; fi
 WORKDIR /build
 COPY requirements-spark.lock docker/sbom.lock ./
+# What builds pyspark is there before, as the list names it: pip would fetch its newest by itself.
 RUN python3 -m venv /opt/aldebaran/venv \
+ && for name in setuptools pyspark; do \
+      sed -n "/^$name==/,/# via/p" requirements-spark.lock > "$name.lock" \
+   && /opt/aldebaran/venv/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
+        --no-deps --no-build-isolation --use-pep517 --require-hashes -r "$name.lock" || exit 1; \
+    done \
  && /opt/aldebaran/venv/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check \
       --require-hashes -r requirements-spark.lock \
  && python3 -m venv /build/sbom \

@@ -25,6 +25,9 @@ UNFINISHED = ".unfinished"
 EXIT_INTERRUPTED = 130
 BUILT = "pyspark"
 """Comes as source: pip builds it for as long as all others take, so a pip of its own does that."""
+BUILDS = "setuptools"
+"""What builds it, and is there before: by itself pip fetches its newest, whatever that is."""
+ITS_OWN = ("--no-deps", "--no-build-isolation", "--use-pep517")
 
 
 def ensure(
@@ -83,9 +86,11 @@ def pip_install(venv: Path, wanted: Path) -> None:
     """Install the pinned packages, each with its hash."""
     sys.stdout.write("Installing Python packages; the first time this takes some minutes.\n")
     sys.stdout.flush()
-    rest, built = split(wanted.read_text("utf-8"))
+    rest, builds, built = split(wanted.read_text("utf-8"))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
-        parts = [(rest, Path(folder) / "rest", ()), (built, Path(folder) / "built", ("--no-deps",))]
+        if builds:
+            _pip(venv, builds, Path(folder) / "builds", ())
+        parts = [(rest, Path(folder) / "rest", ()), (built, Path(folder) / "built", ITS_OWN)]
         runs = [pool.submit(_pip, venv, *each) for each in parts if each[0]]
     for run in runs:
         run.result()
@@ -97,11 +102,14 @@ def _pip(venv: Path, packages: str, place: Path, options: Sequence[str]) -> None
     subprocess.run([str(venv / "bin" / "pip"), "install", *options, *always], check=True)
 
 
-def split(lock: str) -> tuple[str, str]:
-    """Return the list without what is built, and that alone; either may be empty."""
+def split(lock: str) -> tuple[str, str, str]:
+    """Return all else, what builds, and what is built; any of them may be empty."""
     packages = re.split(r"^(?=\S)", lock, flags=re.MULTILINE)
-    built = [each for each in packages if each.startswith(f"{BUILT}==")]
-    return "".join(each for each in packages if each not in built), "".join(built)
+    builds, built = (
+        "".join(each for each in packages if each.startswith(f"{name}=="))
+        for name in (BUILDS, BUILT)
+    )
+    return "".join(each for each in packages if each not in (builds, built)), builds, built
 
 
 def main(arguments: list[str]) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from services.machine import packages
-from services.machine.packages import STAMP, ensure, split, works
+from services.machine.packages import STAMP, ensure, pip_install, split, works
 
 ROOT = Path(__file__).parents[3]
 
@@ -160,9 +160,32 @@ def test_several_at_once_wait_for_each_other_and_only_one_installs(tmp_path: Pat
 
 
 def test_a_list_is_split_into_whole_packages() -> None:
-    rest, built = split(ROOT.joinpath("requirements-dev.lock").read_text("utf-8"))
-    assert "\npyspark==" not in rest
-    assert built.startswith("pyspark==")
-    assert "--hash=sha256:" in built
-    assert built.count("==") == 1
-    assert split("a==1 \\\n    --hash=sha256:0\n") == ("a==1 \\\n    --hash=sha256:0\n", "")
+    rest, *apart = split(ROOT.joinpath("requirements-dev.lock").read_text("utf-8"))
+    for name, one in zip(("setuptools", "pyspark"), apart, strict=True):
+        assert f"\n{name}==" not in rest
+        assert one.startswith(f"{name}==")
+        assert "--hash=sha256:" in one
+        assert one.count("==") == 1
+    assert split("a==1 \\\n    --hash=sha256:0\n") == ("a==1 \\\n    --hash=sha256:0\n", "", "")
+
+
+RECORDING = """#!/bin/sh
+for list; do :; done
+echo "$(grep -o '^[a-z]*' "$list"): $*" >> "${0%/*}/said"
+"""
+
+
+def test_what_builds_pyspark_is_there_before_and_nothing_else_is_fetched_for_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "pip").write_text(RECORDING)
+    (tmp_path / "bin" / "pip").chmod(0o755)
+    (tmp_path / "list").write_text("a==1\npyspark==2\nsetuptools==3\n")
+    pip_install(tmp_path, tmp_path / "list")
+    first, *others = (tmp_path / "bin" / "said").read_text().splitlines()
+    assert first.startswith("setuptools: install ")
+    alone, built = sorted(others)
+    assert alone.startswith("a: install ")
+    assert built.startswith("pyspark: install --no-deps --no-build-isolation ")
+    assert all(" --require-hashes " in each for each in (first, alone, built))

@@ -16,9 +16,6 @@ from services.backbone.log import logger
 _FIELD: Final = "realTimeModeDuration"
 """Where Spark keeps the length of a batch: an Option of milliseconds in each source's relation."""
 
-_NO_SOURCE: Final = "LocalRelation"
-"""What Spark puts beside the source of a book, for state that it would begin with."""
-
 SetLength = Callable[[StreamingQuery, float], None]
 """Sets how many seconds the batches of a running query read, from the next batch on."""
 
@@ -108,7 +105,8 @@ def set_length(spark: SparkSession, query: StreamingQuery, seconds: float) -> No
     wanted = trigger.unapply(trigger.apply(f"{round(seconds * 1000)} milliseconds"))
     leaves = execution.logicalPlan().collectLeaves()
     for leaf in map(leaves.apply, range(leaves.size())):
-        if leaf.getClass().getSimpleName() == _NO_SOURCE:
+        # Beside a stream stand a table of rules, and the state that a book would begin with.
+        if not leaf.isStreaming():
             continue
         relation = leaf.relation()
         field = relation.getClass().getDeclaredField(_FIELD)

@@ -1,15 +1,21 @@
 """When a length is set in Spark, and that a Spark which takes none is left alone."""
 
+from pathlib import Path
 from unittest.mock import create_autospec
 
 import pytest
 from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from auditor.boundaries import Boundaries
+from auditor.boundaries import Boundaries, set_length
+from auditor.declared import read_watch
 from auditor.progress import Progress
 from auditor.stagger import Phase
+from auditor.trial import over_nothing
 from services.backbone.clock import ManualClock
+from services.contracts.streams import load_streams
+from tests.unit.auditor.batches import EXAMPLE
 
 PHASE = Phase(60.0, 15.0)
 CATCHING_UP, OF_THE_WATCH = Phase(10.0, 0.0), Phase(120.0, 45.0)
@@ -106,3 +112,21 @@ def test_a_spark_that_takes_no_length_is_asked_once() -> None:
     for _ in range(5):
         spark.batch()
     assert len(spark.asked) == 1
+
+
+def test_a_watch_with_a_table_of_rules_is_told_its_length(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Beside the stream's the plan has a source that is none."""
+    declared = read_watch(EXAMPLE, load_streams())
+    stream = over_nothing(spark, declared).writeStream.format("kafka").outputMode("update")
+    stream = stream.option("kafka.bootstrap.servers", "127.0.0.1:1")
+    stream = stream.option("checkpointLocation", str(tmp_path))
+    query = stream.trigger(realTime="5 seconds").start()  # type: ignore[call-overload] # PySpark's overloads lack it
+    try:
+        while not query.recentProgress:
+            assert query.isActive, query.exception()
+            query.awaitTermination(0.1)
+        set_length(spark, query, 7.0)
+    finally:
+        query.stop()

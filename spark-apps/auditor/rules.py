@@ -98,5 +98,7 @@ def table(spark: SparkSession, declared: RulesDeclaration, rows: Iterable[Row]) 
     text = json.dumps([dict(zip(names, row, strict=True)) for row in rows])
     fields = ", ".join(f"{name}: {kind}" for name, kind in declared.columns.items())
     listed = F.from_json(F.lit(text), f"array<struct<{fields}>>")
+    # In one part: Spark's default is a task for each slot, to each of which all rows are sent.
+    one_row = spark.range(0, 1, 1, 1)
     # Asked for, not left to what Spark guesses of its size: so a join with it moves no rows.
-    return F.broadcast(spark.range(1).select(F.inline(listed)))
+    return F.broadcast(one_row.select(F.inline(listed)))

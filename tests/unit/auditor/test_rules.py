@@ -85,6 +85,10 @@ def test_sql_sees_every_row_as_written(
     assert [tuple(row) for row in table(spark, DECLARED, read).collect()] == rows
 
 
+def test_one_task_reads_the_table(spark: SparkSession) -> None:
+    assert table(spark, DECLARED, []).rdd.getNumPartitions() == 1
+
+
 def test_each_group_is_held_to_its_own_rule(spark: SparkSession) -> None:
     declared = read_watch(EXAMPLE, load_streams())
     events = [

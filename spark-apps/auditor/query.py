@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
@@ -22,6 +22,8 @@ from auditor.rules import table
 from auditor.settings import AuditorSettings
 from auditor.spared import Place, read_spared
 from engine.options import READING
+from engine.queries import plain
+from services.backbone.errors import Refused
 from services.contracts.topics import heartbeat
 from services.contracts.watches import RULES
 
@@ -100,9 +102,16 @@ class Recipe:
 def source(
     spark: SparkSession, settings: AuditorSettings, stream: str, lossy: bool = False
 ) -> DataFrame:
-    """Return a stream's records from the first one on, or from where the query left off."""
+    """Return a stream's records from the first one on, or from where the query left off.
+
+    Raises:
+        Refused: an option of the Kafka client is one that Spark sets itself.
+    """
     reader = reader_of(spark, settings, stream).option("startingOffsets", "earliest")
-    return reader.option("failOnDataLoss", str(not lossy).lower()).load()
+    try:
+        return reader.option("failOnDataLoss", str(not lossy).lower()).load()
+    except IllegalArgumentException as error:
+        raise Refused(f"ALDEBARAN_AUDITOR_KAFKA_OPTIONS: {plain(error)}") from None
 
 
 def reader_of(spark: SparkSession, settings: AuditorSettings, stream: str) -> DataStreamReader:

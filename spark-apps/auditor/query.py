@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -53,8 +53,9 @@ def messages_of(
         found = findings(spark, watch, declared.streams, events)
         guards.check_columns(watch, found.schema)
         return alert_messages(told_once(found, watch), watch, auditor)
-    # Some types that there are not Spark tells as arithmetic; Java may lack memory meanwhile.
-    except (PySparkException, Py4JJavaError) as error:
+    # Some types that there are not Spark tells as arithmetic; Java may lack memory meanwhile, or
+    # py4j find no way to hand over what is declared.
+    except (PySparkException, Py4JError) as error:
         raise guards.judgement(watch.watch, error) from None
 
 

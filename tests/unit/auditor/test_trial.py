@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from auditor.declared import Declared, read_watch
-from auditor.trial import try_out
+from auditor.trial import over_nothing, try_out
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
@@ -81,6 +81,14 @@ def test_what_spark_refuses_is_refused(spark: SparkSession, sql: str, said: str)
     with pytest.raises(Refused, match=r"^watch over-purchase: .*what to do: ") as refused:
         try_out(spark, declared(SHIPPED_WATCHES / "over-purchase.yaml", sql), SystemClock())
     assert said in str(refused.value)
+
+
+def test_what_cannot_be_handed_to_java_is_a_refusal(spark: SparkSession) -> None:
+    found = declared(SHIPPED_WATCHES / "unusual-volume.yaml")
+    beyond = {**found.watch.parameters, "factor": 2**63}
+    watch = found.watch.model_copy(update={"parameters": beyond})
+    with pytest.raises(Refused, match=r"^watch unusual-volume: .*NumberFormatException"):
+        over_nothing(spark, Declared(watch, found.streams))
 
 
 def test_a_trial_without_room_for_its_folder_is_no_refusal(

@@ -10,8 +10,8 @@ from archivist.settings import ArchivistSettings
 from archivist.shelf import shelved
 from archivist.shelving import Shelver
 from engine.events import VALID, counted
+from engine.options import KEEPING_ASIDE
 from services.contracts.streams import StreamDeclaration
-from services.contracts.topics import REJECTED_LIMIT_BYTES
 
 
 def archive_folder(settings: ArchivistSettings, stream: StreamDeclaration) -> str:
@@ -50,8 +50,7 @@ def start_rejecting(
         rejections(_marked(spark, settings, stream), stream)
         .writeStream.format("kafka")
         .options(**settings.spark_kafka_options())
-        .option("kafka.acks", "all")
-        .option("kafka.max.request.size", str(REJECTED_LIMIT_BYTES))
+        .options(**KEEPING_ASIDE)
         .option("checkpointLocation", str(checkpoint_folder(settings, "rejected", stream)))
         .queryName(f"rejected {stream.stream}")
         .trigger(availableNow=True)

@@ -13,6 +13,7 @@ from auditor.poison import Range
 from auditor.query import Recipe, messages_of, prefixed, without
 from auditor.spared import Place, read_spared
 from auditor.trouble import Trouble, judge
+from engine.options import KEEPING_ASIDE
 from engine.restarts import first_line, whole_text
 from services.backbone.errors import Transient
 from services.contracts.records import Rejected
@@ -87,7 +88,7 @@ class Sieve:
             rows = [(row["key"] if row else None, aside.encode())]
             frame = self._apart.createDataFrame(rows, "key binary, value binary")
             writer = frame.write.format("kafka").options(**prefixed(self._recipe.settings))
-            writer.option("topic", rejected(streams[place.topic])).save()
+            writer.options(**KEEPING_ASIDE).option("topic", rejected(streams[place.topic])).save()
         except (PySparkException, Py4JJavaError) as error:
             raise Transient(f"the record cannot be kept aside: {first_line(error)}") from None
 

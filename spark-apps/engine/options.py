@@ -5,6 +5,8 @@ from typing import Final
 
 from pydantic import SecretStr
 
+from services.contracts.topics import REJECTED_LIMIT_BYTES
+
 _TIMEOUTS: Final[Mapping[str, str]] = {
     # A broker's pod that is gone is silent, and the next one has another address: with Java's own
     # 10 and 30 s nobody reads for half a minute from a broker that was back after nine seconds.
@@ -29,6 +31,13 @@ READING: Final[Mapping[str, str]] = {
     "receive.buffer.bytes": "-1",
 }
 """Options of clients that read, beside those of all; docs/reports/tuning.md has the figures."""
+
+KEEPING_ASIDE: Final[Mapping[str, str]] = {
+    "kafka.acks": "all",
+    # In base64 a record may be longer than the 1 MiB that Java's clients send by themselves.
+    "kafka.max.request.size": str(REJECTED_LIMIT_BYTES),
+}
+"""What Spark's sink is told besides, where records that could not be used are kept aside."""
 
 
 def master_url(configured: str, slots: int) -> str:

@@ -1,10 +1,12 @@
 """Running a watch's SQL over a few records touches no query beside it, and ends when it is told."""
 
+import json
 import threading
 
 import pytest
 from pyspark.sql import SparkSession
 
+from auditor import spared
 from auditor.offsets import unread
 from auditor.poison import Range
 from auditor.query import Recipe
@@ -13,7 +15,7 @@ from auditor.underway import UnderWay
 from engine.brokers import kept_offsets
 from services.backbone.errors import Transient
 from tests.integration.auditor.inside import Inside, rewrite, settings_of
-from tests.integration.auditor.running import Place, Sender, wait_for
+from tests.integration.auditor.running import Place, Sender, rejected_of, wait_for
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -22,6 +24,8 @@ FOR_LONG = (
     "x -> exists(sequence(1, 30000), y -> x * y = -length(order_id))) GROUP BY order_id"
 )
 """A loop within one expression: rows that are made without an end fill the heap instead."""
+LARGE_BYTES = 900_000
+"""In base64 more than a request of Java's clients holds by itself."""
 
 
 def test_queries_that_start_meanwhile_do_not_see_its_records(
@@ -47,10 +51,23 @@ def test_a_run_ends_when_it_is_cancelled(spark: SparkSession, place: Place) -> N
         search.outcome()
 
 
-def one_record(spark: SparkSession, place: Place) -> tuple[Recipe, list[Range]]:
+def test_a_record_as_large_as_a_topic_takes_is_kept_aside_whole(
+    spark: SparkSession, place: Place
+) -> None:
+    place.declare("over-purchase")
+    recipe, (part,) = one_record(spark, place, client="x" * LARGE_BYTES)
+    where = spared.Place(part.topic, part.partition, part.first)
+    Sieve(recipe, threading.Event()).keep_aside(where, "why", 1)
+    (kept,) = rejected_of(place)
+    assert json.loads(kept.original)["client"] == "x" * LARGE_BYTES
+
+
+def one_record(
+    spark: SparkSession, place: Place, client: str = "Ann"
+) -> tuple[Recipe, list[Range]]:
     """Send one record; return what the watch is started from, and where that lies."""
     sender, settings = Sender(place), settings_of(place)
-    sender.request("one", 1)
+    sender.request("one", 1, client=client)
     sender.flush()
     recipe = Inside(spark, settings).fleet.running["over-purchase"].recipe
     oldest, newest = kept_offsets(spark, settings.kafka_client_options(), [place.stream])

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -24,6 +23,7 @@ from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from archivist.shelf import check_columns
 from archivist.shelving import check_history
 from engine.brokers import partition_counts
+from engine.java import BROKEN_OFF
 from engine.restarts import first_line
 from engine.session import quieten
 from engine.store import check_reach, refusal
@@ -41,8 +41,6 @@ aside what is no event, and accounts, until SIGTERM. Settings:
 ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, ALDEBARAN_STREAMS_DIR, ALDEBARAN_HTTP_PORT (/healthz/ready,
 /metrics); all of them in docs/settings.md."""
 CANCEL_EVERY_SECONDS: Final = 0.2
-BROKEN_OFF: Final = (Py4JError, OSError)
-"""What py4j raises where Java ends within a call, or before it."""
 
 log = logger(__name__)
 

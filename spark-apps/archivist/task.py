@@ -1,23 +1,21 @@
 """One job of the archivist: done again and again; its failures hold up no other job."""
 
 from collections.abc import Callable
-from typing import Final
 
-from py4j.protocol import Py4JError, Py4JNetworkError
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
 from archivist import metrics
 from archivist.gaps import Gap
+from engine.java import JAVA_GONE
 from engine.restarts import Failures, first_line
 from services.backbone.errors import Transient
 from services.backbone.log import logger
 from services.backbone.service import Life
 
 LOOK_EVERY_SECONDS = 0.2
-JAVA_GONE: Final = (ConnectionRefusedError, Py4JNetworkError)
-"""What py4j raises once nobody is there; of others' refused connections Java tells in words."""
 
 log = logger(__name__)
 

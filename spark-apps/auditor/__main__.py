@@ -5,6 +5,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -14,9 +15,12 @@ from auditor.job import Scene
 from auditor.rehearsal.line import Errand, carry_out
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
-from auditor.watching import READY, open_fleet, read_opening, watch_until_stop
+from auditor.watching import READY, Opening, open_fleet, read_opening, watch_until_stop
+from engine.java import BROKEN_OFF, has_ended
+from engine.restarts import first_line
 from engine.session import quieten
 from engine.store import check_reach
+from services.backbone.errors import Ended
 from services.backbone.log import logger
 from services.backbone.service import Life, run
 from services.backbone.settings import read_settings
@@ -24,6 +28,9 @@ from services.backbone.settings import read_settings
 _HELP: Final = """Runs every watch of ALDEBARAN_AUDITOR_WATCHES until SIGTERM, and takes changes of
 its files while it runs. `check FILE ...` holds watch files against Spark, and runs nothing.
 `rehearse` tries a watch over recent events and tells nobody; services.rehearsal calls it."""
+_WHY_JAVA_ENDS: Final = (
+    "its last lines say why; where memory was short, give it more by ALDEBARAN_AUDITOR_HEAP"
+)
 
 log = logger(__name__)
 
@@ -62,25 +69,37 @@ def audit(settings: AuditorSettings, life: Life) -> None:
     Raises:
         Refused: something cannot work until a person changes it.
         Transient: the brokers do not answer, or every watch failed too often.
+        Ended: Java has ended, or a query cannot be stopped: a new process can go on.
     """
     opened = read_opening(settings)
     life.health.add_ready(READY, lambda: "the watches are being prepared")
     spark = open_session(settings)
     try:
-        scene = Scene(spark, settings, life.clock)
-        if settings.auditor_store:
-            check_reach(spark, "checkpoints", settings.auditor_store)
-        if life.stop.is_set():
-            return
-        fleet = open_fleet(scene, opened)
-        try:
-            watch_until_stop(scene, life, opened, fleet)
-        finally:
+        _audit(Scene(spark, settings, life.clock), life, opened)
+    except BROKEN_OFF as error:
+        if not has_ended(spark):
+            raise
+        raise Ended(f"Java has ended ({first_line(error)}): {_WHY_JAVA_ENDS}") from None
+    finally:
+        with suppress(*BROKEN_OFF):
+            spark.stop()
+
+
+def _audit(scene: Scene, life: Life, opened: Opening) -> None:
+    spark, store = scene.spark, scene.settings.auditor_store
+    if store:
+        check_reach(spark, "checkpoints", store)
+    if life.stop.is_set():
+        return
+    fleet = open_fleet(scene, opened)
+    try:
+        watch_until_stop(scene, life, opened, fleet)
+    finally:
+        # Without Java there is nothing to end, and what it ended with counts.
+        with suppress(*BROKEN_OFF):
             quieten(spark)
             fleet.stop()
-        log.info("drained", watches=len(fleet.running), spark=spark.version)
-    finally:
-        spark.stop()
+    log.info("drained", watches=len(fleet.running), spark=spark.version)
 
 
 if __name__ == "__main__":

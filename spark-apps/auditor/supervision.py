@@ -130,7 +130,8 @@ class Supervised:
         """Start the query if it is due, note its progress, or see to its failure.
 
         Raises:
-            Ended: a remedy cannot be brought to an end; a new process can go on in its place.
+            Ended: a remedy or a query cannot be brought to an end; a new process can go on in its
+                place.
         """
         if self._query is not None:
             self._look_at(self._query)
@@ -157,12 +158,14 @@ class Supervised:
         return False
 
     def stop(self) -> None:
-        """End the query; what it has read and not committed is read again at the next start."""
+        """End the query; what it has read and not committed is read again at the next start.
+
+        Raises:
+            Ended: it cannot be stopped.
+        """
         if not self.comes_to_rest() and not self.settles(STOP_SECONDS_MAX):
             log.warning("remedy_left_behind", watch=self.watched.name)
-        if self._query is not None:
-            self._query.stop()
-            self._query = None
+        self._end_query()
 
     def settles(self, wait_seconds: float) -> bool:
         """Return whether no remedy is under way, now or within so many seconds."""
@@ -175,7 +178,8 @@ class Supervised:
             self._query = None
             self._see_to(error)
         elif silence := self.pulse.dead(self._clock.monotonic_seconds()):
-            self._break_off(query, silence)
+            self._end_query()
+            self._wait(silence)
 
     def _start_if_due(self) -> None:
         if self._clock.monotonic_seconds() < self._start_at_seconds:
@@ -218,11 +222,16 @@ class Supervised:
             return []
         return [read(progress) for progress in query.recentProgress]
 
-    def _break_off(self, query: StreamingQuery, silence: str) -> None:
-        """A query that hangs is started again; if it cannot even be stopped, the program ends."""
-        query.stop()
-        self._query = None
-        self._wait(silence)
+    def _end_query(self) -> None:
+        """One that cannot even be stopped ends the program, and is not tried once more then."""
+        query, self._query = self._query, None
+        if query is None:
+            return
+        try:
+            query.stop()
+        except (PySparkException, Py4JJavaError) as error:
+            name, reason = self.watched.name, first_line(error)
+            raise Ended(f"watch {name}: its query cannot be stopped: {reason}") from None
 
     def _see_to(self, error: Exception | None) -> None:
         self._without_batch += 1

@@ -3,6 +3,8 @@
 Spark lets the length of a running query's batches be set, for books as for windows.
 """
 
+import os
+import signal
 import subprocess
 
 import pytest
@@ -66,6 +68,21 @@ def test_killed_auditor_misses_nothing_and_each_watch_is_held_at_its_moments(pla
     assert {key for key in alerts.found() if "/" not in key} == {
         "before", "while-away", "half", "open", "after",
     }  # fmt: skip
+
+
+def test_javas_end_is_told_as_such_and_ends_the_program(place: Place) -> None:
+    place.declare("over-purchase")
+    with place.auditor() as auditor:
+        auditor.wait_until_ready()
+        os.kill(java_of(auditor), signal.SIGKILL)
+        assert auditor.wait() == 69, auditor.log()[-3000:]
+    (ended,) = told(auditor, "client_ended")
+    assert str(ended["reason"]).startswith("Java has ended (")
+
+
+def java_of(auditor: Running) -> int:
+    command = ["pgrep", "-x", "-g", str(auditor.process.pid), "java"]
+    return int(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
 def test_end_during_the_start_is_clean(place: Place) -> None:

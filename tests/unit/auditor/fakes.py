@@ -31,6 +31,7 @@ class FakeQuery:
         self.isActive = True
         self.error: Exception | None = None
         self.reports: list[Any] = []
+        self.unstoppable: Exception | None = None
         self.written = 0
         """How many reports were asked for."""
 
@@ -48,6 +49,8 @@ class FakeQuery:
         return self.error
 
     def stop(self) -> None:
+        if self.unstoppable:
+            raise self.unstoppable
         self.isActive = False
 
     def fail(self, text: str) -> None:

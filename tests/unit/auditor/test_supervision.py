@@ -4,12 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 from prometheus_client import REGISTRY
+from pyspark.errors import PySparkException
 
 from auditor import metrics
 from auditor.fleet import Fleet, Running
 from auditor.progress import Progress, Pulse
 from auditor.stagger import Phase
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import Ended, Refused, Transient
 from tests.unit.auditor.fakes import Scene, failures
 
 
@@ -217,6 +218,18 @@ def test_query_that_hangs_is_started_again() -> None:
     assert not scene.queries[0].isActive
     scene.look(9)
     assert len(scene.queries) == 2
+
+
+def test_query_that_cannot_be_stopped_ends_the_program_and_holds_up_no_other() -> None:
+    sick, well = Scene("sick"), Scene("well")
+    fleet = fleet_of(sick, well)
+    fleet.look()
+    sick.queries[0].unstoppable = PySparkException("stop took longer than 60 s")
+    sick.clock.move(61)
+    with pytest.raises(Ended, match=r"^watch sick: its query cannot be stopped: stop took longer"):
+        fleet.look()
+    fleet.stop()
+    assert not well.queries[0].isActive
 
 
 def fleet_of(*scenes: Scene) -> Fleet:

@@ -12,7 +12,7 @@ from services.machine.waiting import wait_until
 from tests.chaos.cells import Fault
 from tests.said import said, written_to
 
-TAKEN_TIMEOUT_SECONDS: Final = 240.0
+TAKEN_TIMEOUT_SECONDS: Final = 600.0
 
 
 @dataclass(frozen=True)

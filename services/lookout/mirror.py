@@ -28,13 +28,13 @@ def mirrored(lookout: Lookout) -> Lookout:
     return replace(
         lookout,
         ledger=_NewOnly(lookout.ledger),
-        writer=OnlyTells(lookout.writer),
+        writer=_OnlyTells(lookout.writer),
         dropped=_not_counted,
     )
 
 
 @dataclass(frozen=True)
-class OnlyTells:
+class _OnlyTells:
     """Sends what is told of new deliveries, and keeps nothing aside: the other lookout does."""
 
     writer: Writer

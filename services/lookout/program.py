@@ -19,7 +19,7 @@ from services.backbone.service import Life
 from services.contracts import topics
 from services.lookout.api.desk import Office, open_desk
 from services.lookout.assembly import assemble
-from services.lookout.mirror import GROUP_SUFFIX, OnlyTells
+from services.lookout.mirror import GROUP_SUFFIX
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.routes import reading as routes_reading
 from services.lookout.routes.holder import RoutesHolder
@@ -89,7 +89,7 @@ def _consume(
     loop = ConsumerLoop[Arrival](
         PROGRAM,
         consumer,
-        OnlyTells(producer) if settings.is_mirror else producer,
+        lookout.writer,
         decode,
         lookout,
         life,

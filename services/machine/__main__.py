@@ -15,6 +15,7 @@ from services.machine.cores import cores_here
 from services.machine.environment import environment
 from services.machine.far_ends import Inbox, named_settings, taken_over_by
 from services.machine.interrupts import Interrupts
+from services.machine.packages import EXIT_INTERRUPTED
 from services.machine.plan import Machine, plan, rabbitmq_node
 from services.machine.ports import check_ports
 from services.machine.problems import MachineProblem, told_of_disk
@@ -30,7 +31,6 @@ _HELP: Final = """Aldebaran on one machine: what `make` calls. Settings: ALDEBAR
 ALDEBARAN_CHANNELS, ALDEBARAN_PORT_...; all of them in docs/settings.md."""
 HOME: Final = "ALDEBARAN_HOME"
 TOOLS: Final = "ALDEBARAN_TOOLS"
-EXIT_INTERRUPTED: Final = 130
 
 
 def run() -> int:

@@ -17,7 +17,7 @@ from services.contracts import topics
 from services.lookout.circumstances import Circumstances
 from services.lookout.duties.refreshing import Refreshing
 from services.lookout.keeper import Keeper
-from services.lookout.mirror import OnlyTells, mirrored
+from services.lookout.mirror import mirrored
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.publishing import Publisher
 from services.lookout.relay import Relay
@@ -221,7 +221,7 @@ class LookoutFactory:
         loop = ConsumerLoop[Arrival](
             "lookout",
             consumer,
-            OnlyTells(producer) if is_mirror else producer,
+            lookout.writer,
             decode,
             lookout,
             life,

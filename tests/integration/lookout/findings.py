@@ -6,6 +6,7 @@ import psycopg
 
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import Alert
+from tests.integration.lookout.processes import eventually
 from tests.unit.lookout.samples import sample
 
 WATCH = "over-heat"
@@ -36,3 +37,11 @@ def ledger_counts(ledger_url: str, alerts: list[Alert]) -> tuple[int, int, int]:
         row = connection.execute(query, {"ids": ids}).fetchone()
     assert row is not None
     return row[0], row[1], row[2]
+
+
+def wait_until_recorded(ledger_url: str, alerts: list[Alert]) -> None:
+    """Return when each of these has one row, and one delivery that is published and marked."""
+    count = len(alerts)
+    eventually(
+        lambda: ledger_counts(ledger_url, alerts) == (count, count, 0), "not recorded and marked"
+    )

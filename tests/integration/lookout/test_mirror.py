@@ -12,7 +12,7 @@ from services.backbone.kafka.producer import Outgoing, Producer
 from services.contracts import topics
 from services.contracts.records import Alert, Rejected
 from services.machine.child import Child
-from tests.integration.lookout.findings import findings, ledger_counts, wanted
+from tests.integration.lookout.findings import findings, wait_until_recorded, wanted
 from tests.integration.lookout.later_rows import rows
 from tests.integration.lookout.processes import Lookouts, Reader, eventually, page, write_alerts
 
@@ -62,9 +62,7 @@ def test_no_alert_waits_for_one_that_stands_still(
     with standing_still(both[still]):
         write_alerts(producer, alerts)
         reader.wait_for(wanted(alerts))
-    eventually(
-        lambda: ledger_counts(ledger_url, alerts) == (200, 200, 0), "not recorded and marked"
-    )
+    wait_until_recorded(ledger_url, alerts)
 
 
 def test_nothing_is_lost_or_doubled_while_each_in_turn_is_killed(
@@ -80,9 +78,7 @@ def test_nothing_is_lost_or_doubled_while_each_in_turn_is_killed(
     lookouts.kill(mirror)
     write_alerts(producer, alerts[600:])
     reader.wait_for(wanted(alerts))
-    eventually(
-        lambda: ledger_counts(ledger_url, alerts) == (900, 900, 0), "not recorded and marked"
-    )
+    wait_until_recorded(ledger_url, alerts)
 
 
 def test_what_both_read_is_kept_aside_and_counted_once(

@@ -10,7 +10,7 @@ from services.backbone.kafka.producer import Outgoing, Producer
 from services.contracts import topics
 from services.contracts.examples import examples
 from services.contracts.records import Delivery, Rejected
-from tests.integration.lookout.findings import findings, ledger_counts, wanted
+from tests.integration.lookout.findings import findings, wait_until_recorded, wanted
 from tests.integration.lookout.processes import (
     Lookouts,
     Reader,
@@ -30,7 +30,7 @@ def test_an_alert_becomes_a_delivery(
     producer.write([Outgoing(topics.ALERTS, "x", b"no alert")])
     write_alerts(producer, [*alerts, *alerts])
     reader.wait_for(wanted(alerts))
-    eventually(lambda: ledger_counts(ledger_url, alerts) == (3, 3, 0), "not recorded and marked")
+    wait_until_recorded(ledger_url, alerts)
     records = [Delivery.decode(each.value) for each in reader.found]
     assert {each.alert.alert_id for each in records} >= {alert.alert_id for alert in alerts}
 
@@ -46,9 +46,7 @@ def test_kill_9_under_load_loses_nothing_and_doubles_nothing(
         lookouts.kill(victim)
         victim = lookouts.start()
     reader.wait_for(wanted(alerts))
-    eventually(
-        lambda: ledger_counts(ledger_url, alerts) == (3000, 3000, 0), "not recorded and marked"
-    )
+    wait_until_recorded(ledger_url, alerts)
 
 
 def test_two_lookouts_share_the_work_and_one_may_die(
@@ -62,9 +60,7 @@ def test_two_lookouts_share_the_work_and_one_may_die(
     lookouts.kill(first)
     write_alerts(producer, alerts[500:])
     reader.wait_for(wanted(alerts))
-    eventually(
-        lambda: ledger_counts(ledger_url, alerts) == (1500, 1500, 0), "not recorded and marked"
-    )
+    wait_until_recorded(ledger_url, alerts)
 
 
 def test_what_cannot_be_used_is_kept_aside_and_holds_nothing_up(

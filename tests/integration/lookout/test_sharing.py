@@ -17,7 +17,7 @@ from services.contracts.records import Alert
 from services.machine.child import Child
 from tests.broker import OwnBroker
 from tests.integration.lookout.conftest import CHANNELS
-from tests.integration.lookout.findings import findings, ledger_counts, wanted
+from tests.integration.lookout.findings import findings, wait_until_recorded, wanted
 from tests.integration.lookout.processes import Lookouts, Reader, eventually, page
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
@@ -80,11 +80,8 @@ def test_both_take_work_and_each_alert_is_taken_once(
 
     eventually(both_take_work, "one lookout takes nothing")
     reader.wait_for(wanted(alerts))
-    count = len(alerts)
-    eventually(
-        lambda: ledger_counts(ledger_url, alerts) == (count, count, 0), "not recorded and marked"
-    )
-    assert sum(map(taken, two.running)) == count
+    wait_until_recorded(ledger_url, alerts)
+    assert sum(map(taken, two.running)) == len(alerts)
     reader.close()
     producer.close()
     assert set(reader.keys()) == wanted(alerts)

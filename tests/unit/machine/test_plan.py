@@ -16,7 +16,7 @@ from services.machine import api_key, cluster
 from services.machine.environment import environment
 from services.machine.plan import Machine, plan
 from services.machine.problems import MachineProblem
-from services.machine.programs import check_plan
+from services.machine.programs import Program, check_plan
 from services.machine.setup import ROOT
 from services.machine.welcome import commands, welcome
 
@@ -53,13 +53,18 @@ def test_with_three_nodes_the_topics_wait_for_all_and_have_three_copies(machine:
     assert topics.environment == {"ALDEBARAN_TOPIC_COPIES": "3"}
 
 
+def two_and_one(machine: Machine, what: str) -> list[tuple[Program, ...]]:
+    """Return the plans with two of something that may run side by side, and with one."""
+    return [
+        plan(replace(machine, settings=machine.settings.model_copy(update={what: count})))
+        for count in (2, 1)
+    ]
+
+
 def test_two_auditors_share_nothing_but_the_folder_above_their_checkpoints(
     machine: Machine,
 ) -> None:
-    two, one = (
-        plan(replace(machine, settings=machine.settings.model_copy(update={"auditors": count})))
-        for count in (2, 1)
-    )
+    two, one = two_and_one(machine, "auditors")
     check_plan(two)
     assert {each.name for each in two} - {each.name for each in one} == {"auditor-b"}
     a, b = (each.environment for each in two if each.name.startswith("auditor-"))
@@ -73,10 +78,7 @@ def test_two_auditors_share_nothing_but_the_folder_above_their_checkpoints(
 
 
 def test_two_lookouts_differ_in_their_number_and_page_only(machine: Machine) -> None:
-    two, one = (
-        plan(replace(machine, settings=machine.settings.model_copy(update={"lookouts": count})))
-        for count in (2, 1)
-    )
+    two, one = two_and_one(machine, "lookouts")
     check_plan(two)
     assert {each.name for each in two} - {each.name for each in one} == {"lookout-mirror"}
     first, mirror = (each.environment for each in two if each.name.startswith("lookout"))

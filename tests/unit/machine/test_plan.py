@@ -198,7 +198,7 @@ def test_make_leads_nobody_to_another_spark_of_the_machine(tmp_path: Path) -> No
     told = subprocess.run(
         command, cwd=ROOT, env=os.environ | OTHER_SPARK, capture_output=True, text=True, check=True
     ).stdout
-    assert "ALDEBARAN_HOME=" in told
+    assert "ALDEBARAN_TOOLS=" in told
     assert not [name for name in OTHER_SPARK if f"{name}=" in told]
 
 

@@ -53,4 +53,6 @@ RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory /o
 FROM system
 COPY --from=listed /opt/kafka /opt/kafka
 COPY docker/broker /opt/kafka/bin
+# As the official image has it: what is tried with this one meets the same.
+VOLUME ["/etc/kafka/secrets", "/var/lib/kafka/data", "/mnt/shared/config"]
 USER 1000:1000

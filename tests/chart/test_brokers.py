@@ -9,6 +9,8 @@ from tests.chart.rendering import Object, environment, needs_helm, pods, rendere
 pytestmark = needs_helm
 
 NAME = "t-aldebaran-kafka"
+VOLUMES_OF_THE_OFFICIAL_IMAGE = ("/etc/kafka/secrets", "/var/lib/kafka/data", "/mnt/shared/config")
+"""Its `VOLUME` line; container engines lay an empty folder over each where nothing is mounted."""
 
 
 def brokers(kind: str, *told: str) -> Object:
@@ -46,3 +48,13 @@ def test_a_broker_of_three_is_ready_once_its_port_has_been_open_for_a_while(
 
 def test_brokers_find_each_other_before_one_is_ready() -> None:
     assert brokers("Service")["spec"]["publishNotReadyAddresses"] is True
+
+
+def test_what_brokers_keep_is_on_their_claim_whatever_their_image_declares() -> None:
+    (container,) = pods(rendered())[NAME]["containers"]
+    mounted = {each["name"]: Path(each["mountPath"]) for each in container["volumeMounts"]}
+    lines = brokers("ConfigMap")["data"]["server.properties"].splitlines()
+    (kept,) = (Path(line.split("=")[1]) for line in lines if line.startswith("log.dirs="))
+    assert mounted["data"] in kept.parents
+    for volume in map(Path, VOLUMES_OF_THE_OFFICIAL_IMAGE):
+        assert not {volume, *volume.parents} & {kept, *mounted.values()}

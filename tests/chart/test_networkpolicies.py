@@ -4,7 +4,15 @@ import json
 
 import pytest
 
-from tests.chart.rendering import Object, environment, needs_helm, rendered, setting
+from tests.chart.rendering import (
+    Case,
+    Object,
+    environment,
+    every_case,
+    needs_helm,
+    rendered,
+    setting,
+)
 from tests.chart.runners import RUNNERS, made_by, templates
 
 pytestmark = needs_helm
@@ -121,3 +129,15 @@ def test_keda_reaches_what_it_asks_and_nothing_else(
         for rule in each["spec"].get("ingress") or ()
         if KEDA in rule.get("from", ())
     } == is_let_into
+
+
+@every_case
+def test_ports_are_numbers_for_a_text_is_the_name_of_one(case: Case) -> None:
+    """Kubernetes refuses a name without a letter."""
+    policies = [e["spec"] for e in rendered(*case) if e["kind"] == "NetworkPolicy"]
+    rules = [
+        rule for spec in policies for way in ("ingress", "egress") for rule in spec.get(way) or ()
+    ]
+    ports = [each["port"] for rule in rules for each in rule.get("ports", ())]
+    assert ports
+    assert all(isinstance(each, int) or any(map(str.isalpha, each)) for each in ports)

@@ -108,7 +108,9 @@ def test_what_operators_would_delete_with_its_data_outlives_the_release() -> Non
     made = [each for each in rendered(*CASES["strimzi"]) if each["kind"] in HOLDS_DATA]
     assert {each["kind"] for each in made} == HOLDS_DATA
     for each in made:
-        assert each["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
+        told = each["metadata"]["annotations"]
+        assert told["helm.sh/resource-policy"] == "keep"
+        assert told["argocd.argoproj.io/sync-options"] == "Prune=false"
 
 
 @every_case

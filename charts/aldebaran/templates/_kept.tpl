@@ -116,3 +116,8 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{/* What stays when the release goes, or no longer asks for it: Helm's word for that, and Argo CD's. */}}
+{{- define "aldebaran.keep" -}}
+{helm.sh/resource-policy: keep, argocd.argoproj.io/sync-options: Prune=false}
+{{- end -}}

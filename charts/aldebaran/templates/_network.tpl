@@ -5,7 +5,7 @@
 
 {{- define "aldebaran.ports" -}}
 {{- $listed := list -}}
-{{- range . }}{{ $listed = append $listed (dict "port" . "protocol" "TCP") }}{{ end -}}
+{{- range . }}{{ $listed = append $listed (dict "port" (int .) "protocol" "TCP") }}{{ end -}}
 {{- toJson $listed -}}
 {{- end -}}
 

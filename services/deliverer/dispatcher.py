@@ -16,7 +16,7 @@ from services.deliverer import metrics
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import SendWindow, Traits
-from services.deliverer.pace import Moments, Paced
+from services.deliverer.pace import Paced
 from services.deliverer.places import Places
 from services.deliverer.sending import Sender
 
@@ -85,6 +85,14 @@ class Dispatcher:
             self.look()
         return rest - states.keys()
 
+    async def take_left(self, told: Sequence[Delivery]) -> set[str]:
+        """Take, of what another deliverer was told of too, what that one has left; see `take`."""
+        ids = {each.delivery_id for each in told}
+        states = await self.claims.states(sorted(ids)) if ids else {}
+        if left := [one for one in told if states.get(one.delivery_id) in CLAIMABLE]:
+            await self.take(left)
+        return ids - states.keys()
+
     async def run(self) -> None:
         """Claim from the ledger what is due, until stopped."""
         self._look_at = self.clock.monotonic_seconds() + self.idle_seconds
@@ -149,28 +157,29 @@ class Dispatcher:
             full, freed = self.places.full(), self._freed()
             if not self._more and not freed:
                 return
-            moments = await self.pace.soon(min(self.places.unseen, CLAIM_LIMIT))
-            if not len(moments):
+            room = await self.pace.soon(min(self.places.unseen, CLAIM_LIMIT))
+            if not room:
                 return
             without = [*self.breakers.open_destinations(), *full]
-            for_all = self._more
-            due = Due(len(moments), None if for_all else sorted(freed), without)
-            found_all = len(await self._claim(self.claims.due(due), moments)) < len(moments)
+            for_all, self._more = self._more, False  # whoever asks for a look meanwhile gets one
+            due = Due(room, None if for_all else sorted(freed), without)
+            try:
+                found_all = len(await self._claim(self.claims.due(due))) < room
+            except Transient:
+                self._more = True
+                raise
             if for_all:
-                self._more, self._passed_over = not found_all, full
+                self._more, self._passed_over = self._more or not found_all, full
             elif found_all:
                 self._passed_over -= freed
 
-    async def _claim(
-        self, asked: Coroutine[Any, Any, list[Claim]], moments: Moments | None = None
-    ) -> list[Claim]:
-        """Claim, and begin each send in its turn; without `moments` turns are taken afterwards."""
+    async def _claim(self, asked: Coroutine[Any, Any, list[Claim]]) -> list[Claim]:
+        """Claim, and begin each send in its turn."""
         begun = self.clock.monotonic_seconds()
         claimed = await asked
         now = self.clock.monotonic_seconds()
         metrics.CLAIM_SECONDS.observe(now - begun)
-        count = len(claimed)
-        paid = await (self.pace.use(moments, count) if moments else self.pace.surely(count))
+        paid = await self.pace.surely(len(claimed))
         for number, claim in enumerate(claimed):
             window = SendWindow(self.clock, begun + self.traits.send_timeout_seconds)
             wait = paid.wait_seconds(number, self.clock.monotonic_seconds())

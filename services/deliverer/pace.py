@@ -53,11 +53,17 @@ class Paced:
         """Whether turns are scarce at all."""
         return self._pace.is_limited
 
-    async def soon(self, wanted: int) -> "Moments":
-        """Take what is to be had of `wanted` turns; raises Transient."""
-        moments = await self._asked(wanted, AHEAD_SECONDS)
-        self.more_in_seconds = moments.turns.more_in_seconds
-        return moments
+    async def soon(self, wanted: int) -> int:
+        """Return how many of `wanted` sends could have turns soon; raises Transient.
+
+        None is taken yet: turns that found nothing to send would be lost to the channel as soon as
+        another deliverer has taken those after them.
+        """
+        if not self.is_limited:
+            return wanted
+        turns = await self._pace.turns(0)
+        self.more_in_seconds = turns.more_in_seconds
+        return int(min(wanted, turns.to_be_had))
 
     async def surely(self, count: int) -> "Moments":
         """Take exactly so many turns, however long their sends have to wait.
@@ -73,18 +79,6 @@ class Paced:
                 return moments
             await self._pace.give_back(moments.turns, len(moments))
         raise Transient("Postgres is too slow for the channel's rate to be kept")
-
-    async def use(self, moments: "Moments", count: int) -> "Moments":
-        """Return moments for `count` sends: of these if they are fresh, else of new ones.
-
-        Raises:
-            Transient: as with `surely`.
-        """
-        is_fresh = not count or self._is_fresh(moments)
-        unused = len(moments) - count if is_fresh else len(moments)
-        if unused and self.is_limited:
-            await self._pace.give_back(moments.turns, unused)
-        return moments if is_fresh else await self.surely(count)
 
     async def _asked(self, wanted: int, ahead_seconds: float) -> "Moments":
         asked_at = self._clock.monotonic_seconds()

@@ -28,15 +28,18 @@ WITH held AS MATERIALIZED (
 ), free AS MATERIALIZED (
   SELECT at, greatest(next_at, at - make_interval(secs => (%(burst)s - 1) / %(rate)s)) AS first
   FROM held
-), given AS MATERIALIZED (
-  SELECT at, first, least(%(wanted)s, greatest(0, 1 + floor(%(rate)s
-    * extract(epoch FROM at + make_interval(secs => %(ahead)s) - first)::float8)))::integer AS count
+), had AS MATERIALIZED (
+  SELECT at, first, greatest(0, 1 + floor(%(rate)s
+    * extract(epoch FROM at + make_interval(secs => %(ahead)s) - first)::float8)) AS count
   FROM free
+), given AS MATERIALIZED (
+  SELECT at, first, count AS to_be_had, least(%(wanted)s, count)::integer AS count FROM had
 ), taken AS (
   UPDATE turns SET next_at = given.first + make_interval(secs => given.count / %(rate)s)
   FROM given WHERE channel = %(channel)s RETURNING next_at
 )
-SELECT count, extract(epoch FROM first - at)::float8, next_at FROM given, taken"""
+SELECT count, to_be_had::float8, extract(epoch FROM first - at)::float8, next_at
+FROM given, taken"""
 
 # Only if nobody has taken turns since: these would be the same.
 _GIVE_BACK: Final = """
@@ -48,14 +51,16 @@ WHERE channel = %(channel)s AND next_at = %(until)s RETURNING channel"""
 class Turns:
     """Turns that one deliverer got: for each, in how many seconds its send may begin, ascending.
 
-    Seconds count from when they were asked for. If there are fewer than wanted, more are to be had
-    in `more_in_seconds`.
+    Seconds count from when they were asked for. If there are fewer than wanted, or none at all,
+    more are to be had in `more_in_seconds`.
     """
 
     in_seconds: tuple[float, ...]
     more_in_seconds: float = 0.0
     until: datetime | None = None
     """When the turn after these begins, on the ledger's clock; None without a limit."""
+    to_be_had: float = 0.0
+    """How many there were, these among them; who wants none learns it."""
 
 
 class Rate:
@@ -87,10 +92,11 @@ class Rate:
             await fetch_all(self._pool, scalar_row, _KNOWN, self._terms)
             self._is_known = True
         terms = self._terms | {"wanted": wanted, "ahead": ahead_seconds}
-        ((count, first, until),) = await fetch_all(self._pool, tuple_row, _TAKE, terms)
+        ((count, to_be_had, first, until),) = await fetch_all(self._pool, tuple_row, _TAKE, terms)
         begins = tuple(max(0.0, first + number / self._per_second) for number in range(count))
-        more = first + count / self._per_second - ahead_seconds if count < wanted else 0.0
-        return Turns(begins, max(0.0, more), until)
+        is_short = count < wanted or not to_be_had
+        more = first + count / self._per_second - ahead_seconds if is_short else 0.0
+        return Turns(begins, max(0.0, more), until, to_be_had)
 
     async def give_back(self, turns: Turns, unused: int) -> None:
         """Return the last of these turns, if nobody has taken others since.

@@ -24,12 +24,13 @@ class MemoryRate:
         now = self.tables.now()
         next_at = self.tables.turns.setdefault(self.channel, now)
         first = max(next_at, now - (self.burst - 1) / self.per_second)
-        to_be_had = 1 + math.floor(self.per_second * (now + ahead_seconds - first))
-        count = min(wanted, max(0, to_be_had))
+        to_be_had = max(0, 1 + math.floor(self.per_second * (now + ahead_seconds - first)))
+        count = min(wanted, to_be_had)
         self.tables.turns[self.channel] = until = first + count / self.per_second
         begins = tuple(max(0.0, first - now + n / self.per_second) for n in range(count))
-        more = max(0.0, until - now - ahead_seconds) if count < wanted else 0.0
-        return Turns(begins, more, datetime.fromtimestamp(until, UTC))
+        is_short = count < wanted or not to_be_had
+        more = max(0.0, until - now - ahead_seconds) if is_short else 0.0
+        return Turns(begins, more, datetime.fromtimestamp(until, UTC), to_be_had)
 
     def give_back(self, turns: Turns, unused: int) -> None:
         """Return the last of these turns, if nobody has taken others since."""

@@ -258,24 +258,26 @@ async def test_a_slow_recipient_leaves_places_to_others_and_loses_no_turn(is_tol
 
 
 class ToldMeanwhile(Backlog):
-    """A ledger into which something comes while it is asked for one recipient alone."""
+    """A ledger into which something comes while it is asked, for all or for one recipient alone."""
 
-    def __init__(self, rows: list[Delivery], coming: Delivery) -> None:
+    def __init__(self, rows: list[Delivery], coming: Delivery, for_all: bool) -> None:
         super().__init__(rows)
         self.coming = [coming]
+        self.for_all = for_all
         self.look: Callable[[], None] = lambda: None
 
     async def due(self, due: Due) -> list[Claim]:
         claimed = await super().due(due)
-        if due.only is not None and self.coming:
+        if (due.only is None) == self.for_all and self.coming:
             self.rows.append(self.coming.pop())
             self.look()
         return claimed
 
 
-async def test_what_is_told_while_one_recipient_is_looked_for_is_looked_for_too() -> None:
+@pytest.mark.parametrize("for_all", [True, False])
+async def test_what_is_told_while_others_are_looked_for_is_looked_for_too(for_all: bool) -> None:
     slow = [delivery(number, recipient="slow") for number in range(20)]
-    claims, sender = ToldMeanwhile(slow, delivery(20, recipient="well")), Slow()
+    claims, sender = ToldMeanwhile(slow, delivery(20, recipient="well"), for_all), Slow()
     async with running(claims, paused=None, per_recipient=True) as dispatcher:
         dispatcher.sender, dispatcher.announcer = sender, Silent()
         claims.look = dispatcher.look

@@ -44,9 +44,9 @@ async def sends(paced: Paced, clock: ManualClock, claim_seconds: float, rounds: 
     """Claim so often and so slowly, a few at once; return when each send begins."""
     begun: list[float] = []
     for _ in range(rounds):
-        moments = await paced.soon(PLACES)
+        room = await paced.soon(PLACES)
         clock.move(claim_seconds)
-        used = await paced.use(moments, len(moments))
+        used = await paced.surely(room)
         now = clock.monotonic_seconds()
         begun += [now + used.wait_seconds(number, now) for number in range(len(used))]
     return begun
@@ -62,22 +62,21 @@ def test_a_slow_claim_costs_no_turn(claim_seconds: float) -> None:
     assert len(begun) <= PER_SECOND * span_seconds + BURST + 1
 
 
-def test_turns_that_lie_ahead_outlive_a_slow_claim() -> None:
+def test_who_finds_nothing_to_send_takes_no_turn_from_others() -> None:
     clock = ManualClock()
     ledger = SlowLedger(clock)
-    paced = Paced(ledger, clock)
+    idle, busy = Paced(ledger, clock), Paced(ledger, clock)
 
-    async def claim() -> None:
-        await paced.surely(BURST + PLACES)  # so the next turns begin a while from now
-        ledger.asked.clear()
-        moments = await paced.soon(PLACES)
-        clock.move(STALE_SECONDS + moments.turns.in_seconds[0])
-        assert await paced.use(moments, PLACES) is moments
-        clock.move(0.01)
-        assert await paced.use(moments, PLACES) is not moments
+    async def both() -> list[float]:
+        begun: list[float] = []
+        while len(begun) < 3 * PER_SECOND:
+            assert await idle.soon(PLACES) or idle.more_in_seconds > 0
+            begun += await sends(busy, clock, 0.001, rounds=1)
+        return begun
 
-    asyncio.run(claim())
-    assert ledger.asked == [PLACES, PLACES]
+    begun = asyncio.run(both())
+    assert len(begun) >= PER_SECOND * (max(begun) - min(begun)) - PLACES
+    assert ledger.asked.count(0) > 3 * PER_SECOND / PLACES
 
 
 def test_turns_whose_answer_came_late_are_given_back() -> None:

@@ -1,24 +1,25 @@
 """Reads the channel's topic on a thread of its own; the topic only wakes, the ledger decides.
 
 An offset is committed when every delivery up to it is known to have a row in the ledger. From
-then on nothing depends on the message: what was not claimed at once is found by its row.
+then on nothing depends on the message: what was not claimed at once is found by its row. A mirror
+claims beside another deliverer what both are told of (docs/decisions/0018-mirrored-deliverers.md).
 """
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing, Producer
 from services.backbone.log import logger
 from services.backbone.loop import ConsumerLoop
+from services.backbone.mirror import LeftToTheOther, open_consumer
 from services.backbone.reading import Reading
 from services.backbone.service import Life
-from services.backbone.settings import KafkaSettings
 from services.contracts import topics
 from services.contracts.records import Delivery, Rejected
 from services.deliverer import metrics
 from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.settings import DelivererSettings
 
 log = logger(__name__)
 
@@ -47,42 +48,48 @@ class Arrival:
 class Inbox:
     """Hands what the topic tells to the event loop, one bounded batch after the other."""
 
-    channel: str
+    settings: DelivererSettings
     dispatcher: Dispatcher
     producer: Producer
     life: Life
     loop: asyncio.AbstractEventLoop
     reading: Reading
 
-    def run(self, settings: KafkaSettings) -> None:
+    @property
+    def channel(self) -> str:
+        """The channel whose deliveries are read."""
+        return self.settings.channel
+
+    def run(self) -> None:
         """Read until the life's stop; blocks, so call it on a thread."""
-        group = f"{PROGRAM}-{self.channel}"
         topic = topics.deliveries(self.channel)
-        consumer = Consumer(settings, PROGRAM, group=group, topics=[topic])
+        consumer = open_consumer(self.settings, PROGRAM, f"{PROGRAM}-{self.channel}", topic)
         try:
             ConsumerLoop(
                 PROGRAM,
                 consumer,
-                self.producer,
+                LeftToTheOther() if self.settings.is_mirror else self.producer,
                 Arrival.decode,
                 self._step,
                 self.life,
                 batch_limit=BATCH_LIMIT,
                 on_turn=lambda: self.reading.turn(consumer),
+                behind_seconds=self.settings.behind_seconds,
             ).run()
         finally:
             consumer.close()
 
     def _step(self, batch: Sequence[Arrival]) -> None:
         own = [arrival.delivery for arrival in batch if arrival.delivery.channel == self.channel]
-        taken = asyncio.run_coroutine_threadsafe(self.dispatcher.take(own), self.loop)
-        unknown = taken.result()
+        is_mirror = self.settings.is_mirror
+        take = self.dispatcher.take_left if is_mirror else self.dispatcher.take
+        unknown = asyncio.run_coroutine_threadsafe(take(own), self.loop).result()
         lost = [
             arrival
             for arrival in batch
             if arrival.delivery.channel != self.channel or arrival.delivery.delivery_id in unknown
         ]
-        if lost:
+        if lost and not is_mirror:
             self.producer.write([self._rejected(arrival) for arrival in lost])
 
     def _rejected(self, arrival: Arrival) -> Outgoing:

@@ -52,7 +52,7 @@ class Deliverer:
         loop = asyncio.get_running_loop()
         parts = self.parts
         inbox = Inbox(
-            self.settings.channel, parts.dispatcher, parts.producer, self.life, loop, self.reading
+            self.settings, parts.dispatcher, parts.producer, self.life, loop, self.reading
         )
         background = [
             group.create_task(self.parts.dispatcher.run()),
@@ -102,7 +102,7 @@ class Deliverer:
     async def _read(self, inbox: Inbox) -> None:
         """Read until the life's stop; what ends that before begins the stop."""
         try:
-            await on_daemon_thread("inbox", lambda: inbox.run(self.settings))
+            await on_daemon_thread("inbox", inbox.run)
         except Exception as error:  # even a bug: what is under way is recorded first
             log.error("inbox_ended", reason=str(error))
             self._end(error)

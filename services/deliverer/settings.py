@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from services.backbone.backoff import Backoff
 from services.backbone.kafka.producer import ProducerSettings
+from services.backbone.mirror import MirrorSettings
 from services.backbone.settings import LedgerSettings, Seconds
 from services.contracts.records import Name, Severity
 from services.deliverer.channel import Traits
@@ -15,7 +16,7 @@ LEASE_OF_SEND_TIMEOUTS = 3.0
 """A lease lasts this many send timeouts if no setting says otherwise."""
 
 
-class DelivererSettings(LedgerSettings, ProducerSettings):
+class DelivererSettings(LedgerSettings, ProducerSettings, MirrorSettings):
     """What one deliverer can be told."""
 
     channel: Name

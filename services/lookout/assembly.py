@@ -113,7 +113,7 @@ class _Making:
             channels=self.settings.channels,
             dropped=self.repeats.dropped,
         )
-        return mirrored(whole) if self.settings.is_mirror else whole
+        return mirrored(whole, self.intake.recorded) if self.settings.is_mirror else whole
 
     def relay(self) -> Relay:
         publisher = Publisher(self.producer, self.intake)

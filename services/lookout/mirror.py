@@ -1,13 +1,8 @@
-"""The mirror: a lookout that reads every alert beside another, so that nobody waits for a dead one.
+"""A lookout as a mirror: whichever of two records an alert also publishes it."""
 
-Each reads topic `alerts` in a group of its own; whichever records an alert also publishes it
-(docs/decisions/0017-mirrored-lookouts.md). All that is not urgent a mirror leaves to the other.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import Final
 
 from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing
@@ -16,12 +11,11 @@ from services.contracts.records import Alert
 from services.lookout.pipeline import Ledger, Lookout
 from services.lookout.publishing import Writer
 
-GROUP_SUFFIX: Final = "-mirror"
 
+def mirrored(lookout: Lookout, recorded: Callable[[Collection[str]], Set[str]]) -> Lookout:
+    """Return the lookout as a mirror has it: it records and publishes what is left, and no more.
 
-def mirrored(lookout: Lookout) -> Lookout:
-    """Return the lookout as a mirror has it: it records and publishes what is new, and no more.
-
+    `recorded` tells which alerts the other has recorded.
     What cannot be used is kept aside, copies are counted, and what a crash has left unpublished is
     published by the other lookout, or by either's relay, which nobody has to wait for.
     """
@@ -30,6 +24,7 @@ def mirrored(lookout: Lookout) -> Lookout:
         ledger=_NewOnly(lookout.ledger),
         writer=_OnlyTells(lookout.writer),
         dropped=_not_counted,
+        recorded=recorded,
     )
 
 

@@ -1,6 +1,6 @@
 """The lookout's way of a batch: decode, drop repeats, route and judge, record, publish."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
@@ -74,6 +74,8 @@ class Lookout:
     channels: Collection[str] = ()
     dropped: Callable[[Sequence[Alert]], None] = lambda _: None
     """Told of each copy of an alert that was dropped; must not wait."""
+    recorded: Callable[[Collection[str]], Set[str]] = lambda _: frozenset()
+    """Tells, before they are routed, which alerts another lookout has recorded already."""
 
     def __call__(self, batch: Sequence[Arrival]) -> None:
         """Settle a batch: when this returns, every alert is recorded and published, or rejected.
@@ -129,13 +131,21 @@ class Lookout:
         real = (each.alert for each in arrivals if not is_trial(each.alert))
         self.circumstances.fire(routes, real, at)
         standing = self.circumstances.standing(routes)
-        for arrival in arrivals:
+        for arrival in self.left_of(arrivals):
             made = fan_out(arrival.alert, routes, standing, now_ms, self.words, self.channels)
             if isinstance(made, Unusable):
                 unusable[arrival.alert.alert_id] = made
                 self.circumstances.doubt({arrival.alert.alert_id})
             else:
                 yield made
+
+    def left_of(self, arrivals: Collection[Arrival]) -> list[Arrival]:
+        """Return what nobody has recorded; the rest is settled."""
+        found = self.recorded([each.alert.alert_id for each in arrivals])
+        self.circumstances.doubt(found)
+        self.settled.add(found)
+        metrics.ALERTS.labels("repeat").inc(len(found))
+        return [each for each in arrivals if each.alert.alert_id not in found]
 
     def record(self, part: Sequence[NewAlert]) -> Accepted:
         """Record alerts and deliveries together; say which are new."""

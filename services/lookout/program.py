@@ -5,13 +5,13 @@ from typing import Final
 
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Producer
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.loop import ConsumerLoop
 from services.backbone.memory import forget_loaded
+from services.backbone.mirror import open_consumer
 from services.backbone.outage import until_there
 from services.backbone.progress import Progress
 from services.backbone.reading import Reading
@@ -19,7 +19,6 @@ from services.backbone.service import Life
 from services.contracts import topics
 from services.lookout.api.desk import Office, open_desk
 from services.lookout.assembly import assemble
-from services.lookout.mirror import GROUP_SUFFIX
 from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.routes import reading as routes_reading
 from services.lookout.routes.holder import RoutesHolder
@@ -77,7 +76,7 @@ def _consume(
     reading: Reading,
     life: Life,
 ) -> None:
-    consumer = _open_consumer(settings)
+    consumer = open_consumer(settings, PROGRAM, settings.lookout_group, topics.ALERTS)
     progress = Progress(life.clock, settings.lookout_stalled_seconds)
     life.health.add_live("loop", progress.stalled)
 
@@ -95,6 +94,7 @@ def _consume(
         life,
         batch_limit=settings.lookout_batch_alerts,
         on_turn=turn,
+        behind_seconds=settings.behind_seconds,
         secure=lookout.secure,
     )
     forget_loaded()
@@ -102,15 +102,6 @@ def _consume(
         loop.run()
     finally:
         consumer.close()
-
-
-def _open_consumer(settings: LookoutSettings) -> Consumer:
-    """A new mirror begins with what comes: what is older is the other lookout's alone."""
-    mirror = settings.is_mirror
-    group = settings.lookout_group + (GROUP_SUFFIX if mirror else "")
-    return Consumer(
-        settings, PROGRAM, group=group, topics=[topics.ALERTS], from_beginning=not mirror
-    )
 
 
 def prepare(settings: LookoutSettings, life: Life) -> bool:

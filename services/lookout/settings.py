@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from services.backbone.kafka.producer import ProducerSettings
+from services.backbone.mirror import MirrorSettings
 from services.backbone.settings import ChannelsSettings, LedgerSettings, Seconds
 from services.backbone.web.links import LinkSettings, WebAddress
 from services.contracts.records import Name
@@ -14,7 +15,9 @@ SHIPPED_ROUTES: Final = Path(__file__).parent / "routes.yaml"
 """The routes that come with Aldebaran."""
 
 
-class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings, LinkSettings):
+class LookoutSettings(
+    ProducerSettings, MirrorSettings, LedgerSettings, ChannelsSettings, LinkSettings
+):
     """Settings of the lookout; `channels` must be those whose topics are declared."""
 
     routes_file: Path = SHIPPED_ROUTES
@@ -29,9 +32,6 @@ class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings, LinkSe
     """The console as people reach it; messages lead to its page of the alert. Empty: no links."""
     lookout_group: Name = "lookout"
     """The consumer group that reads topic alerts."""
-    lookout_ordinal: Annotated[int, Field(ge=0, le=999)] = 0
-    """Its number among the lookouts. Those of odd numbers are mirrors: they read every alert too,
-    in the group `<lookout_group>-mirror`, so that none waits for a lookout that is dead."""
     lookout_batch_alerts: Annotated[int, Field(ge=1, le=10_000)] = 500
     """Most alerts of one turn."""
     lookout_settled_alerts: Annotated[int, Field(ge=1, le=10_000_000)] = 50_000
@@ -50,8 +50,3 @@ class LookoutSettings(ProducerSettings, LedgerSettings, ChannelsSettings, LinkSe
     """Most suppressed deliveries that a round judges anew at once."""
     age_limit_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 168.0
     """As the deliverers have it."""
-
-    @property
-    def is_mirror(self) -> bool:
-        """Whether it reads beside another what that one reads."""
-        return self.lookout_ordinal % 2 == 1

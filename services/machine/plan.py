@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -80,9 +80,13 @@ def plan(machine: Machine) -> tuple[Program, ...]:
         inbox(machine),
         service("services.gateway", at.port_gateway),
         *auditors(machine),
-        *lookouts(at),
+        *lookouts(at.lookout_ports),
         heartbeat(at),
-        *(deliverer(channel, at.deliverer_port(channel)) for channel in at.channels),
+        *(
+            each
+            for channel in at.channels
+            for each in deliverers(channel, at.deliverer_ports(channel))
+        ),
         *((simulator(machine),) if at.simulator_dials else ()),
         *((archivist(machine),) if at.archivist else ()),
         *((service("services.gateway.amqp", at.port_amqp),) if at.amqp else ()),
@@ -168,18 +172,30 @@ def on_scratch(machine: Machine, program: Program) -> Program:
     return replace(program, scratch=folder, environment={**program.environment, **told})
 
 
-def lookouts(at: MachineSettings) -> tuple[Program, ...]:
-    """Return the lookout, or it and its mirror, which never waits for the other's death."""
-    ports = {"lookout": at.port_lookout, "lookout-mirror": at.port_lookout_mirror}
+def lookouts(ports: Sequence[int]) -> tuple[Program, ...]:
+    """Return the lookout, or it and its mirror, so that no alert waits for one that is dead."""
+    return mirrored("services.lookout", ports)
+
+
+def mirrored(
+    module: str,
+    ports: Sequence[int],
+    *,
+    name: str = "",
+    after: tuple[str, ...] = STORES,
+    settings: Mapping[str, str] | None = None,
+) -> tuple[Program, ...]:
+    """Return a Python service for each of one or two ports, the second as the first's mirror."""
+    own = name or module.rpartition(".")[2]
     return tuple(
         service(
-            "services.lookout",
+            module,
             port,
-            name=name,
-            settings={"ALDEBARAN_LOOKOUT_ORDINAL": str(ordinal)},
+            name=each,
+            after=after,
+            settings={**(settings or {}), "ALDEBARAN_ORDINAL": str(ordinal)},
         )
-        for ordinal, (name, port) in enumerate(ports.items())
-        if ordinal < at.lookouts
+        for ordinal, (each, port) in enumerate(zip((own, f"{own}-mirror"), ports, strict=False))
     )
 
 
@@ -210,12 +226,16 @@ def archivist(machine: Machine) -> Program:
     return on_scratch(machine, replace(started, ready_timeout_seconds=180.0))
 
 
-def deliverer(channel: str, port: int) -> Program:
-    """Return the deliverer of one channel; Apple's account is made by the inbox."""
-    settings = {"ALDEBARAN_CHANNEL": channel}
+def deliverers(channel: str, ports: Sequence[int]) -> tuple[Program, ...]:
+    """Return the deliverer of one channel, or two; the inbox makes Apple's account."""
     after = (*STORES, "inbox") if channel == "push" else STORES
-    name = f"deliverer-{channel}"
-    return service("services.deliverer", port, name=name, after=after, settings=settings)
+    return mirrored(
+        "services.deliverer",
+        ports,
+        name=f"deliverer-{channel}",
+        after=after,
+        settings={"ALDEBARAN_CHANNEL": channel},
+    )
 
 
 def accountant(machine: Machine) -> Program:

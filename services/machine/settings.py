@@ -13,6 +13,8 @@ from services.machine.memory import PAIR, how_many_fit
 PORT_PREFIX = "port_"
 DELIVERERS_PREFIX = "port_deliverer"
 DELIVERER_PREFIX = "port_deliverer_"
+DELIVERERS_PORT = "port_deliverers"
+MIRRORS_PORT = "port_mirrors"
 PORT_MAX = 65_535
 
 
@@ -46,6 +48,9 @@ class MachineSettings(ChannelsSettings):
     """Whether each of two auditors keeps to its own half of the processors; Linux only."""
     lookouts: Annotated[int, Field(ge=1, le=PAIR)] = Field(default_factory=how_many_fit)
     """How many lookouts read every alert, so that none waits for one that is dead; likewise."""
+    deliverers: Annotated[int, Field(ge=1, le=PAIR)] = Field(default_factory=how_many_fit)
+    """How many deliverers of each channel read every delivery, so that none waits for one that is
+    dead; likewise."""
     archivist: bool = True
     """Whether the archivist runs; without it about 500 MiB less are needed."""
     amqp: bool = False
@@ -89,6 +94,8 @@ class MachineSettings(ChannelsSettings):
     port_deliverer_slack: Port = 18108
     port_deliverers: Annotated[int, Field(ge=1, le=PORT_MAX - CHANNELS_MAX + 1)] = 18110
     """The first of as many as there are channels; for those that have no port above."""
+    port_mirrors: Annotated[int, Field(ge=1, le=PORT_MAX - CHANNELS_MAX + 1)] = 18200
+    """The first of as many as there are channels; for the second deliverer of each."""
     port_callbacks: Port = 18093
     port_callbacks_public: Port = 18094
     port_accountant: Port = 18095
@@ -108,6 +115,16 @@ class MachineSettings(ChannelsSettings):
         own: int | None = getattr(self, DELIVERER_PREFIX + channel, None)
         return own or self.port_deliverers + self.channels.index(channel)
 
+    def deliverer_ports(self, channel: str) -> tuple[int, ...]:
+        """Return the port of a channel's deliverer, and that of its mirror, where it has one."""
+        both = (self.deliverer_port(channel), self.port_mirrors + self.channels.index(channel))
+        return both[: self.deliverers]
+
+    @property
+    def lookout_ports(self) -> tuple[int, ...]:
+        """The port of the lookout, and that of its mirror, where it has one."""
+        return (self.port_lookout, self.port_lookout_mirror)[: self.lookouts]
+
     def ports(self, taken_over: Collection[str] = ()) -> dict[str, int]:
         """Return every port that will be bound, by the name of the setting that changes it.
 
@@ -118,13 +135,17 @@ class MachineSettings(ChannelsSettings):
         )
         used = [name for name in type(self).model_fields if _is_used(name, played)]
         own = {PREFIX + name.upper(): getattr(self, name) for name in used}
-        return own | {self._port_setting(each): self.deliverer_port(each) for each in self.channels}
+        for channel in self.channels:
+            own |= zip(self._port_settings(channel), self.deliverer_ports(channel), strict=False)
+        return own
 
-    def _port_setting(self, channel: str) -> str:
+    def _port_settings(self, channel: str) -> tuple[str, str]:
+        """Return what names the port of a channel's deliverer, and that of its mirror."""
         own = DELIVERER_PREFIX + channel
-        if own in type(self).model_fields:
-            return PREFIX + own.upper()
-        return f"{PREFIX}PORT_DELIVERERS (channel {channel})"
+        first = own if own in type(self).model_fields else DELIVERERS_PORT
+        of_channel = f" (channel {channel})"
+        named = PREFIX + first.upper() + ("" if first == own else of_channel)
+        return named, PREFIX + MIRRORS_PORT.upper() + of_channel
 
 
 def _three_nodes(at: MachineSettings) -> bool:
@@ -158,6 +179,6 @@ _USED_WHERE: Final[Mapping[str, Callable[[MachineSettings], bool]]] = {
 
 
 def _is_used(name: str, at: MachineSettings) -> bool:
-    if not name.startswith(PORT_PREFIX) or name.startswith(DELIVERERS_PREFIX):
+    if not name.startswith(PORT_PREFIX) or name.startswith((DELIVERERS_PREFIX, MIRRORS_PORT)):
         return False
     return name not in _USED_WHERE or _USED_WHERE[name](at)

@@ -42,6 +42,13 @@ def usable_channels() -> tuple[str, ...]:
     return (*CHANNELS, *PLAYED, *(("rabbitmq",) if RABBITMQ_SERVER.exists() else ()))
 
 
+def ports_in_a_row(count: int) -> int:
+    """Return the first of so many free ports that follow one another."""
+    while max(ports := sorted(free_ports(count))) - ports[0] >= count:
+        continue
+    return ports[0]
+
+
 @dataclass
 class System:
     """One run of everything but the simulator, which each test starts with its own dials."""
@@ -50,13 +57,15 @@ class System:
     extra: dict[str, str] = field(default_factory=dict)
     channels: tuple[str, ...] = field(default_factory=usable_channels)
     kafka_nodes: int = 1
+    deliverers: int = 1
+    """Of each channel: one, as all channels at once are many processes to start."""
     command: tuple[str, ...] = (sys.executable, "-m", "services.machine", "run")
 
     def __post_init__(self) -> None:
         routes = self.home.parent / f"{self.home.name}-routes.yaml"
         routes.write_text(acceptance_routes(self.channels))
-        asked = MachineSettings(channels=self.channels, kafka_nodes=self.kafka_nodes)
-        names = asked.ports()
+        asked = MachineSettings(channels=self.channels, kafka_nodes=self.kafka_nodes, deliverers=1)
+        names, first_mirror = asked.ports(), ports_in_a_row(len(self.channels))
         self.ports = dict(zip(names, free_ports(len(names)), strict=True))
         self.environment = {
             **os.environ,
@@ -64,6 +73,8 @@ class System:
             "ALDEBARAN_SIMULATOR_DIALS": "",
             "ALDEBARAN_CHANNELS": json.dumps(self.channels),
             "ALDEBARAN_KAFKA_NODES": str(self.kafka_nodes),
+            "ALDEBARAN_DELIVERERS": str(self.deliverers),
+            "ALDEBARAN_PORT_MIRRORS": str(first_mirror),
             "ALDEBARAN_ROUTES_FILE": str(routes),
             # A send that a kill cut off is in doubt; here its wait for evidence is short.
             "ALDEBARAN_SEND_TIMEOUT_SECONDS": "5",
@@ -71,6 +82,9 @@ class System:
             **{name: str(port) for name, port in self.ports.items()},
             **self.extra,
         }
+        if self.deliverers > 1:
+            for port, channel in enumerate(self.channels, first_mirror):
+                self.ports[f"ALDEBARAN_PORT_DELIVERER_{channel.upper()}_MIRROR"] = port
 
     def start(self) -> None:
         """Start everything and wait until all of it is ready."""

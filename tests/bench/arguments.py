@@ -70,6 +70,14 @@ def _delivering(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--first-byte-seconds", type=float, default=60)
     parser.add_argument("--channels", nargs="*", choices=FAR_ENDS, default=list(FAR_ENDS))
+    parser.add_argument(
+        "--programs-each",
+        type=int,
+        nargs="*",
+        choices=(1, 2),
+        default=[2],
+        help="lookouts and deliverers, with their mirrors or without; a storm takes the most",
+    )
     parser.add_argument("--storm", type=int, default=60_000, help="alerts of the storm")
 
 

@@ -32,7 +32,7 @@ class Unshared(System):
 @contextmanager
 def behind_doors(home: Path, batch_seconds: int) -> Iterator[Stage]:
     """Run everything while the block lasts."""
-    system = Unshared(home, channels=CHANNELS, kafka_nodes=3)
+    system = Unshared(home, channels=CHANNELS, kafka_nodes=3, deliverers=2)
     doors = Doors(lambda: owners(system))
     disks = Disks(system, kind_here(), DISKS)
     declared = Declared(home.parent / "watches", home / "log")

@@ -13,16 +13,16 @@ BEATS_SECONDS = 5.0
 """Two beats and the time for an answer: the heartbeat itself names who is late after 10 s."""
 AGE = re.compile(r"^aldebaran_heartbeat_answer_age_seconds\{(.*)\} (\S+)$", re.MULTILINE)
 PROGRAMS = (
-    "gateway", "auditor", "auditor_b", "lookout", "heartbeat", "console", "archivist",
-    "accountant", "callbacks", "rehearsal",
+    "gateway", "auditor", "auditor_b", "lookout", "lookout_mirror", "heartbeat", "console",
+    "archivist", "accountant", "callbacks", "rehearsal",
 )  # fmt: skip
 """Programs with pages, beside the deliverers, by the names of their ports."""
 
 
 def not_well(system: System, bootstrap: str) -> str | None:
     """Say what is not well, or None."""
-    deliverers = (f"deliverer_{channel}" for channel in system.channels)
-    for name in (*PROGRAMS, *deliverers):
+    first = [f"deliverer_{channel}" for channel in system.channels]
+    for name in (*PROGRAMS, *first, *(f"{each}_mirror" for each in first)):
         if f"ALDEBARAN_PORT_{name.upper()}" in system.ports and (why := not_ready(system, name)):
             return f"{name}: {why}"
     return unheard(system) or out_of_step(bootstrap)

@@ -122,7 +122,7 @@ class Broker:
 
     kernel: Kernel
     groups: dict[str, Group] = field(default_factory=dict)
-    mirrors: list[Group] = field(default_factory=list)
+    mirrors: dict[str, Group] = field(default_factory=dict)
     """Groups that read beside another what that one reads."""
     away_until: float = -1.0
 
@@ -131,15 +131,14 @@ class Broker:
         group = self.groups[topic] = Group(self.kernel, [[] for _ in range(partitions)])
         return group
 
-    def mirror(self, topic: str) -> Group:
+    def mirror(self, topic: str) -> None:
         """Make a second group of a topic, before anything is written to it."""
-        self.mirrors.append(group := Group(self.kernel, self.groups[topic].log))
-        return group
+        self.mirrors[topic] = Group(self.kernel, self.groups[topic].log)
 
     @property
     def every_group(self) -> list[Group]:
         """All groups, mirrors last."""
-        return [*self.groups.values(), *self.mirrors]
+        return [*self.groups.values(), *self.mirrors.values()]
 
     @property
     def is_away(self) -> bool:

@@ -67,14 +67,15 @@ class Deliverer:
     stop: asyncio.Event
     news: asyncio.Event
     rng: random.Random
+    is_mirror: bool
     consumer: GroupConsumer | None = None
     turning: list["asyncio.Task[None]"] = field(default_factory=list)
     """What ends by itself when told to stop."""
 
     def start(self, broker: Broker) -> None:
         """Begin all tasks."""
-        topic = broker.groups[TOPIC]
-        self.consumer = GroupConsumer(broker, topic, TOPIC, self.process, self.news.set)
+        group = (broker.mirrors if self.is_mirror else broker.groups)[TOPIC]
+        self.consumer = GroupConsumer(broker, group, TOPIC, self.process, self.news.set)
         turning = [self.dispatcher.run(), self.sweeper.run(self.stop)]
         if self.reconciler is not None:
             turning.append(self.reconciler.run(self.stop))
@@ -105,11 +106,12 @@ class Deliverer:
                 self.news.clear()
 
     async def _settle(self, batch: list[Incoming]) -> None:
+        take = self.dispatcher.take_left if self.is_mirror else self.dispatcher.take
         told = [each for each in map(_decoded, batch) if each is not None]
         tries = 0
         while True:
             try:
-                unknown = await self.dispatcher.take([each.delivery for each in told])
+                unknown = await take([each.delivery for each in told])
             except Transient:
                 tries += 1
                 await asyncio.sleep(SOON.seconds(tries, self.rng))
@@ -211,6 +213,7 @@ class DelivererFactory:
             stop=asyncio.Event(),
             news=asyncio.Event(),
             rng=rng,
+            is_mirror=plan.is_mirror(process.slot),
         )
 
     def _pace(self, line: Line, channel: str, share: float) -> Pace:

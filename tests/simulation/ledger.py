@@ -4,7 +4,7 @@ Each class is a subclass of the real one, so that a statement which the model la
 missing pool.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
@@ -141,6 +141,9 @@ class LineIntake(Intake):
 
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
         return self._line.ask_now("accept", lambda: self._memory.accept(batch))
+
+    def recorded(self, alert_ids: Collection[str]) -> set[str]:
+        return self._line.ask_now("recorded", lambda: self._memory.recorded(alert_ids))
 
     def secure(self) -> None:
         self._line.ask_now("secure", self._memory.secure)

@@ -38,8 +38,6 @@ from tests.simulation.weather import Weather
 
 RELAY_SECONDS: Final = 3.0
 AGAIN_SECONDS: Final = 0.5
-MIRROR: Final = "lookout-1"
-"""The second lookout, in histories that have a mirror."""
 CROWDS: Final = {
     "one": ("first.example",),
     "two": ("second.example",),
@@ -200,8 +198,8 @@ class LookoutFactory:
         producer = LineProducer(self.broker, line)
         intake = LineIntake(line, MemoryIntake(self.store.tables))
         publisher = Publisher(producer, intake)
-        is_mirror = self.plan.mirrored and process.slot == MIRROR
-        group = self.broker.mirrors[0] if is_mirror else self.broker.groups[topics.ALERTS]
+        is_mirror = self.plan.is_mirror(process.slot)
+        group = (self.broker.mirrors if is_mirror else self.broker.groups)[topics.ALERTS]
 
         def wake() -> None:
             one.turn()
@@ -217,7 +215,7 @@ class LookoutFactory:
             current, intake, publisher, producer, SettledAlerts(100), circumstances, clock
         )
         if is_mirror:
-            lookout = mirrored(lookout)
+            lookout = mirrored(lookout, intake.recorded)
         loop = ConsumerLoop[Arrival](
             "lookout",
             consumer,

@@ -193,13 +193,18 @@ class Plan:
     keeping: bool = False
     """Whether routes hold back, gather, escalate and fall back, and lookouts have keepers."""
     sayings: tuple[Saying, ...] = ()
-    mirrored: bool = False
-    """Whether the second lookout is a mirror of the first."""
+    mirrored: frozenset[str] = frozenset()
+    """Of which programs, lookouts or deliverers, the second is a mirror of the first."""
 
     @property
     def untroubled(self) -> bool:
         """Whether nothing goes wrong with programs, stores or clocks."""
         return not any(each.kind in TROUBLE for each in self.faults)
+
+    def is_mirror(self, slot: str) -> bool:
+        """Tell whether the program of a slot reads beside another what that one reads."""
+        program, _, number = slot.partition("-")
+        return number == "1" and program in self.mirrored
 
 
 def draw_plan(seed: int) -> Plan:
@@ -232,8 +237,14 @@ def draw_plan(seed: int) -> Plan:
         per_second=rng.choice((None, 0.3) if keeping else (None, None, None, 1.0)),
         attempts_limit=rng.choice((1, 2, 4, 4)),
         witness=rng.random() < 0.5,
-        mirrored=lookouts > 1 and seed % 2 == 1,
+        mirrored=_mirrored(seed, lookouts, deliverers),
     )
+
+
+def _mirrored(seed: int, lookouts: int, deliverers: int) -> frozenset[str]:
+    """Return the mirrored programs: without a draw, so that a seed's history stays as it was."""
+    drawn = {"lookout": lookouts > 1 and seed % 2, "deliverer": deliverers > 1 and seed // 2 % 2}
+    return frozenset(program for program, is_drawn in drawn.items() if is_drawn)
 
 
 def _alert(rng: random.Random, number: int, within_seconds: float) -> PlannedAlert:

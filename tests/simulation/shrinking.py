@@ -48,9 +48,9 @@ def _plainer(plan: Plan) -> Iterator[Plan]:
         yield replace(plan, keeping=False)
     used = {fault.who for fault in plan.faults}
     if plan.lookouts > 1 and "lookout-1" not in used:
-        yield replace(plan, lookouts=1, mirrored=False)
+        yield replace(plan, lookouts=1, mirrored=plan.mirrored - {"lookout"})
     if plan.deliverers > 1 and "deliverer-1" not in used:
-        yield replace(plan, deliverers=1)
+        yield replace(plan, deliverers=1, mirrored=plan.mirrored - {"deliverer"})
     if plan.partitions > 1:
         yield replace(plan, partitions=1)
     if plan.per_second is not None:

@@ -28,9 +28,10 @@ def _world(plan: Plan) -> Iterator[str]:
     yield "the smallest world found in which it still fails"
     dedupe = "drops repeats by key" if plan.dedupes else "does not drop repeats"
     repeats = "critical ones are repeated with a mark" if plan.repeats else "doubts are held"
-    second = ", the second a mirror" if plan.mirrored else ""
-    yield f"  lookouts {plan.lookouts}{second}"
-    yield f"  deliverers {plan.deliverers}, partitions {plan.partitions}"
+    for program, many in (("lookout", plan.lookouts), ("deliverer", plan.deliverers)):
+        second = ", the second a mirror" if program in plan.mirrored else ""
+        yield f"  {program}s {many}{second}"
+    yield f"  partitions {plan.partitions}"
     yield f"  provider {dedupe}; {repeats}; at most {plan.attempts_limit} tries"
     yield f"  {plan.concurrency} sends at once, per second {plan.per_second or 'any'}"
     for alert in plan.alerts:

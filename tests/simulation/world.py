@@ -74,8 +74,9 @@ class World:
         self.broker = Broker(self.kernel)
         alerts = self.broker.declare(topics.ALERTS, plan.partitions)
         self.broker.declare(TOPIC, plan.partitions)
-        if plan.mirrored:
-            self.broker.mirror(topics.ALERTS)
+        for program, topic in (("lookout", topics.ALERTS), ("deliverer", TOPIC)):
+            if program in plan.mirrored:
+                self.broker.mirror(topic)
         self.steps = StepJudge(self.store, alerts, [_announced(each) for each in plan.alerts])
         self.store.on_step = alerts.on_commit = self.steps.look
         self.judge = Judge(self.kernel, tables, plan.dedupes, self.keepers, self.steps)

@@ -85,7 +85,7 @@ containers:
       - name: ALDEBARAN_KAFKA_GROUP_INSTANCE_ID
         valueFrom: {fieldRef: {fieldPath: metadata.name}}
       {{- if $spec.mirrored }}
-      - name: ALDEBARAN_{{ upper $name }}_ORDINAL
+      - name: ALDEBARAN_ORDINAL
         valueFrom: {fieldRef: {fieldPath: "metadata.labels['apps.kubernetes.io/pod-index']"}}
       {{- end }}
       {{- end }}

@@ -5,7 +5,7 @@ The outbox is the rows of `deliveries` with `published_at IS NULL` that wait for
 along to it what was recorded before (docs/decisions/0007-recorded-before-the-disk.md).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -53,6 +53,8 @@ fresh AS (
 )
 SELECT alert_id FROM fresh
 """
+
+_RECORDED: Final = "SELECT alert_id FROM alerts WHERE alert_id = ANY(%s)"
 
 # Nobody reads the message that is written to the log; but its commit waits for the disk, which then
 # has every commit before it, too.
@@ -188,6 +190,17 @@ class Intake:
                 rows = connection.execute(_UNPUBLISHED_OF, (sorted(repeats),))
                 accepted.left_over = list(_entries(rows))
         return accepted
+
+    def recorded(self, alert_ids: Collection[str]) -> set[str]:
+        """Return which of these alerts anybody has recorded; they are secured like accepted ones.
+
+        Raises:
+            Transient: Postgres is away.
+        """
+        with self._connection() as connection:
+            found = {row[0] for row in connection.execute(_RECORDED, (sorted(alert_ids),))}
+        self._unsecured |= found
+        return found
 
     def secure(self) -> None:
         """Wait until the disk has all that was accepted since the last time.

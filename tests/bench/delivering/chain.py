@@ -1,4 +1,4 @@
-"""Lookout and one deliverer as real processes, and the receiver at the far end."""
+"""Lookout and deliverer as real processes, and the receiver at the far end."""
 
 import json
 import os
@@ -47,8 +47,12 @@ class Chain:
 
 
 @contextmanager
-def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) -> Iterator[Chain]:
+def chain(
+    channel: str, settings: Mapping[str, str], answer_after: float = 0.0, each: int = 1
+) -> Iterator[Chain]:
     """Run everything between topic `alerts` and the first byte on one channel.
+
+    `each` is how many lookouts and deliverers there are: one, or two of which one is a mirror.
 
     Raises:
         Unavailable: this machine lacks the far end.
@@ -59,8 +63,8 @@ def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) 
         site = Site(free_ports(1)[0], home / "far-end", bootstrap, answer_after)
         site.folder.mkdir()
         far_end = FAR_ENDS[channel](site)
-        for each in far_end.servers:
-            closing.enter_context(_running(each, home, {}))
+        for server in far_end.servers:
+            closing.enter_context(_running(server, home, {}))
         receiver = closing.enter_context(receiving(channel, site))
         routes = home / "routes.yaml"
         routes.write_text(_routes(channel, far_end.recipient))
@@ -74,10 +78,10 @@ def chain(channel: str, settings: Mapping[str, str], answer_after: float = 0.0) 
             **settings,
         }
         programs = [
-            plan.service("services.lookout", free_ports(1)[0]),
-            plan.deliverer(channel, free_ports(1)[0]),
+            *plan.lookouts(free_ports(each)),
+            *plan.deliverers(channel, free_ports(each)),
         ]
-        found = {each.name: closing.enter_context(_running(each, home, told)) for each in programs}
+        found = {one.name: closing.enter_context(_running(one, home, told)) for one in programs}
         yield Chain(home, bootstrap, url, channel, far_end.recipient, receiver, found)
 
 

@@ -2,7 +2,7 @@
 
 import time
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from confluent_kafka import Producer
 
@@ -38,31 +38,34 @@ class FirstByteRow:
     """What it took meanwhile to make a small block durable."""
     undisturbed: Latency = field(default_factory=lambda: summary([]))
     """Of the alerts sent while the disk did not stall."""
+    programs_each: int = 1
+    """Lookouts, and deliverers: one, or two of which the second is a mirror."""
 
 
 def measure_first_byte(
-    channel: str, rate: int, seconds: float, warm_up_seconds: float
+    channel: str, rate: int, seconds: float, warm_up_seconds: float, each: int = 1
 ) -> FirstByteRow:
-    """Offer `rate` alerts a second and note when each first byte comes out.
+    """Offer `rate` alerts a second and note when each first byte comes out; `each` as in `chain`.
 
     Raises:
         Unavailable: this machine lacks the far end.
     """
     # The provider's answer takes time, as a real one's does; so sends overlap.
-    with chain(channel, {}, answer_after=0.005) as running:
+    with chain(channel, {}, answer_after=0.005, each=each) as running:
         producer = client(running.bootstrap)  # one, so that no connecting is measured
         offer(producer, "warm", rate, warm_up_seconds)
         pace, disk = Pace(), Disk(running.home / "block")
         before, stores = running.cpu_seconds(), {name: Work(name) for name in STORES}
         with closing(disk), ExitStack() as watching:
-            for look in (pace.look, disk.look, *(each.look for each in stores.values())):
+            for look in (pace.look, disk.look, *(work.look for work in stores.values())):
                 watching.enter_context(sampled(look))
             intended = offer(producer, "run", rate, seconds)
             time.sleep(SETTLE_SECONDS)
         spent = {name: now - before[name] for name, now in running.cpu_seconds().items()}
-        spent |= {name: each.seconds() for name, each in stores.items()}
-        took_ms = {name: round(each / len(intended) * 1000, 2) for name, each in spent.items()}
-        return _row(running, rate, intended, running.received(), took_ms, (pace, disk))
+        spent |= {name: work.seconds() for name, work in stores.items()}
+        took_ms = {name: round(took / len(intended) * 1000, 2) for name, took in spent.items()}
+        row = _row(running, rate, intended, running.received(), took_ms, (pace, disk))
+        return replace(row, programs_each=each)
 
 
 def offer(producer: Producer, run: str, rate: float, seconds: float) -> list[int]:

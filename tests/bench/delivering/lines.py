@@ -29,7 +29,10 @@ def first_byte_lines(rows: list[FirstByteRow]) -> Iterator[str]:
     """Yield the table of first bytes."""
     yield "## From an alert on topic `alerts` to its first byte at the provider"
     yield ""
-    yield "Open loop, in ms, from the intended send time; lookout and deliverer as processes."
+    yield (
+        "Open loop, in ms, from the intended send time; lookouts and deliverers as processes, "
+        "*each* so many: of two the second is a mirror, which is told of everything too."
+    )
     yield WORK_MEANS
     yield (
         "The disk: what a block of 4 KiB took to become durable, ten times a second, in ms. "
@@ -38,17 +41,18 @@ def first_byte_lines(rows: list[FirstByteRow]) -> Iterator[str]:
     )
     yield ""
     yield (
-        "| channel | alerts/s | alerts (missing, repeats) | p50 | p99 | p99.9 | max | CPU ms "
-        "| a core's speed | the disk: p50, p99, max | undisturbed: alerts | p50 | p99 |"
+        "| channel | each | alerts/s | alerts (missing, repeats) | p50 | p99 | p99.9 | max "
+        "| CPU ms | a core's speed | the disk: p50, p99, max | undisturbed: alerts | p50 | p99 |"
     )
-    yield "|---" * 13 + "|"
+    yield "|---" * 14 + "|"
     for row in rows:
         still, disk = row.undisturbed, row.disk
         of_them = f"{still.p50_ms} | {still.p99_ms}" if still.count else "- | -"
         seen = f"{disk.p50_ms}, {disk.p99_ms}, {disk.max_ms}" if disk.count else "-"
         first, spent = row.first_byte, ", ".join(f"{k} {v}" for k, v in row.cpu_ms.items())
         yield (
-            f"| {row.channel} | {row.rate} | {row.alerts} ({row.missing}, {row.repeats}) "
+            f"| {row.channel} | {row.programs_each} | {row.rate} "
+            f"| {row.alerts} ({row.missing}, {row.repeats}) "
             f"| {first.p50_ms} | {first.p99_ms} | {first.p999_ms} | {first.max_ms} | {spent} "
             f"| {row.work_us[0]}, {row.work_us[1]} | {seen} "
             f"| {still.count} | {of_them} |"
@@ -60,12 +64,12 @@ def storm_lines(storm: StormRow) -> Iterator[str]:
     yield "## A storm to one channel whose provider takes much less"
     yield ""
     yield (
-        "| alerts | offered/s | recorded | recorded/s | provider's limit/s "
+        "| each | alerts | offered/s | recorded | recorded/s | provider's limit/s "
         "| sent/s while recording: median | least | repeats |"
     )
-    yield "|---" * 8 + "|"
+    yield "|---" * 9 + "|"
     yield (
-        f"| {storm.alerts} | {storm.offered_per_second} | {storm.recorded} "
+        f"| {storm.programs_each} | {storm.alerts} | {storm.offered_per_second} | {storm.recorded} "
         f"| {storm.recorded_per_second} | {storm.provider_limit_per_second} "
         f"| {storm.sent_median_per_second} | {storm.sent_least_per_second} | {storm.repeats} |"
     )

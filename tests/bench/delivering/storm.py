@@ -54,15 +54,20 @@ class StormRow:
     sent_least_per_second: int
     repeats: int
     end: StormEnd | None = None
+    programs_each: int = 1
+    """Lookouts, and deliverers: one, or two of which the second is a mirror."""
 
 
-def measure_storm(alerts: int, rate: int, provider_limit: int) -> StormRow:
-    """Offer alerts at `rate`; count what the far end has got when nothing is under way any more."""
+def measure_storm(alerts: int, rate: int, provider_limit: int, each: int = 1) -> StormRow:
+    """Offer alerts at `rate`; count what the far end has got when nothing is under way any more.
+
+    `each` as in `chain`.
+    """
     settings = {
         "ALDEBARAN_RATE_PER_SECOND": str(provider_limit),
         "ALDEBARAN_RATE_BURST": str(BURST),
     }
-    with chain("webhook", settings) as running:
+    with chain("webhook", settings, each=each) as running:
         url, begun_ns = running.postgres_url, time.monotonic_ns()
         offered_per_second = burst(client(running.bootstrap), alerts, rate)
         found = states_when(url, lambda now: now.total() >= alerts, RECORD_TIMEOUT_SECONDS)
@@ -92,6 +97,7 @@ def measure_storm(alerts: int, rate: int, provider_limit: int) -> StormRow:
             received=len(seen),
             missing=len(wanted - seen.keys()),
         ),
+        programs_each=each,
     )
 
 

@@ -1,6 +1,7 @@
 """Sections `claims`, `first_bytes` and `storm`: the delivering part."""
 
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -31,18 +32,18 @@ def first_bytes(report: Report, course: Course) -> None:
     told = course.told
     report.first_bytes, report.skipped["first_bytes"] = [], []
 
-    def measure(channel: str) -> None:
-        row = measure_first_byte(channel, 100, told.first_byte_seconds, WARM_UP_SECONDS)
+    def measure(channel: str, each: int) -> None:
+        row = measure_first_byte(channel, 100, told.first_byte_seconds, WARM_UP_SECONDS, each)
         report.first_bytes.append(row)
 
-    for channel in told.channels:
-        say(f"first byte on {channel}")
+    for channel, each in product(told.channels, told.programs_each):
+        say(f"first byte on {channel}, {each} of each program")
         with attempt(report, "first_bytes", channel):
-            measure(channel)
+            measure(channel, each)
         report.write(told.report)
 
 
 def storm(report: Report, course: Course) -> None:
     """Measure a storm of alerts."""
     say(f"storm of {course.told.storm} alerts")
-    report.storm = measure_storm(course.told.storm, 10_000, 200)
+    report.storm = measure_storm(course.told.storm, 10_000, 200, max(course.told.programs_each))

@@ -165,7 +165,7 @@ def _each(seconds: Seconds, count: int) -> dict[str, float]:
 def main() -> int:
     """Measure, and write the report."""
     with TemporaryDirectory() as folder:
-        system = System(Path(folder) / "home")
+        system = System(Path(folder) / "home", deliverers=2)
         try:
             system.start()
             parts = measure(system)

@@ -27,7 +27,7 @@ GROUP BY auditor ORDER BY auditor"""
 def start_both(lookouts: Lookouts, producer: Producer) -> tuple[Child, Child]:
     """Return a lookout and its mirror once both are reading."""
     first = lookouts.start()
-    lookouts.settings["ALDEBARAN_LOOKOUT_ORDINAL"] = "1"
+    lookouts.settings["ALDEBARAN_ORDINAL"] = "1"
     mirror = lookouts.start()
 
     def both_read() -> bool:
@@ -73,7 +73,7 @@ def test_nothing_is_lost_or_doubled_while_each_in_turn_is_killed(
     write_alerts(producer, alerts[:300])
     lookouts.kill(first)
     write_alerts(producer, alerts[300:600])
-    lookouts.settings["ALDEBARAN_LOOKOUT_ORDINAL"] = "0"
+    lookouts.settings["ALDEBARAN_ORDINAL"] = "0"
     lookouts.start()
     lookouts.kill(mirror)
     write_alerts(producer, alerts[600:])

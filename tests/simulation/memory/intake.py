@@ -1,6 +1,6 @@
 """Accepting alerts and the outbox, in memory; see services/backbone/ledger/intake.py."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -37,6 +37,12 @@ class MemoryIntake:
             sorted(left, key=lambda row: (row.created_at, row.delivery_id))
         )
         return accepted
+
+    def recorded(self, alert_ids: Collection[str]) -> set[str]:
+        """Return which of these alerts are recorded; they are secured like accepted ones."""
+        found = set(alert_ids) & self.tables.alerts.keys()
+        self.unsecured.update(found)
+        return found
 
     def secure(self) -> None:
         """Have everything on the disk."""

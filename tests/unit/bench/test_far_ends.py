@@ -90,7 +90,10 @@ def test_a_row_without_its_server_is_left_out_and_told(
     monkeypatch.setattr(delivering, "measure_first_byte", measured)
     report, folder = Report(), site.folder / "report"
     told = argparse.Namespace(
-        channels=["webhook", "rabbitmq", "bus"], first_byte_seconds=1.0, report=folder
+        channels=["webhook", "rabbitmq", "bus"],
+        programs_each=[1],
+        first_byte_seconds=1.0,
+        report=folder,
     )
     for _ in range(2):
         delivering.first_bytes(report, Course(told, resumes=False, until_seconds=1e12))

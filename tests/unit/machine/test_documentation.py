@@ -14,13 +14,14 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "one-machine.md"
 
 CHANNELS = [name for name in MachineSettings.model_fields if name.startswith(DELIVERER_PREFIX)]
-DECIDE = {"ALDEBARAN_KAFKA_NODES", "ALDEBARAN_AUDITORS", "ALDEBARAN_LOOKOUTS"}
+DECIDE = {f"ALDEBARAN_{what}" for what in ("KAFKA_NODES", "AUDITORS", "LOOKOUTS", "DELIVERERS")}
 """By which some of these settings are decided."""
 EVERYTHING = MachineSettings(
     channels=tuple(name.removeprefix(DELIVERER_PREFIX) for name in CHANNELS),
     kafka_nodes=3,
     auditors=2,
     lookouts=2,
+    deliverers=2,
 )
 PORTS = {
     PREFIX + name.upper(): field.default
@@ -69,4 +70,5 @@ def test_the_simulators_page_brings_the_key_and_a_port_that_make_run_leaves() ->
     assert f"\nexport ALDEBARAN_SIMULATOR_API_KEY=$(cat {key})\n" in text
     (port,) = re.findall(r"^export ALDEBARAN_HTTP_PORT=(\d+)$", text, re.MULTILINE)
     assert int(port) not in EVERYTHING.ports().values()
-    assert int(port) >= EVERYTHING.port_deliverers + CHANNELS_MAX
+    for first in (EVERYTHING.port_deliverers, EVERYTHING.port_mirrors):
+        assert int(port) not in range(first, first + CHANNELS_MAX)

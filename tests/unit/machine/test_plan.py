@@ -77,16 +77,23 @@ def test_two_auditors_share_nothing_but_the_folder_above_their_checkpoints(
         assert heartbeat.environment["ALDEBARAN_HEARTBEAT_AUDITORS"] == expected
 
 
-def test_two_lookouts_differ_in_their_number_and_page_only(machine: Machine) -> None:
-    two, one = two_and_one(machine, "lookouts")
+@pytest.mark.parametrize(
+    ("what", "which"),
+    [("lookouts", ["lookout"]), ("deliverers", ["deliverer-bus", "deliverer-webhook"])],
+)
+def test_a_mirror_differs_from_the_first_in_its_number_and_page_only(
+    machine: Machine, what: str, which: list[str]
+) -> None:
+    asked = machine.settings.model_copy(update={"channels": ("bus", "webhook")})
+    two, one = two_and_one(replace(machine, settings=asked), what)
     check_plan(two)
-    assert {each.name for each in two} - {each.name for each in one} == {"lookout-mirror"}
-    first, mirror = (each.environment for each in two if each.name.startswith("lookout"))
-    differ = {name for name in mirror if first[name] != mirror[name]}
-    own = {"ALDEBARAN_HTTP_PORT", "ALDEBARAN_KAFKA_GROUP_INSTANCE_ID", "ALDEBARAN_LOOKOUT_ORDINAL"}
-    assert differ == own
-    ordinals = [each["ALDEBARAN_LOOKOUT_ORDINAL"] for each in (first, mirror)]
-    assert ordinals == ["0", "1"]
+    told = {each.name: each.environment for each in two}
+    assert told.keys() - {each.name for each in one} == {f"{each}-mirror" for each in which}
+    own = {"ALDEBARAN_HTTP_PORT", "ALDEBARAN_KAFKA_GROUP_INSTANCE_ID", "ALDEBARAN_ORDINAL"}
+    for name in which:
+        first, mirror = told[name], told[f"{name}-mirror"]
+        assert {each for each in mirror if first[each] != mirror[each]} == own
+        assert (first["ALDEBARAN_ORDINAL"], mirror["ALDEBARAN_ORDINAL"]) == ("0", "1")
 
 
 @pytest.mark.parametrize(

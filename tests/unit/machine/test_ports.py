@@ -72,6 +72,8 @@ EVERYTHING = MachineSettings(
     channels=(*routes.RECIPIENTS, "pager", "horn"),
     kafka_nodes=3,
     auditors=2,
+    lookouts=2,
+    deliverers=2,
     amqp=True,
 )
 
@@ -91,13 +93,15 @@ def bound(asked: MachineSettings) -> set[str]:
         ({"rehearsal": False}, {"REHEARSAL"}),
         ({"simulator_dials": ""}, {"SIMULATOR"}),
         ({"auditors": 1}, {"AUDITOR_B"}),
+        ({"lookouts": 1}, {"LOOKOUT_MIRROR"}),
+        ({"deliverers": 1}, {f"MIRRORS (channel {each})" for each in EVERYTHING.channels}),
         (
             {"kafka_nodes": 1},
             {"KAFKA_2", "KAFKA_2_CONTROLLER", "KAFKA_3", "KAFKA_3_CONTROLLER"},
         ),
         (
             {"channels": tuple(each for each in EVERYTHING.channels if each != "push")},
-            {"DELIVERER_PUSH", "INBOX_APNS"},
+            {"DELIVERER_PUSH", "MIRRORS (channel push)", "INBOX_APNS"},
         ),
     ],
 )
@@ -119,6 +123,8 @@ def test_every_channel_of_ones_own_has_its_port_checked() -> None:
     assert ports["ALDEBARAN_PORT_DELIVERERS (channel pager)"] == 18084
     assert ports["ALDEBARAN_PORT_DELIVERERS (channel horn)"] == 18086
     assert ports["ALDEBARAN_PORT_DELIVERER_BUS"] == asked.deliverer_port("bus")
+    mirrors = MachineSettings(channels=("pager", "horn"), deliverers=2, port_mirrors=7).ports()
+    assert mirrors["ALDEBARAN_PORT_MIRRORS (channel horn)"] == 8
     with pytest.raises(MachineProblem, match=r"HEARTBEAT and .*\(channel pager\) both name port"):
         check_ports(ports)
     with pytest.raises(ValidationError, match="65472"):

@@ -141,6 +141,8 @@ class Lookout:
 
     def left_of(self, arrivals: Collection[Arrival]) -> list[Arrival]:
         """Return what nobody has recorded; the rest is settled."""
+        if not arrivals:
+            return []
         found = self.recorded([each.alert.alert_id for each in arrivals])
         self.circumstances.doubt(found)
         self.settled.add(found)

@@ -72,6 +72,7 @@ class Consumer:
         self._times_assigned = 0
         self._given = 0
         self._config, self._topics = config, list(topics)
+        self._from_beginning = from_beginning
         # All that comes goes through here: what is given out has no gap behind it, so that a
         # commit never covers a record that only we hold.
         self._come: deque[Incoming] = deque()
@@ -147,7 +148,8 @@ class Consumer:
     def unread(self, timeout_seconds: float) -> int:
         """Return how many records the brokers hold that this member has not read.
 
-        Only for a member that begins at the beginning; one without a partition misses nothing.
+        One without a partition misses nothing, nor does one that begins at the end before its first
+        record: what is there is none of its business.
 
         Raises:
             Transient, Refused: the brokers do not say.
@@ -167,7 +169,9 @@ class Consumer:
             raise Transient("Kafka: the end of a partition is not known")
         known = zip(places, settled, (each for each in ends if each), strict=True)
         return sum(
-            max(0, end - max(begin, read.offset, at.offset)) for read, at, (begin, end) in known
+            max(0, end - max(begin, read.offset, at.offset))
+            for read, at, (begin, end) in known
+            if self._from_beginning or max(read.offset, at.offset) >= 0
         )
 
     def is_member(self) -> bool:

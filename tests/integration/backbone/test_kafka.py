@@ -359,6 +359,24 @@ def test_what_was_settled_right_before_the_end_does_not_come_again(
     second.close()
 
 
+def test_one_that_begins_at_the_end_misses_nothing_of_what_was_there(
+    settings: ProducerSettings, producer: Producer, topic: str
+) -> None:
+    producer.write([Outgoing(topic, f"k{n}", str(n).encode()) for n in range(20)])
+    group = uuid.uuid4().hex
+    consumer = Consumer(settings, "test", group=group, topics=[topic], from_beginning=False)
+    while not consumer.has_begun():
+        assert consumer.batch(1, 0.2) == []
+    assert consumer.unread(10) == 0
+    producer.write([Outgoing(topic, f"k{n}", str(n).encode()) for n in range(20)])
+    read = 0
+    while read < 20:
+        read += len(batch := consumer.batch(7, 0.2))
+        consumer.commit(batch)
+        assert consumer.unread(10) <= 20 - read
+    consumer.close()
+
+
 def test_a_member_without_a_partition_misses_nothing(
     settings: ProducerSettings, producer: Producer, topic: str
 ) -> None:

@@ -1,9 +1,6 @@
 """A mirror: no delivery waits for the other deliverer, and what both are told of is sent once."""
 
-import signal
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import count
 
@@ -17,6 +14,7 @@ from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.receivers import WebhookReceiver
 from tests.integration.deliverer.waiting import until
+from tests.integration.standing_still import standing_still
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
@@ -55,16 +53,6 @@ class Desk:
 @pytest.fixture
 def desk(bus: Bus, ledger: Ledger, receiver: WebhookReceiver) -> Desk:
     return Desk(bus, ledger, receiver)
-
-
-@contextmanager
-def standing_still(deliverer: DelivererProcess) -> Iterator[None]:
-    """Stop a process, but its connections, and let it go on at the end."""
-    deliverer.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        deliverer.send_signal(signal.SIGCONT)
 
 
 def start_both(start: Start, desk: Desk, **settings: object) -> list[DelivererProcess]:

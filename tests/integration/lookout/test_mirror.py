@@ -1,10 +1,7 @@
 """A mirror: no alert waits for the other lookout, and what both read is kept and counted once."""
 
 import re
-import signal
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -15,6 +12,7 @@ from services.machine.child import Child
 from tests.integration.lookout.findings import findings, wait_until_recorded, wanted
 from tests.integration.lookout.later_rows import rows
 from tests.integration.lookout.processes import Lookouts, Reader, eventually, page, write_alerts
+from tests.integration.standing_still import standing_still
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
@@ -43,23 +41,13 @@ def seen(lookout: Child) -> int:
     return sum(map(int, SEEN.findall(page(lookout, "/metrics"))))
 
 
-@contextmanager
-def standing_still(lookout: Child) -> Iterator[None]:
-    """Stop a process, but its connections, and let it go on at the end."""
-    lookout.process.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        lookout.process.send_signal(signal.SIGCONT)
-
-
 @pytest.mark.parametrize("still", [0, 1])
 def test_no_alert_waits_for_one_that_stands_still(
     lookouts: Lookouts, producer: Producer, reader: Reader, ledger_url: str, still: int
 ) -> None:
     both = start_both(lookouts, producer)
     alerts = findings(200)
-    with standing_still(both[still]):
+    with standing_still(both[still].process):
         write_alerts(producer, alerts)
         reader.wait_for(wanted(alerts))
     wait_until_recorded(ledger_url, alerts)
@@ -96,7 +84,7 @@ def test_what_both_read_is_kept_aside_and_counted_once(
     kept = Reader(kafka_bootstrap, [topics.rejected(topics.ALERTS)])
     eventually(lambda: _copies_of(kept, poison) > 0, "not kept aside")
     eventually(lambda: rows(ledger_url, COUNTED, ids) == [("b", 5)], "not counted")
-    with standing_still(first):
+    with standing_still(first.process):
         write_alerts(producer, last)
         reader.wait_for(wanted(last))
     lookouts.close()

@@ -16,7 +16,7 @@ from services.deliverer import metrics
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import SendWindow, Traits
-from services.deliverer.pace import Paced
+from services.deliverer.pace import Claimed, Paced
 from services.deliverer.places import Places
 from services.deliverer.sending import Sender
 
@@ -75,7 +75,7 @@ class Dispatcher:
         async with self.claiming:
             fitting = self._fitting(told)
             room = 0 if self.pace.is_limited else min(self._free_places(), len(fitting))
-            claimed = await self._claim(self.claims.by_id(fitting, room)) if room else []
+            claimed = (await self._claim(self._by_id(fitting, room))).claims if room else []
         rest = {each.delivery_id for each in told} - {claim.delivery_id for claim in claimed}
         states = await self.claims.states(sorted(rest)) if rest else {}
         # A look that finds what the topic has not told of yet would make each later one too late.
@@ -146,9 +146,10 @@ class Dispatcher:
             if not self._free_places():
                 return
             only = [destination] if self.traits.breaker_per_recipient else None
-            if await self._claim(self.claims.due(Due(1, only=only))):
+            claimed = await self._claim(self.pace.claim(self.claims, Due(1, only=only)))
+            if claimed.claims:
                 self.breakers.probe(destination)
-            else:
+            elif not claimed.is_short:
                 now = self.clock.monotonic_seconds()
                 self.breakers.nothing_waits(destination, now, self.idle_seconds)
 
@@ -157,37 +158,42 @@ class Dispatcher:
             full, freed = self.places.full(), self._freed()
             if not self._more and not freed:
                 return
-            room = await self.pace.soon(min(self.places.unseen, CLAIM_LIMIT))
-            if not room:
-                return
+            room = min(self.places.unseen, CLAIM_LIMIT)
             without = [*self.breakers.open_destinations(), *full]
             for_all, self._more = self._more, False  # whoever asks for a look meanwhile gets one
             due = Due(room, None if for_all else sorted(freed), without)
             try:
-                found_all = len(await self._claim(self.claims.due(due))) < room
+                claimed = await self._claim(self.pace.claim(self.claims, due))
             except Transient:
                 self._more = True
                 raise
+            found_all = len(claimed.claims) < room and not claimed.is_short
             if for_all:
                 self._more, self._passed_over = self._more or not found_all, full
             elif found_all:
                 self._passed_over -= freed
+            if claimed.is_short:
+                return
 
-    async def _claim(self, asked: Coroutine[Any, Any, list[Claim]]) -> list[Claim]:
+    async def _by_id(self, delivery_ids: Sequence[str], limit: int) -> Claimed:
+        """Claim what the topic told of; its sends need not wait."""
+        claimed = await self.claims.by_id(delivery_ids, limit)
+        return Claimed(claimed, await self.pace.surely(len(claimed)))
+
+    async def _claim(self, asked: Coroutine[Any, Any, Claimed]) -> Claimed:
         """Claim, and begin each send in its turn."""
         begun = self.clock.monotonic_seconds()
         claimed = await asked
         now = self.clock.monotonic_seconds()
         metrics.CLAIM_SECONDS.observe(now - begun)
-        paid = await self.pace.surely(len(claimed))
-        for number, claim in enumerate(claimed):
+        for number, claim in enumerate(claimed.claims):
             window = SendWindow(self.clock, begun + self.traits.send_timeout_seconds)
-            wait = paid.wait_seconds(number, self.clock.monotonic_seconds())
+            wait = claimed.moments.wait_seconds(number, self.clock.monotonic_seconds())
             sending = self.spawn(self._deliver(claim, window, wait))
             self.in_flight[claim.delivery_id, claim.fence] = sending
             self.places.take(self.traits.destination(claim.recipient))
-        if claimed:
-            self.spawn(self._announce(claimed))  # begun after the sends, which come first
+        if claimed.claims:
+            self.spawn(self._announce(claimed.claims))  # begun after the sends, which come first
         metrics.IN_FLIGHT.labels(self.traits.name).set(len(self.in_flight))
         return claimed
 
@@ -223,8 +229,7 @@ class Dispatcher:
         That time stands, however often a send that has ended wakes us: what nobody tells of, like
         a retry, is found by a look alone.
         """
-        limited = (self._more or self._freed()) and self.places.free > 0
-        wait = (limited and self.pace.more_in_seconds) or self.idle_seconds
+        wait = (self.places.free and self.pace.more_in_seconds) or self.idle_seconds
         left = max(0.0, self._look_at - self.clock.monotonic_seconds())
         with suppress(TimeoutError):
             async with asyncio.timeout(min(wait, left)):

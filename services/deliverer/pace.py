@@ -1,9 +1,11 @@
 """How fast sends may follow one another: by turns that all deliverers of a channel share."""
 
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
+from services.backbone.ledger.claims import Claim, Claims, Due
 from services.backbone.ledger.turns import AHEAD_SECONDS, Turns
 
 FOREVER_SECONDS: Final = 86_400.0
@@ -19,6 +21,9 @@ class Pace(Protocol):
     def is_limited(self) -> bool:
         """Whether turns are scarce at all."""
 
+    async def claim(self, claims: Claims, due: Due) -> tuple[list[Claim], Turns]:
+        """Claim what can have turns soon, and take these; raises Transient."""
+
     async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
         """Take at most `wanted` turns that begin soon; raises Transient."""
 
@@ -30,6 +35,11 @@ class Unlimited:
     """The pace of a channel without a limit."""
 
     is_limited: Final = False
+
+    async def claim(self, claims: Claims, due: Due) -> tuple[list[Claim], Turns]:
+        """Claim, and return a turn at once for each."""
+        claimed = await claims.due(due)
+        return claimed, await self.turns(len(claimed))
 
     async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
         """Return as many as are wanted, all at once."""
@@ -46,24 +56,32 @@ class Paced:
         self._pace = pace
         self._clock = clock
         self.more_in_seconds = 0.0
-        """In how many seconds more turns are to be had, after the last that were too few."""
+        """In how many seconds more turns are to be had, where the last claim found too few."""
+        self._ask_at = 0.0
 
     @property
     def is_limited(self) -> bool:
         """Whether turns are scarce at all."""
         return self._pace.is_limited
 
-    async def soon(self, wanted: int) -> int:
-        """Return how many of `wanted` sends could have turns soon; raises Transient.
+    async def claim(self, claims: Claims, due: Due) -> "Claimed":
+        """Claim due deliveries that can have turns soon; raises Transient.
 
-        None is taken yet: turns that found nothing to send would be lost to the channel as soon as
+        Turns are taken for what is found alone: others would be lost to the channel as soon as
         another deliverer has taken those after them.
         """
-        if not self.is_limited:
-            return wanted
-        turns = await self._pace.turns(0)
+        asked_at = self._clock.monotonic_seconds()
+        if asked_at < self._ask_at:
+            return Claimed([], Moments(asked_at, Turns(())), is_short=True)
+        claimed, turns = await self._pace.claim(claims, due)
+        moments = Moments(asked_at, turns, self._clock.monotonic_seconds() - asked_at)
         self.more_in_seconds = turns.more_in_seconds
-        return int(min(wanted, turns.to_be_had))
+        # Not for longer, since another deliverer may give its turns back.
+        self._ask_at = asked_at + min(self.more_in_seconds, AHEAD_SECONDS)
+        if len(moments) < len(claimed) or not self._is_fresh(moments):
+            await self._pace.give_back(turns, len(moments))
+            moments = await self.surely(len(claimed))
+        return Claimed(claimed, moments, is_short=self.more_in_seconds > 0)
 
     async def surely(self, count: int) -> "Moments":
         """Take exactly so many turns, however long their sends have to wait.
@@ -89,6 +107,16 @@ class Paced:
         """Tell whether sends can still begin in these turns."""
         off_seconds = moments.off_seconds(self._clock.monotonic_seconds())
         return not self.is_limited or off_seconds <= STALE_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What was claimed, and when each send may begin."""
+
+    claims: list[Claim]
+    moments: "Moments"
+    is_short: bool = False
+    """Turns were too few: more may be due than was claimed."""
 
 
 class Moments:

@@ -61,7 +61,7 @@ def _settled_rows_are_away_for_a_moment() -> Planted:
 
     async def settle(self: LineClaims, settlements: Sequence[Settlement]) -> dict[str, State]:
         before = await real(self, settlements)
-        for row in [self._memory.tables.rows[each] for each in before]:
+        for row in [self.memory.tables.rows[each] for each in before]:
             _hide(self._line, row)
         return before
 

@@ -28,19 +28,19 @@ class LineClaims(Claims):
 
     def __init__(self, line: Line, memory: MemoryClaims) -> None:
         self._line = line
-        self._memory = memory
+        self.memory = memory
 
     async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
-        return await self._line.ask("by_id", lambda: self._memory.by_id(delivery_ids, limit))
+        return await self._line.ask("by_id", lambda: self.memory.by_id(delivery_ids, limit))
 
     async def due(self, due: Due) -> list[Claim]:
-        return await self._line.ask("due", lambda: self._memory.due(due))
+        return await self._line.ask("due", lambda: self.memory.due(due))
 
     async def states(self, delivery_ids: Sequence[str]) -> dict[str, State]:
-        return await self._line.ask("states", lambda: self._memory.states(delivery_ids))
+        return await self._line.ask("states", lambda: self.memory.states(delivery_ids))
 
     async def settle(self, settlements: Sequence[Settlement]) -> dict[str, State]:
-        return await self._line.ask("settle", lambda: self._memory.settle(settlements))
+        return await self._line.ask("settle", lambda: self.memory.settle(settlements))
 
 
 class LineSweeps(Sweeps):
@@ -123,6 +123,10 @@ class LineRate(Rate):
     def __init__(self, line: Line, memory: MemoryRate) -> None:
         self._line = line
         self._memory = memory
+
+    async def claim(self, claims: Claims, due: Due) -> tuple[list[Claim], Turns]:
+        assert isinstance(claims, LineClaims)
+        return await self._line.ask("due", lambda: self._memory.claim(claims.memory, due))
 
     async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
         return await self._line.ask("turns", lambda: self._memory.turns(wanted, ahead_seconds))

@@ -69,7 +69,7 @@ def _lease_over_means_again() -> Planted:
 
 def _sends_before_the_claim_is_committed() -> Planted:
     async def due(self: LineClaims, due: Due) -> list[Claim]:
-        line, memory = self._line, self._memory
+        line, memory = self._line, self.memory
         tables = memory.tables
         rows = {key: replace(row) for key, row in tables.rows.items()}
         copy = replace(tables, rows=rows, attempts={}, on_move=lambda row, path: None)

@@ -52,8 +52,8 @@ WAITS: Final = (0.0, 1.0, 10.0, 31.0, 61.0, 400.0)
 
 Command = tuple[str, int, int, int]
 """A name and three numbers that choose."""
-NAMES: Final = ("accept", "publish", "outbox", "claim", "claim", "due", "due", "states", "settle")
-MORE_NAMES: Final = ("settle", "settle", "sweep", "rule", "rule", "wait", "wait")
+NAMES: Final = ("accept", "publish", "outbox", "claim", "claim", "due", "due", "turn", "states")
+MORE_NAMES: Final = ("settle", "settle", "settle", "sweep", "rule", "rule", "wait", "wait")
 EVIDENCE_NAMES: Final = ("give", "give", "give", "weigh", "look_up", "tell", "word", "word")
 
 
@@ -104,6 +104,8 @@ async def _give(both: Both, name: str, some: int, other: int, third: int) -> Non
             await both.by_id(owner, ids * (1 + other % 2))
         case "due":
             await both.due(owner, _due(other, third))
+        case "turn":
+            await both.due_in_turn(owner, _due(other, third))
         case "states":
             await both.states(owner, [*ids, "unknown"])
         case "settle":

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 from psycopg.rows import kwargs_row, tuple_row
 
 from services.backbone.ledger.ages import AGED_SINCE
 from services.backbone.ledger.database import AsyncPool
-from services.backbone.ledger.statements import fetch_all
+from services.backbone.ledger.statements import Connection, fetch_all, fetch_within
 from services.contracts.states import State
 
 
@@ -212,12 +212,21 @@ class Claims:
 
     async def due(self, due: Due) -> list[Claim]:
         """Claim due deliveries; the same caution as in `by_id`."""
+        statement, terms = self._asked(due)
+        return await fetch_all(self._pool, kwargs_row(_claim), statement, terms)
+
+    async def due_within(self, connection: Connection, due: Due) -> list[Claim]:
+        """Claim due deliveries as part of a transaction."""
+        statement, terms = self._asked(due)
+        return await fetch_within(connection, kwargs_row(_claim), statement, terms)
+
+    def _asked(self, due: Due) -> tuple[LiteralString, dict[str, Any]]:
+        """Return the statement that claims so, and its terms."""
         terms = self._terms | {"limit": due.limit}
         if due.only is None and not due.without:
-            return await fetch_all(self._pool, kwargs_row(_claim), _CLAIM_DUE, terms)
+            return _CLAIM_DUE, terms
         only = None if due.only is None else list(due.only)
-        terms |= {"only": only, "without": list(due.without)}
-        return await fetch_all(self._pool, kwargs_row(_claim), _CLAIM_DUE_TO, terms)
+        return _CLAIM_DUE_TO, terms | {"only": only, "without": list(due.without)}
 
     async def states(self, delivery_ids: Sequence[str]) -> dict[str, State]:
         """Return the states, by id, of those that are deliveries of this channel."""

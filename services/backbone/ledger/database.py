@@ -16,11 +16,14 @@ from services.backbone.sockets import has_news
 
 _CONNECT_TIMEOUT_SECONDS: Final = 5
 _STATEMENT_TIMEOUT_MS: Final = 10_000
+_SILENT_TIMEOUT_MS: Final = 1_000
+"""A transaction of asyncio whose program says nothing for so long is ended: others wait for it."""
 
 _SURE_SECONDS: Final = 1.0
 _AWAY: Final = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
+    psycopg.errors.IdleInTransactionSessionTimeout,
     psycopg.errors.ReadOnlySqlTransaction,
     PoolTimeout,
 )
@@ -177,7 +180,8 @@ def async_pool(settings: LedgerSettings) -> AsyncPool:
     """Return a pool for asyncio, not opened yet; for statements that touch some rows of many."""
     url = settings.postgres_url.get_secret_value()
     options = _pool_options(settings)
-    planned = " ".join(f"-c {name}={value}" for name, value in _FEW_OF_MANY.items())
+    silent = {"idle_in_transaction_session_timeout": _SILENT_TIMEOUT_MS}
+    planned = " ".join(f"-c {name}={value}" for name, value in (_FEW_OF_MANY | silent).items())
     options["kwargs"] |= {
         "options": f"{options['kwargs']['options']} {planned}",
         "prepare_threshold": 0,

@@ -5,14 +5,15 @@ span of time holds at most its share of them and a burst; nobody needs to know h
 there are, and one that dies loses the few turns it had taken and nothing else.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from psycopg.rows import scalar_row, tuple_row
 
+from services.backbone.ledger.claims import Claim, Claims, Due
 from services.backbone.ledger.database import AsyncPool
-from services.backbone.ledger.statements import fetch_all
+from services.backbone.ledger.statements import Connection, fetch_all, fetch_within, transaction
 
 AHEAD_SECONDS: Final = 0.5
 """Turns are given out so far ahead, many at once."""
@@ -52,7 +53,7 @@ class Turns:
     """Turns that one deliverer got: for each, in how many seconds its send may begin, ascending.
 
     Seconds count from when they were asked for. If there are fewer than wanted, or none at all,
-    more are to be had in `more_in_seconds`.
+    more are to be had in `more_in_seconds`; otherwise that is 0.
     """
 
     in_seconds: tuple[float, ...]
@@ -88,15 +89,53 @@ class Rate:
         Raises:
             Transient: Postgres is away; some turns may be lost.
         """
-        if not self._is_known:
-            await fetch_all(self._pool, scalar_row, _KNOWN, self._terms)
-            self._is_known = True
-        terms = self._terms | {"wanted": wanted, "ahead": ahead_seconds}
-        ((count, to_be_had, first, until),) = await fetch_all(self._pool, tuple_row, _TAKE, terms)
+        await self._be_known()
+        terms = self._asked(wanted, ahead_seconds)
+        (row,) = await fetch_all(self._pool, tuple_row, _TAKE, terms)
+        return self._turns(row, wanted, ahead_seconds)
+
+    async def claim(self, claims: Claims, due: Due) -> tuple[list[Claim], Turns]:
+        """Claim due deliveries, at most as many as can have turns soon, and take these turns.
+
+        In one transaction, so that no two deliverers claim for the same turn: at one in minutes
+        the second's send would wait for longer than it may take.
+
+        Raises:
+            Transient: Postgres is away; some may be claimed all the same, see Sweeps.lost.
+        """
+        await self._be_known()
+        async with transaction(self._pool) as connection:
+            free = await self._taken(connection, 0)
+            limit = int(min(due.limit, free.to_be_had))
+            within_turns = replace(due, limit=limit)
+            claimed = await claims.due_within(connection, within_turns) if limit else []
+            if not claimed:
+                await connection.rollback()  # so that looking for nothing waits for no disk
+                return [], free
+            wanted = due.limit if len(claimed) == limit else len(claimed)
+            return claimed, await self._taken(connection, len(claimed), wanted)
+
+    async def _taken(self, connection: Connection, count: int, wanted: int = 0) -> Turns:
+        terms = self._asked(count, AHEAD_SECONDS)
+        (row,) = await fetch_within(connection, tuple_row, _TAKE, terms)
+        return self._turns(row, wanted, AHEAD_SECONDS)
+
+    def _asked(self, wanted: int, ahead_seconds: float) -> dict[str, Any]:
+        return self._terms | {"wanted": wanted, "ahead": ahead_seconds}
+
+    def _turns(
+        self, row: tuple[int, float, float, datetime], wanted: int, ahead_seconds: float
+    ) -> Turns:
+        count, to_be_had, first, until = row
         begins = tuple(max(0.0, first + number / self._per_second) for number in range(count))
         is_short = count < wanted or not to_be_had
         more = first + count / self._per_second - ahead_seconds if is_short else 0.0
         return Turns(begins, max(0.0, more), until, to_be_had)
+
+    async def _be_known(self) -> None:
+        if not self._is_known:
+            await fetch_all(self._pool, scalar_row, _KNOWN, self._terms)
+            self._is_known = True
 
     async def give_back(self, turns: Turns, unused: int) -> None:
         """Return the last of these turns, if nobody has taken others since.

@@ -14,11 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.backbone.clock import SystemClock
+from services.backbone.errors import Transient
+from services.backbone.ledger.claims import Claims, Due
 from services.backbone.ledger.database import AsyncPool, async_pool
+from services.backbone.ledger.statements import transaction
 from services.backbone.ledger.turns import AHEAD_SECONDS, Rate, Turns
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
-from services.deliverer.pace import Pace
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.receivers import OK, Answer, WebhookReceiver
@@ -67,7 +69,7 @@ class InMemory:
 class History:
     """Sends by several deliverers that share a rate; `move` sets the ledger's clock."""
 
-    pace: Pace
+    pace: Rate | InMemory
     move: Callable[[float], Awaitable[None]]
     now: float = START
     begun: list[float] = field(default_factory=list)
@@ -160,6 +162,40 @@ async def test_turns_are_given_back_only_while_they_are_the_last(pool: AsyncPool
     await two.give_back(last, 1)
     again = await one.turns(1, ahead_seconds=3600)
     assert again.until == last.until
+
+
+async def test_at_one_in_minutes_no_two_claim_for_the_same_turn(
+    pool: AsyncPool, ledger: Ledger
+) -> None:
+    ledger.add(*(delivery(number) for number in range(20)))
+    pace = Rate(pool, channel="webhook", per_second=0.01, burst=1)
+    several = [
+        Claims(pool, channel="webhook", owner=owner, lease_seconds=30.0, age_limit_seconds=1e9)
+        for owner in "abcd"
+    ]
+    found = await asyncio.gather(*(pace.claim(claims, Due(5)) for claims in several))
+    assert sum(len(claimed) for claimed, _ in found) == 1
+    assert sum(len(turns.in_seconds) for _, turns in found) == 1
+    assert len(ledger.rows("SELECT * FROM attempts")) == 1
+    assert all(turns.more_in_seconds > 90 for _, turns in found)
+
+
+async def test_who_stands_still_while_claiming_lets_the_others_go_on(
+    pool: AsyncPool, ledger: Ledger
+) -> None:
+    ledger.add(*(delivery(number) for number in range(2)))
+    pace = Rate(pool, channel="webhook", per_second=100.0, burst=2)
+    await pace.turns(0)
+    claims = Claims(pool, channel="webhook", owner="b", lease_seconds=30.0, age_limit_seconds=1e9)
+
+    async def stand_still() -> None:
+        async with transaction(pool) as still:
+            await still.execute("SELECT FROM turns FOR UPDATE")
+            claimed, _ = await pace.claim(claims, Due(5))
+            assert len(claimed) == 2
+
+    with pytest.raises(Transient, match="idle-in-transaction"):
+        await stand_still()
 
 
 def test_two_deliverers_together_keep_the_rate(

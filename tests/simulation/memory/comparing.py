@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import psycopg
+import pytest
 from psycopg.rows import dict_row
 
 from services.backbone.errors import Refused
@@ -16,6 +17,7 @@ from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Eviden
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.sweeps import Fenced, Ruling, Sweeps, Swept
+from services.backbone.ledger.turns import Rate
 from services.backbone.ledger.untold import UntoldMoves
 from services.backbone.ledger.words import Word, give_on
 from tests.simulation.memory.claims import MemoryClaims
@@ -24,12 +26,15 @@ from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.memory.tables import SENDABLE, Tables
+from tests.simulation.memory.turns import MemoryRate
 from tests.simulation.memory.words import MemoryWords
 
 START: Final = 1_795_000_000.0
 LEASE: Final = 30.0
 AGE_LIMIT: Final = 500.0
 LOOK_UP_TIMES: Final = (1.0, 20.0)
+PER_SECOND: Final = 0.1
+BURST: Final = 2
 
 _DELIVERIES: Final = """
 SELECT delivery_id, alert_id, channel, recipient, repetition, state, attempt, fence, owner,
@@ -70,7 +75,7 @@ class Both:
     async def begin(self) -> None:
         """Empty the real ledger and set its clock."""
         with self.pool.connection() as connection:
-            connection.execute("TRUNCATE alerts CASCADE")
+            connection.execute("TRUNCATE alerts, turns CASCADE")
         await self.pass_time(0.0)
 
     async def pass_time(self, seconds: float) -> None:
@@ -121,6 +126,19 @@ class Both:
         would = replace(memory, tables=replace(copy, attempts={})).due(due)
         assert sorted(since[each] for each in ids) == sorted(since[c.delivery_id] for c in would)
         self._claimed(real, memory.by_id(ids, due.limit))
+
+    async def due_in_turn(self, owner: str, due: Due) -> None:
+        """Claim what is due and can have turns soon, so many and in the same turns in both."""
+        pace = Rate(self.async_pool, channel=self.channel, per_second=PER_SECOND, burst=BURST)
+        real, turns = await pace.claim(self._real_claims(owner), due)
+        memory, rows = self._memory_claims(owner), self.tables.rows
+        copy = replace(self.tables, rows={key: replace(rows[key]) for key in rows}, attempts={})
+        expected = MemoryRate(copy, self.channel, PER_SECOND, BURST)
+        would, in_turn = expected.claim(replace(memory, tables=copy), due)
+        assert len(real) == len(would)
+        assert turns.in_seconds == pytest.approx(in_turn.in_seconds, abs=1e-5)
+        assert turns.more_in_seconds == pytest.approx(in_turn.more_in_seconds, abs=1e-5)
+        self._claimed(real, memory.by_id([each.delivery_id for each in real], due.limit))
 
     async def states(self, owner: str, ids: Sequence[str]) -> None:
         """Ask both which ids they know, and their states."""

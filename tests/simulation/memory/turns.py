@@ -1,11 +1,13 @@
 """Turns in memory; see services/backbone/ledger/turns.py."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
+from services.backbone.ledger.claims import Claim, Due
 from services.backbone.ledger.turns import AHEAD_SECONDS, Turns
+from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.tables import Tables
 
 
@@ -31,6 +33,18 @@ class MemoryRate:
         is_short = count < wanted or not to_be_had
         more = max(0.0, until - now - ahead_seconds) if is_short else 0.0
         return Turns(begins, more, datetime.fromtimestamp(until, UTC), to_be_had)
+
+    def claim(self, claims: MemoryClaims, due: Due) -> tuple[list[Claim], Turns]:
+        """Claim due deliveries, at most as many as can have turns soon, and take these."""
+        free = self.turns(0)
+        limit = int(min(due.limit, free.to_be_had))
+        claimed = claims.due(replace(due, limit=limit))
+        if not claimed:
+            return [], free
+        turns = self.turns(len(claimed))
+        if len(claimed) < limit or limit == due.limit:
+            return claimed, turns
+        return claimed, replace(turns, more_in_seconds=self.turns(0).more_in_seconds)
 
     def give_back(self, turns: Turns, unused: int) -> None:
         """Return the last of these turns, if nobody has taken others since."""

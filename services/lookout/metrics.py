@@ -8,7 +8,7 @@ from services.backbone.metrics import LATENCY_BUCKETS_SECONDS
 
 ALERTS: Final = Counter(
     "aldebaran_lookout_alerts_total",
-    "Alerts read, by what became of them: new, repeat, rejected",
+    "Alerts read, by what became of them: new, repeat, rejected, mirrored",
     ["result"],
 )
 UNROUTED: Final = Counter(

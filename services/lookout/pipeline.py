@@ -140,13 +140,13 @@ class Lookout:
                 yield made
 
     def left_of(self, arrivals: Collection[Arrival]) -> list[Arrival]:
-        """Return what nobody has recorded; the rest is settled."""
+        """Return what the other of two lookouts has not recorded; the rest is settled."""
         if not arrivals:
             return []
         found = self.recorded([each.alert.alert_id for each in arrivals])
         self.circumstances.doubt(found)
         self.settled.add(found)
-        metrics.ALERTS.labels("repeat").inc(len(found))
+        metrics.ALERTS.labels("mirrored").inc(len(found))
         return [each for each in arrivals if each.alert.alert_id not in found]
 
     def record(self, part: Sequence[NewAlert]) -> Accepted:

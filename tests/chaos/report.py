@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from tests.chaos.cells import Cell
+from tests.chaos.cells import UNSURE_DELIVERERS, Cell
 from tests.chaos.counting import SENDS_AT_ONCE, in_one_line
 from tests.chaos.probe import TIMES_BASELINE
 from tests.chaos.results import Outcome, Result, Results, Run
@@ -29,7 +29,7 @@ wrong; so is one that did not come to rest in time, whose counts are those of th
   that such a message shows the mark is read in the messages of [matrix.md](matrix.md); `k` under
   the same key on the bus, whose readers drop them by it; `h` are held for a person, as nobody
   can know whether the far end has them: at most {sends}, what a deliverer has under way, where one
-  was hit, twice as many where Postgres was, else none.
+  was hit, {unsure} times as many where Postgres was, else none.
 - **missing**: alerts and deliveries that are not there, and deliveries that count as sent and did
   not arrive.
 - **worst probe**, **normal again**: four times a second one over-purchase is sent by itself and
@@ -81,6 +81,7 @@ def lines(results: Results, cells: Sequence[Cell]) -> Iterator[str]:
         writes=SLOW_WRITES_PER_SECOND,
         slow=SLOW_SECONDS,
         sends=SENDS_AT_ONCE,
+        unsure=UNSURE_DELIVERERS,
     )
     yield summed(played, len(cells))
     for fault, group in groupby(sorted(played, key=_by_fault), key=lambda each: each.cell.fault):

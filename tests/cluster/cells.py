@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from tests.chaos.cells import UNSURE_DELIVERERS
+
 
 class Deed(StrEnum):
     """What happens."""
@@ -41,9 +43,9 @@ class Cell:
     @property
     def doubting(self) -> int:
         """How many deliverers the deed can leave in doubt about what they have under way: none
-        where neither they nor a store is hit, else the two whose far ends drop no repeats."""
+        where neither they nor a store is hit, else all whose far ends drop no repeats."""
         apart = self.deed is Deed.NONE or (self.deed is Deed.KILL and self.to in _LEAVE_NO_DOUBT)
-        return 0 if apart else 2
+        return 0 if apart else UNSURE_DELIVERERS
 
 
 KILLED: Final = (

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 import pytest
 
+from tests.chaos.cells import UNSURE_DELIVERERS
 from tests.chaos.counting import SENDS_AT_ONCE, Counts, in_one_line
 from tests.cluster.trial import Outcome
 
@@ -30,7 +31,7 @@ counts are those of that moment.
   that such a message shows the mark is read in the messages of [matrix.md](matrix.md); `k` under
   the same key on the bus, whose readers drop them by it; `h` are held for a person, as nobody
   can know whether the far end has them: none where neither a deliverer nor a store
-  was hit, else {held} at most, what two deliverers have under way.
+  was hit, else {held} at most, what {deliverers} deliverers have under way.
 - **autoscaled**: the part's work is made to grow (many events for the gateway, a ledger that takes
   no alerts for the lookout, a receiver that answers after 3 s for the webhooks) until an HPA on CPU
   or KEDA has added a pod; then it is little again, until the pod is taken away.
@@ -105,7 +106,7 @@ class ClusterReport:
             self.path.write_text("\n".join(self._lines()) + "\n", "utf-8")
 
     def _lines(self) -> Iterator[str]:
-        yield _HEAD.format(held=2 * SENDS_AT_ONCE)
+        yield _HEAD.format(deliverers=UNSURE_DELIVERERS, held=UNSURE_DELIVERERS * SENDS_AT_ONCE)
         yield self._sum() + "\n"
         yield from (f"- {name}: {fact}" for name, fact in self.facts.items())
         for runner, cells in self.cells.items():

@@ -136,7 +136,7 @@ def test_a_message_of_no_delivery_is_not_expected_unless_it_was_there_before() -
         (("lookout",), 0),
         (("leader", "follower"), 0),
         (("gateway", "deliverer-webhook"), 1),
-        (("postgres", "lookout"), 2),
+        (("postgres", "lookout"), 4),
     ],
 )
 def test_only_a_deliverer_that_is_hit_or_its_ledger_leaves_doubt(
@@ -148,7 +148,7 @@ def test_only_a_deliverer_that_is_hit_or_its_ledger_leaves_doubt(
 def test_in_a_cluster_only_deeds_to_deliverers_and_stores_leave_doubt() -> None:
     sure = (ClusterCell(Deed.NONE), ClusterCell(Deed.KILL, "lookout"))
     unsure = (ClusterCell(Deed.KILL, "deliverer-email"), ClusterCell(Deed.UPGRADE, "of both"))
-    assert [each.doubting for each in (*sure, *unsure)] == [0, 0, 2, 2]
+    assert [each.doubting for each in (*sure, *unsure)] == [0, 0, 4, 4]
 
 
 def test_a_deliverer_has_as_many_under_way_as_its_setting_says() -> None:

@@ -5,7 +5,6 @@ dead (docs/decisions/0017-mirrored-lookouts.md, 0018-mirrored-deliverers.md). A 
 other begin, and leaves to it what is not urgent.
 """
 
-import os
 from collections.abc import Sequence
 from typing import Annotated, Final
 
@@ -13,6 +12,7 @@ from pydantic import Field
 
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing
+from services.backbone.niceness import step_back
 from services.backbone.settings import KafkaSettings
 
 GROUP_SUFFIX: Final = "-mirror"
@@ -44,11 +44,10 @@ class MirrorSettings(KafkaSettings):
 def stand_back(settings: MirrorSettings) -> None:
     """Let the other have the processors first, where there are too few for both.
 
-    So a mirror falls behind in a storm, and finds done what it comes to. Call it before a thread is
-    begun: each has a niceness of its own, that of the thread which begins it.
+    So a mirror falls behind in a storm, and finds done what it comes to; see `step_back`.
     """
     if settings.is_mirror:
-        os.nice(NICENESS)
+        step_back(NICENESS)
 
 
 class LeftToTheOther:

@@ -27,7 +27,7 @@ SETTINGS = {
     "fsync": "on",
     "synchronous_commit": "on",
     "shared_buffers": "48MB",
-    "max_connections": "120",
+    "max_connections": "200",
     "min_wal_size": "32MB",
     "max_wal_size": "256MB",
     "unix_socket_directories": "",

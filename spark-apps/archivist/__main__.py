@@ -1,7 +1,6 @@
 """`python -m archivist`: archives, keeps aside and accounts until it is told to stop."""
 
 import argparse
-import os
 import sys
 import threading
 from collections.abc import Sequence
@@ -29,6 +28,7 @@ from engine.session import quieten
 from engine.store import check_reach, refusal
 from services.backbone.errors import Refused
 from services.backbone.log import logger
+from services.backbone.niceness import step_back
 from services.backbone.progress import Progress
 from services.backbone.service import Life, run
 from services.backbone.settings import read_settings
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     """Read the settings, run until SIGTERM, return the exit code."""
     argparse.ArgumentParser(prog="archivist", description=_HELP).parse_args(arguments)
     settings = read_settings(ArchivistSettings)
-    os.nice(settings.archivist_niceness)
+    step_back(settings.archivist_niceness)
     return run("archivist", settings, partial(keep, settings))
 
 

@@ -22,6 +22,7 @@ from engine.session import quieten
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import set_up_logging
+from services.backbone.niceness import step_back
 from services.backbone.settings import EXIT_BAD_SETTINGS
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import describe
@@ -50,6 +51,7 @@ def carry_out(settings: AuditorSettings, errand: Errand) -> int:
     """Try what the question says and write the answer; return the exit code."""
     set_up_logging("rehearsal", settings)
     step_back(errand.niceness)
+    be_the_first_to_end()
     threading.Thread(target=end_with_parent, name="parent", daemon=True).start()
     try:
         rehearsal = Rehearsal.model_validate_json(errand.question.read_bytes())
@@ -66,9 +68,8 @@ def carry_out(settings: AuditorSettings, errand: Errand) -> int:
     return 0
 
 
-def step_back(niceness: int) -> None:
-    """Let everything else on the machine go first, and be the first to end if memory is short."""
-    os.nice(niceness)
+def be_the_first_to_end() -> None:
+    """Be the first to end if the machine's memory is short."""
     try:
         Path("/proc/self/oom_score_adj").write_text(_LAST)
     except OSError:

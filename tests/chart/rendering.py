@@ -70,6 +70,10 @@ def setting(*pairs: str) -> list[str]:
     return [text for pair in pairs for text in ("--set", pair)]
 
 
+APART = setting("auditor.runner=cluster", "auditor.checkpoints.sharedNode=true")
+"""Drivers in pods, their executors in pods of their own."""
+
+
 def refusal(*pairs: str) -> str:
     """Return why the chart refuses these settings."""
     made = helm(*setting(*pairs))

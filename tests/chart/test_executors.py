@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from tests.chart.rendering import environment, needs_helm, pods, rendered, setting
+from tests.chart.rendering import APART, environment, needs_helm, pods, rendered, setting
 
 pytestmark = needs_helm
-
-APART = setting("auditor.runner=cluster", "auditor.checkpoints.sharedNode=true")
 
 
 @pytest.mark.parametrize(("count", "stay"), [(1, 1), (3, 5)])

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.chart.rendering import (
+    APART,
     CASES,
     NEWEST,
     OLDEST,
@@ -168,9 +169,6 @@ def test_two_auditors_by_default_each_with_a_checkpoint_of_its_own() -> None:
         assert each["spec"]["volumeClaimTemplates"]
 
 
-APART = setting("auditor.runner=cluster", "auditor.checkpoints.sharedNode=true")
-
-
 def test_executors_are_pods_where_the_runner_is_the_cluster() -> None:
     objects = rendered(*APART)
     assert {"Role", "RoleBinding"} <= {each["kind"] for each in objects}
@@ -185,17 +183,6 @@ def test_executors_have_no_volume_where_checkpoints_are_in_a_bucket() -> None:
     for chosen, count in ((APART, 1), (in_bucket, 0)):
         told = environment(pods(rendered(*chosen))["t-aldebaran-auditor-a"]["containers"][0])
         assert told["ALDEBARAN_AUDITOR_SPARK_OPTIONS"].count(mounted) == count
-
-
-def test_executors_have_the_role_of_all_pods_and_no_rights_over_them() -> None:
-    objects = rendered(*APART)
-    told = environment(pods(objects)["t-aldebaran-auditor-a"]["containers"][0])
-    options = json.loads(told["ALDEBARAN_AUDITOR_SPARK_OPTIONS"])
-    account = options["spark.kubernetes.authenticate.executor.serviceAccountName"]
-    named = {each["metadata"]["name"] for each in objects if each["kind"] == "ServiceAccount"}
-    bound = [each["subjects"] for each in objects if each["kind"] == "RoleBinding"]
-    assert account in named
-    assert account not in {subject["name"] for subjects in bound for subject in subjects}
 
 
 def executor_templates(objects: list[Object]) -> dict[str, Object]:

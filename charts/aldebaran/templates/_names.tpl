@@ -51,5 +51,10 @@ start all of them again: [root, part]. */}}
 {{- end -}}
 
 {{- define "aldebaran.serviceAccount" -}}
-{{- include "aldebaran.fullname" . -}}
+{{- default (include "aldebaran.fullname" .) .Values.serviceAccount.name -}}
+{{- end -}}
+
+{{/* Of a driver whose executors are pods. */}}
+{{- define "aldebaran.driverAccount" -}}
+{{- default (include "aldebaran.part" (list . "auditor")) .Values.serviceAccount.driverName -}}
 {{- end -}}

@@ -24,7 +24,7 @@ metadata:
   labels: {{ include "aldebaran.podLabels" (list $root "outdated") | nindent 4 }}
 spec:
   restartPolicy: OnFailure
-  serviceAccountName: {{ include "aldebaran.part" (list $root "auditor") }}
+  serviceAccountName: {{ include "aldebaran.driverAccount" $root }}
   enableServiceLinks: false
   securityContext: {{ include "aldebaran.sparkSecurity" $root | nindent 4 }}
   {{- include "aldebaran.pullSecrets" $root | nindent 2 }}

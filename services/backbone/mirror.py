@@ -6,6 +6,7 @@ other begin, and leaves to it what is not urgent.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -20,6 +21,10 @@ NICENESS: Final = 10
 BEHIND_SECONDS: Final = 0.01
 """So long a mirror lets the other begin: more than that takes, and little beside a death's cost.
 At the same instant both would do the work, and each keep the other waiting for a processor."""
+EACH_SECONDS: Final = 0.001
+"""What a thing that was read takes at most, where many are: twice what was measured."""
+FURTHEST_SECONDS: Final = 0.5
+"""A death in a storm costs no more beside the work that the other had not done."""
 
 
 class MirrorSettings(KafkaSettings):
@@ -35,10 +40,36 @@ class MirrorSettings(KafkaSettings):
         """Whether it reads beside another what that one reads."""
         return self.ordinal % 2 == 1
 
-    @property
     def behind_seconds(self) -> float:
-        """How long it waits with what it has read."""
+        """Return how long it waits at least with what it has read."""
         return BEHIND_SECONDS if self.is_mirror else 0.0
+
+
+@dataclass
+class Distance:
+    """How far a mirror stays behind the other: in a storm so far that it finds things done.
+
+    It falls back where both have done the same, comes nearer while all is done when it comes to it,
+    and does not wait for one that does nothing.
+    """
+
+    further_seconds: float = 0.0
+
+    def behind_seconds(self) -> float:
+        """Return how long to wait with a batch."""
+        return BEHIND_SECONDS + self.further_seconds
+
+    def found(self, count: int, done: int) -> None:
+        """Learn how many of a batch the other had done before."""
+        if 0 < done < count:
+            self.did_the_same(count)
+        else:
+            self.further_seconds = self.further_seconds / 2 if done else 0.0
+
+    def did_the_same(self, count: int) -> None:
+        """Learn that of so many some were done by both, at the same time."""
+        longer = max(2 * self.further_seconds, count * EACH_SECONDS)
+        self.further_seconds = min(longer, FURTHEST_SECONDS)
 
 
 def stand_back(settings: MirrorSettings) -> None:

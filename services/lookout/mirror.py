@@ -3,10 +3,12 @@
 from collections.abc import Callable, Collection, Sequence, Set
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 
 from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing
 from services.backbone.ledger.intake import Accepted, NewAlert
+from services.backbone.mirror import Distance
 from services.contracts.records import Alert
 from services.lookout.pipeline import Ledger, Lookout
 from services.lookout.publishing import Writer
@@ -19,13 +21,23 @@ def mirrored(lookout: Lookout, recorded: Callable[[Collection[str]], Set[str]]) 
     What cannot be used is kept aside, copies are counted, and what a crash has left unpublished is
     published by the other lookout, or by either's relay, which nobody has to wait for.
     """
+    distance = Distance()
     return replace(
         lookout,
-        ledger=_NewOnly(lookout.ledger),
+        behind_seconds=distance.behind_seconds,
+        ledger=_NewOnly(lookout.ledger, distance),
         writer=_OnlyTells(lookout.writer),
         dropped=_not_counted,
-        recorded=recorded,
+        recorded=partial(_found, recorded, distance),
     )
+
+
+def _found(
+    recorded: Callable[[Collection[str]], Set[str]], distance: Distance, ids: Collection[str]
+) -> Set[str]:
+    found = recorded(ids)
+    distance.found(len(ids), len(found))
+    return found
 
 
 @dataclass(frozen=True)
@@ -47,9 +59,13 @@ class _NewOnly:
     """The ledger, without what others have recorded and are about to publish."""
 
     ledger: Ledger
+    distance: Distance
 
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
-        return replace(self.ledger.accept(batch), left_over=[])
+        accepted = self.ledger.accept(batch)
+        if len(accepted.new) + len(accepted.unstorable) < len(batch):
+            self.distance.did_the_same(len(batch))
+        return replace(accepted, left_over=[])
 
     def secure(self) -> None:
         self.ledger.secure()

@@ -94,7 +94,7 @@ def _consume(
         life,
         batch_limit=settings.lookout_batch_alerts,
         on_turn=turn,
-        behind_seconds=settings.behind_seconds,
+        behind_seconds=lookout.behind_seconds,
         secure=lookout.secure,
     )
     forget_loaded()

@@ -108,7 +108,7 @@ matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md
 	MATRIX_REPORT=docs/reports/matrix.md $(VENV)/bin/pytest -m matrix tests/matrix
 
 .PHONY: chaos
-chaos: setup ## Kill, stop, cut off, fill up, slow down each part under load; writes docs/reports/chaos.md (about half an hour)
+chaos: setup ## Kill, stop, cut off, fill up, slow down each part under load; writes docs/reports/chaos.md (about an hour)
 	CHAOS_REPORT=docs/reports/chaos.md $(VENV)/bin/pytest -m chaos tests/chaos $(CHAOS)
 
 ##@ Measure
@@ -118,7 +118,7 @@ size: $(VENV_STAMP) ## Cores, disks, network and yearly cost of a rate: make siz
 	@$(PYTHON) -m tests.bench.sizing --rate $(or $(RATE),10000) $(SIZE)
 
 .PHONY: bench
-bench: setup ## Measure watching (beside Apache Flink) and delivering; writes docs/reports/bench.md (about 25 minutes)
+bench: setup ## Measure watching (beside Apache Flink) and delivering; writes docs/reports/bench.md (some 40 minutes)
 	PYTHONPATH=.:spark-apps $(PYTHON) -m tests.bench $(BENCH)
 
 ##@ Kubernetes

@@ -1,7 +1,7 @@
 """Engines without an engine: confluent-kafka consumers in Python, one process a partition.
 
 `rule` applies the shipped rule and keeps its books in memory only: a restart forgets them.
-`pass_through` counts, and finds the probes' crossings by name: what the broker gives at most.
+`pass_through` counts, and finds the probes' crossings by name.
 """
 
 import argparse

@@ -86,6 +86,7 @@ class _Making:
             return Unlimited()
         return Rate(
             self.pool,
+            self.clock,
             channel=settings.channel + of,
             per_second=settings.rate_per_second * share,
             burst=settings.rate_burst,

@@ -60,6 +60,8 @@ class Dispatcher:
     """Destinations that were full at the last look, which so did not see what waits for them."""
     _look_at: float = 0.0
     """When the ledger is looked into again, whatever wakes us meanwhile."""
+    _is_short: bool = False
+    """Something may wait for turns."""
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take(self, told: Sequence[Delivery]) -> set[str]:
@@ -97,7 +99,7 @@ class Dispatcher:
         """Claim from the ledger what is due, until stopped."""
         self._look_at = self.clock.monotonic_seconds() + self.idle_seconds
         while not self.stopping:
-            self.turned_at = self.clock.monotonic_seconds()
+            self.turned_at, self._is_short = self.clock.monotonic_seconds(), False
             try:
                 async with self.claiming:
                     await self._claim_probes()
@@ -143,20 +145,22 @@ class Dispatcher:
 
     async def _claim_probes(self) -> None:
         for destination in self.breakers.due_probes(self.clock.monotonic_seconds()):
-            if not self._free_places():
+            if not self._free_places() or not self._has_turns():
                 return
             only = [destination] if self.traits.breaker_per_recipient else None
             claimed = await self._claim(self.pace.claim(self.claims, Due(1, only=only)))
             if claimed.claims:
                 self.breakers.probe(destination)
-            elif not claimed.is_short:
+            elif claimed.is_short:
+                self._is_short = True
+            else:
                 now = self.clock.monotonic_seconds()
                 self.breakers.nothing_waits(destination, now, self.idle_seconds)
 
     async def _claim_due(self) -> None:
         while self.breakers.closed("") and self._free_places():
             full, freed = self.places.full(), self._freed()
-            if not self._more and not freed:
+            if (not self._more and not freed) or not self._has_turns():
                 return
             room = min(self.places.unseen, CLAIM_LIMIT)
             without = [*self.breakers.open_destinations(), *full]
@@ -172,8 +176,11 @@ class Dispatcher:
                 self._more, self._passed_over = self._more or not found_all, full
             elif found_all:
                 self._passed_over -= freed
-            if claimed.is_short:
-                return
+
+    def _has_turns(self) -> bool:
+        """Tell whether there may be turns; where not, what waits for them is not forgotten."""
+        self._is_short = self.pace.ask_in_seconds() > 0
+        return not self._is_short
 
     async def _by_id(self, delivery_ids: Sequence[str], limit: int) -> Claimed:
         """Claim what the topic told of; its sends need not wait."""
@@ -229,7 +236,7 @@ class Dispatcher:
         That time stands, however often a send that has ended wakes us: what nobody tells of, like
         a retry, is found by a look alone.
         """
-        wait = (self.places.free and self.pace.more_in_seconds) or self.idle_seconds
+        wait = self.pace.ask_in_seconds() if self._is_short else self.idle_seconds
         left = max(0.0, self._look_at - self.clock.monotonic_seconds())
         with suppress(TimeoutError):
             async with asyncio.timeout(min(wait, left)):

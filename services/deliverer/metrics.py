@@ -40,7 +40,7 @@ EVENTS_LOST: Final = Counter(
 )
 CLAIM_SECONDS: Final = Histogram(
     "aldebaran_deliverer_claim_seconds",
-    "One claiming statement, of one or more rows",
+    "One claim of one or more rows, with their turns where the rate is limited",
     buckets=LATENCY_BUCKETS_SECONDS,
 )
 RECORD_SECONDS: Final = Histogram(

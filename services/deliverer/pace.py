@@ -6,7 +6,7 @@ from typing import Final, Protocol
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.ledger.claims import Claim, Claims, Due
-from services.backbone.ledger.turns import AHEAD_SECONDS, Turns
+from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Turns
 
 FOREVER_SECONDS: Final = 86_400.0
 STALE_SECONDS: Final = 0.1
@@ -21,7 +21,7 @@ class Pace(Protocol):
     def is_limited(self) -> bool:
         """Whether turns are scarce at all."""
 
-    async def claim(self, claims: Claims, due: Due) -> tuple[list[Claim], Turns]:
+    async def claim(self, claims: Claims, due: Due) -> InTurn:
         """Claim what can have turns soon, and take these; raises Transient."""
 
     async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
@@ -36,10 +36,10 @@ class Unlimited:
 
     is_limited: Final = False
 
-    async def claim(self, claims: Claims, due: Due) -> tuple[list[Claim], Turns]:
+    async def claim(self, claims: Claims, due: Due) -> InTurn:
         """Claim, and return a turn at once for each."""
         claimed = await claims.due(due)
-        return claimed, await self.turns(len(claimed))
+        return InTurn(claimed, await self.turns(len(claimed)))
 
     async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
         """Return as many as are wanted, all at once."""
@@ -55,8 +55,6 @@ class Paced:
     def __init__(self, pace: Pace, clock: Clock) -> None:
         self._pace = pace
         self._clock = clock
-        self.more_in_seconds = 0.0
-        """In how many seconds more turns are to be had, where the last claim found too few."""
         self._ask_at = 0.0
 
     @property
@@ -64,24 +62,26 @@ class Paced:
         """Whether turns are scarce at all."""
         return self._pace.is_limited
 
+    def ask_in_seconds(self) -> float:
+        """Return when it is worth to claim again; 0 where there may be turns now."""
+        return max(0.0, self._ask_at - self._clock.monotonic_seconds())
+
     async def claim(self, claims: Claims, due: Due) -> "Claimed":
         """Claim due deliveries that can have turns soon; raises Transient.
 
         Turns are taken for what is found alone: others would be lost to the channel as soon as
         another deliverer has taken those after them.
         """
-        asked_at = self._clock.monotonic_seconds()
-        if asked_at < self._ask_at:
-            return Claimed([], Moments(asked_at, Turns(())), is_short=True)
-        claimed, turns = await self._pace.claim(claims, due)
-        moments = Moments(asked_at, turns, self._clock.monotonic_seconds() - asked_at)
-        self.more_in_seconds = turns.more_in_seconds
-        # Not for longer, since another deliverer may give its turns back.
-        self._ask_at = asked_at + min(self.more_in_seconds, AHEAD_SECONDS)
-        if len(moments) < len(claimed) or not self._is_fresh(moments):
-            await self._pace.give_back(turns, len(moments))
-            moments = await self.surely(len(claimed))
-        return Claimed(claimed, moments, is_short=self.more_in_seconds > 0)
+        found = await self._pace.claim(claims, due)
+        moments = Moments(found.turns)
+        if found.is_short:
+            # Not for longer, since another deliverer may give its turns back.
+            wait = min(found.turns.more_in_seconds, AHEAD_SECONDS)
+            self._ask_at = found.turns.asked_at + wait
+        if len(moments) < len(found.claims) or not self._is_fresh(moments):
+            await self._pace.give_back(found.turns, len(moments))
+            moments = await self.surely(len(found.claims))
+        return Claimed(found.claims, moments, found.is_short)
 
     async def surely(self, count: int) -> "Moments":
         """Take exactly so many turns, however long their sends have to wait.
@@ -90,18 +90,13 @@ class Paced:
             Transient: Postgres is away, or so slow that turns are over when they arrive.
         """
         if not count:
-            return Moments(self._clock.monotonic_seconds(), Turns(()))
+            return Moments(Turns(()))
         for _ in range(TRIES_LIMIT):
-            moments = await self._asked(count, FOREVER_SECONDS)
+            moments = Moments(await self._pace.turns(count, FOREVER_SECONDS))
             if self._is_fresh(moments):
                 return moments
             await self._pace.give_back(moments.turns, len(moments))
         raise Transient("Postgres is too slow for the channel's rate to be kept")
-
-    async def _asked(self, wanted: int, ahead_seconds: float) -> "Moments":
-        asked_at = self._clock.monotonic_seconds()
-        turns = await self._pace.turns(wanted, ahead_seconds)
-        return Moments(asked_at, turns, self._clock.monotonic_seconds() - asked_at)
 
     def _is_fresh(self, moments: "Moments") -> bool:
         """Tell whether sends can still begin in these turns."""
@@ -120,12 +115,10 @@ class Claimed:
 
 
 class Moments:
-    """Turns, when they were asked for on the monotonic clock, and how long the answer took."""
+    """Turns as moments of the monotonic clock."""
 
-    def __init__(self, asked_at: float, turns: Turns, took_seconds: float = 0.0) -> None:
-        self.asked_at = asked_at
+    def __init__(self, turns: Turns) -> None:
         self.turns = turns
-        self.took_seconds = took_seconds
 
     def __len__(self) -> int:
         return len(self.turns.in_seconds)
@@ -136,8 +129,8 @@ class Moments:
         Too late for the first one; or too early, since the ledger counted from its answer at most.
         """
         first = self.turns.in_seconds[0] if self.turns.in_seconds else 0.0
-        return max(self.took_seconds, now - self.asked_at - first)
+        return max(self.turns.took_seconds, now - self.turns.asked_at - first)
 
     def wait_seconds(self, number: int, now: float) -> float:
         """Return how long send `number` has to wait from `now` on."""
-        return max(0.0, self.asked_at + self.turns.in_seconds[number] - now)
+        return max(0.0, self.turns.asked_at + self.turns.in_seconds[number] - now)

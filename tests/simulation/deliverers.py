@@ -179,7 +179,7 @@ class DelivererFactory:
             claims=claims,
             sender=sender,
             breakers=breakers,
-            pace=Paced(self._pace(line, CHANNEL, 1.0), clock),
+            pace=Paced(self._pace(line, clock, CHANNEL, 1.0), clock),
             announcer=announcer,
             clock=clock,
             traits=traits,
@@ -216,11 +216,11 @@ class DelivererFactory:
             is_mirror=plan.is_mirror(process.slot),
         )
 
-    def _pace(self, line: Line, channel: str, share: float) -> Pace:
+    def _pace(self, line: Line, clock: ProcessClock, channel: str, share: float) -> Pace:
         if self.plan.per_second is None:
             return Unlimited()
         rate = self.plan.per_second * share
-        return LineRate(line, MemoryRate(self.store.tables, channel, rate, 1))
+        return LineRate(line, MemoryRate(self.store.tables, channel, rate, 1), clock)
 
     def _reconciler(
         self, line: Line, channel: ProviderChannel, sends: Paced, clock: ProcessClock
@@ -237,7 +237,7 @@ class DelivererFactory:
             lease_seconds=LEASE_SECONDS,
             timeout_seconds=1.0,
             interval_seconds=SWEEP_SECONDS,
-            share=self._pace(line, f"{CHANNEL}/look-ups", 0.5),
+            share=self._pace(line, clock, f"{CHANNEL}/look-ups", 0.5),
             sends=sends,
         )
 

@@ -5,13 +5,15 @@ missing pool.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
+from services.backbone.clock import Clock
 from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert, OutboxEntry
 from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.sweeps import Fenced, Ruling, Standing, Sweeps, Swept
-from services.backbone.ledger.turns import AHEAD_SECONDS, Rate, Turns
+from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Rate, Turns
 from services.backbone.ledger.untold import UntoldMove, UntoldMoves
 from services.contracts.states import State
 from tests.simulation.memory.claims import MemoryClaims
@@ -120,16 +122,21 @@ class LineLookUps(LookUps):
 class LineRate(Rate):
     """Turns over a line."""
 
-    def __init__(self, line: Line, memory: MemoryRate) -> None:
+    def __init__(self, line: Line, memory: MemoryRate, clock: Clock) -> None:
         self._line = line
         self._memory = memory
+        self._now = clock.monotonic_seconds
 
-    async def claim(self, claims: Claims, due: Due) -> tuple[list[Claim], Turns]:
+    async def claim(self, claims: Claims, due: Due) -> InTurn:
         assert isinstance(claims, LineClaims)
-        return await self._line.ask("due", lambda: self._memory.claim(claims.memory, due))
+        asked_at = self._now()
+        found = await self._line.ask("due", lambda: self._memory.claim(claims.memory, due))
+        return replace(found, turns=found.turns.timed(asked_at, self._now()))
 
     async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
-        return await self._line.ask("turns", lambda: self._memory.turns(wanted, ahead_seconds))
+        asked_at = self._now()
+        given = await self._line.ask("turns", lambda: self._memory.turns(wanted, ahead_seconds))
+        return given.timed(asked_at, self._now())
 
     async def give_back(self, turns: Turns, unused: int) -> None:
         if unused:

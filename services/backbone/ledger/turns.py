@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from psycopg.rows import scalar_row, tuple_row
 
+from services.backbone.clock import Clock
 from services.backbone.ledger.claims import Claim, Claims, Due
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import Connection, fetch_all, fetch_within, transaction
@@ -53,7 +54,7 @@ class Turns:
     """Turns that one deliverer got: for each, in how many seconds its send may begin, ascending.
 
     Seconds count from when they were asked for. If there are fewer than wanted, or none at all,
-    more are to be had in `more_in_seconds`; otherwise that is 0.
+    more are to be had in `more_in_seconds`.
     """
 
     in_seconds: tuple[float, ...]
@@ -62,6 +63,23 @@ class Turns:
     """When the turn after these begins, on the ledger's clock; None without a limit."""
     to_be_had: float = 0.0
     """How many there were, these among them; who wants none learns it."""
+    asked_at: float = 0.0
+    """When they were asked for, on the monotonic clock of who asked."""
+    took_seconds: float = 0.0
+    """How long the answer took."""
+
+    def timed(self, asked_at: float, answered_at: float) -> "Turns":
+        """Return the same, asked for and answered then."""
+        return replace(self, asked_at=asked_at, took_seconds=answered_at - asked_at)
+
+
+@dataclass(frozen=True, slots=True)
+class InTurn:
+    """What was claimed, its turns, and whether turns were too few: more may be due than that."""
+
+    claims: list[Claim]
+    turns: Turns
+    is_short: bool = False
 
 
 class Rate:
@@ -73,8 +91,11 @@ class Rate:
 
     is_limited: Final = True
 
-    def __init__(self, pool: AsyncPool, *, channel: str, per_second: float, burst: int) -> None:
+    def __init__(
+        self, pool: AsyncPool, clock: Clock, *, channel: str, per_second: float, burst: int
+    ) -> None:
         self._pool = pool
+        self._clock = clock
         self._per_second = per_second
         self._terms: dict[str, Any] = {
             "channel": channel,
@@ -90,11 +111,13 @@ class Rate:
             Transient: Postgres is away; some turns may be lost.
         """
         await self._be_known()
+        asked_at = self._clock.monotonic_seconds()
         terms = self._asked(wanted, ahead_seconds)
         (row,) = await fetch_all(self._pool, tuple_row, _TAKE, terms)
-        return self._turns(row, wanted, ahead_seconds)
+        turns = self._turns(row, wanted, ahead_seconds)
+        return turns.timed(asked_at, self._clock.monotonic_seconds())
 
-    async def claim(self, claims: Claims, due: Due) -> tuple[list[Claim], Turns]:
+    async def claim(self, claims: Claims, due: Due) -> InTurn:
         """Claim due deliveries, at most as many as can have turns soon, and take these turns.
 
         In one transaction, so that no two deliverers claim for the same turn: at one in minutes
@@ -111,14 +134,17 @@ class Rate:
             claimed = await claims.due_within(connection, within_turns) if limit else []
             if not claimed:
                 await connection.rollback()  # so that looking for nothing waits for no disk
-                return [], free
-            wanted = due.limit if len(claimed) == limit else len(claimed)
-            return claimed, await self._taken(connection, len(claimed), wanted)
+                return InTurn([], free, is_short=not limit)
+            turns = await self._taken(connection, len(claimed), due.limit)
+            return InTurn(claimed, turns, is_short=len(claimed) == limit < due.limit)
 
     async def _taken(self, connection: Connection, count: int, wanted: int = 0) -> Turns:
+        """Take turns while nobody else can: what is waited for is this statement alone."""
+        asked_at = self._clock.monotonic_seconds()
         terms = self._asked(count, AHEAD_SECONDS)
         (row,) = await fetch_within(connection, tuple_row, _TAKE, terms)
-        return self._turns(row, wanted, AHEAD_SECONDS)
+        turns = self._turns(row, wanted, AHEAD_SECONDS)
+        return turns.timed(asked_at, self._clock.monotonic_seconds())
 
     def _asked(self, wanted: int, ahead_seconds: float) -> dict[str, Any]:
         return self._terms | {"wanted": wanted, "ahead": ahead_seconds}

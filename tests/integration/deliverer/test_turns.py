@@ -31,6 +31,7 @@ from tests.unit.deliverer.builders import delivery
 
 pytestmark = pytest.mark.postgres
 
+CLOCK: Final = SystemClock()
 START: Final = 1_000_000.0
 SLACK: Final = 0.1
 """Of a send: Postgres counts in microseconds, and adds them up."""
@@ -141,7 +142,7 @@ async def _in_postgres(url: str, rate: float, burst: int, steps: list[Step]) -> 
 
         async with pool.connection() as connection:
             await connection.execute("DELETE FROM turns")
-        pace = Rate(pool, channel="sms", per_second=rate, burst=burst)
+        pace = Rate(pool, CLOCK, channel="sms", per_second=rate, burst=burst)
         await kept(History(pace, move), rate, burst, steps)
 
 
@@ -152,7 +153,7 @@ async def pool(ledger: Ledger) -> AsyncIterator[AsyncPool]:
 
 
 async def test_turns_are_given_back_only_while_they_are_the_last(pool: AsyncPool) -> None:
-    one, two = (Rate(pool, channel="sms", per_second=0.1, burst=5) for _ in range(2))
+    one, two = (Rate(pool, CLOCK, channel="sms", per_second=0.1, burst=5) for _ in range(2))
     await one.turns(0)
     first = await one.turns(1, ahead_seconds=3600)
     second = await two.turns(1, ahead_seconds=3600)
@@ -168,31 +169,44 @@ async def test_at_one_in_minutes_no_two_claim_for_the_same_turn(
     pool: AsyncPool, ledger: Ledger
 ) -> None:
     ledger.add(*(delivery(number) for number in range(20)))
-    pace = Rate(pool, channel="webhook", per_second=0.01, burst=1)
+    pace = Rate(pool, CLOCK, channel="webhook", per_second=0.01, burst=1)
     several = [
         Claims(pool, channel="webhook", owner=owner, lease_seconds=30.0, age_limit_seconds=1e9)
         for owner in "abcd"
     ]
     found = await asyncio.gather(*(pace.claim(claims, Due(5)) for claims in several))
-    assert sum(len(claimed) for claimed, _ in found) == 1
-    assert sum(len(turns.in_seconds) for _, turns in found) == 1
+    assert sum(len(each.claims) for each in found) == 1
+    assert sum(len(each.turns.in_seconds) for each in found) == 1
     assert len(ledger.rows("SELECT * FROM attempts")) == 1
-    assert all(turns.more_in_seconds > 90 for _, turns in found)
+    assert all(each.is_short and each.turns.more_in_seconds > 90 for each in found)
+
+
+async def test_who_claimed_as_many_as_there_were_turns_knows_that_more_may_be_due(
+    pool: AsyncPool, ledger: Ledger
+) -> None:
+    ledger.add(*(delivery(number) for number in range(60)))
+    pace = Rate(pool, CLOCK, channel="webhook", per_second=1000.0, burst=1)
+    await pace.turns(500)
+    claims = Claims(pool, channel="webhook", owner="a", lease_seconds=30.0, age_limit_seconds=1e9)
+    taken = 0
+    while taken < 60:
+        found = await pace.claim(claims, Due(1000))
+        taken += len(found.claims)
+        assert found.is_short or taken == 60
 
 
 async def test_who_stands_still_while_claiming_lets_the_others_go_on(
     pool: AsyncPool, ledger: Ledger
 ) -> None:
     ledger.add(*(delivery(number) for number in range(2)))
-    pace = Rate(pool, channel="webhook", per_second=100.0, burst=2)
+    pace = Rate(pool, CLOCK, channel="webhook", per_second=100.0, burst=2)
     await pace.turns(0)
     claims = Claims(pool, channel="webhook", owner="b", lease_seconds=30.0, age_limit_seconds=1e9)
 
     async def stand_still() -> None:
         async with transaction(pool) as still:
             await still.execute("SELECT FROM turns FOR UPDATE")
-            claimed, _ = await pace.claim(claims, Due(5))
-            assert len(claimed) == 2
+            assert len((await pace.claim(claims, Due(5))).claims) == 2
 
     with pytest.raises(Transient, match="idle-in-transaction"):
         await stand_still()

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
+from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
 from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.database import AsyncPool, Pool
@@ -129,16 +130,20 @@ class Both:
 
     async def due_in_turn(self, owner: str, due: Due) -> None:
         """Claim what is due and can have turns soon, so many and in the same turns in both."""
-        pace = Rate(self.async_pool, channel=self.channel, per_second=PER_SECOND, burst=BURST)
-        real, turns = await pace.claim(self._real_claims(owner), due)
+        pace = Rate(
+            self.async_pool, ManualClock(), channel=self.channel, per_second=PER_SECOND, burst=BURST
+        )
+        real = await pace.claim(self._real_claims(owner), due)
         memory, rows = self._memory_claims(owner), self.tables.rows
         copy = replace(self.tables, rows={key: replace(rows[key]) for key in rows}, attempts={})
         expected = MemoryRate(copy, self.channel, PER_SECOND, BURST)
-        would, in_turn = expected.claim(replace(memory, tables=copy), due)
-        assert len(real) == len(would)
-        assert turns.in_seconds == pytest.approx(in_turn.in_seconds, abs=1e-5)
-        assert turns.more_in_seconds == pytest.approx(in_turn.more_in_seconds, abs=1e-5)
-        self._claimed(real, memory.by_id([each.delivery_id for each in real], due.limit))
+        would = expected.claim(replace(memory, tables=copy), due)
+        assert (len(real.claims), real.is_short) == (len(would.claims), would.is_short)
+        given, in_turn = real.turns, would.turns
+        assert given.in_seconds == pytest.approx(in_turn.in_seconds, abs=1e-5)
+        assert given.more_in_seconds == pytest.approx(in_turn.more_in_seconds, abs=1e-5)
+        ids = [each.delivery_id for each in real.claims]
+        self._claimed(real.claims, memory.by_id(ids, due.limit))
 
     async def states(self, owner: str, ids: Sequence[str]) -> None:
         """Ask both which ids they know, and their states."""

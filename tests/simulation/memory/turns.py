@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from services.backbone.ledger.claims import Claim, Due
-from services.backbone.ledger.turns import AHEAD_SECONDS, Turns
+from services.backbone.ledger.claims import Due
+from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Turns
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.tables import Tables
 
@@ -34,17 +34,17 @@ class MemoryRate:
         more = max(0.0, until - now - ahead_seconds) if is_short else 0.0
         return Turns(begins, more, datetime.fromtimestamp(until, UTC), to_be_had)
 
-    def claim(self, claims: MemoryClaims, due: Due) -> tuple[list[Claim], Turns]:
+    def claim(self, claims: MemoryClaims, due: Due) -> InTurn:
         """Claim due deliveries, at most as many as can have turns soon, and take these."""
         free = self.turns(0)
         limit = int(min(due.limit, free.to_be_had))
         claimed = claims.due(replace(due, limit=limit))
         if not claimed:
-            return [], free
-        turns = self.turns(len(claimed))
-        if len(claimed) < limit or limit == due.limit:
-            return claimed, turns
-        return claimed, replace(turns, more_in_seconds=self.turns(0).more_in_seconds)
+            return InTurn([], free, is_short=not limit)
+        turns, after = self.turns(len(claimed)), self.turns(0)
+        more = after.more_in_seconds if len(claimed) < due.limit else 0.0
+        turns = replace(turns, more_in_seconds=more)
+        return InTurn(claimed, turns, is_short=len(claimed) == limit < due.limit)
 
     def give_back(self, turns: Turns, unused: int) -> None:
         """Return the last of these turns, if nobody has taken others since."""

@@ -2,16 +2,16 @@
 
 import asyncio
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import pytest
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import Claim, Claims, Due
+from services.backbone.ledger.claims import Claims, Due
 from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.turns import AHEAD_SECONDS, Turns
+from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Turns
 from services.deliverer.pace import STALE_SECONDS, TRIES_LIMIT, Paced
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.tables import Tables
@@ -20,7 +20,7 @@ from tests.unit.deliverer.builders import delivery
 
 PER_SECOND = 200
 BURST = 50
-PLACES = 32
+PLACES = 64
 
 
 @dataclass
@@ -30,6 +30,8 @@ class SlowLedger:
     clock: ManualClock
     per_second: float = PER_SECOND
     burst: int = BURST
+    lock_seconds: float = 0.0
+    """How long a claim waits for the others'."""
     answer_seconds: float = 0.0
     is_limited: bool = True
     asked: list[int] = field(default_factory=list)
@@ -45,17 +47,20 @@ class SlowLedger:
         memory = MemoryClaims(self.tables, "sms", "an owner", 30.0, 1e9)
         return cast(Claims, memory)
 
-    async def claim(self, claims: Claims, due: Due) -> tuple[list[Claim], Turns]:
+    async def claim(self, claims: Claims, due: Due) -> InTurn:
         self.asked.append(due.limit)
-        given = self.rate.claim(cast(MemoryClaims, claims), due)
-        self.clock.move(self.answer_seconds)
-        return given
+        self.clock.move(self.lock_seconds)
+        found = self.rate.claim(cast(MemoryClaims, claims), due)
+        return replace(found, turns=self._answered(found.turns))
 
     async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
         self.asked.append(wanted)
-        given = self.rate.turns(wanted, ahead_seconds)
+        return self._answered(self.rate.turns(wanted, ahead_seconds))
+
+    def _answered(self, turns: Turns) -> Turns:
+        asked_at = self.clock.monotonic_seconds()
         self.clock.move(self.answer_seconds)
-        return given
+        return turns.timed(asked_at, self.clock.monotonic_seconds())
 
     async def give_back(self, turns: Turns, unused: int) -> None:
         self.rate.give_back(turns, unused)
@@ -74,8 +79,9 @@ async def sends(paced: Paced, ledger: SlowLedger, claims: Claims, rounds: int) -
 
 
 @pytest.mark.parametrize("answer_seconds", [0.01, STALE_SECONDS - 0.01])
-def test_a_slow_claim_costs_no_turn(answer_seconds: float) -> None:
-    ledger = SlowLedger(ManualClock(), answer_seconds=answer_seconds)
+@pytest.mark.parametrize("lock_seconds", [0.0, STALE_SECONDS + 0.05])
+def test_a_slow_claim_costs_no_turn(lock_seconds: float, answer_seconds: float) -> None:
+    ledger = SlowLedger(ManualClock(), lock_seconds=lock_seconds, answer_seconds=answer_seconds)
     paced, claims = Paced(ledger, ledger.clock), ledger.claims(1_000)
     begun = asyncio.run(sends(paced, ledger, claims, rounds=50))
     span_seconds = max(begun) - min(begun)
@@ -127,7 +133,8 @@ def test_nobody_asks_for_turns_before_there_are_any() -> None:
 
     async def often() -> None:
         for _ in range(100):
-            await paced.claim(claims, Due(PLACES))
+            if not paced.ask_in_seconds():
+                await paced.claim(claims, Due(PLACES))
             ledger.clock.move(0.1)
 
     asyncio.run(often())

@@ -71,6 +71,7 @@ class Cell:
 
 
 SERVICES = ("gateway", "lookout", "deliverer-bus", "deliverer-webhook", "deliverer-email")
+MIRRORS = ("lookout-mirror", "deliverer-webhook-mirror")
 
 
 def plan(auditors: list[str]) -> list[Cell]:
@@ -89,7 +90,7 @@ def plan(auditors: list[str]) -> list[Cell]:
 
 def killed(auditors: list[str]) -> list[Cell]:
     """Return SIGKILL of each program, in each phase that means something to it."""
-    each = (*auditors, *SERVICES, LEADER, FOLLOWER, "postgres", "archivist", "accountant")
+    each = (*auditors, *SERVICES, *MIRRORS, LEADER, FOLLOWER, "postgres", "archivist", "accountant")
     early = ("gateway", LEADER, auditors[-1], "lookout", "postgres")
     late = (LEADER, *auditors)
     pressed = ("gateway", auditors[0], LEADER, "lookout", "deliverer-webhook", "postgres")
@@ -110,13 +111,18 @@ def two_at_once(auditors: list[str]) -> list[Cell]:
         (LEADER, FOLLOWER),
         (LEADER, "postgres"),
         (AUDITORS,),
+        ("lookout", "lookout-mirror"),
+        ("deliverer-webhook", "deliverer-webhook-mirror"),
     ]
     return [Cell(Fault.KILL, pair) for pair in pairs]
 
 
 def out_of_reach(auditors: list[str]) -> list[Cell]:
     """Return programs that stand still, or that the network does not reach."""
-    still = ("gateway", LEADER, auditors[0], "postgres", "lookout", FOLLOWER, "deliverer-webhook")
+    still = (
+        *("gateway", LEADER, auditors[0], "postgres", "lookout", FOLLOWER, "deliverer-webhook"),
+        *auditors[1:],
+    )
     silent = ("gateway", "postgres", auditors[0], LEADER, "lookout", "deliverer-webhook")
     return [
         *(Cell(Fault.STOP, (name,)) for name in still),

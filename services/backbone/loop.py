@@ -58,8 +58,8 @@ class ConsumerLoop(Generic[Input]):
     rng: random.Random = field(default_factory=random.SystemRandom)
     on_turn: Callable[[], None] = lambda: None
     """Called on the loop's thread with every poll, also while a batch is tried again."""
-    behind_seconds: Callable[[], float] = lambda: 0.0
-    """Tells how long a batch waits, that another program may settle it first."""
+    behind_seconds: Callable[[int], float] = lambda _: 0.0
+    """Tells how long a batch of so many waits, that another program may settle it first."""
     secure: Callable[[], None] | None = None
     """Makes sure of what the step has not waited for, if it waits for less than all of it.
 
@@ -74,7 +74,7 @@ class ConsumerLoop(Generic[Input]):
         while not self.life.stop.is_set():
             self.on_turn()
             batch = self.consumer.batch(self.batch_limit, self.poll_seconds)
-            if batch and (seconds := self.behind_seconds()):
+            if batch and (seconds := self.behind_seconds(len(batch))):
                 self.life.stop.wait(seconds)
             if batch and self._done(partial(self._settle, batch)):
                 self._held.append(batch)

@@ -23,8 +23,10 @@ BEHIND_SECONDS: Final = 0.01
 At the same instant both would do the work, and each keep the other waiting for a processor."""
 EACH_SECONDS: Final = 0.001
 """What a thing that was read takes at most, where many are: twice what was measured."""
+FEW_TIMES: Final = 10
+"""So many times the work itself a batch waits at most, however far behind a storm has left us."""
 FURTHEST_SECONDS: Final = 0.5
-"""A death in a storm costs no more beside the work that the other had not done."""
+"""Of one wait; several batches behind, taking over in a storm may cost some 1.5 s."""
 
 
 class MirrorSettings(KafkaSettings):
@@ -40,8 +42,8 @@ class MirrorSettings(KafkaSettings):
         """Whether it reads beside another what that one reads."""
         return self.ordinal % 2 == 1
 
-    def behind_seconds(self) -> float:
-        """Return how long it waits at least with what it has read."""
+    def behind_seconds(self, count: int) -> float:
+        """Return how long it waits at least with so many as it has read."""
         return BEHIND_SECONDS if self.is_mirror else 0.0
 
 
@@ -49,27 +51,32 @@ class MirrorSettings(KafkaSettings):
 class Distance:
     """How far a mirror stays behind the other: in a storm so far that it finds things done.
 
-    It falls back where both have done the same, comes nearer while all is done when it comes to it,
-    and does not wait for one that does nothing.
+    It falls back where both have done the same at the same time, comes nearer while things are done
+    when it comes to them, and does not wait for one that does nothing.
     """
 
-    further_seconds: float = 0.0
+    _further_seconds: float = 0.0
+    _nothing_was_done: bool = False
 
-    def behind_seconds(self) -> float:
-        """Return how long to wait with a batch."""
-        return BEHIND_SECONDS + self.further_seconds
+    def behind_seconds(self, count: int) -> float:
+        """Return how long to wait with a batch of so many."""
+        return BEHIND_SECONDS + min(self._further_seconds, FEW_TIMES * count * EACH_SECONDS)
 
     def found(self, count: int, done: int) -> None:
         """Learn how many of a batch the other had done before."""
-        if 0 < done < count:
-            self.did_the_same(count)
-        else:
-            self.further_seconds = self.further_seconds / 2 if done else 0.0
+        self._nothing_was_done = done == 0 < count
+        if not self._nothing_was_done:
+            self._further(max(self._further_seconds / 2, (count - done) * EACH_SECONDS))
 
-    def did_the_same(self, count: int) -> None:
-        """Learn that of so many some were done by both, at the same time."""
-        longer = max(2 * self.further_seconds, count * EACH_SECONDS)
-        self.further_seconds = min(longer, FURTHEST_SECONDS)
+    def recorded(self, count: int, new: int) -> None:
+        """Learn how many of so many we were the first to record."""
+        if new < count:
+            self._further(max(2 * self._further_seconds, count * EACH_SECONDS))
+        elif self._nothing_was_done:
+            self._further_seconds = 0.0
+
+    def _further(self, seconds: float) -> None:
+        self._further_seconds = min(seconds, FURTHEST_SECONDS)
 
 
 def stand_back(settings: MirrorSettings) -> None:

@@ -35,7 +35,7 @@ def mirrored(lookout: Lookout, recorded: Callable[[Collection[str]], Set[str]]) 
 def _found(
     recorded: Callable[[Collection[str]], Set[str]], distance: Distance, ids: Collection[str]
 ) -> Set[str]:
-    found = recorded(ids)
+    found = recorded(ids) if ids else frozenset[str]()
     distance.found(len(ids), len(found))
     return found
 
@@ -63,8 +63,7 @@ class _NewOnly:
 
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
         accepted = self.ledger.accept(batch)
-        if len(accepted.new) + len(accepted.unstorable) < len(batch):
-            self.distance.did_the_same(len(batch))
+        self.distance.recorded(len(batch) - len(accepted.unstorable), len(accepted.new))
         return replace(accepted, left_over=[])
 
     def secure(self) -> None:

@@ -76,8 +76,8 @@ class Lookout:
     """Told of each copy of an alert that was dropped; must not wait."""
     recorded: Callable[[Collection[str]], Set[str]] = lambda _: frozenset()
     """Tells, before they are routed, which alerts another lookout has recorded already."""
-    behind_seconds: Callable[[], float] = lambda: 0.0
-    """Tells how long a batch waits, that the other lookout may record it first."""
+    behind_seconds: Callable[[int], float] = lambda _: 0.0
+    """Tells how long a batch of so many waits, that the other lookout may record it first."""
 
     def __call__(self, batch: Sequence[Arrival]) -> None:
         """Settle a batch: when this returns, every alert is recorded and published, or rejected.
@@ -143,8 +143,6 @@ class Lookout:
 
     def left_of(self, arrivals: Collection[Arrival]) -> list[Arrival]:
         """Return what the other of two lookouts has not recorded; the rest is settled."""
-        if not arrivals:
-            return []
         found = self.recorded([each.alert.alert_id for each in arrivals])
         self.circumstances.doubt(found)
         self.settled.add(found)

@@ -28,8 +28,8 @@ wrong; so is one that did not come to rest in time, whose counts are those of th
 - **repeats**: `m` with the visible mark, one of a message at most: the ledger says so here, and
   that such a message shows the mark is read in the messages of [matrix.md](matrix.md); `k` under
   the same key on the bus, whose readers drop them by it; `h` are held for a person, as nobody
-  can know whether the far end has them: at most {sends}, what a deliverer has under way, where one
-  was hit, {unsure} times as many where Postgres was, else none.
+  can know whether the far end has them: at most {sends}, what a deliverer has under way, for each
+  that was hit, {unsure} times as many where Postgres was, else none.
 - **missing**: alerts and deliveries that are not there, and deliveries that count as sent and did
   not arrive.
 - **worst probe**, **normal again**: four times a second one over-purchase is sent by itself and

@@ -5,7 +5,9 @@ import re
 
 import pytest
 
-from tests.chart.rendering import APART, environment, pods, rendered, setting
+from tests.chart.rendering import APART, environment, needs_helm, pods, rendered, setting
+
+pytestmark = needs_helm
 
 
 @pytest.mark.parametrize("runner", ["local", "cluster", "kubeflow", "apache"])

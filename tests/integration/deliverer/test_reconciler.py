@@ -207,9 +207,9 @@ async def test_what_is_held_is_still_asked_about(scene: Scene) -> None:
 
 
 async def test_questions_take_turns_of_the_channels_rate(scene: Scene) -> None:
-    scene.sends = Rate(scene.pool, scene.clock, channel="webhook", per_second=100.0, burst=1)
     await scene.begin(delivery(2), delivery(3))
     await scene.at(31)
+    scene.sends = Rate(scene.pool, scene.clock, channel="webhook", per_second=100.0, burst=1)
     assert await scene.turn() == 3
     assert (await scene.sends.turns(1)).in_seconds == pytest.approx((0.03,))
 

@@ -50,7 +50,7 @@ class OneBatch(Consumer):
 def test_every_second_program_is_a_mirror(ordinal: int, is_mirror: bool) -> None:
     settings = MirrorSettings(ordinal=ordinal)
     assert settings.is_mirror == is_mirror
-    assert settings.behind_seconds() == (BEHIND_SECONDS if is_mirror else 0.0)
+    assert settings.behind_seconds(1) == (BEHIND_SECONDS if is_mirror else 0.0)
 
 
 @pytest.mark.parametrize(("behind_seconds", "waits"), [(0.0, []), (0.5, [0.5])])
@@ -71,41 +71,53 @@ def test_a_batch_waits_for_what_the_other_does_with_it(
         bytes,
         step,
         Life(clock=ManualClock(), stop=stop),
-        behind_seconds=lambda: behind_seconds,
+        behind_seconds=lambda _: behind_seconds,
     )
     loop.run()
     assert settled == [waits]
     assert [each.value for each in consumer.committed] == [b"1"]
 
 
+STORM = 500
+
+
 def test_a_mirror_falls_back_where_both_do_the_same() -> None:
     distance = Distance()
-    assert distance.behind_seconds() == BEHIND_SECONDS
+    assert distance.behind_seconds(STORM) == BEHIND_SECONDS
     distance.found(100, done=0)
-    distance.did_the_same(100)
-    fallen_back = distance.behind_seconds()
+    distance.recorded(100, new=60)
+    fallen_back = distance.behind_seconds(STORM)
     assert fallen_back == BEHIND_SECONDS + 100 * EACH_SECONDS
-    distance.found(100, done=40)
-    assert distance.behind_seconds() > fallen_back
+    distance.found(100, done=0)
+    distance.recorded(100, new=60)
+    assert distance.behind_seconds(STORM) > fallen_back
     for _ in range(10):
-        distance.did_the_same(10_000)
-    assert distance.behind_seconds() == BEHIND_SECONDS + FURTHEST_SECONDS
+        distance.recorded(10_000, new=0)
+    assert distance.behind_seconds(STORM) == BEHIND_SECONDS + FURTHEST_SECONDS
 
 
-def test_a_mirror_comes_nearer_while_all_is_done_before_it() -> None:
+@pytest.mark.parametrize(("count", "done"), [(500, 500), (500, 475), (0, 0)])
+def test_a_mirror_comes_nearer_while_things_are_done_before_it(count: int, done: int) -> None:
     distance = Distance()
-    distance.did_the_same(500)
-    far = [distance.behind_seconds()]
+    distance.recorded(STORM, new=0)
+    far = [distance.behind_seconds(STORM)]
     for _ in range(20):
-        distance.found(500, done=500)
-        far.append(distance.behind_seconds())
+        distance.found(count, done)
+        far.append(distance.behind_seconds(STORM))
     assert far == sorted(far, reverse=True)
-    assert far[-1] == pytest.approx(BEHIND_SECONDS, abs=1e-5)
-    assert sum(far) - BEHIND_SECONDS * len(far) <= 2 * FURTHEST_SECONDS
+    left = (count - done) * EACH_SECONDS
+    assert far[-1] == pytest.approx(BEHIND_SECONDS + left, abs=1e-5)
 
 
 def test_a_mirror_waits_for_no_lookout_that_does_nothing() -> None:
     distance = Distance()
-    distance.did_the_same(500)
-    distance.found(500, done=0)
-    assert distance.behind_seconds() == BEHIND_SECONDS
+    distance.recorded(STORM, new=0)
+    distance.found(STORM, done=0)
+    distance.recorded(STORM, new=STORM)
+    assert distance.behind_seconds(STORM) == BEHIND_SECONDS
+
+
+def test_after_a_storm_a_single_alert_waits_no_longer_than_a_moment() -> None:
+    distance = Distance()
+    distance.recorded(STORM, new=0)
+    assert distance.behind_seconds(1) <= 0.02

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.chart.rendering import APART, environment, needs_helm, pods, rendered, setting
+from tests.chart.rendering import APART, environment, needs_helm, pods, refusal, rendered, setting
 
 pytestmark = needs_helm
 
@@ -34,3 +34,8 @@ def test_executors_have_the_role_of_all_pods_and_no_rights_over_them() -> None:
     bound = [each["subjects"] for each in objects if each["kind"] == "RoleBinding"]
     assert account in named
     assert account not in {subject["name"] for subjects in bound for subject in subjects}
+
+
+def test_one_account_for_all_is_refused_as_it_would_give_every_pod_the_drivers_rights() -> None:
+    said = refusal("serviceAccount.name=ours", "serviceAccount.driverName=ours")
+    assert "every pod could make and delete pods" in said

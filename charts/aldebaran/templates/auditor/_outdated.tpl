@@ -25,6 +25,7 @@ metadata:
 spec:
   restartPolicy: OnFailure
   serviceAccountName: {{ include "aldebaran.driverAccount" $root }}
+  automountServiceAccountToken: true
   enableServiceLinks: false
   securityContext: {{ include "aldebaran.sparkSecurity" $root | nindent 4 }}
   {{- include "aldebaran.pullSecrets" $root | nindent 2 }}

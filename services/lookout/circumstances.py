@@ -43,8 +43,8 @@ class Circumstances:
     def loosened(self) -> int:
         """How often something that holds alerts back was seen to have ended.
 
-        A silence that is over, an inhibiting alert that somebody has acknowledged, or a copy of one
-        that did more than the alert itself.
+        A silence that is over or another by now, an inhibiting alert that somebody has
+        acknowledged, or a copy of one that did more than the alert itself.
         """
         return self._loosened
 
@@ -65,8 +65,8 @@ class Circumstances:
         """
         acknowledged = frozenset(row.alert_id for row in rows if row.acknowledged)
         with self._lock:
-            silences = {each.silence_id for each in spoken}
-            over = any(each.silence_id not in silences for each in self._spoken)
+            # Others under the same name too: the routes may name other times for it since.
+            over = not set(self._spoken) <= set(spoken)
             left = self._leave(doubted)
             self._fired = _sources(rows, self._recent())
             did_more = any(source not in self._fired.get(key, ()) for key, source in left)

@@ -13,11 +13,9 @@ from pydantic import Field
 
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.niceness import step_back
 from services.backbone.settings import KafkaSettings
 
 GROUP_SUFFIX: Final = "-mirror"
-NICENESS: Final = 10
 BEHIND_SECONDS: Final = 0.01
 """So long a mirror lets the other begin: more than that takes, and little beside a death's cost.
 At the same instant both would do the work, and each keep the other waiting for a processor."""
@@ -77,15 +75,6 @@ class Distance:
 
     def _further(self, seconds: float) -> None:
         self._further_seconds = min(seconds, FURTHEST_SECONDS)
-
-
-def stand_back(settings: MirrorSettings) -> None:
-    """Let the other have the processors first, where there are too few for both.
-
-    So a mirror falls behind in a storm, and finds done what it comes to; see `step_back`.
-    """
-    if settings.is_mirror:
-        step_back(NICENESS)
 
 
 class LeftToTheOther:

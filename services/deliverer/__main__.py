@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 
 from services.backbone import service
-from services.backbone.mirror import stand_back
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
 from services.deliverer.command_line import answer, parse
 from services.deliverer.inbox import PROGRAM
@@ -27,7 +26,6 @@ def main(arguments: Sequence[str]) -> int:
         known = ", ".join(channel_names())
         sys.stderr.write(f"ALDEBARAN_CHANNEL: no channel {settings.channel}, there are {known}\n")
         return EXIT_BAD_SETTINGS
-    stand_back(settings)
     return service.run(PROGRAM, settings, lambda life: serve(settings, open_channel, life))
 
 

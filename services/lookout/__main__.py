@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from services.backbone import service
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
-from services.backbone.mirror import stand_back
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
 from services.lookout import asking, inspecting, operating
 from services.lookout.api.app import create_app
@@ -36,7 +35,6 @@ def _run(settings: LookoutSettings) -> int:
     except Refused as error:
         sys.stderr.write(f"{PROGRAM} cannot start: {error}\n")
         return EXIT_BAD_SETTINGS
-    stand_back(settings)
     office = Office()
     return service.run(
         PROGRAM,

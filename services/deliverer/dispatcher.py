@@ -9,6 +9,7 @@ from typing import Any
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.ledger.claims import Claim, Claims, Due
+from services.backbone.ledger.turns import InTurn
 from services.backbone.log import logger
 from services.contracts.records import Delivery
 from services.contracts.states import CLAIMABLE, State
@@ -16,7 +17,7 @@ from services.deliverer import metrics
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import SendWindow, Traits
-from services.deliverer.pace import Claimed, Paced
+from services.deliverer.pace import Paced
 from services.deliverer.places import Places
 from services.deliverer.sending import Sender
 
@@ -182,12 +183,12 @@ class Dispatcher:
         self._is_short = self.pace.ask_in_seconds() > 0
         return not self._is_short
 
-    async def _by_id(self, delivery_ids: Sequence[str], limit: int) -> Claimed:
+    async def _by_id(self, delivery_ids: Sequence[str], limit: int) -> InTurn:
         """Claim what the topic told of; its sends need not wait."""
         claimed = await self.claims.by_id(delivery_ids, limit)
-        return Claimed(claimed, await self.pace.surely(len(claimed)))
+        return InTurn(claimed, await self.pace.surely(len(claimed)))
 
-    async def _claim(self, asked: Coroutine[Any, Any, Claimed]) -> Claimed:
+    async def _claim(self, asked: Coroutine[Any, Any, InTurn]) -> InTurn:
         """Claim, and begin each send in its turn."""
         begun = self.clock.monotonic_seconds()
         claimed = await asked
@@ -195,7 +196,7 @@ class Dispatcher:
         metrics.CLAIM_SECONDS.observe(now - begun)
         for number, claim in enumerate(claimed.claims):
             window = SendWindow(self.clock, begun + self.traits.send_timeout_seconds)
-            wait = claimed.moments.wait_seconds(number, self.clock.monotonic_seconds())
+            wait = claimed.turns.wait_seconds(number, self.clock.monotonic_seconds())
             sending = self.spawn(self._deliver(claim, window, wait))
             self.in_flight[claim.delivery_id, claim.fence] = sending
             self.places.take(self.traits.destination(claim.recipient))

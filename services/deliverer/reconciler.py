@@ -8,11 +8,12 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.ledger.evidence import AsyncEvidenceBook, Evidence, EvidenceKind
 from services.backbone.ledger.look_ups import LookUps, Question
+from services.backbone.ledger.turns import Turns
 from services.backbone.log import logger
 from services.contracts.records import Delivery, Malformed
 from services.deliverer import metrics
 from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear, Undelivered, Witness
-from services.deliverer.pace import Moments, Pace, Paced
+from services.deliverer.pace import Pace, Paced
 
 log = logger(__name__)
 
@@ -66,14 +67,14 @@ class Reconciler:
             again_after = 3 * self.timeout_seconds
             questions = await self.look_ups.due(room, again_after_seconds=again_after)
             await self.share.give_back(allowed, room - len(questions))
-        moments = await self.sends.surely(len(questions))
+        turns = await self.sends.surely(len(questions))
         await asyncio.gather(
-            *(self._answer(each, moments, number) for number, each in enumerate(questions))
+            *(self._answer(each, turns, number) for number, each in enumerate(questions))
         )
         return len(questions)
 
-    async def _answer(self, question: Question, moments: Moments, number: int) -> None:
-        await asyncio.sleep(moments.wait_seconds(number, self.clock.monotonic_seconds()))
+    async def _answer(self, question: Question, turns: Turns, number: int) -> None:
+        await asyncio.sleep(turns.wait_seconds(number, self.clock.monotonic_seconds()))
         finding = await self._ask(question)
         log.info(
             "looked_up",

@@ -72,6 +72,18 @@ class Turns:
         """Return the same, asked for and answered then."""
         return replace(self, asked_at=asked_at, took_seconds=answered_at - asked_at)
 
+    def off_seconds(self, now: float) -> float:
+        """Return how far sends from `now` on would be off their turns, at the most.
+
+        Too late for the first one; or too early, since the ledger counted from its answer at most.
+        """
+        first = self.in_seconds[0] if self.in_seconds else 0.0
+        return max(self.took_seconds, now - self.asked_at - first)
+
+    def wait_seconds(self, number: int, now: float) -> float:
+        """Return how long send `number` has to wait from `now` on."""
+        return max(0.0, self.asked_at + self.in_seconds[number] - now)
+
 
 @dataclass(frozen=True, slots=True)
 class InTurn:

@@ -72,8 +72,8 @@ async def sends(paced: Paced, ledger: SlowLedger, claims: Claims, rounds: int) -
     for _ in range(rounds):
         claimed = await paced.claim(claims, Due(PLACES))
         now = ledger.clock.monotonic_seconds()
-        moments = claimed.moments
-        begun += [now + moments.wait_seconds(n, now) for n in range(len(claimed.claims))]
+        turns = claimed.turns
+        begun += [now + turns.wait_seconds(n, now) for n in range(len(claimed.claims))]
         ledger.clock.move(0.01)
     return begun
 
@@ -115,7 +115,7 @@ def test_at_one_in_minutes_no_two_deliverers_claim_for_the_same_turn() -> None:
             for each in deliverers:
                 claimed = await each.claim(claims, Due(PLACES))
                 now = ledger.clock.monotonic_seconds()
-                waits = [claimed.moments.wait_seconds(n, now) for n in range(len(claimed.claims))]
+                waits = [claimed.turns.wait_seconds(n, now) for n in range(len(claimed.claims))]
                 assert max(waits, default=0.0) <= AHEAD_SECONDS
                 assert claimed.claims or claimed.is_short
                 begun += [now + wait for wait in waits]

@@ -5,6 +5,7 @@ span of time holds at most its share of them and a burst; nobody needs to know h
 there are, and one that dies loses the few turns it had taken and nothing else.
 """
 
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -123,11 +124,9 @@ class Rate:
             Transient: Postgres is away; some turns may be lost.
         """
         await self._be_known()
-        asked_at = self._clock.monotonic_seconds()
         terms = self._asked(wanted, ahead_seconds)
-        (row,) = await fetch_all(self._pool, tuple_row, _TAKE, terms)
-        turns = self._turns(row, wanted, ahead_seconds)
-        return turns.timed(asked_at, self._clock.monotonic_seconds())
+        asked = fetch_all(self._pool, tuple_row, _TAKE, terms)
+        return await self._answered(asked, wanted, ahead_seconds)
 
     async def claim(self, claims: Claims, due: Due) -> InTurn:
         """Claim due deliveries, at most as many as can have turns soon, and take these turns.
@@ -152,10 +151,17 @@ class Rate:
 
     async def _taken(self, connection: Connection, count: int, wanted: int = 0) -> Turns:
         """Take turns while nobody else can: what is waited for is this statement alone."""
-        asked_at = self._clock.monotonic_seconds()
         terms = self._asked(count, AHEAD_SECONDS)
-        (row,) = await fetch_within(connection, tuple_row, _TAKE, terms)
-        turns = self._turns(row, wanted, AHEAD_SECONDS)
+        asked = fetch_within(connection, tuple_row, _TAKE, terms)
+        return await self._answered(asked, wanted, AHEAD_SECONDS)
+
+    async def _answered(
+        self, asked: Coroutine[Any, Any, list[Any]], wanted: int, ahead_seconds: float
+    ) -> Turns:
+        """Ask, and note when that was and how long the answer took."""
+        asked_at = self._clock.monotonic_seconds()
+        (row,) = await asked
+        turns = self._turns(row, wanted, ahead_seconds)
         return turns.timed(asked_at, self._clock.monotonic_seconds())
 
     def _asked(self, wanted: int, ahead_seconds: float) -> dict[str, Any]:

@@ -165,15 +165,16 @@ async def test_turns_are_given_back_only_while_they_are_the_last(pool: AsyncPool
     assert again.until == last.until
 
 
+def claims_of(owner: str, pool: AsyncPool) -> Claims:
+    return Claims(pool, channel="webhook", owner=owner, lease_seconds=30.0, age_limit_seconds=1e9)
+
+
 async def test_at_one_in_minutes_no_two_claim_for_the_same_turn(
     pool: AsyncPool, ledger: Ledger
 ) -> None:
     ledger.add(*(delivery(number) for number in range(20)))
     pace = Rate(pool, CLOCK, channel="webhook", per_second=0.01, burst=1)
-    several = [
-        Claims(pool, channel="webhook", owner=owner, lease_seconds=30.0, age_limit_seconds=1e9)
-        for owner in "abcd"
-    ]
+    several = [claims_of(owner, pool) for owner in "abcd"]
     found = await asyncio.gather(*(pace.claim(claims, Due(5)) for claims in several))
     assert sum(len(each.claims) for each in found) == 1
     assert sum(len(each.turns.in_seconds) for each in found) == 1
@@ -187,7 +188,7 @@ async def test_who_claimed_as_many_as_there_were_turns_knows_that_more_may_be_du
     ledger.add(*(delivery(number) for number in range(60)))
     pace = Rate(pool, CLOCK, channel="webhook", per_second=1000.0, burst=1)
     await pace.turns(500)
-    claims = Claims(pool, channel="webhook", owner="a", lease_seconds=30.0, age_limit_seconds=1e9)
+    claims = claims_of("a", pool)
     taken = 0
     while taken < 60:
         found = await pace.claim(claims, Due(1000))
@@ -201,7 +202,7 @@ async def test_who_stands_still_while_claiming_lets_the_others_go_on(
     ledger.add(*(delivery(number) for number in range(2)))
     pace = Rate(pool, CLOCK, channel="webhook", per_second=100.0, burst=2)
     await pace.turns(0)
-    claims = Claims(pool, channel="webhook", owner="b", lease_seconds=30.0, age_limit_seconds=1e9)
+    claims = claims_of("b", pool)
 
     async def stand_still() -> None:
         async with transaction(pool) as still:

@@ -1,6 +1,8 @@
 """Alerts that no other test has, and what must become of them under the shipped routes."""
 
+import time
 import uuid
+from typing import Any
 
 import psycopg
 
@@ -13,10 +15,14 @@ WATCH = "over-heat"
 
 
 def findings(count: int) -> list[Alert]:
-    """Return alerts that no other test has; the shipped routes send each to the bus."""
-    name = uuid.uuid4().hex
+    """Return alerts that no other test has; the shipped routes send each to the bus.
+
+    Detected now: real programs, with real clocks, do not send what is too old.
+    """
+    name, now_ms = uuid.uuid4().hex, time.time_ns() // 1_000_000
+    found: dict[str, Any] = {"watch": WATCH, "key": {"id": name}, "detected_at_ms": now_ms}
     return [
-        sample(watch=WATCH, alert_id=alert_id(WATCH, [name, str(each)]), key={"id": name})
+        sample(alert_id=alert_id(WATCH, [name, str(each)]), appended_at_ms=now_ms - 3, **found)
         for each in range(count)
     ]
 

@@ -7,14 +7,20 @@ from pathlib import Path
 
 import pytest
 
+AUTOGROUP = Path("/proc/self/autogroup")
 SHOWN = """
 import os
-from pathlib import Path
 from services.backbone.niceness import step_back
+from tests.unit.backbone.test_niceness import of_session
 step_back(7)
-group = Path("/proc/self/autogroup")
-print(os.nice(0), group.read_text().split()[-1] if group.exists() else "none")
+print(os.nice(0), of_session())
 """
+
+
+def of_session() -> str:
+    """Return the niceness of this program's session; "none" of that which a machine began with."""
+    words = AUTOGROUP.read_text("ascii").split() if AUTOGROUP.exists() else []
+    return words[-1] if words else "none"
 
 
 def shown(leads: bool) -> list[str]:
@@ -30,8 +36,7 @@ def test_a_program_steps_back_within_its_session() -> None:
     assert shown(leads=False)[0] == str(min(19, before + 7))
 
 
-@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="Linux without autogroup")
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="Linux without autogroup")
 def test_one_that_leads_its_session_steps_back_among_sessions() -> None:
     assert shown(leads=True)[1] == "7"
-    ours = Path("/proc/self/autogroup").read_text("ascii").split()[-1]
-    assert shown(leads=False)[1] == ours
+    assert shown(leads=False)[1] == of_session()

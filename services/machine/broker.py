@@ -124,8 +124,13 @@ def server_properties(node: BrokerNode) -> str:
         "log.cleaner.dedupe.buffer.size": 4 * MEBIBYTE,
         "controlled.shutdown.max.retries": 1,
         # So long nobody leads what a killed node led, and nobody may come back under its id.
-        "broker.session.timeout.ms": 4000,
-        "broker.heartbeat.interval.ms": 500,
+        "broker.session.timeout.ms": 2000,
+        "broker.heartbeat.interval.ms": 250,
+        # So long before that where the killed node was the controller; a healthy one may be silent
+        # for 500 ms.
+        "controller.quorum.fetch.timeout.ms": 1500,
+        # So long each write waits for a node that lives and does not copy, as on a slow disk.
+        "replica.lag.time.max.ms": 4000,
     }
     return "".join(f"{name}={_escaped(str(value))}\n" for name, value in properties.items())
 

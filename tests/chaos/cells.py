@@ -38,12 +38,14 @@ LEADER = "leader"
 """The broker that leads the first partition of the events at that moment."""
 FOLLOWER = "follower"
 """A broker that does not."""
+CONTROLLER = "controller"
+"""The broker that decides who leads at that moment."""
 AUDITORS = "auditors"
 """All auditors at once."""
 UNSURE_DELIVERERS = 4
 """Two of webhook and two of e-mail, whose far ends drop no repeats."""
 DISKED = ("kafka-2", "postgres", "auditor-a")
-"""Programs with disks of their own."""
+"""Programs whose disks get full or slow."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def plan(auditors: list[str]) -> list[Cell]:
         Cell(Fault.NONE, workload=Workload.BURST),
         *two_at_once(auditors),
         *(Cell(Fault.FULL, (name,)) for name in DISKED),
-        *(Cell(Fault.SLOW, (name,)) for name in DISKED),
+        *(Cell(Fault.SLOW, (name,)) for name in (*DISKED, CONTROLLER)),
         *out_of_reach(auditors),
         *killed(auditors),
         *(Cell(fault, (AUDITORS,)) for fault in (Fault.REWORDED, Fault.RULED, Fault.PAUSED)),
@@ -90,7 +92,8 @@ def plan(auditors: list[str]) -> list[Cell]:
 
 def killed(auditors: list[str]) -> list[Cell]:
     """Return SIGKILL of each program, in each phase that means something to it."""
-    each = (*auditors, *SERVICES, *MIRRORS, LEADER, FOLLOWER, "postgres", "archivist", "accountant")
+    stores = (LEADER, FOLLOWER, CONTROLLER, "postgres")
+    each = (*auditors, *SERVICES, *MIRRORS, *stores, "archivist", "accountant")
     early = ("gateway", LEADER, auditors[-1], "lookout", "postgres")
     late = (LEADER, *auditors)
     pressed = ("gateway", auditors[0], LEADER, "lookout", "deliverer-webhook", "postgres")

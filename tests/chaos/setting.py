@@ -8,14 +8,13 @@ from pathlib import Path
 import psutil
 
 from tests.acceptance.system import CHANNELS, System
-from tests.chaos.cells import DISKED
 from tests.chaos.changes import Declared
 from tests.chaos.disks import Disks, Kind, kind_here, unshare
 from tests.chaos.doors import Doors
 from tests.chaos.machine import VARIABLE, Behind
 from tests.chaos.stage import BROKERS, Stage, programs
 
-DISKS = dict(zip(DISKED, ("kafka-2", "postgres", "auditor/a"), strict=True))
+DISKS = {**{name: name for name in BROKERS}, "postgres": "postgres", "auditor-a": "auditor/a"}
 """The folders of the state that are disks of their own, by program."""
 DISK_MEBIBYTES = 400
 

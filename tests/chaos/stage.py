@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx2
+import orjson
 import psutil
 from confluent_kafka.admin import AdminClient
 
@@ -93,6 +94,17 @@ class Stage:
         listed = AdminClient({"bootstrap.servers": self.bootstrap}).list_topics(timeout=30)
         node: int = listed.topics["trades"].partitions[0].leader
         return BROKERS[node - 1]
+
+    def controller(self) -> str:
+        """Return the broker that decides who leads, as those that have voted last wrote down."""
+        votes = [orjson.loads(self._vote(name).read_bytes()) for name in BROKERS]
+        node: int = max(votes, key=lambda vote: vote["leaderEpoch"])["leaderId"]
+        if node < 1:
+            raise MachineProblem("no broker decides who leads")
+        return BROKERS[node - 1]
+
+    def _vote(self, broker: str) -> Path:
+        return self.system.state(broker, "data", "__cluster_metadata-0", "quorum-state")
 
     def batches(self, auditor: str) -> float:
         """Return how many batches an auditor has committed since it started; 0 while it is away."""

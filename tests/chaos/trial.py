@@ -64,6 +64,9 @@ class Programs(Protocol):
     def leader(self) -> str:
         """Return the broker that leads the first partition of the events."""
 
+    def controller(self) -> str:
+        """Return the broker that decides who leads."""
+
 
 class Trial:
     """One cell on a stage; `limit_ms` is what a normal probe may take, 0 in the first trial."""
@@ -130,9 +133,9 @@ class Trial:
             Fault.STOP: lambda: self._stage.standing_still(self._hit),
             Fault.SILENT: lambda: self._stage.cut_off(self._hit, silent=True),
             Fault.RESET: lambda: self._stage.cut_off(self._hit, silent=False),
-            Fault.FULL: lambda: disks.full(self._stage.disks.of(self._cell.hit[0])),
+            Fault.FULL: lambda: disks.full(self._stage.disks.of(self._hit[0])),
             Fault.SLOW: lambda: disks.slow(
-                self._stage.disks.of(self._cell.hit[0]), SLOW_WRITES_PER_SECOND
+                self._stage.disks.of(self._hit[0]), SLOW_WRITES_PER_SECOND
             ),
         }
         return ways[self._cell.fault]()
@@ -207,7 +210,7 @@ class Trial:
             accepted=report.accepted + 2 * len(probe.accepted()),
             counts=counts,
             probe_p95_ms=quantile(latencies, 0.95) if latencies else None,
-            probe_worst_ms=max(arrived(hit) if self._limit_ms else latencies, default=None),
+            probe_worst_ms=max(arrived(hit), default=None),
             limit_ms=self._limit_ms,
             normal_again_ms=self._normal(samples, fault_ms, mended_ms) if self._limit_ms else 0,
             load_runs=self._load_runs,
@@ -233,6 +236,8 @@ def named(programs: Programs, word: str) -> list[str]:
         found = programs.auditors()
     elif word == cells.LEADER:
         found = [programs.leader()]
+    elif word == cells.CONTROLLER:
+        found = [programs.controller()]
     elif word == cells.FOLLOWER:
         leader = programs.leader()
         found = [next(name for name in ("kafka-3", "kafka-2") if name != leader)]

@@ -1,11 +1,15 @@
 """A fault is no trial if it hits nobody, or is over before it can bite."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
-from tests.chaos.cells import AUDITORS, FOLLOWER, LEADER, Cell, Fault, plan
+from services.machine.problems import MachineProblem
+from tests.acceptance.system import System
+from tests.chaos.cells import AUDITORS, CONTROLLER, FOLLOWER, LEADER, Cell, Fault, plan
 from tests.chaos.conftest import BATCH_SECONDS
+from tests.chaos.stage import Stage
 from tests.chaos.trial import BASELINE_LIMIT_PROBES, enough, lasting_seconds, named
 
 
@@ -24,6 +28,9 @@ class Running:
     def leader(self) -> str:
         return "kafka-3"
 
+    def controller(self) -> str:
+        return "kafka"
+
 
 @pytest.mark.parametrize(
     ("word", "meant"),
@@ -32,6 +39,7 @@ class Running:
         (AUDITORS, ["auditor-a", "auditor-b"]),
         (LEADER, ["kafka-3"]),
         (FOLLOWER, ["kafka-2"]),
+        (CONTROLLER, ["kafka"]),
     ],
 )
 def test_a_word_means_programs_that_run(word: str, meant: list[str]) -> None:
@@ -39,7 +47,7 @@ def test_a_word_means_programs_that_run(word: str, meant: list[str]) -> None:
     assert named(running, word) == meant
 
 
-@pytest.mark.parametrize("word", ["lookout", AUDITORS, LEADER, FOLLOWER])
+@pytest.mark.parametrize("word", ["lookout", AUDITORS, LEADER, FOLLOWER, CONTROLLER])
 def test_who_does_not_run_cannot_be_hit(word: str) -> None:
     with pytest.raises(AssertionError, match=f"does not run: {word}"):
         named(Running("gateway"), word)
@@ -52,6 +60,21 @@ def test_what_hits_an_auditors_disk_outlasts_its_batch() -> None:
         if cell.hit == ("auditor-a",):
             assert lasting_seconds(cell) > BATCH_SECONDS
     assert lasting_seconds(Cell(Fault.FULL, ("postgres",))) < BATCH_SECONDS
+
+
+def test_who_decides_stands_in_the_newest_vote(tmp_path: Path) -> None:
+    system = System(tmp_path)
+    votes = {"kafka": (1, 4), "kafka-2": (-1, 7), "kafka-3": (3, 6)}
+    for name, (leader, epoch) in votes.items():
+        written = system.state(name, "data", "__cluster_metadata-0", "quorum-state")
+        written.parent.mkdir(parents=True)
+        written.write_text(f'{{"leaderId":{leader},"leaderEpoch":{epoch}}}')
+    stage = Stage(system)
+    with pytest.raises(MachineProblem, match="no broker decides"):
+        stage.controller()
+    written = system.state("kafka", "data", "__cluster_metadata-0", "quorum-state")
+    written.write_text('{"leaderId":2,"leaderEpoch":8}')
+    assert stage.controller() == "kafka-2"
 
 
 def test_a_baseline_ends_also_on_a_machine_that_is_never_steady() -> None:

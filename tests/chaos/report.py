@@ -35,7 +35,7 @@ wrong; so is one that did not come to rest in time, whose counts are those of th
 - **worst probe**, **normal again**: four times a second one over-purchase is sent by itself and
   timed from before the gateway to the webhook's receiver. Judged are all that had not arrived when
   the fault came; `never` counts those of which no message came, as what is held for a person, and
-  the worst is of the others. Cells without that number were judged by those sent after the fault.
+  the worst is of the others. Where nothing is hit all are judged, and show what a load costs.
   Normal again is the time from the fault's *beginning* until ten in a row were within the limit of
   the same run and load (listed at the end), {times:g} times the 95th percentile of its undisturbed
   cell, which is played until that percentile changes no more; 0: no probe took longer; `never`: not
@@ -49,7 +49,7 @@ wrong; so is one that did not come to rest in time, whose counts are those of th
 A watch is changed in its file, and changed back once both auditors have taken the change over; all
 probes are of `over-purchase`.
 
-SIGSTOP outlasts a consumer's session (6 s), a broker's (4 s) and a deliverer's lease (15 s).
+SIGSTOP outlasts a consumer's session (6 s), a broker's (2 s) and a deliverer's lease (15 s).
 Network silent: what is sent comes when it is over, and no connection ends; a broker is cut off
 from its peers too. Disk full: the store's own small disk is filled to the last byte, and emptied
 again; an auditor's stays full for {slow:g} s, as it writes there at a boundary alone. Disk slow: it

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.timeout(1200)]
 MEMBERS: Final = 12
 ROUNDS: Final = 8
 STILL_SECONDS: Final = 20.0
-"""Beyond a member's session (6 s) and a broker's (4 s)."""
+"""Beyond a member's session (6 s) and a broker's (2 s)."""
 BACK_SECONDS: Final = 60.0
 PACE_SECONDS: Final = 0.02
 

@@ -29,7 +29,7 @@ from tests.chaos.stage import Stage
 NORMAL_TIMEOUT_SECONDS = 300.0
 PHASE_TIMEOUT_SECONDS = 240.0
 STILL_SECONDS = 20.0
-"""Beyond a consumer's session (6 s), a broker's (4 s) and a deliverer's lease (15 s)."""
+"""Beyond a consumer's session (6 s), a broker's (2 s) and a deliverer's lease (15 s)."""
 CUT_SECONDS = 15.0
 FULL_SECONDS = 15.0
 SLOW_SECONDS = 75.0

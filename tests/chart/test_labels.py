@@ -90,7 +90,7 @@ def test_brokers_start_again_where_their_settings_are_others(tmp_path: Path) -> 
         return str(made)
 
     template, line = "templates/kafka/broker.yaml", "heartbeat.interval.ms={}"
-    other = changed_chart(tmp_path, template, line.format(500), line.format(400))
+    other = changed_chart(tmp_path, template, line.format(250), line.format(200))
     assert noted(other) != noted(CHART)
 
 

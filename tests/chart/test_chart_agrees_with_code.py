@@ -18,6 +18,7 @@ CHART = ROOT / "charts" / "aldebaran"
 METRIC = re.compile(r"\baldebaran_[a-z_]+")
 IN_THE_IMAGE = re.compile(r"/opt/aldebaran/((?:spark-apps|services)/[\w./-]+)")
 PROPERTY = re.compile(r"^    ([a-z]+(?:\.[a-z]+)+)=([\w,:/.-]+)$", re.MULTILINE)
+STRIMZI = re.compile(r"^      ([a-z]+(?:\.[a-z]+)+): (\w+)$", re.MULTILINE)
 PLACES = {"log.dirs"}
 SUFFIXES = ("_bucket", "_count", "_sum")
 
@@ -92,6 +93,11 @@ def test_what_the_charts_brokers_are_told_is_what_those_of_one_machine_are() -> 
     same = {name: found[name] for name in found.keys() & told.keys() - PLACES}
     assert "broker.session.timeout.ms" in same
     assert same == {name: told[name] for name in same}
+    strimzi = dict(
+        STRIMZI.findall((CHART / "templates" / "kafka" / "strimzi.yaml").read_text("utf-8"))
+    )
+    assert "replica.lag.time.max.ms" in strimzi
+    assert strimzi == {name: told[name] for name in strimzi}
 
 
 def test_every_component_is_a_module_of_ours() -> None:

@@ -108,7 +108,7 @@ matrix: setup ## Try every fault on every channel; writes docs/reports/matrix.md
 	MATRIX_REPORT=docs/reports/matrix.md $(VENV)/bin/pytest -m matrix tests/matrix
 
 .PHONY: chaos
-chaos: setup ## Kill, stop, cut off, fill up, slow down each part under load; writes docs/reports/chaos.md (about an hour)
+chaos: setup ## Kill, stop, cut off, fill up, slow down each part under load; writes docs/reports/chaos.md (half an hour to an hour)
 	CHAOS_REPORT=docs/reports/chaos.md $(VENV)/bin/pytest -m chaos tests/chaos $(CHAOS)
 
 ##@ Measure

@@ -129,7 +129,7 @@ def server_properties(node: BrokerNode) -> str:
         # So long before that where the killed node was the controller; a healthy one may be silent
         # for 500 ms.
         "controller.quorum.fetch.timeout.ms": 1500,
-        # So long each write waits for a node that lives and does not copy, as on a slow disk.
+        # So long each write waits for a copy on a node that lives and does not copy.
         "replica.lag.time.max.ms": 4000,
     }
     return "".join(f"{name}={_escaped(str(value))}\n" for name, value in properties.items())

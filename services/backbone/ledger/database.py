@@ -11,10 +11,15 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
+from services.backbone.ledger.dialing import (
+    DIAL_SECONDS,
+    DialledAsyncConnection,
+    DialledConnection,
+    not_let_in,
+)
 from services.backbone.settings import LedgerSettings
 from services.backbone.sockets import has_news
 
-_CONNECT_TIMEOUT_SECONDS: Final = 5
 _STATEMENT_TIMEOUT_MS: Final = 10_000
 _SILENT_TIMEOUT_MS: Final = 1_000
 """A transaction of asyncio whose program says nothing for so long is ended: others wait for it."""
@@ -37,8 +42,9 @@ WHAT_TO_SET: Final = (
 )
 
 Connection = psycopg.Connection[TupleRow]
+AsyncConnection = psycopg.AsyncConnection[TupleRow]
 Pool = ConnectionPool[Connection]
-AsyncPool = AsyncConnectionPool[psycopg.AsyncConnection[TupleRow]]
+AsyncPool = AsyncConnectionPool[AsyncConnection]
 
 
 # Statements of the claim path touch some rows among very many, by index. Left to itself, Postgres
@@ -65,7 +71,7 @@ def connection_options() -> dict[str, Any]:
     10000, which no Python reads.
     """
     return {
-        "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
+        "connect_timeout": DIAL_SECONDS,
         "options": (
             f"-c statement_timeout={_STATEMENT_TIMEOUT_MS} -c synchronous_commit=on -c timezone=UTC"
         ),
@@ -76,12 +82,12 @@ def connection_options() -> dict[str, Any]:
 
 
 def _pool_options(settings: LedgerSettings) -> dict[str, Any]:
-    """Return how both kinds of pool behave: they reconnect by themselves and wait some seconds."""
+    """Return how both kinds of pool behave: who waits, waits as long as is dialled for them."""
     return {
         "kwargs": connection_options(),
         "min_size": 1,
         "max_size": settings.postgres_pool_size,
-        "timeout": _CONNECT_TIMEOUT_SECONDS,
+        "timeout": DIAL_SECONDS,
         "reconnect_timeout": 0,
     }
 
@@ -89,7 +95,8 @@ def _pool_options(settings: LedgerSettings) -> dict[str, Any]:
 def open_pool(settings: LedgerSettings) -> Pool:
     """Return a pool for threads."""
     url = settings.postgres_url.get_secret_value()
-    return ConnectionPool(url, check=_Checks(), open=True, **_pool_options(settings))
+    options = _pool_options(settings) | {"connection_class": DialledConnection}
+    return ConnectionPool(url, check=_Checks(), open=True, **options)
 
 
 class _Checks:
@@ -114,14 +121,16 @@ class _Checks:
             raise psycopg.OperationalError(_NOT_NOW)
 
 
-async def _check_that_it_writes(connection: psycopg.AsyncConnection[TupleRow]) -> None:
-    """Let go a connection whose server only reads, as `_Checks` does."""
+async def _check(connection: AsyncConnection) -> None:
+    """Ask a connection as `_Checks` does, but without news believe it: a claim does not wait."""
+    if has_news(connection.fileno()):
+        await AsyncConnectionPool.check_connection(connection)
     if _only_reads(connection):
         await connection.close()
         raise psycopg.OperationalError(_NOT_NOW)
 
 
-def _only_reads(connection: Connection | psycopg.AsyncConnection[TupleRow]) -> bool:
+def _only_reads(connection: Connection | AsyncConnection) -> bool:
     """Tell what the server has said of itself with its last answer."""
     return any(connection.pgconn.parameter_status(name) == b"on" for name in _ONLY_READS)
 
@@ -166,16 +175,6 @@ def _log_in(url: str) -> Connection:
         raise
 
 
-def not_let_in(error: psycopg.OperationalError) -> bool:
-    """Tell whether a connection failed for want of the right password.
-
-    By the text, since libpq hands out no code of a log-in that was turned down.
-    """
-    login = error.pgconn
-    wrong = "password authentication failed" in str(error)
-    return login is not None and (login.needs_password or (login.used_password and wrong))
-
-
 def async_pool(settings: LedgerSettings) -> AsyncPool:
     """Return a pool for asyncio, not opened yet; for statements that touch some rows of many."""
     url = settings.postgres_url.get_secret_value()
@@ -186,7 +185,8 @@ def async_pool(settings: LedgerSettings) -> AsyncPool:
         "options": f"{options['kwargs']['options']} {planned}",
         "prepare_threshold": 0,
     }
-    return AsyncConnectionPool(url, open=False, check=_check_that_it_writes, **options)
+    options["connection_class"] = DialledAsyncConnection
+    return AsyncConnectionPool(url, open=False, check=_check, **options)
 
 
 @contextmanager

@@ -70,6 +70,11 @@ class BrokerNode:
         return "kafka" if self.node_id == 1 else f"kafka-{self.node_id}"
 
     @property
+    def data(self) -> Path:
+        """Where its copies are."""
+        return self.folder.resolve() / "data"
+
+    @property
     def bootstrap(self) -> str:
         """The address clients connect to."""
         return f"{self.host}:{self.told_port or self.port}"
@@ -100,7 +105,7 @@ def server_properties(node: BrokerNode) -> str:
         "listener.security.protocol.map": "CLIENTS:PLAINTEXT,CONTROLLERS:PLAINTEXT",
         "inter.broker.listener.name": "CLIENTS",
         "controller.listener.names": "CONTROLLERS",
-        "log.dirs": _data(node),
+        "log.dirs": _one_folder(node.data),
         "auto.create.topics.enable": "false",
         "message.max.bytes": MESSAGE_LIMIT_BYTES,
         "replica.fetch.max.bytes": MESSAGE_LIMIT_BYTES,
@@ -135,9 +140,8 @@ def server_properties(node: BrokerNode) -> str:
     return "".join(f"{name}={_escaped(str(value))}\n" for name, value in properties.items())
 
 
-def _data(node: BrokerNode) -> Path:
-    """Return the folder of the node's data; raises MachineProblem where Kafka would see several."""
-    data = node.folder.resolve() / "data"
+def _one_folder(data: Path) -> Path:
+    """Return the folder of a node's data; raises MachineProblem where Kafka would see several."""
     if "," in str(data):
         raise MachineProblem(
             f"Kafka takes {data} for more than one folder, as there is a comma in it: name a folder"
@@ -180,7 +184,7 @@ def prepare(node: BrokerNode, java: Path, jars: Path, cluster_id: str | None = N
     (node.folder / "log4j2.properties").write_text(LOGGING_PROPERTIES, "utf-8")
     if formatted(node) is not None:
         return
-    shutil.rmtree(node.folder / "data", ignore_errors=True)
+    shutil.rmtree(node.data, ignore_errors=True)
     identity = cluster_id or new_cluster_id()
     _format(node, java, jars, identity)
     stamp = Stamp(identity, len(node.quorum))

@@ -40,6 +40,11 @@ class Child:
         if self.exit_code is None:
             self.process.send_signal(self.program.stop_signal)
 
+    def kill(self) -> None:
+        """Kill the program, and do not wait for its end."""
+        if self.exit_code is None:
+            self.process.kill()
+
     def end(self, timeout_seconds: float) -> None:
         """Wait for the end at most this long, then kill; nothing of its group is left after."""
         try:

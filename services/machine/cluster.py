@@ -1,9 +1,9 @@
 """The brokers of one machine: one node, or three that keep three copies of everything."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from services.machine import broker
+from services.machine import broker, broker_disks
 from services.machine.broker import BrokerNode, Voter
 from services.machine.problems import MachineProblem
 from services.machine.programs import Program
@@ -84,4 +84,8 @@ def prepare(brokers: BrokerCluster, java: Path, jars: Path) -> None:
 
 def programs(brokers: BrokerCluster, java: Path, jars: Path) -> tuple[Program, ...]:
     """Return how to run the prepared nodes; all of them may start at once."""
-    return tuple(broker.program(node, java, jars) for node in brokers.nodes)
+    lives = broker_disks.livenesses(brokers.nodes)
+    return tuple(
+        replace(broker.program(node, java, jars), liveness=lives.get(node.name))
+        for node in brokers.nodes
+    )

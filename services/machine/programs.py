@@ -14,13 +14,13 @@ class Program:
     """One process of the plan.
 
     `environment` is laid over the supervisor's own. `after` names the programs that must be ready
-    before this one starts for the first time; started again, it waits for none. What says that it
-    is not live is ended and started again. A program that runs `once` is ready when it has ended
-    with exit code 0. `on_terminal` shows its standard output to the user; all else goes to its
-    log. `stop_signal` asks it to end; `death_signal` is what it gets when the supervisor itself is
-    killed. `ordinary_user` is for programs that refuse to run as root. `cores` are the processors
-    that it keeps to, with all that it starts. `scratch` is a folder of its own that is emptied
-    before each start.
+    before this one starts for the first time; started again, it waits for none. What is found not
+    to be live is ended, and started again once it would be. A program that runs `once` is ready
+    when it has ended with exit code 0. `on_terminal` shows its standard output to the user; all
+    else goes to its log. `stop_signal` asks it to end; `death_signal` is what it gets when the
+    supervisor itself is killed. `ordinary_user` is for programs that refuse to run as root. `cores`
+    are the processors that it keeps to, with all that it starts. `scratch` is a folder of its own
+    that is emptied before each start.
     """
 
     name: str

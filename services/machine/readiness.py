@@ -32,12 +32,34 @@ class HttpReadiness:
         return answer is not None and answer.status == http.HTTPStatus.OK
 
 
+class Liveness(Protocol):
+    """Looks whether a program must be ended; it has said so `looks_limit` times in a row then."""
+
+    @property
+    def every_seconds(self) -> float:
+        """How long from look to look."""
+
+    @property
+    def looks_limit(self) -> int:
+        """How many looks must come to the same."""
+
+    @property
+    def grace_seconds(self) -> float:
+        """How long what is dead may take to end by itself when asked, before it is killed."""
+
+    def dead(self) -> str | None:
+        """Return what is wrong; None while the program is well, busy or not there."""
+
+
 @dataclass(frozen=True)
-class Liveness:
+class HttpLiveness:
     """Asks a program on 127.0.0.1:`port` whether only a restart can heal it."""
 
     port: int
     path: str = "/healthz/live"
+    every_seconds: float = 5.0
+    looks_limit: int = 3
+    grace_seconds: float = 12.0
 
     def dead(self) -> str | None:
         """Return what it says is wrong; None while it is well, busy or not there.

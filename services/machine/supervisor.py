@@ -9,13 +9,13 @@ from services.machine.child import Child, start
 from services.machine.logs import cut_long_logs
 from services.machine.problems import MachineProblem
 from services.machine.programs import Program, check_plan, stop_levels
+from services.machine.readiness import Liveness
 from services.machine.restarts import RestartPolicy
 from services.machine.undertaker import Undertaker
 
 TICK_SECONDS = 0.1
 TICKS_BETWEEN_LOOKS = 50
-"""Between looks at the logs' length and at who says that it is not live."""
-DEAD_LOOKS_LIMIT = 3
+"""Between looks at the logs' length."""
 EXIT_BAD_SETTINGS = 78
 # A terminal and make may each pass on one and the same request to stop.
 HURRY_AFTER_SECONDS = 1.0
@@ -40,7 +40,19 @@ class Watched:
     not_before_seconds: float = 0.0
     crashes_in_a_row: int = 0
     has_served: bool = False
+    looked_at_seconds: float = 0.0
     dead_looks: int = 0
+    asked_to_end_at_seconds: float | None = None
+
+    def ask_to_stop(self) -> None:
+        """Ask what runs to end."""
+        if self.child is not None:
+            self.child.ask_to_stop()
+
+    def kill(self) -> None:
+        """Kill what runs, and wait for nothing: one that waits for its disk ends when that does."""
+        if self.child is not None:
+            self.child.kill()
 
 
 @dataclass(frozen=True)
@@ -91,7 +103,6 @@ class Supervisor:
                 ticks += 1
                 if ticks % TICKS_BETWEEN_LOOKS == 0:
                     cut_long_logs(self._around.logs)
-                    self._end_what_is_dead()
         except MachineProblem as problem:
             self._around.say(f"{problem}; ending everything")
             return 1
@@ -108,19 +119,38 @@ class Supervisor:
             self._ended(watched, code)
         elif watched.phase is Phase.STARTING:
             self._look_whether_ready(watched)
+        elif watched.program.liveness is not None:
+            self._look_whether_live(watched, watched.program.liveness)
 
-    def _end_what_is_dead(self) -> None:
-        for watched in self._all.values():
-            why = _says_dead(watched)
+    def _look_whether_live(self, watched: Watched, liveness: Liveness) -> None:
+        if watched.asked_to_end_at_seconds is not None:
+            if self._seconds_since(watched.asked_to_end_at_seconds) > liveness.grace_seconds:
+                watched.kill()
+        elif not self._looked_lately(watched, liveness):
+            why = liveness.dead()
             watched.dead_looks = watched.dead_looks + 1 if why else 0
-            if watched.dead_looks >= DEAD_LOOKS_LIMIT:
-                self._crashed(watched, f"says that only a restart heals it ({why})")
+            if watched.dead_looks >= liveness.looks_limit:
+                self._ask_to_end(watched, f"only a restart heals it, once that can help: {why}")
+
+    def _ask_to_end(self, watched: Watched, why: str) -> None:
+        """Ask, and do not kill yet: what it has under way comes to an end too."""
+        self._around.say(f"{watched.program.name}: {why}")
+        watched.ask_to_stop()
+        watched.asked_to_end_at_seconds = self._around.now_seconds()
+
+    def _looked_lately(self, watched: Watched, liveness: Liveness) -> bool:
+        if self._seconds_since(watched.looked_at_seconds) < liveness.every_seconds:
+            return True
+        watched.looked_at_seconds = self._around.now_seconds()
+        return False
 
     def _start_when_due(self, watched: Watched) -> None:
         program = watched.program
         needs = [] if watched.has_served else program.after
         held_back = any(self._all[name].phase is not Phase.READY for name in needs)
         if held_back or self._around.now_seconds() < watched.not_before_seconds:
+            return
+        if watched.has_served and program.liveness and program.liveness.dead():
             return
         try:
             watched.child = start(program, self.log_file(program.name), self._around.environment)
@@ -169,7 +199,7 @@ class Supervisor:
         name = watched.program.name
         served = self._ran_seconds(watched) if watched.phase is Phase.READY else 0.0
         self._bury(watched)
-        watched.phase = Phase.WAITING
+        watched.phase, watched.asked_to_end_at_seconds = Phase.WAITING, None
         watched.crashes_in_a_row = self._policy.crashes_in_a_row(watched.crashes_in_a_row, served)
         pause = self._policy.pause_seconds(watched.crashes_in_a_row, watched.has_served)
         log_file = self.log_file(name)
@@ -180,7 +210,10 @@ class Supervisor:
         self._around.say(f"{name} {what}; it starts again in {pause:g} s (log: {log_file})")
 
     def _ran_seconds(self, watched: Watched) -> float:
-        return self._around.now_seconds() - watched.started_at_seconds
+        return self._seconds_since(watched.started_at_seconds)
+
+    def _seconds_since(self, seconds: float) -> float:
+        return self._around.now_seconds() - seconds
 
     def log_file(self, name: str) -> Path:
         """Return where the output of a program is kept."""
@@ -222,11 +255,6 @@ class Supervisor:
             if child.exit_code is None:
                 self._around.say(f"{child.program.name} did not end when asked: killed")
             child.end(0)
-
-
-def _says_dead(watched: Watched) -> str | None:
-    liveness = watched.program.liveness if watched.phase is Phase.READY else None
-    return liveness.dead() if liveness else None
 
 
 def _described(code: int) -> str:

@@ -40,6 +40,8 @@ FOLLOWER = "follower"
 """A broker that does not."""
 CONTROLLER = "controller"
 """The broker that decides who leads at that moment."""
+CENTRE = "controller that leads nearly all"
+"""It, after the other brokers have been killed in turn and are back: the worst to lose slowly."""
 AUDITORS = "auditors"
 """All auditors at once."""
 UNSURE_DELIVERERS = 4
@@ -83,7 +85,7 @@ def plan(auditors: list[str]) -> list[Cell]:
         Cell(Fault.NONE, workload=Workload.BURST),
         *two_at_once(auditors),
         *(Cell(Fault.FULL, (name,)) for name in DISKED),
-        *(Cell(Fault.SLOW, (name,)) for name in (*DISKED, CONTROLLER)),
+        *(Cell(Fault.SLOW, (name,)) for name in (*DISKED, CONTROLLER, CENTRE)),
         *out_of_reach(auditors),
         *killed(auditors),
         *(Cell(fault, (AUDITORS,)) for fault in (Fault.REWORDED, Fault.RULED, Fault.PAUSED)),

@@ -129,6 +129,14 @@ class Stage:
 
         wait_until(replaced, START_TIMEOUT_SECONDS, f"not started again: {set(before)}")
 
+    def lead_by_controller(self) -> None:
+        """Have the controller lead nearly all: kill the others in turn."""
+        controller = self.controller()
+        for broker in BROKERS:
+            if broker != controller:
+                self.kill([broker])
+                self.wait_until_well()
+
     @contextmanager
     def standing_still(self, names: Iterable[str]) -> Iterator[None]:
         """Stop programs with SIGSTOP while the block lasts."""

@@ -90,6 +90,8 @@ class Trial:
         What is waited for in vain after the fault stands beside the counts.
         """
         self._stage.wait_until_well()
+        if cells.CENTRE in self._cell.hit:
+            self._stage.lead_by_controller()
         before = messages(self._stage.received())
         probe = self._stage.probe(self._probe_name)
         try:
@@ -236,7 +238,7 @@ def named(programs: Programs, word: str) -> list[str]:
         found = programs.auditors()
     elif word == cells.LEADER:
         found = [programs.leader()]
-    elif word == cells.CONTROLLER:
+    elif word in (cells.CONTROLLER, cells.CENTRE):
         found = [programs.controller()]
     elif word == cells.FOLLOWER:
         leader = programs.leader()

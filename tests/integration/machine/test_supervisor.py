@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,31 +13,16 @@ from typing import IO
 
 import pytest
 
-from services.machine.ports import free_ports
 from services.machine.programs import Program
-from services.machine.readiness import HttpReadiness, Liveness, TcpReadiness
+from services.machine.readiness import TcpReadiness
 from services.machine.restarts import RestartPolicy
 from services.machine.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds, wait_until
+from tests.integration.machine.marks import marked
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 20
 ENDINGS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]
-
-
-@pytest.fixture
-def mark() -> str:
-    """A number of seconds to sleep that no other process on this machine sleeps."""
-    return f"86400.{uuid.uuid4().int % 10**12:012d}"
-
-
-def marked(mark: str, program: str = "") -> list[int]:
-    """The ids of running processes that carry the mark."""
-    listed = subprocess.run(
-        ["/bin/ps", "-axo", "pid=,args="], capture_output=True, text=True, check=True
-    )
-    lines = [line.strip() for line in listed.stdout.splitlines() if mark in line]
-    return [int(line.split()[0]) for line in lines if program in line]
 
 
 @contextmanager
@@ -259,44 +243,6 @@ def test_each_start_in_a_row_of_what_has_served_may_take_longer(tmp_path: Path, 
     limits = [line.partition(" within ")[2].partition(";")[0] for line in said[1:5]]
     assert limits == ["0.2 s", "0.4 s", "0.8 s", "0.8 s"]
     assert marked(mark) == []
-
-
-SICK = """
-import http.server, pathlib, sys
-lives = pathlib.Path(sys.argv[2])
-with lives.open("a") as file:
-    file.write("x")
-healed = len(lives.read_text()) > 1
-
-class Pages(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(503 if self.path == "/healthz/live" and not healed else 200)
-        self.end_headers()
-        self.wfile.write(b"fenced")
-
-http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Pages).serve_forever()
-"""
-
-
-def test_what_says_that_only_a_restart_heals_it_gets_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A producer that was fenced stays away for ever in a process that goes on otherwise."""
-    monkeypatch.setattr("services.machine.supervisor.TICKS_BETWEEN_LOOKS", 2)
-    (port,), lives, said = free_ports(1), tmp_path / "lives", list[str]()
-    command = (sys.executable, "-c", SICK, str(port), str(lives))
-    sick = Program("sick", command, readiness=HttpReadiness(port), liveness=Liveness(port))
-
-    def wait(seconds: float) -> bool:
-        threading.Event().wait(seconds)
-        return bool(said) and sick.readiness is not None and sick.readiness.is_ready()
-
-    around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
-    policy = RestartPolicy(first_pause_seconds=0.01)
-    assert Supervisor((sick,), around, policy, lambda: None).run() == 0
-    assert said[0].startswith("sick says that only a restart heals it (fenced); it starts again in")
-    assert said[1:] == ["stopping"]
-    assert lives.read_text() == "xx"
 
 
 def test_a_task_that_fails_is_repeated_and_holds_back_what_needs_it(tmp_path: Path) -> None:

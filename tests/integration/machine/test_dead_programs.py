@@ -1,0 +1,107 @@
+"""What is found dead is asked to end, killed if need be, and started again once that can help."""
+
+import os
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.machine.ports import free_ports
+from services.machine.programs import Program
+from services.machine.readiness import HttpLiveness, HttpReadiness
+from services.machine.restarts import RestartPolicy
+from services.machine.supervisor import Supervisor, Surroundings
+from services.machine.waiting import now_seconds
+from tests.integration.machine.marks import marked
+
+SICK = """
+import http.server, pathlib, sys
+lives = pathlib.Path(sys.argv[2])
+with lives.open("a") as file:
+    file.write("x")
+healed = len(lives.read_text()) > 1
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(503 if self.path == "/healthz/live" and not healed else 200)
+        self.end_headers()
+        self.wfile.write(b"fenced")
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Pages).serve_forever()
+"""
+
+
+def test_what_says_that_only_a_restart_heals_it_gets_one(tmp_path: Path) -> None:
+    """A producer that was fenced stays away for ever in a process that goes on otherwise."""
+    (port,), lives, said = free_ports(1), tmp_path / "lives", list[str]()
+    command = (sys.executable, "-c", SICK, str(port), str(lives))
+    ready, live = HttpReadiness(port), HttpLiveness(port, every_seconds=0.1)
+    sick = Program("sick", command, readiness=ready, liveness=live)
+
+    def wait(seconds: float) -> bool:
+        threading.Event().wait(seconds)
+        return len(said) == 2 and ready.is_ready()
+
+    around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
+    policy = RestartPolicy(first_pause_seconds=0.01)
+    assert Supervisor((sick,), around, policy, lambda: None).run() == 0
+    assert said[0].startswith("sick: only a restart heals it")
+    assert said[0].endswith(": fenced")
+    assert said[1].startswith("sick ended with signal 15; it starts again in")
+    assert said[2:] == ["stopping"]
+    assert lives.read_text() == "xx"
+
+
+@dataclass
+class Stuck:
+    """A liveness that finds a program dead while `why` says so."""
+
+    why: str | None = None
+    every_seconds: float = 0.01
+    looks_limit: int = 1
+    grace_seconds: float = 0.1
+
+    def dead(self) -> str | None:
+        return self.why
+
+
+@dataclass(frozen=True)
+class Starts:
+    """A file that a program adds a line to when it starts, and is ready then."""
+
+    file: Path
+
+    def count(self) -> int:
+        return len(self.file.read_text("utf-8").split()) if self.file.exists() else 0
+
+    def is_ready(self) -> bool:
+        return self.count() > 0
+
+
+def test_what_is_dead_and_deaf_is_killed_and_not_started_while_that_would_not_help(
+    tmp_path: Path, mark: str
+) -> None:
+    stuck, said, starts = Stuck(), list[str](), Starts(tmp_path / "starts")
+    deaf = f"trap '' TERM; echo x >> {starts.file}; while :; do sleep {mark}; done"
+    program = Program("deaf", ("sh", "-c", deaf), readiness=starts, liveness=stuck)
+    held_looks = 0
+
+    def wait(seconds: float) -> bool:
+        nonlocal held_looks
+        threading.Event().wait(seconds)
+        if not said and starts.is_ready():
+            stuck.why = "stuck"
+        held_looks += len(said) == 2
+        if held_looks == 5:
+            assert starts.count() == 1, "it was started in vain"
+            stuck.why = None
+        return starts.count() == 2
+
+    around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
+    policy = RestartPolicy(first_pause_seconds=0.0)
+    assert Supervisor((program,), around, policy, lambda: None).run() == 0
+    assert [line.partition(";")[0] for line in said[1:3]] == [
+        "deaf ended with signal 9",
+        "stopping",
+    ]
+    assert marked(mark) == []

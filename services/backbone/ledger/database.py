@@ -1,6 +1,6 @@
 """Connections to the ledger, and what becomes of their troubles."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -12,14 +12,16 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.ledger.dialing import (
-    DIAL_SECONDS,
     DialledAsyncConnection,
     DialledConnection,
+    dial_on,
+    dial_on_there,
     not_let_in,
 )
 from services.backbone.settings import LedgerSettings
 from services.backbone.sockets import has_news
 
+_CONNECT_TIMEOUT_SECONDS: Final = 5
 _STATEMENT_TIMEOUT_MS: Final = 10_000
 _SILENT_TIMEOUT_MS: Final = 1_000
 """A transaction of asyncio whose program says nothing for so long is ended: others wait for it."""
@@ -71,7 +73,7 @@ def connection_options() -> dict[str, Any]:
     10000, which no Python reads.
     """
     return {
-        "connect_timeout": DIAL_SECONDS,
+        "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
         "options": (
             f"-c statement_timeout={_STATEMENT_TIMEOUT_MS} -c synchronous_commit=on -c timezone=UTC"
         ),
@@ -82,12 +84,12 @@ def connection_options() -> dict[str, Any]:
 
 
 def _pool_options(settings: LedgerSettings) -> dict[str, Any]:
-    """Return how both kinds of pool behave: who waits, waits as long as is dialled for them."""
+    """Return how both kinds of pool behave: they dial while somebody waits, for some seconds."""
     return {
         "kwargs": connection_options(),
         "min_size": 1,
         "max_size": settings.postgres_pool_size,
-        "timeout": DIAL_SECONDS,
+        "timeout": _CONNECT_TIMEOUT_SECONDS,
         "reconnect_timeout": 0,
     }
 
@@ -95,18 +97,32 @@ def _pool_options(settings: LedgerSettings) -> dict[str, Any]:
 def open_pool(settings: LedgerSettings) -> Pool:
     """Return a pool for threads."""
     url = settings.postgres_url.get_secret_value()
-    options = _pool_options(settings) | {"connection_class": DialledConnection}
-    return ConnectionPool(url, check=_Checks(), open=True, **options)
+
+    def drain() -> None:
+        pool.drain()
+
+    pool: Pool = ConnectionPool(
+        url,
+        connection_class=DialledConnection,
+        check=_Checks(drain),
+        reconnect_failed=dial_on,
+        open=True,
+        **_pool_options(settings),
+    )
+    return pool
 
 
 class _Checks:
     """Asks a connection whether it lives before it is used.
 
     One that did just now is believed, unless the server has said something: a goodbye, mostly.
-    One whose server only reads is let go: behind its address there may be another by now.
+    What is dead stands for all others of its pool, which `drain` lets go: one after the other they
+    would cost a call some seconds. One whose server only reads is let go: behind its address there
+    may be another by now.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, drain: Callable[[], None]) -> None:
+        self._drain = drain
         self._lived_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._clock = SystemClock()
 
@@ -114,17 +130,28 @@ class _Checks:
         now = self._clock.monotonic_seconds()
         lived_now = now - self._lived_at.get(connection, -_SURE_SECONDS) < _SURE_SECONDS
         if not lived_now or has_news(connection.fileno()):
-            ConnectionPool.check_connection(connection)
+            self._ask(connection)
             self._lived_at[connection] = now
         if _only_reads(connection):
             connection.close()
             raise psycopg.OperationalError(_NOT_NOW)
 
+    def _ask(self, connection: Connection) -> None:
+        try:
+            ConnectionPool.check_connection(connection)
+        except psycopg.Error:
+            self._drain()
+            raise
 
-async def _check(connection: AsyncConnection) -> None:
+
+async def _check(connection: AsyncConnection, pool: AsyncPool) -> None:
     """Ask a connection as `_Checks` does, but without news believe it: a claim does not wait."""
     if has_news(connection.fileno()):
-        await AsyncConnectionPool.check_connection(connection)
+        try:
+            await AsyncConnectionPool.check_connection(connection)
+        except psycopg.Error:
+            await pool.drain()
+            raise
     if _only_reads(connection):
         await connection.close()
         raise psycopg.OperationalError(_NOT_NOW)
@@ -185,8 +212,15 @@ def async_pool(settings: LedgerSettings) -> AsyncPool:
         "options": f"{options['kwargs']['options']} {planned}",
         "prepare_threshold": 0,
     }
-    options["connection_class"] = DialledAsyncConnection
-    return AsyncConnectionPool(url, open=False, check=_check, **options)
+    pool: AsyncPool = AsyncConnectionPool(
+        url,
+        connection_class=DialledAsyncConnection,
+        check=lambda connection: _check(connection, pool),
+        reconnect_failed=dial_on_there,
+        open=False,
+        **options,
+    )
+    return pool
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, ExitStack
 
 import pytest
 from psycopg_pool.base import BasePool
 from pydantic import SecretStr
 
-from services.backbone.ledger import dialing
 from services.backbone.ledger.database import AsyncPool, Pool, async_pool, open_pool
 from services.backbone.settings import LedgerSettings
 from services.machine.waiting import wait_until
@@ -21,15 +21,15 @@ _WHO = "SELECT pg_backend_pid()"
 
 
 @pytest.fixture
-def settings(own_postgres: OwnPostgres, monkeypatch: pytest.MonkeyPatch) -> LedgerSettings:
-    """A ledger that is dialled for as long as the test takes."""
-    monkeypatch.setattr(dialing, "DIAL_SECONDS", _PATIENT_SECONDS)
-    return LedgerSettings(postgres_url=SecretStr(own_postgres.url))
+def settings(own_postgres: OwnPostgres) -> LedgerSettings:
+    return LedgerSettings(postgres_url=SecretStr(own_postgres.url), postgres_pool_size=4)
 
 
 def test_a_thread(settings: LedgerSettings, own_postgres: OwnPostgres) -> None:
     with open_pool(settings) as pool, ThreadPoolExecutor(1) as threads:
-        asked(pool)
+        with ExitStack() as all_at_once:
+            for _ in range(4):
+                all_at_once.enter_context(pool.connection())
         own_postgres.kill()
         answer = threads.submit(asked, pool)
         wait_until(lambda: somebody_waits(pool), 30, "nobody waits")
@@ -39,7 +39,9 @@ def test_a_thread(settings: LedgerSettings, own_postgres: OwnPostgres) -> None:
 
 async def test_a_task_of_an_event_loop(settings: LedgerSettings, own_postgres: OwnPostgres) -> None:
     async with async_pool(settings) as pool:
-        await asked_there(pool)
+        async with AsyncExitStack() as all_at_once:
+            for _ in range(4):
+                await all_at_once.enter_async_context(pool.connection())
         await asyncio.to_thread(own_postgres.kill)
         answer = asyncio.create_task(asked_there(pool))
         await asyncio.to_thread(wait_until, lambda: somebody_waits(pool), 30, "nobody waits")

@@ -97,7 +97,9 @@ class DiskLiveness:
         since_seconds = self.disk.late_since_seconds()
         if since_seconds is None:
             return None
-        if all(peer.has_been_well_since(since_seconds) for peer in self.peers):
+        # What was begun at the same moment may have been quick just before a stall that all share.
+        well_since_seconds = since_seconds + QUICK_SECONDS
+        if all(peer.has_been_well_since(well_since_seconds) for peer in self.peers):
             return f"its disk takes no block within {LATE_SECONDS:g} s, those of the others do"
         return None
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,12 +47,16 @@ class Child:
             self.process.kill()
 
     def end(self, timeout_seconds: float) -> None:
-        """Wait for the end at most this long, then kill; nothing of its group is left after."""
+        """Wait for the end at most this long, then kill; nothing of its group is left after.
+
+        But what waits for a disk that does not answer: that dies when it does, and not before.
+        """
         try:
             self.process.wait(timeout_seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait(KILL_TIMEOUT_SECONDS)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(KILL_TIMEOUT_SECONDS)
         finally:
             _kill_group(self.group)
 

@@ -1,6 +1,7 @@
 """How one sees from outside that a program is ready to serve."""
 
 import http.client
+import math
 import socket
 import struct
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ class Liveness(Protocol):
 
     @property
     def grace_seconds(self) -> float:
-        """How long what is dead may take to end by itself when asked, before it is killed."""
+        """How long what is dead may take to end by itself when asked, if that is less than what
+        the program may take anyway."""
 
     def dead(self) -> str | None:
         """Return what is wrong; None while the program is well, busy or not there."""
@@ -59,7 +61,7 @@ class HttpLiveness:
     path: str = "/healthz/live"
     every_seconds: float = 5.0
     looks_limit: int = 3
-    grace_seconds: float = 12.0
+    grace_seconds: float = math.inf
 
     def dead(self) -> str | None:
         """Return what it says is wrong; None while it is well, busy or not there.

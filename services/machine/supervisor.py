@@ -43,6 +43,7 @@ class Watched:
     looked_at_seconds: float = 0.0
     dead_looks: int = 0
     asked_to_end_at_seconds: float | None = None
+    is_held: bool = False
 
     def ask_to_stop(self) -> None:
         """Ask what runs to end."""
@@ -124,7 +125,8 @@ class Supervisor:
 
     def _look_whether_live(self, watched: Watched, liveness: Liveness) -> None:
         if watched.asked_to_end_at_seconds is not None:
-            if self._seconds_since(watched.asked_to_end_at_seconds) > liveness.grace_seconds:
+            grace_seconds = min(liveness.grace_seconds, watched.program.stop_timeout_seconds)
+            if self._seconds_since(watched.asked_to_end_at_seconds) > grace_seconds:
                 watched.kill()
         elif not self._looked_lately(watched, liveness):
             why = liveness.dead()
@@ -150,7 +152,7 @@ class Supervisor:
         held_back = any(self._all[name].phase is not Phase.READY for name in needs)
         if held_back or self._around.now_seconds() < watched.not_before_seconds:
             return
-        if watched.has_served and program.liveness and program.liveness.dead():
+        if watched.has_served and self._would_be_dead(watched):
             return
         try:
             watched.child = start(program, self.log_file(program.name), self._around.environment)
@@ -160,6 +162,14 @@ class Supervisor:
         self._tell_undertaker(watched.child)
         watched.started_at_seconds = self._around.now_seconds()
         watched.phase = Phase.STARTING
+
+    def _would_be_dead(self, watched: Watched) -> bool:
+        """Tell whether a start cannot help yet, the user too, once."""
+        why = watched.program.liveness.dead() if watched.program.liveness else None
+        if why and not watched.is_held:
+            self._around.say(f"{watched.program.name} waits until a start can help: {why}")
+        watched.is_held = bool(why)
+        return watched.is_held
 
     def _tell_undertaker(self, child: Child) -> None:
         try:
@@ -200,6 +210,7 @@ class Supervisor:
         served = self._ran_seconds(watched) if watched.phase is Phase.READY else 0.0
         self._bury(watched)
         watched.phase, watched.asked_to_end_at_seconds = Phase.WAITING, None
+        watched.dead_looks = 0
         watched.crashes_in_a_row = self._policy.crashes_in_a_row(watched.crashes_in_a_row, served)
         pause = self._policy.pause_seconds(watched.crashes_in_a_row, watched.has_served)
         log_file = self.log_file(name)

@@ -91,7 +91,7 @@ def test_what_is_dead_and_deaf_is_killed_and_not_started_while_that_would_not_he
         threading.Event().wait(seconds)
         if not said and starts.is_ready():
             stuck.why = "stuck"
-        held_looks += len(said) == 2
+        held_looks += len(said) == 3
         if held_looks == 5:
             assert starts.count() == 1, "it was started in vain"
             stuck.why = None
@@ -100,8 +100,42 @@ def test_what_is_dead_and_deaf_is_killed_and_not_started_while_that_would_not_he
     around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
     policy = RestartPolicy(first_pause_seconds=0.0)
     assert Supervisor((program,), around, policy, lambda: None).run() == 0
-    assert [line.partition(";")[0] for line in said[1:3]] == [
+    assert [line.partition(";")[0] for line in said[1:4]] == [
         "deaf ended with signal 9",
+        "deaf waits until a start can help: stuck",
         "stopping",
     ]
     assert marked(mark) == []
+
+
+@dataclass
+class Says:
+    """A liveness that says what it was given, then that all is well."""
+
+    words: list[str | None]
+    every_seconds: float = 0.0
+    looks_limit: int = 3
+    grace_seconds: float = 10.0
+    looks: int = 0
+
+    def dead(self) -> str | None:
+        self.looks += 1
+        return self.words[self.looks - 1] if self.looks <= len(self.words) else None
+
+
+def test_what_was_ended_is_given_all_its_looks_again(tmp_path: Path) -> None:
+    before_it_starts_again = None
+    says = Says(["sick", "sick", "sick", before_it_starts_again, "sick"])
+    starts, said = Starts(tmp_path / "starts"), list[str]()
+    command = ("sh", "-c", f"echo x >> {starts.file}; exec sleep 60")
+    program = Program("sick", command, readiness=starts, liveness=says)
+
+    def wait(seconds: float) -> bool:
+        threading.Event().wait(seconds)
+        return says.looks > 8
+
+    around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
+    policy = RestartPolicy(first_pause_seconds=0.0)
+    assert Supervisor((program,), around, policy, lambda: None).run() == 0
+    assert starts.count() == 2
+    assert [line for line in said if "only a restart" in line] == said[:1]

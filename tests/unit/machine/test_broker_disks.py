@@ -192,6 +192,19 @@ def test_a_stall_that_all_share_ends_none_and_one_that_stays_with_one_ends_that_
     assert brokers.ended_within(FAR_TOO_LATE_SECONDS) == "b"
 
 
+def test_a_stall_that_all_share_just_after_the_others_were_quick_ends_none() -> None:
+    takes_seconds = dict.fromkeys("abc", 0.1)
+    brokers = Brokers(takes_seconds, away="")
+    brokers.ended_within(EVERY_SECONDS)
+    while not all(bench.writes[-1].is_over for bench in brokers.benches.values()):
+        brokers.ended_within(LOOK_SECONDS)
+    takes_seconds["a"] = FAR_TOO_LATE_SECONDS
+    while brokers.benches["a"].writes[-1].is_over:
+        brokers.ended_within(LOOK_SECONDS)
+    takes_seconds |= dict.fromkeys("bc", FAR_TOO_LATE_SECONDS)
+    assert brokers.ended_within(FAR_TOO_LATE_SECONDS) == ""
+
+
 def test_who_was_ended_is_not_started_before_its_disk_is_quick() -> None:
     takes_seconds = dict.fromkeys("abc", 0.1) | {"b": FAR_TOO_LATE_SECONDS}
     brokers = Brokers(takes_seconds, away="")

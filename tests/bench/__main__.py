@@ -12,13 +12,14 @@ from typing import Final
 from tests.bench import report as reports
 from tests.bench.arguments import arguments, command
 from tests.bench.report import Report
-from tests.bench.sections import costs, delivering, draining, latencies
+from tests.bench.sections import costs, delivering, draining, latencies, profiling
 from tests.bench.sections.course import Course
 
 MEASURES: Final[Mapping[str, Callable[[Report, Course], None]]] = MappingProxyType(
     {
         "latency": latencies.measure_latency,
         "drain": draining.measure_drain,
+        "profile": profiling.measure_profile,
         "loops": costs.loops,
         "variants": draining.measure_variants,
         "slope": draining.measure_slope,

@@ -10,7 +10,7 @@ from tests.bench.engine import ROOT
 from tests.bench.engines import ENGINES
 
 DEFAULT_SECTIONS = ("latency", "drain", "loops", "gateway", "claims", "first_bytes", "storm")
-SECTIONS = (*DEFAULT_SECTIONS, "variants", "slope", "books")
+SECTIONS = (*DEFAULT_SECTIONS, "profile", "variants", "slope", "books")
 ASIDE = frozenset({"--at-most-minutes", "--note"})
 """Arguments with a value that change nothing of what is measured."""
 LATENCY_ROWS = ("pair", "flink-heap")

@@ -6,6 +6,7 @@ from its start, each alone; the second half is timed when the engine is warm.
 """
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -130,8 +131,8 @@ def drain(
         Spending(partial(_cpu, engine, broker)) as spending,
         sampled(pace.look),
     ):
-        headway = _headway(markers, backlog)
-        memory, load = engine.usage().memory_mebibytes, _load_average()
+        headway = headway_of(list(rows_passed(markers, backlog)), backlog)
+        memory, load = engine.usage().memory_mebibytes, load_average()
         wrong = disagreement(markers.settle(QUIET_SECONDS), backlog) if has_rule else ""
     warm = headway.span_ns(WARM_ROW)
     events = headway.events_by(warm[1]) - headway.events_by(warm[0])
@@ -156,9 +157,14 @@ def drain(
     )
 
 
-def _headway(markers: Markers, backlog: Backlog) -> Headway:
-    """Wait for all markers; return when each partition reached them."""
-    rows = [markers.wait(backlog.markers(row), TIMEOUT_SECONDS) for row in range(ROWS + 1)]
+def rows_passed(markers: Markers, backlog: Backlog) -> Iterator[Mapping[str, int]]:
+    """Yield when each marker order of a row was reached, row by row, once all of the row were."""
+    for row in range(ROWS + 1):
+        yield markers.wait(backlog.markers(row), TIMEOUT_SECONDS)
+
+
+def headway_of(rows: Sequence[Mapping[str, int]], backlog: Backlog) -> Headway:
+    """Return when each partition reached the rows."""
     reached = [
         [found[backlog.marker(row, partition)] for row, found in enumerate(rows)]
         for partition in range(backlog.partitions)
@@ -170,7 +176,8 @@ def _cpu(engine: Engine, broker: Broker) -> list[float]:
     return [engine.usage().cpu_seconds, broker.usage().cpu_seconds]
 
 
-def _load_average() -> float:
+def load_average() -> float:
+    """Return that of the last minute."""
     return float(Path("/proc/loadavg").read_text().split()[0])
 
 

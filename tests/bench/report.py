@@ -24,6 +24,8 @@ from tests.bench.drain import DrainRow
 from tests.bench.gateway import GatewayRow
 from tests.bench.latency import LatencyRow
 from tests.bench.loops import LoopRow
+from tests.bench.profiling.lines import profile_lines
+from tests.bench.profiling.profile import ProfileRow
 from tests.bench.rounds import Ratio
 from tests.bench.watching_lines import (
     drain_lines,
@@ -49,6 +51,7 @@ class Report:
     latency: list[LatencyRow] = field(default_factory=list)
     drain: list[DrainRow] = field(default_factory=list)
     loops: list[LoopRow] = field(default_factory=list)
+    profile: list[ProfileRow] = field(default_factory=list)
     variants: list[DrainRow] = field(default_factory=list)
     slope: list[DrainRow] = field(default_factory=list)
     books: list[BooksRow] = field(default_factory=list)
@@ -91,6 +94,7 @@ class Report:
         return (
             ("latency", self.latency, latency_lines(self.latency)),
             ("drain", self.drain, drain_lines(self.drain)),
+            ("profile", self.profile, profile_lines(self.profile)),
             ("variants", self.variants, variant_lines(self.variants)),
             ("slope", self.slope, slope_lines(self.slope)),
             ("books", self.books, books_lines(self.books)),

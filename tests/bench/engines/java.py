@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from services.machine import setup
-from tests.bench.engine import ROOT, Unavailable
+from tests.bench.engine import ROOT
+from tests.bench.jdk import jdk_program
 
 SOURCES = ROOT / "tests" / "bench" / "flink"
 COMPILE_TIMEOUT_SECONDS = 120
@@ -28,7 +29,7 @@ def compiled() -> Compiled:
         Unavailable: there is no javac.
     """
     java = setup.required_java(os.environ).resolve()
-    compiler = _compiler(java)
+    compiler = jdk_program("javac")
     tools = (ROOT / os.environ.get("ALDEBARAN_TOOLS", ".tools")).resolve()
     setup.install_locked(SOURCES / "jars.lock", tools, os.environ)
     jars, classes = setup.jars_folder(tools, "flink"), tools / "bench-classes"
@@ -40,15 +41,3 @@ def compiled() -> Compiled:
         timeout=COMPILE_TIMEOUT_SECONDS,
     )
     return Compiled(java, f"{classes}:{jars}/*")
-
-
-def _compiler(java: Path) -> Path:
-    beside, named = java.with_name("javac"), shutil.which("javac")
-    if beside.is_file():
-        return beside
-    if named:
-        return Path(named)
-    raise Unavailable(
-        "javac was not found: this row needs a JDK 17 or newer "
-        "(Debian: apt-get install default-jdk-headless)"
-    )

@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import yaml
@@ -21,6 +22,8 @@ DELIVERIES: Final = 3
 RULE: Final = "over-purchase"
 OWN_ENGINES: Final = ("single", "real-time", "")
 """What the bench calls one auditor; older reports did not name it."""
+AUDITORS: Final[Mapping[str, int]] = MappingProxyType({"single": 1, "pair": 2})
+"""How many auditors the rows of the bench's latency have."""
 
 
 SERVICES: Final = ("gateway", "lookout", "deliverers", "others")
@@ -46,6 +49,7 @@ class Figures:
     """All figures, named with their units."""
 
     rule_cpu_us: Figure
+    auditor_awake_cores: Figure
     gateway_cpu_us: Figure
     broker_write_cpu_us: Figure
     broker_read_cpu_us: Figure
@@ -92,8 +96,10 @@ def read_figures(
 def of_bench(read: Named, bench: Path) -> Named:
     """Return the figures that a report of the bench has; none where there is no such report."""
     report = _report(bench)
-    parts = (_drained, _taken_in, _opened)
-    return {name: each for part in parts for name, each in part(read, report, bench.name).items()}
+    found: Named = {}
+    for part in (_drained, _awake, _taken_in, _opened):
+        found |= part(read | found, report, bench.name)
+    return found
 
 
 def _drained(read: Named, report: Mapping[str, Any], name: str) -> Named:
@@ -110,6 +116,21 @@ def _drained(read: Named, report: Mapping[str, Any], name: str) -> Named:
     }
     origin = f"docs/reports/{name}, draining {most:,} events {visits}"
     return _measured(read, values, origin, _machine(report, "drain"))
+
+
+def _awake(read: Named, report: Mapping[str, Any], name: str) -> Named:
+    """Return the most that an auditor took at any rate beyond what draining as many costs."""
+    drained = read["rule_cpu_us"].value / 1e6
+    beyond = {
+        row["cores"]["engine"] / AUDITORS[row["engine"]] - row["rate"] * drained: row["rate"]
+        for row in report.get("latency", [])
+        if row["engine"] in AUDITORS
+    }
+    if not beyond:
+        return {}
+    most, rates = max(beyond), sorted(set(beyond.values()))
+    origin = f"docs/reports/{name}, at {rates[0]:,} to {rates[-1]:,} events a second, the most"
+    return _measured(read, {"auditor_awake_cores": most}, origin, _machine(report, "latency"))
 
 
 def _taken_in(read: Named, report: Mapping[str, Any], name: str) -> Named:
@@ -188,7 +209,7 @@ def _measured(read: Named, values: Mapping[str, float], where: str, machine: str
     return {
         name: Figure.model_validate(
             {
-                "value": round(value, 1),
+                "value": round(value, 1 if value >= 1 else 2),
                 "unit": read[name].unit,
                 "from": f"measured: {where}",
                 "machine": machine,

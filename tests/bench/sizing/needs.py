@@ -89,7 +89,8 @@ def cores(demand: Demand, figures: Figures) -> dict[str, float]:
     micros = {
         "gateways": demand.rate * figures.gateway_cpu_us.value,
         "brokers": demand.rate * broker_us,
-        "auditors": demand.rate * figures.rule_cpu_us.value * demand.auditors,
+        "auditors": demand.auditors
+        * (demand.rate * figures.rule_cpu_us.value + figures.auditor_awake_cores.value * 1e6),
         "archivist": demand.rate * figures.archivist_cpu_us.value,
         "lookout, deliverers, ledger": demand.alert_rate * figures.alert_cpu_us.value
         + deliveries * figures.delivery_cpu_us.value,

@@ -90,7 +90,7 @@ def _assumed(demand: Demand, figures: Figures) -> Iterator[str]:
     yield "\nFigures (a core is one of the two of the measuring machine; AWS: one vCPU)"
     for name, figure in figures.items():
         on = f"; on {figure.machine}" if figure.machine else ""
-        yield f"  {name:<24}{figure.value:>10,.1f} {figure.unit}; {figure.origin}{on}"
+        yield f"  {name:<24}{figure.value:>10,.2f} {figure.unit}; {figure.origin}{on}"
     yield f"  disks are filled to {DISK_FULL_SHARE:.0%}; cost grows in proportion to the rate"
     yield "  not measured: more than two cores; test your own rate before you rely on this"
 

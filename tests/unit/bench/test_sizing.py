@@ -105,8 +105,8 @@ def test_units_hold() -> None:
         rate=100_000, mean_share=1, event_bytes=1000, replication=3, retention_hours=24, auditors=2
     )
     found = needs(demand, FIGURES)
-    cost = FIGURES.rule_cpu_us.value
-    assert found.cores["auditors"] == pytest.approx(100_000 * cost / 1e6 * 2 / 0.5)
+    cost, awake = FIGURES.rule_cpu_us.value, FIGURES.auditor_awake_cores.value
+    assert found.cores["auditors"] == pytest.approx((100_000 * cost / 1e6 + awake) * 2 / 0.5)
     assert found.write_megabytes_per_second == pytest.approx(300)
     assert found.network_megabits["in from publishers"] == pytest.approx(800)
     assert found.broker_disk_gigabytes == pytest.approx(100 * 86_400 * 3 / 1000 / 0.7)
@@ -175,6 +175,28 @@ def test_the_newest_figure_of_the_bench_is_used(tmp_path: Path) -> None:
     assert found.measured_books.value == 1000
     bench.write_text("no json")
     assert read_figures(bench=bench).rule_cpu_us.value == 11.0
+
+
+def test_being_awake_costs_the_most_that_was_measured_beyond_the_drained_cost(
+    tmp_path: Path,
+) -> None:
+    bench, none = tmp_path / "bench.json", tmp_path / "none"
+    drained = {"engine": "single", "watch": "over-purchase", "agrees": True, "events": 5}
+    rows = [
+        {"engine": engine, "rate": rate, "cores": {"engine": cores}}
+        for engine, rate, cores in (
+            ("single", 1000, 0.2),
+            ("single", 10_000, 0.5),
+            ("pair", 10_000, 1.2),
+            ("flink-heap", 10_000, 9.0),
+        )
+    ]
+    report = {"drain": [drained | {"cpu_us_per_event": 10.0}], "latency": rows}
+    bench.write_text(json.dumps(report))
+    found = read_figures(bench=bench, parts=none).auditor_awake_cores
+    assert found.value == pytest.approx(0.5)
+    assert "at 1,000 to 10,000 events a second" in found.origin
+    assert read_figures(bench=none, parts=none).auditor_awake_cores.value == 0.26
 
 
 def test_figures_of_several_machines_are_told(tmp_path: Path) -> None:

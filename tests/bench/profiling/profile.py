@@ -1,9 +1,11 @@
 """What each step of a watch costs: one auditor, sampled in the second half of a backlog."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 import psutil
@@ -55,39 +57,69 @@ class _Moment:
     whole_seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """What was seen in a while: events that were taken, samples by step, and CPU seconds."""
+
+    events: float
+    samples: Counter[str]
+    java_seconds: float
+    whole_seconds: float
+
+    def steps(self) -> dict[str, float]:
+        """Return the CPU µs per event of each step, largest first, with Python at the end.
+
+        Raises:
+            RuntimeError: it was over before anything was seen.
+        """
+        if not self.samples or self.events < 1:
+            raise RuntimeError("nothing was sampled: take a larger --backlog")
+        shared = shared_out(self.samples, self.java_seconds * 1e6 / self.events)
+        python_seconds = self.whole_seconds - self.java_seconds
+        return shared | {PYTHON: round(python_seconds * 1e6 / self.events, 3)}
+
+
 def profile(scene: Scene, backlog: Backlog, visit: int) -> ProfileRow:
     """Start an auditor on the full topic and sample it from its sixth to its ninth tenth.
 
     Raises:
         Unavailable: the machine lacks a JDK or the profiler.
+        RuntimeError: the backlog is too small to see anything.
     """
     seeing = replace(scene, settings={**scene.settings, **SEES_INLINED})
     with (
         Markers(scene.bootstrap, ALERTS) as markers,
         auditors.running(seeing, auditors.alone(seeing)) as (auditor,),
     ):
-        java = java_of(auditor)
-        profiler, rows = profiler_of(java.pid), rows_passed(markers, backlog)
-        passed = list(islice(rows, WARM_ROW + 1))
-        profiler.begin()
-        begun = _moment(auditor, java)
-        passed += islice(rows, SAMPLED_ROWS)
-        ended = _moment(auditor, java)
-        samples = counted(profiler.end(scene.home / "samples.txt"))
-        headway, load = headway_of([*passed, *rows], backlog), load_average()
-        wrong = disagreement(markers.settle(QUIET_SECONDS), backlog)
-    events = headway.events_by(ended.at_ns) - headway.events_by(begun.at_ns)
-    whole_us = (ended.whole_seconds - begun.whole_seconds) * 1e6 / events
-    java_us = (ended.java_seconds - begun.java_seconds) * 1e6 / events
+        spell = _sampled(auditor, markers, backlog, scene.home / "samples.txt")
+        load, found = load_average(), markers.settle(QUIET_SECONDS)
     return ProfileRow(
         watch=scene.watch.stem,
-        events=round(events),
-        samples=samples.total(),
-        cpu_us_per_event=round(whole_us, 2),
-        steps=shared_out(samples, java_us) | {PYTHON: round(whole_us - java_us, 3)},
-        agrees=not wrong,
+        events=round(spell.events),
+        samples=spell.samples.total(),
+        steps=spell.steps(),
+        cpu_us_per_event=round(spell.whole_seconds * 1e6 / spell.events, 2),
+        agrees=not disagreement(found, backlog),
         load_average=load,
         visit=visit,
+    )
+
+
+def _sampled(auditor: Auditor, markers: Markers, backlog: Backlog, file: Path) -> Spell:
+    java = java_of(auditor)
+    profiler, rows = profiler_of(java.pid), rows_passed(markers, backlog)
+    passed = list(islice(rows, WARM_ROW + 1))
+    profiler.begin()
+    begun = _moment(auditor, java)
+    passed += islice(rows, SAMPLED_ROWS)
+    ended = _moment(auditor, java)
+    samples = counted(profiler.end(file))
+    headway = headway_of([*passed, *rows], backlog)
+    return Spell(
+        events=headway.events_by(ended.at_ns) - headway.events_by(begun.at_ns),
+        samples=samples,
+        java_seconds=ended.java_seconds - begun.java_seconds,
+        whole_seconds=ended.whole_seconds - begun.whole_seconds,
     )
 
 

@@ -36,8 +36,8 @@ FRAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "org/apache/spark/sql/kafka010/KafkaDataWriter",
             "org/apache/spark/sql/kafka010/KafkaStreamDataWriter",
         ),
-        # Behind the state store, whose classes lie below; without it, what pulls rows at the end
-        # of a task would have all that is done on their way.
+        # Comes after the state store, whose classes lie below. Without it whoever pulls the rows
+        # at a task's end would have all that happens on their way.
         ROWS: ("org/apache/spark/sql/catalyst/", "org/apache/spark/sql/execution/"),
     }
 )

@@ -1,13 +1,15 @@
 """A sample belongs to the innermost frame that names a step; processor time is shared out whole."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.bench.engine import ROOT
 from tests.bench.profiling.lines import profile_lines
-from tests.bench.profiling.profile import ProfileRow, shared_out
-from tests.bench.profiling.steps import FRAMES, OTHERS, ROWS, THREADS, counted
+from tests.bench.profiling.profile import ProfileRow, Spell, shared_out
+from tests.bench.profiling.steps import FRAMES, OTHERS, PYTHON, ROWS, THREADS, counted
 
 TASK = "[Executor task launch worker for task 0.0 in stage 0.0 (TID 0) tid=9]"
 GENERATED = "org/apache/spark/sql/catalyst/expressions/GeneratedClass$GeneratedIterator.next"
@@ -49,6 +51,17 @@ def test_processor_time_is_shared_out_whole(samples: dict[str, int]) -> None:
     shared = shared_out(samples, 8.0)
     assert sum(shared.values()) == pytest.approx(8.0, abs=0.001 * len(samples))
     assert list(shared.values()) == sorted(shared.values(), reverse=True)
+
+
+def test_the_rest_of_an_auditors_time_is_pythons() -> None:
+    spell = Spell(1_000_000, Counter({ROWS: 3, OTHERS: 1}), java_seconds=4.0, whole_seconds=4.5)
+    assert spell.steps() == {ROWS: 3.0, OTHERS: 1.0, PYTHON: 0.5}
+
+
+@pytest.mark.parametrize("spell", [Spell(9, Counter(), 1.0, 1.0), Spell(0, Counter("x"), 1.0, 1.0)])
+def test_a_backlog_that_is_over_too_soon_is_told(spell: Spell) -> None:
+    with pytest.raises(RuntimeError, match="larger --backlog"):
+        spell.steps()
 
 
 def test_a_profile_shows_every_step_of_every_visit() -> None:

@@ -1,7 +1,8 @@
 """`python -m tests.bench.sizing.measuring`: what each part of the whole system costs, measured.
 
 Starts everything as `make run` does, then compares the CPU time of each part between quiet, a run
-of events without findings, and a run of findings; writes docs/reports/parts.json. Ten minutes.
+of events without findings, and a run of findings; writes docs/reports/parts.json. Takes fourteen
+minutes.
 """
 
 import json

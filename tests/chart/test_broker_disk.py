@@ -50,12 +50,19 @@ def rendered_probe() -> str:
 
 @dataclass(frozen=True)
 class Pod:
-    """A folder in place of the first broker's pod, and the programs that its script finds."""
+    """A folder in place of a broker's pod, and the programs that its script finds.
+
+    By its number it waits for its disk the longest, and it waits for an answer for long: nothing
+    that is well may seem late on a busy machine.
+    """
 
     home: Path
     port: int
     programs: str
     peer: str = PEER
+    number: int = 2
+    nap_seconds: float = 0.2
+    answer_seconds: int = 20
 
     @property
     def heard(self) -> Path:
@@ -68,14 +75,15 @@ class Pod:
         return self.home / "disk-probe"
 
     def script(self) -> str:
-        """Return the probe with this folder's paths, a port that is free here, and short sleeps."""
+        """Return the probe with this folder's paths, a port of this machine, and these times."""
         script = rendered_probe()
         for found, ours in (
             (r"/var/lib/aldebaran/data", str(self.probe.parent)),
             (r"\S+/heard\b", str(self.heard)),
             (r"/9092", f"/{self.port}"),
             (r'"\$host\.[\w.-]+"', self.peer),
-            (r"sleep 0\.2", "sleep 0.05"),
+            (r"sleep 0\.2", f"sleep {self.nap_seconds}"),
+            (r"timeout 2 ", f"timeout {self.answer_seconds} "),
         ):
             script, count = re.subn(found, ours, script)
             assert count, found
@@ -83,7 +91,7 @@ class Pod:
 
     def look(self) -> tuple[int, str]:
         """Run the probe; return its exit code and what it says. What it leaves is ended."""
-        environment = {"PATH": self.programs, "HOSTNAME": f"{NAME}-0"}
+        environment = {"PATH": self.programs, "HOSTNAME": f"{NAME}-{self.number}"}
         command = [shutil.which("bash") or "bash", "-c", self.script()]
         with (self.home / "said").open("w+") as said:
             running = subprocess.Popen(
@@ -120,10 +128,10 @@ def pod(tmp_path: Path, programs: str, kafka_bootstrap: str) -> Pod:
 
 
 @contextmanager
-def disk_that_takes_nothing(pod: Pod) -> Iterator[None]:
-    """Let the probe's block wait for as long as this lasts."""
+def disk_that_takes_nothing(pod: Pod) -> Iterator[Pod]:
+    """Let the probe's block wait for as long as this lasts; yield the pod, soon out of patience."""
     os.mkfifo(pod.probe)
-    yield
+    yield replace(pod, number=0, nap_seconds=0.02)
     pod.probe.unlink()
 
 
@@ -134,19 +142,18 @@ def test_a_broker_that_answers_on_a_disk_that_takes_its_block_lives(pod: Pod) ->
 
 
 def test_a_disk_that_takes_nothing_ends_a_broker_while_the_others_serve(pod: Pod) -> None:
-    with disk_that_takes_nothing(pod):
-        assert pod.look() == (1, "its disk takes no block, and the other brokers serve\n")
+    with disk_that_takes_nothing(pod) as late:
+        assert late.look() == (1, "its disk takes no block, and the other brokers serve\n")
 
 
 def test_where_another_broker_does_not_serve_a_late_disk_ends_none(pod: Pod) -> None:
-    alone = replace(pod, peer=NOBODY)
-    with disk_that_takes_nothing(alone):
+    with disk_that_takes_nothing(replace(pod, peer=NOBODY)) as alone:
         assert alone.look() == (0, "")
 
 
 def test_an_open_port_that_answers_nothing_ends_a_broker_that_had_answered(pod: Pod) -> None:
     with socket.create_server((PEER, 0)) as dead:
-        silent = replace(pod, port=dead.getsockname()[1])
+        silent = replace(pod, port=dead.getsockname()[1], answer_seconds=1)
         assert silent.look() == (0, "")  # it has never answered: its start is not over
         silent.heard.touch()
         assert silent.look() == (0, "")

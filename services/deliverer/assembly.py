@@ -30,6 +30,7 @@ from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
 from services.deliverer.settings import DelivererSettings
 from services.deliverer.sweeper import Sweeper
+from services.deliverer.trust import Trust
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,9 @@ class _Making:
             announcer=self.announcer,
             clock=self.clock,
             traits=self.traits,
-            places=Places(self.settings.concurrency, self.traits.breaker_per_recipient),
+            places=Places(
+                self.settings.concurrency, self.traits.breaker_per_recipient, sender.trust
+            ),
             idle_seconds=self.settings.sweep_seconds,
             spawn=spawn,
         )
@@ -172,6 +175,7 @@ def assemble(settings: DelivererSettings, channel: Channel, clock: Clock, spawn:
         recorder=recorder,
         announcer=making.announcer,
         breakers=making.breakers(),
+        trust=Trust(settings.breaker_failures_limit, settings.concurrency),
         clock=clock,
         rng=rng,
     )

@@ -146,7 +146,8 @@ class Dispatcher:
 
     async def _claim_probes(self) -> None:
         for destination in self.breakers.due_probes(self.clock.monotonic_seconds()):
-            if not self._free_places() or not self._has_turns():
+            # A probe needs no trust: what is still unanswered there must not keep it from going.
+            if self._is_still or not self.places.left or not self._has_turns():
                 return
             only = [destination] if self.traits.breaker_per_recipient else None
             claimed = await self._claim(self.pace.claim(self.claims, Due(1, only=only)))
@@ -227,9 +228,12 @@ class Dispatcher:
         """Return the destinations that are to be looked for again, as they have a place now."""
         return self._passed_over - self.places.full()
 
+    @property
+    def _is_still(self) -> bool:
+        return self.stopping or self.paused
+
     def _free_places(self) -> int:
-        is_still = self.stopping or self.paused
-        return 0 if is_still else min(self.places.free, CLAIM_LIMIT)
+        return 0 if self._is_still else min(self.places.free, CLAIM_LIMIT)
 
     async def _idle(self) -> None:
         """Wait for news, for the next turns, or until the ledger is to be looked into again.

@@ -17,6 +17,7 @@ from services.deliverer.channel import Channel, Message, SendWindow, TooLate, Tr
 from services.deliverer.decision import Policy, Verdict, decide
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
 from services.deliverer.recorder import Recorder
+from services.deliverer.trust import Trust
 
 log = logger(__name__)
 
@@ -33,6 +34,7 @@ class Sender:
     recorder: Recorder
     announcer: Announcer
     breakers: Breakers
+    trust: Trust
     clock: Clock
     rng: random.Random
     _is_stopping: bool = False
@@ -84,6 +86,7 @@ class Sender:
         destination = self.traits.destination(claim.recipient)
         ended = self.clock.monotonic_seconds()
         self.breakers.note(destination, Send(outcome, begun, ended, pause))
+        self.trust.note(destination, outcome, self.breakers.closed(destination))
         # While Postgres is away no turn of the notices comes to it.
         standing = self.breakers.standing(ended)
         metrics.BREAKERS_OPEN.labels(self.traits.name).set(len(standing))

@@ -24,7 +24,7 @@ class DelivererSettings(LedgerSettings, ProducerSettings, MirrorSettings):
     producer_linger_ms: Annotated[int, Field(ge=0, le=1000)] = 50
     """It writes what has happened, which nobody waits for; a bus's records go another way."""
     concurrency: Annotated[int, Field(ge=1, le=1000)] = 32
-    """Sends at once."""
+    """Sends at once, to a destination that is known to answer."""
     rate_per_second: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Sends per second, of all deliverers of the channel together; unset: as many as there are."""
     rate_burst: Annotated[int, Field(ge=1, le=100_000)] = 1
@@ -49,7 +49,8 @@ class DelivererSettings(LedgerSettings, ProducerSettings, MirrorSettings):
     """Severities that are repeated once, with a mark, after a doubt without evidence; unset: what
     the channel declares; `[]` holds all."""
     breaker_failures_limit: Annotated[int, Field(ge=1, le=1000)] = 5
-    """A destination that fails so often in a row is left alone for a while."""
+    """A destination that fails so often in a row is left alone for a while; one that has not
+    answered yet gets so many sends at once, and one more for each answer."""
     breaker_first_seconds: Seconds = 1.0
     """The first pause before it is probed; pauses grow."""
     breaker_limit_seconds: Seconds = 60.0

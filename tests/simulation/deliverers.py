@@ -21,6 +21,7 @@ from services.deliverer.reconciler import Reconciler
 from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
 from services.deliverer.sweeper import Sweeper
+from services.deliverer.trust import Trust
 from tests.simulation.broker import Broker
 from tests.simulation.kafka import GroupConsumer, QuietProducer
 from tests.simulation.kernel import Kernel, Process, ProcessClock, Violation
@@ -49,6 +50,8 @@ LEASE_SECONDS: Final = 4.0
 DOUBT_SECONDS: Final = 5.0
 SWEEP_SECONDS: Final = 2.5
 AGE_LIMIT_SECONDS: Final = 3600.0
+FIRST_SENDS: Final = 3
+"""Sends to a destination that has not answered yet; as many that fail open its breaker."""
 _PRODUCER: Final = QuietProducer()
 
 
@@ -170,11 +173,12 @@ class DelivererFactory:
         sweeps = LineSweeps(line, MemorySweeps(tables, CHANNEL, owner, AGE_LIMIT_SECONDS))
         recorder = Recorder(claims, clock, rng)
         announcer = Announcer(_PRODUCER, clock)
-        breakers = Breakers(3, Backoff(0.5, limit_seconds=3.0), rng, told_seconds=10.0)
+        breakers = Breakers(FIRST_SENDS, Backoff(0.5, limit_seconds=3.0), rng, told_seconds=10.0)
+        trust = Trust(FIRST_SENDS, plan.concurrency)
         channel = ProviderChannel(
             self.kernel, process, loop, owner, self.provider, self.weather, traits
         )
-        sender = Sender(channel, traits, policy, recorder, announcer, breakers, clock, rng)
+        sender = Sender(channel, traits, policy, recorder, announcer, breakers, trust, clock, rng)
         dispatcher = Dispatcher(
             claims=claims,
             sender=sender,
@@ -183,7 +187,7 @@ class DelivererFactory:
             announcer=announcer,
             clock=clock,
             traits=traits,
-            places=Places(plan.concurrency, traits.breaker_per_recipient),
+            places=Places(plan.concurrency, traits.breaker_per_recipient, trust),
             idle_seconds=SWEEP_SECONDS,
             spawn=loop.spawn,
         )

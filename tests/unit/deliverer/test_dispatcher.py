@@ -8,15 +8,17 @@ from dataclasses import replace
 import pytest
 
 from services.backbone.clock import Clock, ManualClock, SystemClock
-from services.backbone.ledger.claims import Claim, Claims, Due
+from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.contracts.records import Delivery
 from services.contracts.states import CLAIMABLE, State
 from services.deliverer.announcer import Announcer
 from services.deliverer.assembly import assemble
 from services.deliverer.breaker import Send
+from services.deliverer.channel import Message, SendWindow
 from services.deliverer.channels.log import LogChannel, LogSettings
 from services.deliverer.dispatcher import Dispatcher
-from services.deliverer.outcomes import Refused
+from services.deliverer.outcomes import Accepted, Outcome, Refused
+from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
 from services.deliverer.settings import DelivererSettings
 from tests.unit.deliverer.builders import delivery
@@ -53,7 +55,7 @@ class AllNew(AllTaken):
         return self._records.setdefault(one.delivery_id, one)
 
     async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
-        return [_claim(self._records[each]) for each in delivery_ids]
+        return [_claim(self._records[each]) for each in delivery_ids][:limit]
 
 
 class Backlog(AllNew):
@@ -102,6 +104,35 @@ class Slow(AtOnce):
         self.sent += 1
 
 
+class Mute(LogChannel):
+    """Answers nothing until it is told to."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(LogSettings(), clock)
+        self.asked: list[asyncio.Future[Outcome]] = []
+
+    async def send(self, message: Message, window: SendWindow) -> Outcome:
+        self.asked.append(asyncio.get_running_loop().create_future())
+        return await self.asked[-1]
+
+    def answer(self) -> int:
+        """Take all that was sent, and return how many these were."""
+        asked, self.asked = self.asked, []
+        for one in asked:
+            one.set_result(Accepted())
+        return len(asked)
+
+
+class Kept(Recorder):
+    """Has every outcome recorded at once."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def record(self, settlement: Settlement) -> State:
+        return State.CLAIMED
+
+
 class Silent(Announcer):
     """Tells nothing."""
 
@@ -125,13 +156,16 @@ async def running(
     sweep_seconds: float = 3600.0,
     paused: bool | None = False,
     per_recipient: bool = False,
+    first_sends: int = 32,
 ) -> AsyncIterator[Dispatcher]:
     """Run a dispatcher, which looks by itself at its start and each `sweep_seconds`.
 
     With `paused` None it was not told yet whether its channel is stopped.
     """
     clock = clock or SystemClock()
-    settings = DelivererSettings(channel="log", sweep_seconds=sweep_seconds)
+    settings = DelivererSettings(
+        channel="log", sweep_seconds=sweep_seconds, breaker_failures_limit=first_sends
+    )
     channel = LogChannel(LogSettings(), clock)
     channel.traits = replace(channel.traits, breaker_per_recipient=per_recipient)
     parts = assemble(settings, channel, clock, asyncio.get_running_loop().create_task)
@@ -289,6 +323,32 @@ async def test_what_is_told_while_others_are_looked_for_is_looked_for_too(for_al
         for _ in range(60):
             await others_run()
         assert sender.sent == 21
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+@pytest.mark.parametrize(("per_recipient", "most"), [(True, 16), (False, 32)])
+async def test_who_has_not_answered_yet_gets_a_few_and_twice_as_many_after_each_answer(
+    is_told: bool, per_recipient: bool, most: int
+) -> None:
+    rows, channel = [delivery(number) for number in range(90)], Mute(SystemClock())
+    claims = Backlog([] if is_told else rows)
+    async with running(
+        claims, paused=None, per_recipient=per_recipient, first_sends=5
+    ) as dispatcher:
+        sender = dispatcher.sender
+        sender.channel, sender.recorder = channel, Kept()
+        sender.announcer = dispatcher.announcer = Silent()
+        dispatcher.heed(paused=False)
+        if is_told:
+            assert await dispatcher.take([claims.add(each) for each in rows]) == set()
+            claims.rows = rows[len(dispatcher.in_flight) :]
+            dispatcher.look()
+        rounds = []
+        for _ in range(5):
+            for _ in range(20):
+                await others_run()
+            rounds.append(channel.answer())
+        assert rounds == [5, 10, min(most, 20), most, min(most, 90 - 35 - most)]
 
 
 async def test_in_a_storm_to_many_no_recipient_is_passed_over() -> None:

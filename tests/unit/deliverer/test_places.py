@@ -6,13 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.deliverer.places import Places
+from services.deliverer.trust import Trust
 
 waiting = st.lists(st.sampled_from("ABCD"), max_size=60)
 
 
+def trusting(count: int, per_recipient: bool) -> Places:
+    """Return places of destinations that are all known to answer."""
+    return Places(count, per_recipient, Trust(count, count))
+
+
 @given(st.integers(1, 40), waiting)
 def test_what_is_told_takes_no_more_than_it_leaves(count: int, told: list[str]) -> None:
-    places = Places(count, per_recipient=True)
+    places = trusting(count, per_recipient=True)
     taken = [to for to, fits in zip(told, places.fitting(told), strict=True) if fits]
     for to in taken:
         assert to not in places.full()
@@ -28,7 +34,7 @@ def test_what_is_told_takes_no_more_than_it_leaves(count: int, told: list[str]) 
 
 @given(st.integers(1, 40), waiting)
 def test_what_is_taken_unseen_takes_no_more_than_it_leaves(count: int, begun: list[str]) -> None:
-    places, held = Places(count, per_recipient=True), Counter[str]()
+    places, held = trusting(count, per_recipient=True), Counter[str]()
     for to in begun:
         if held[to] < places.free:
             places.take(to)
@@ -39,14 +45,14 @@ def test_what_is_taken_unseen_takes_no_more_than_it_leaves(count: int, begun: li
 
 
 def test_of_many_that_hold_one_each_none_is_passed_over() -> None:
-    places = Places(32, per_recipient=True)
+    places = trusting(32, per_recipient=True)
     for number in range(31):
         places.take(str(number))
     assert (places.free, places.full(), places.unseen) == (1, set(), 1)
 
 
 def test_where_all_are_one_system_all_places_are_its_own() -> None:
-    places = Places(2, per_recipient=False)
+    places = trusting(2, per_recipient=False)
     assert list(places.fitting(["A"] * 3)) == [True] * 3
     assert places.unseen == 2
     places.take("A")

@@ -18,7 +18,7 @@ from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import SendWindow, Traits
 from services.deliverer.pace import Paced
-from services.deliverer.places import Places
+from services.deliverer.places import Place, Places
 from services.deliverer.sending import Sender
 
 log = logger(__name__)
@@ -198,9 +198,9 @@ class Dispatcher:
         for number, claim in enumerate(claimed.claims):
             window = SendWindow(self.clock, begun + self.traits.send_timeout_seconds)
             wait = claimed.turns.wait_seconds(number, self.clock.monotonic_seconds())
-            sending = self.spawn(self._deliver(claim, window, wait))
+            place = self.places.take(self.traits.destination(claim.recipient))
+            sending = self.spawn(self._deliver(claim, window, wait, place))
             self.in_flight[claim.delivery_id, claim.fence] = sending
-            self.places.take(self.traits.destination(claim.recipient))
         if claimed.claims:
             self.spawn(self._announce(claimed.claims))  # begun after the sends, which come first
         metrics.IN_FLIGHT.labels(self.traits.name).set(len(self.in_flight))
@@ -210,11 +210,13 @@ class Dispatcher:
         for claim in claimed:
             self.announcer.moved(claim, claim.before, (State.CLAIMED,))
 
-    async def _deliver(self, claim: Claim, window: SendWindow, wait_seconds: float) -> None:
+    async def _deliver(
+        self, claim: Claim, window: SendWindow, wait_seconds: float, place: Place
+    ) -> None:
         await self.sender.deliver(claim, window, wait_seconds)
         # Not if that fails: a claim of ours that is not in flight passes for one that was not sent.
         del self.in_flight[claim.delivery_id, claim.fence]
-        self.places.give_back(self.traits.destination(claim.recipient))
+        self.places.give_back(place)
         self._wake.set()
 
     def _fitting(self, told: Sequence[Delivery]) -> list[str]:

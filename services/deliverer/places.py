@@ -2,8 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from services.deliverer.trust import Trust
+from services.deliverer.trust import Standing, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that is held: for whom, and with what they have earned."""
+
+    destination: str
+    standing: Standing
 
 
 class Places:
@@ -12,7 +21,8 @@ class Places:
     Where recipients are different systems, one that holds more than one may hold as many as it
     leaves free, and no more: a slow one has half of all, two have a third each. Where very many
     have one each, it is not asked who they are: that costs the ledger more than it saves them.
-    None holds more than it has earned.
+    Nobody begins more than they have earned, but where several wait in the ledger, of whom it shows
+    only at the claim who they are.
     """
 
     def __init__(self, count: int, per_recipient: bool, trust: Trust) -> None:
@@ -23,29 +33,30 @@ class Places:
         self.left = count
         """Places that nobody holds."""
 
-    def take(self, destination: str) -> None:
+    def take(self, destination: str) -> Place:
         """Hold one place more for a destination."""
         self.left -= 1
         self._held[destination] += 1
+        return Place(destination, self._trust.begin(destination))
 
-    def give_back(self, destination: str) -> None:
-        """Free one place of a destination."""
+    def give_back(self, place: Place) -> None:
+        """Free a place."""
+        place.standing.end()
         self.left += 1
-        self._held[destination] -= 1
-        if not self._held[destination]:
-            del self._held[destination]
+        self._held[place.destination] -= 1
+        if not self._held[place.destination]:
+            del self._held[place.destination]
 
     @property
     def free(self) -> int:
         """How many may be taken now, where it is not asked whom they are for."""
-        return self.left if self._per_recipient else min(self.left, self._earned_left(""))
+        return self.left if self._per_recipient else min(self.left, self._trust.left(""))
 
     def full(self) -> set[str]:
         """Return the destinations that hold all that they may."""
         if not self._per_recipient:
             return set()
-        left = self.left
-        return {each for each, held in self._held.items() if not self._has_room(each, held, left)}
+        return {each for each in self._held if not self._has_room(each, 0, self.left)}
 
     @property
     def unseen(self) -> int:
@@ -53,23 +64,20 @@ class Places:
         if not self._per_recipient:
             return self.free
         most = max((held for held in self._held.values() if held < self.free), default=0)
-        having_room = self._held.keys() - self.full()
-        earned = min(map(self._earned_left, having_room), default=self._trust.first)
-        return min((self.free - most + 1) // 2, earned, self._trust.first)
+        return min((self.free - most + 1) // 2, self._trust.most_left)
 
     def fitting(self, destinations: Sequence[str]) -> Iterator[bool]:
         """Tell of each send whether it may have a place beside those before it."""
-        held, free = self._held.copy(), self.free
+        more, free = Counter[str](), self.free
         for each in destinations:
-            fits = not self._per_recipient or (free > 0 and self._has_room(each, held[each], free))
+            fits = not self._per_recipient or (free > 0 and self._has_room(each, more[each], free))
             if fits and self._per_recipient:
-                held[each] += 1
+                more[each] += 1
                 free -= 1
             yield fits
 
-    def _has_room(self, destination: str, held: int, free: int) -> bool:
+    def _has_room(self, destination: str, more: int, free: int) -> bool:
+        """Tell whether a destination may have one beside what it holds and so many more."""
+        held = self._held[destination] + more
         leaves_as_many = held <= self._may_always or held < free
-        return leaves_as_many and held < self._trust.at_once(destination)
-
-    def _earned_left(self, destination: str) -> int:
-        return max(0, self._trust.at_once(destination) - self._held[destination])
+        return leaves_as_many and self._trust.left(destination) > more

@@ -61,7 +61,7 @@ class Sender:
         else:
             outcome = await self._attempt(message, window, wait_seconds)
             self._measure(message, window, begun)
-        self._learn(claim, outcome, begun)
+        self._learn(claim, outcome, window, begun)
         await self._record(claim, outcome)
 
     async def _attempt(self, message: Message, window: SendWindow, wait_seconds: float) -> Outcome:
@@ -81,12 +81,13 @@ class Sender:
         finally:
             self._under_way.discard(limit)
 
-    def _learn(self, claim: Claim, outcome: Outcome, begun: float) -> None:
+    def _learn(self, claim: Claim, outcome: Outcome, window: SendWindow, begun: float) -> None:
         pause = min(_asked_seconds(outcome), self.policy.retry_after_limit_seconds)
         destination = self.traits.destination(claim.recipient)
         ended = self.clock.monotonic_seconds()
         self.breakers.note(destination, Send(outcome, begun, ended, pause))
-        self.trust.note(destination, outcome, self.breakers.closed(destination))
+        is_closed = self.breakers.closed(destination)
+        self.trust.note(destination, outcome, has_left=window.opened, is_closed=is_closed)
         # While Postgres is away no turn of the notices comes to it.
         standing = self.breakers.standing(ended)
         metrics.BREAKERS_OPEN.labels(self.traits.name).set(len(standing))

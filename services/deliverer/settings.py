@@ -50,7 +50,7 @@ class DelivererSettings(LedgerSettings, ProducerSettings, MirrorSettings):
     the channel declares; `[]` holds all."""
     breaker_failures_limit: Annotated[int, Field(ge=1, le=1000)] = 5
     """A destination that fails so often in a row is left alone for a while; one that has not
-    answered yet gets so many sends at once, and one more for each answer."""
+    answered yet gets so many sends at once, and one more for each answer, up to `concurrency`."""
     breaker_first_seconds: Seconds = 1.0
     """The first pause before it is probed; pauses grow."""
     breaker_limit_seconds: Seconds = 60.0

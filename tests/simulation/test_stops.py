@@ -14,6 +14,7 @@ from unittest.mock import patch
 from services.backbone.ledger.claims import Claim
 from services.deliverer.channel import SendWindow
 from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.places import Place
 from tests.simulation.history import failure_of
 from tests.simulation.plan import Fault, Kind, Plan, draw_plan
 
@@ -56,12 +57,14 @@ def _forgetful() -> Iterator[None]:
             task.cancel()
         return 0
 
-    async def deliver(self: Dispatcher, claim: Claim, window: SendWindow, seconds: float) -> None:
+    async def deliver(
+        self: Dispatcher, claim: Claim, window: SendWindow, seconds: float, place: Place
+    ) -> None:
         try:
             await self.sender.deliver(claim, window, seconds)
         finally:
             del self.in_flight[claim.delivery_id, claim.fence]
-            self.places.give_back(self.traits.destination(claim.recipient))
+            self.places.give_back(place)
 
     with patch.object(Dispatcher, "drain", drain), patch.object(Dispatcher, "_deliver", deliver):
         yield

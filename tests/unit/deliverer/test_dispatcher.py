@@ -112,6 +112,7 @@ class Mute(LogChannel):
         self.asked: list[asyncio.Future[Outcome]] = []
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
+        window.open()
         self.asked.append(asyncio.get_running_loop().create_future())
         return await self.asked[-1]
 

@@ -1,6 +1,6 @@
-"""A destination gets as many sends at once as it has earned by answering, and never too few."""
+"""A destination gets as many sends at once as it has earned by answering, and never none."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 
 import pytest
@@ -9,95 +9,154 @@ from hypothesis import strategies as st
 
 from services.deliverer.breaker import DESTINATIONS_LIMIT
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
-from services.deliverer.places import Places
+from services.deliverer.places import Place, Places
 from services.deliverer.trust import Trust
 
 ANSWERS: tuple[Outcome, ...] = (Accepted(), Permanent("no such number"), Refused("busy"))
-NO_ANSWERS: tuple[Outcome, ...] = (
-    Unknown("no answer"),
-    Refused("is down", destination_down=True),
-    Refused("our own pace", own_pace=True),
-)
+FAILURES: tuple[Outcome, ...] = (Unknown("no answer"), Refused("is down", destination_down=True))
+HAPPENINGS = ("claim", "answer", "fail", "open")
+OWN_PACE = Refused("our own pace", own_pace=True)
+
+
+def answer(trust: Trust, destination: str, outcome: Outcome = ANSWERS[0]) -> None:
+    """Let one send to there be answered."""
+    trust.note(destination, outcome, has_left=True, is_closed=True)
+
+
+def leave_alone(trust: Trust, destination: str) -> None:
+    """Let one send fail, and the breaker of its destination open."""
+    trust.note(destination, FAILURES[0], has_left=True, is_closed=False)
 
 
 @given(
     st.integers(1, 40),
     st.integers(1, 40),
-    st.lists(st.tuples(st.sampled_from(ANSWERS + NO_ANSWERS), st.booleans())),
+    st.lists(
+        st.tuples(
+            st.sampled_from((*ANSWERS, *FAILURES, OWN_PACE)),
+            st.booleans(),
+            st.sampled_from((True, True, True, False)),
+        )
+    ),
 )
-def test_it_is_what_was_answered_since_the_breaker_was_open(
-    first: int, most: int, sends: Sequence[tuple[Outcome, bool]]
+def test_each_answer_is_one_more_and_each_failure_one_less(
+    first: int, most: int, sends: Sequence[tuple[Outcome, bool, bool]]
 ) -> None:
-    trust, answers = Trust(first, most), 0
-    for outcome, is_closed in sends:
-        trust.note("A", outcome, is_closed)
-        answers = answers + (outcome in ANSWERS) if is_closed else 0
-        assert trust.at_once("A") == min(most, first + answers)
-        assert trust.at_once("B") == min(most, first)
+    trust, earned = Trust(first, most), min(first, most)
+    for outcome, has_left, is_closed in sends:
+        trust.note("A", outcome, has_left=has_left, is_closed=is_closed)
+        if not is_closed:
+            earned = min(first, most)
+        elif outcome in FAILURES:
+            earned = max(1, earned - 1)
+        elif outcome in ANSWERS and has_left:
+            earned = min(most, earned + 1)
+        assert trust.left("A") == earned
+        assert trust.left("B") == min(first, most)
 
 
 @pytest.mark.parametrize("per_recipient", [True, False])
 def test_whoever_answers_gets_twice_as_many_each_round(per_recipient: bool) -> None:
-    trust = Trust(5, 32)
+    trust, to = Trust(5, 32), "A" if per_recipient else ""
     places, rounds = Places(32, per_recipient, trust), []
     for _ in range(5):
-        held = 0
-        while places.free and "A" not in places.full():
-            taken = places.unseen
-            for _ in range(taken):
-                places.take("A")
-            held += taken
-        rounds.append(held)
-        for _ in range(held):
-            trust.note("A", Accepted(), is_closed=True)
-            places.give_back("A")
-    assert rounds == [5, 10, 16, 16, 16] if per_recipient else [5, 10, 20, 32, 32]
+        held = list(_all_that_may(places, to))
+        rounds.append(len(held))
+        for place in held:
+            answer(trust, to)
+            places.give_back(place)
+    assert rounds == ([5, 10, 16, 16, 16] if per_recipient else [5, 10, 20, 32, 32])
+
+
+@pytest.mark.parametrize("per_recipient", [True, False])
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("answered", [0, 3])
+def test_who_falls_silent_is_sent_no_more_than_was_earned(
+    per_recipient: bool, at_once: bool, answered: int
+) -> None:
+    """Whether its sends run into their time limits together or one by one; the fifth opens."""
+    trust, to = Trust(5, 32), "A" if per_recipient else ""
+    places = Places(32, per_recipient, trust)
+    for _ in range(answered):
+        answer(trust, to)
+    held = list(_all_that_may(places, to))
+    for _ in range(4):
+        trust.note(to, Unknown("no answer"), has_left=True, is_closed=True)
+        places.give_back(held.pop(0))
+        held += [] if at_once else _all_that_may(places, to)
+    assert 4 + len(held) == 5 + answered
+
+
+def _all_that_may(places: Places, to: str) -> Sequence[Place]:
+    held: list[Place] = []
+    while places.free and to not in places.full():
+        held += [places.take(to) for _ in range(places.unseen)]
+    return held
+
+
+@pytest.mark.parametrize("per_recipient", [True, False])
+def test_what_hangs_since_before_the_breaker_was_open_keeps_nothing_from_going(
+    per_recipient: bool,
+) -> None:
+    trust, to = Trust(5, 32), "A" if per_recipient else ""
+    places = Places(64 if per_recipient else 32, per_recipient, trust)
+    for _ in range(27):
+        answer(trust, to)
+    hanging = [places.take(to) for _ in range(27)]
+    leave_alone(trust, to)
+    assert places.left >= 5
+    probe = places.take(to)
+    answer(trust, to)
+    places.give_back(probe)
+    assert to not in places.full()
+    assert (places.free if not per_recipient else trust.left(to)) >= 5
+    for place in hanging:
+        places.give_back(place)
+    assert trust.left(to) == 6
 
 
 @given(
     st.integers(1, 40),
     st.integers(1, 8),
     st.booleans(),
-    st.lists(st.tuples(st.sampled_from("ABCD"), st.booleans()), max_size=100),
+    st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from(HAPPENINGS))),
 )
-def test_nobody_holds_more_than_was_earned_and_nobody_waits_who_holds_nothing(
-    count: int, first: int, per_recipient: bool, happenings: Sequence[tuple[str, bool]]
+def test_who_holds_nothing_may_always_begin_where_a_place_is_left(
+    count: int, first: int, per_recipient: bool, happenings: Sequence[tuple[str, str]]
 ) -> None:
     trust = Trust(first, count)
-    places, held = Places(count, per_recipient, trust), Counter[str]()
-    for name, is_claim in happenings:
+    places, held = Places(count, per_recipient, trust), defaultdict[str, list[Place]](list)
+    for name, what in happenings:
         to = name if per_recipient else ""
-        if is_claim and places.free and to not in places.full():
-            assert places.unseen >= 1
-            for _ in range(places.unseen):
-                places.take(to)
-                held[to] += 1
-            assert held[to] <= trust.at_once(to)
-        elif held[to]:
-            trust.note(to, Accepted(), is_closed=True)
-            places.give_back(to)
-            held[to] -= 1
-    for to in set("ABCD" if per_recipient else ("",)) - held.keys() if places.left else ():
-        assert places.free
-        assert to not in places.full()
-        assert list(places.fitting([to])) == [True]
+        if what == "claim" and places.free and to not in places.full():
+            assert 1 <= places.unseen <= places.left
+            held[to] += [places.take(to) for _ in range(places.unseen)]
+        elif what != "claim" and held[to]:
+            outcome = FAILURES[0] if what == "fail" else ANSWERS[0]
+            trust.note(to, outcome, has_left=True, is_closed=what != "open")
+            places.give_back(held[to].pop())
+    for to in {"A", "B", "C", "D"} if per_recipient else {""}:
+        if places.left and not held[to]:
+            assert places.free
+            assert to not in places.full()
+            assert list(places.fitting([to])) == [True]
 
 
-def test_what_was_earned_before_the_breaker_opened_keeps_no_probe_from_going() -> None:
+def test_one_that_is_silent_makes_no_claim_for_others_smaller() -> None:
     trust = Trust(5, 32)
-    places = Places(32, per_recipient=False, trust=trust)
-    for _ in range(27):
-        trust.note("", Accepted(), is_closed=True)
-    for _ in range(20):
-        places.take("")
-    trust.note("", Unknown("no answer"), is_closed=False)
-    assert (places.free, places.left) == (0, 12)
+    places = Places(32, per_recipient=True, trust=trust)
+    for _ in range(4):
+        places.take("silent")
+    assert places.unseen == 1
+    for _ in range(12):
+        answer(trust, "well")
+    assert places.unseen == 12
 
 
-def test_who_has_not_answered_for_the_longest_time_is_forgotten_first() -> None:
+def test_who_was_asked_least_lately_is_forgotten_first() -> None:
     trust = Trust(1, 9)
     for number in range(DESTINATIONS_LIMIT):
-        trust.note(str(number), Accepted(), is_closed=True)
+        answer(trust, str(number))
     for name in ("0", "new"):
-        trust.note(name, Accepted(), is_closed=True)
-    assert [trust.at_once(each) for each in ("0", "1", "2", "new")] == [3, 1, 2, 2]
+        answer(trust, name)
+    assert [trust.left(each) for each in ("0", "1", "2", "new")] == [3, 1, 2, 2]

@@ -1,10 +1,13 @@
-"""`python -m services.topics`: create the topics of all declared streams and of the core."""
+"""`python -m services.topics`: create the topics of all declared streams and of the core.
+
+With `--set-retention`: have the streams' topics kept for as long as they declare.
+"""
 
 import argparse
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Protocol, Self
 
 from pydantic import Field, model_validator
 
@@ -25,6 +28,8 @@ from services.contracts.topics import Topic, core_topics, shared_topics
 _HELP: Final = """Creates the topics of every stream in ALDEBARAN_STREAMS_DIR and of the core on
 ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, gives those more partitions that are to have more, changes
 nothing else, and ends. All settings are in docs/settings.md."""
+_SET_RETENTION: Final = """instead: have the topics of every stream that are there kept for as long
+as its file says (retention_hours); what is older then goes, for good"""
 AGAIN_SECONDS: Final = 1.0
 
 
@@ -50,12 +55,43 @@ class TopicsSettings(KafkaSettings, ChannelsSettings, StreamsSettings):
         return self
 
 
+class Keeps(Protocol):
+    """What knows and says for how long topics are kept; see TopicAdmin."""
+
+    def retention_hours(self, topic: str) -> float:
+        """Return for how long a topic's records are kept."""
+
+    def keep(self, topic: str, hours: int) -> None:
+        """Have a topic's records kept for so long."""
+
+
+def streams_topics(settings: TopicsSettings) -> list[Topic]:
+    """Return the topics of all declared streams."""
+    streams = load_streams(settings.streams_dir).values()
+    return [topic for stream in streams for topic in stream_topics(stream)]
+
+
 def declared_topics(settings: TopicsSettings) -> list[Topic]:
     """Return every topic that the settings ask for."""
-    streams = load_streams(settings.streams_dir).values()
-    own = [topic for stream in streams for topic in stream_topics(stream)]
     core = core_topics(settings.channels, settings.topic_partitions)
-    return [topic.with_copies(settings.topic_copies) for topic in (*own, *core)]
+    wanted = (*streams_topics(settings), *core)
+    return [topic.with_copies(settings.topic_copies) for topic in wanted]
+
+
+def set_retention(admin: Keeps, topics: Iterable[Topic]) -> list[str]:
+    """Have topics kept for as long as they declare; return a line for each that was not.
+
+    Raises:
+        Transient: the brokers cannot be reached, or have no such topic.
+        Refused: they do not tell this program, or do not let it say so.
+    """
+    lines = []
+    for topic in topics:
+        before = admin.retention_hours(topic.name)
+        if before != topic.retention_hours:
+            admin.keep(topic.name, topic.retention_hours)
+            lines.append(f"{topic.name}: kept for {topic.retention_hours} h, was {before:g} h")
+    return lines
 
 
 def patiently(
@@ -84,22 +120,35 @@ def patiently(
 
 def main(arguments: Sequence[str]) -> int:
     """Declare the topics; say which were created or have more partitions now."""
-    argparse.ArgumentParser("python -m services.topics", description=_HELP).parse_args(arguments)
+    parser = argparse.ArgumentParser("python -m services.topics", description=_HELP)
+    parser.add_argument("--set-retention", action="store_true", help=_SET_RETENTION)
+    told = parser.parse_args(arguments)
     settings = read_settings(TopicsSettings)
     try:
         admin = TopicAdmin(settings, "topics")
     except Refused as error:
         sys.stderr.write(f"settings cannot be used: {error}\n")
         return EXIT_BAD_SETTINGS
+    does = _set_retention if told.set_retention else _declare
     try:
-        topics = declared_topics(settings)
-        patience_seconds = settings.topic_patience_seconds
-        changed = patiently(lambda: admin.declare(topics), patience_seconds, SystemClock())
+        sys.stdout.write(does(admin, settings))
     except (Trouble, BadDeclaration) as error:
-        sys.stderr.write(f"topics cannot be declared: {error}\n")
+        what = "retention cannot be set" if told.set_retention else "topics cannot be declared"
+        sys.stderr.write(f"{what}: {error}\n")
         return 1
-    sys.stdout.write(f"{len(topics)} topics declared, changed: {', '.join(changed) or 'none'}\n")
     return 0
+
+
+def _declare(admin: TopicAdmin, settings: TopicsSettings) -> str:
+    topics = declared_topics(settings)
+    patience_seconds = settings.topic_patience_seconds
+    changed = patiently(lambda: admin.declare(topics), patience_seconds, SystemClock())
+    return f"{len(topics)} topics declared, changed: {', '.join(changed) or 'none'}\n"
+
+
+def _set_retention(admin: TopicAdmin, settings: TopicsSettings) -> str:
+    lines = set_retention(admin, streams_topics(settings))
+    return "\n".join(lines or ["every topic of a stream is kept for as long as declared"]) + "\n"
 
 
 if __name__ == "__main__":

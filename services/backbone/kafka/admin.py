@@ -8,6 +8,8 @@ from typing import Final
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
     AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
     ConfigResource,
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
@@ -63,11 +65,33 @@ class TopicAdmin:
         try:
             (found,) = [answer.result() for answer in answers.values()]
         except KafkaException as error:
-            raise trouble(error) from None
+            raise _trouble_with(topic, error) from None
         finally:
             self._client.poll(0)
         kept_ms = int(found["retention.ms"].value)
         return math.inf if kept_ms < 0 else kept_ms / _HOUR_MS
+
+    def keep(self, topic: str, hours: int) -> None:
+        """Have the brokers keep a topic's records for so long from now on; older ones go.
+
+        Raises:
+            Transient: the brokers cannot be reached, or have no such topic.
+            Refused: they do not let this program say so.
+        """
+        entry = ConfigEntry(
+            "retention.ms",
+            str(hours * _HOUR_MS),
+            incremental_operation=AlterConfigOpType.SET,
+        )
+        asked = [ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])]
+        told = self._client.incremental_alter_configs(asked, request_timeout=self._timeout_seconds)
+        try:
+            for answer in told.values():
+                answer.result()
+        except KafkaException as error:
+            raise _trouble_with(topic, error) from None
+        finally:
+            self._client.poll(0)
 
     def declare(self, topics: Iterable[Topic]) -> list[str]:
         """Create topics that are missing, let small ones grow; return the names of both.
@@ -123,6 +147,11 @@ class TopicAdmin:
             else:
                 done.append(name)
         return done
+
+
+def _trouble_with(topic: str, error: KafkaException) -> Refused | Transient:
+    sorted_error = trouble(error)
+    return type(sorted_error)(f"topic {topic}: {sorted_error}")
 
 
 def _is_small(topic: Topic, present: int | None) -> bool:

@@ -1,0 +1,56 @@
+"""A stream's changed retention reaches its topics when a person says so, and not before."""
+
+import uuid
+from pathlib import Path
+
+import pytest
+import yaml
+
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.kafka.producer import ProducerSettings
+from services.contracts.topics import heartbeat, rejected
+from services.topics.__main__ import main
+
+pytestmark = pytest.mark.kafka
+
+
+def declared(folder: Path, stream: str, hours: int) -> None:
+    fields = {"id": {"type": "string", "required": True}}
+    said = {
+        "stream": stream,
+        "version": 1,
+        "description": "what is kept for a while",
+        "key": "id",
+        "retention_hours": hours,
+        "fields": fields,
+    }
+    (folder / f"{stream}.yaml").write_text(yaml.safe_dump(said))
+
+
+def test_a_changed_retention_is_set_where_a_person_says_so(
+    kafka_bootstrap: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stream = f"t-{uuid.uuid4().hex}"
+    monkeypatch.setenv("ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS", kafka_bootstrap)
+    monkeypatch.setenv("ALDEBARAN_STREAMS_DIR", str(tmp_path))
+    admin = TopicAdmin(ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap), "test")
+    names = [stream, heartbeat(stream), rejected(stream)]
+
+    declared(tmp_path, stream, 100)
+    assert main(["--set-retention"]) == 1
+    assert f"retention cannot be set: topic {stream}: Kafka: " in capsys.readouterr().err
+    assert main([]) == 0
+    declared(tmp_path, stream, 2)
+    assert main([]) == 0
+    assert [admin.retention_hours(name) for name in names] == [100.0] * 3
+
+    capsys.readouterr()
+    assert main(["--set-retention"]) == 0
+    assert [admin.retention_hours(name) for name in names] == [2.0] * 3
+    said = capsys.readouterr().out
+    assert said.splitlines() == [f"{name}: kept for 2 h, was 100 h" for name in names]
+    assert main(["--set-retention"]) == 0
+    assert capsys.readouterr().out == "every topic of a stream is kept for as long as declared\n"

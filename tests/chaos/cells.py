@@ -126,9 +126,12 @@ def out_of_reach(auditors: list[str]) -> list[Cell]:
     """Return programs that stand still, or that the network does not reach."""
     still = (
         *("gateway", LEADER, auditors[0], "postgres", "lookout", FOLLOWER, "deliverer-webhook"),
-        *auditors[1:],
+        *("deliverer-bus", *auditors[1:], "deliverer-email"),
     )
-    silent = ("gateway", "postgres", auditors[0], LEADER, "lookout", "deliverer-webhook")
+    silent = (
+        *("gateway", "postgres", auditors[0], LEADER, "lookout", "deliverer-webhook"),
+        *(*auditors[1:], "deliverer-email"),
+    )
     return [
         *(Cell(Fault.STOP, (name,)) for name in still),
         *(Cell(Fault.SILENT, (name,)) for name in silent),

@@ -18,9 +18,9 @@ HAPPENINGS = ("claim", "answer", "fail", "open")
 OWN_PACE = Refused("our own pace", own_pace=True)
 
 
-def answer(trust: Trust, destination: str, outcome: Outcome = ANSWERS[0]) -> None:
+def answer(trust: Trust, destination: str) -> None:
     """Let one send to there be answered."""
-    trust.note(destination, outcome, has_left=True, is_closed=True)
+    trust.note(destination, ANSWERS[0], has_left=True, is_closed=True)
 
 
 def leave_alone(trust: Trust, destination: str) -> None:

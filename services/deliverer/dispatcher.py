@@ -18,8 +18,9 @@ from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import SendWindow, Traits
 from services.deliverer.pace import Paced
-from services.deliverer.places import Place, Places
+from services.deliverer.places import Places
 from services.deliverer.sending import Sender
+from services.deliverer.trust import Standing
 
 log = logger(__name__)
 
@@ -198,8 +199,8 @@ class Dispatcher:
         for number, claim in enumerate(claimed.claims):
             window = SendWindow(self.clock, begun + self.traits.send_timeout_seconds)
             wait = claimed.turns.wait_seconds(number, self.clock.monotonic_seconds())
-            place = self.places.take(self.traits.destination(claim.recipient))
-            sending = self.spawn(self._deliver(claim, window, wait, place))
+            standing = self.places.take(self.traits.destination(claim.recipient))
+            sending = self.spawn(self._deliver(claim, standing, window, wait))
             self.in_flight[claim.delivery_id, claim.fence] = sending
         if claimed.claims:
             self.spawn(self._announce(claimed.claims))  # begun after the sends, which come first
@@ -211,12 +212,12 @@ class Dispatcher:
             self.announcer.moved(claim, claim.before, (State.CLAIMED,))
 
     async def _deliver(
-        self, claim: Claim, window: SendWindow, wait_seconds: float, place: Place
+        self, claim: Claim, standing: Standing, window: SendWindow, wait_seconds: float
     ) -> None:
-        await self.sender.deliver(claim, window, wait_seconds)
+        await self.sender.deliver(claim, standing, window, wait_seconds)
         # Not if that fails: a claim of ours that is not in flight passes for one that was not sent.
         del self.in_flight[claim.delivery_id, claim.fence]
-        self.places.give_back(place)
+        self.places.give_back(standing)
         self._wake.set()
 
     def _fitting(self, told: Sequence[Delivery]) -> list[str]:

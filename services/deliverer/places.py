@@ -2,17 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from services.deliverer.trust import Standing, Trust
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place that is held: for whom, and with what they have earned."""
-
-    destination: str
-    standing: Standing
 
 
 class Places:
@@ -33,19 +24,19 @@ class Places:
         self.left = count
         """Places that nobody holds."""
 
-    def take(self, destination: str) -> Place:
-        """Hold one place more for a destination."""
+    def take(self, destination: str) -> Standing:
+        """Hold one place more for a destination, and return how it stands."""
         self.left -= 1
         self._held[destination] += 1
-        return Place(destination, self._trust.begin(destination))
+        return self._trust.begin(destination)
 
-    def give_back(self, place: Place) -> None:
-        """Free a place."""
-        place.standing.end()
+    def give_back(self, standing: Standing) -> None:
+        """Free the place of a send that began so."""
+        standing.end()
         self.left += 1
-        self._held[place.destination] -= 1
-        if not self._held[place.destination]:
-            del self._held[place.destination]
+        self._held[standing.destination] -= 1
+        if not self._held[standing.destination]:
+            del self._held[standing.destination]
 
     @property
     def free(self) -> int:

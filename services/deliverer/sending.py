@@ -17,7 +17,7 @@ from services.deliverer.channel import Channel, Message, SendWindow, TooLate, Tr
 from services.deliverer.decision import Policy, Verdict, decide
 from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
 from services.deliverer.recorder import Recorder
-from services.deliverer.trust import Trust
+from services.deliverer.trust import Standing, Trust
 
 log = logger(__name__)
 
@@ -49,7 +49,9 @@ class Sender:
             if not limit.expired():
                 limit.reschedule(now)
 
-    async def deliver(self, claim: Claim, window: SendWindow, wait_seconds: float = 0.0) -> None:
+    async def deliver(
+        self, claim: Claim, standing: Standing, window: SendWindow, wait_seconds: float = 0.0
+    ) -> None:
         """Send once, after a wait for its turn; return when the ledger has what came of it."""
         begun = self.clock.monotonic_seconds()
         try:
@@ -61,7 +63,7 @@ class Sender:
         else:
             outcome = await self._attempt(message, window, wait_seconds)
             self._measure(message, window, begun)
-        self._learn(claim, outcome, window, begun)
+        self._learn(claim.channel, standing, outcome, window, begun)
         await self._record(claim, outcome)
 
     async def _attempt(self, message: Message, window: SendWindow, wait_seconds: float) -> Outcome:
@@ -81,18 +83,18 @@ class Sender:
         finally:
             self._under_way.discard(limit)
 
-    def _learn(self, claim: Claim, outcome: Outcome, window: SendWindow, begun: float) -> None:
+    def _learn(
+        self, channel: str, standing: Standing, outcome: Outcome, window: SendWindow, begun: float
+    ) -> None:
         pause = min(_asked_seconds(outcome), self.policy.retry_after_limit_seconds)
-        destination = self.traits.destination(claim.recipient)
         ended = self.clock.monotonic_seconds()
-        self.breakers.note(destination, Send(outcome, begun, ended, pause))
-        is_closed = self.breakers.closed(destination)
-        self.trust.note(destination, outcome, has_left=window.opened, is_closed=is_closed)
+        self.breakers.note(standing.destination, Send(outcome, begun, ended, pause))
+        is_closed = self.breakers.closed(standing.destination)
+        self.trust.note(standing, outcome, has_left=window.opened, is_closed=is_closed)
         # While Postgres is away no turn of the notices comes to it.
-        standing = self.breakers.standing(ended)
-        metrics.BREAKERS_OPEN.labels(self.traits.name).set(len(standing))
+        metrics.BREAKERS_OPEN.labels(self.traits.name).set(len(self.breakers.standing(ended)))
         kind = type(outcome).__name__.lower()
-        metrics.DELIVERIES.labels(claim.channel, kind).inc()
+        metrics.DELIVERIES.labels(channel, kind).inc()
 
     async def _record(self, claim: Claim, outcome: Outcome) -> None:
         verdict = decide(outcome, claim.attempt, self.policy, self.rng)

@@ -8,8 +8,9 @@ from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, U
 
 @dataclass(slots=True)
 class Standing:
-    """What a destination has earned, and how many sends begun since are under way."""
+    """What a destination has earned since its breaker was open, and its sends of that time."""
 
+    destination: str
     earned: int
     under_way: int = 0
 
@@ -31,9 +32,10 @@ class Trust:
     that is twice as many after each round, until it has `most` (slow start, RFC 5681 section 3.1).
     Each send without an answer is one less, so that none takes the place of what failed.
 
-    Whose breaker has been open begins anew, and what hangs since before that is not counted:
-    others may be well by then. Whoever answered last keeps what it has earned, however long that
-    was ago; beyond DESTINATIONS_LIMIT who has been asked least lately is forgotten.
+    Whose breaker has been open begins anew, and what hangs since before that is neither counted nor
+    heeded when it ends: others may be well by then. Whoever answered last keeps what it has earned,
+    however long that was ago; beyond DESTINATIONS_LIMIT who has been asked least lately is
+    forgotten.
     """
 
     def __init__(self, first: int, most: int) -> None:
@@ -57,26 +59,23 @@ class Trust:
         return known or self._first
 
     def begin(self, destination: str) -> Standing:
-        """Note a send to there, and return where its end is to be noted."""
-        standing = self._standing(destination)
+        """Note a send to there, and return where what comes of it is to be noted."""
+        standing = self._standings.pop(destination, None) or Standing(destination, self._first)
+        self._standings[destination] = standing
+        if len(self._standings) > DESTINATIONS_LIMIT:
+            del self._standings[next(iter(self._standings))]
         standing.under_way += 1
         return standing
 
-    def note(self, destination: str, outcome: Outcome, *, has_left: bool, is_closed: bool) -> None:
+    def note(
+        self, standing: Standing, outcome: Outcome, *, has_left: bool, is_closed: bool
+    ) -> None:
         """Learn from what came of a send, of which bytes may have left, and from the breaker."""
         if not is_closed:
-            self._standings.pop(destination, None)
+            self._standings.pop(standing.destination, None)
             return
-        standing = self._standing(destination)
         match outcome:
             case Unknown() | Refused(destination_down=True):
                 standing.earned = max(1, standing.earned - 1)
             case Accepted() | Permanent() | Refused(own_pace=False) if has_left:
                 standing.earned = min(self._most, standing.earned + 1)
-
-    def _standing(self, destination: str) -> Standing:
-        standing = self._standings.pop(destination, None) or Standing(self._first)
-        self._standings[destination] = standing
-        if len(self._standings) > DESTINATIONS_LIMIT:
-            del self._standings[next(iter(self._standings))]
-        return standing

@@ -14,7 +14,7 @@ from unittest.mock import patch
 from services.backbone.ledger.claims import Claim
 from services.deliverer.channel import SendWindow
 from services.deliverer.dispatcher import Dispatcher
-from services.deliverer.places import Place
+from services.deliverer.trust import Standing
 from tests.simulation.history import failure_of
 from tests.simulation.plan import Fault, Kind, Plan, draw_plan
 
@@ -58,13 +58,13 @@ def _forgetful() -> Iterator[None]:
         return 0
 
     async def deliver(
-        self: Dispatcher, claim: Claim, window: SendWindow, seconds: float, place: Place
+        self: Dispatcher, claim: Claim, standing: Standing, window: SendWindow, seconds: float
     ) -> None:
         try:
-            await self.sender.deliver(claim, window, seconds)
+            await self.sender.deliver(claim, standing, window, seconds)
         finally:
             del self.in_flight[claim.delivery_id, claim.fence]
-            self.places.give_back(place)
+            self.places.give_back(standing)
 
     with patch.object(Dispatcher, "drain", drain), patch.object(Dispatcher, "_deliver", deliver):
         yield

@@ -84,7 +84,9 @@ class AtOnce(Sender):
     def __init__(self) -> None:
         self.sent = 0
 
-    async def deliver(self, claim: Claim, window: object, wait_seconds: float = 0.0) -> None:
+    async def deliver(
+        self, claim: Claim, standing: object, window: object, wait_seconds: float = 0.0
+    ) -> None:
         self.sent += 1
 
     def cut_off(self) -> None:
@@ -98,7 +100,9 @@ class Slow(AtOnce):
         super().__init__()
         self.goes_on = asyncio.Event()
 
-    async def deliver(self, claim: Claim, window: object, wait_seconds: float = 0.0) -> None:
+    async def deliver(
+        self, claim: Claim, standing: object, window: object, wait_seconds: float = 0.0
+    ) -> None:
         if claim.recipient == "slow":
             await self.goes_on.wait()
         self.sent += 1

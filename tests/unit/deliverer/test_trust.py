@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from services.deliverer.breaker import DESTINATIONS_LIMIT
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
-from services.deliverer.places import Place, Places
-from services.deliverer.trust import Trust
+from services.deliverer.places import Places
+from services.deliverer.trust import Standing, Trust
 
 ANSWERS: tuple[Outcome, ...] = (Accepted(), Permanent("no such number"), Refused("busy"))
 FAILURES: tuple[Outcome, ...] = (Unknown("no answer"), Refused("is down", destination_down=True))
@@ -20,12 +20,18 @@ OWN_PACE = Refused("our own pace", own_pace=True)
 
 def answer(trust: Trust, destination: str) -> None:
     """Let one send to there be answered."""
-    trust.note(destination, ANSWERS[0], has_left=True, is_closed=True)
+    end(trust, trust.begin(destination), ANSWERS[0])
 
 
 def leave_alone(trust: Trust, destination: str) -> None:
     """Let one send fail, and the breaker of its destination open."""
-    trust.note(destination, FAILURES[0], has_left=True, is_closed=False)
+    end(trust, trust.begin(destination), FAILURES[0], is_closed=False)
+
+
+def end(trust: Trust, send: Standing, outcome: Outcome, *, is_closed: bool = True) -> None:
+    """Let a send end."""
+    trust.note(send, outcome, has_left=True, is_closed=is_closed)
+    send.end()
 
 
 @given(
@@ -44,7 +50,9 @@ def test_each_answer_is_one_more_and_each_failure_one_less(
 ) -> None:
     trust, earned = Trust(first, most), min(first, most)
     for outcome, has_left, is_closed in sends:
-        trust.note("A", outcome, has_left=has_left, is_closed=is_closed)
+        send = trust.begin("A")
+        trust.note(send, outcome, has_left=has_left, is_closed=is_closed)
+        send.end()
         if not is_closed:
             earned = min(first, most)
         elif outcome in FAILURES:
@@ -62,9 +70,9 @@ def test_whoever_answers_gets_twice_as_many_each_round(per_recipient: bool) -> N
     for _ in range(5):
         held = list(_all_that_may(places, to))
         rounds.append(len(held))
-        for place in held:
-            answer(trust, to)
-            places.give_back(place)
+        for send in held:
+            trust.note(send, ANSWERS[0], has_left=True, is_closed=True)
+            places.give_back(send)
     assert rounds == ([5, 10, 16, 16, 16] if per_recipient else [5, 10, 20, 32, 32])
 
 
@@ -81,22 +89,24 @@ def test_who_falls_silent_is_sent_no_more_than_was_earned(
         answer(trust, to)
     held = list(_all_that_may(places, to))
     for _ in range(4):
-        trust.note(to, Unknown("no answer"), has_left=True, is_closed=True)
-        places.give_back(held.pop(0))
+        send = held.pop(0)
+        trust.note(send, Unknown("no answer"), has_left=True, is_closed=True)
+        places.give_back(send)
         held += [] if at_once else _all_that_may(places, to)
     assert 4 + len(held) == 5 + answered
 
 
-def _all_that_may(places: Places, to: str) -> Sequence[Place]:
-    held: list[Place] = []
+def _all_that_may(places: Places, to: str) -> Sequence[Standing]:
+    held: list[Standing] = []
     while places.free and to not in places.full():
         held += [places.take(to) for _ in range(places.unseen)]
     return held
 
 
 @pytest.mark.parametrize("per_recipient", [True, False])
-def test_what_hangs_since_before_the_breaker_was_open_keeps_nothing_from_going(
-    per_recipient: bool,
+@pytest.mark.parametrize("late", [ANSWERS[0], FAILURES[0]])
+def test_what_hangs_since_before_the_breaker_was_open_changes_nothing(
+    per_recipient: bool, late: Outcome
 ) -> None:
     trust, to = Trust(5, 32), "A" if per_recipient else ""
     places = Places(64 if per_recipient else 32, per_recipient, trust)
@@ -106,12 +116,13 @@ def test_what_hangs_since_before_the_breaker_was_open_keeps_nothing_from_going(
     leave_alone(trust, to)
     assert places.left >= 5
     probe = places.take(to)
-    answer(trust, to)
+    trust.note(probe, ANSWERS[0], has_left=True, is_closed=True)
     places.give_back(probe)
     assert to not in places.full()
     assert (places.free if not per_recipient else trust.left(to)) >= 5
-    for place in hanging:
-        places.give_back(place)
+    for send in hanging:
+        trust.note(send, late, has_left=True, is_closed=True)
+        places.give_back(send)
     assert trust.left(to) == 6
 
 
@@ -125,7 +136,7 @@ def test_who_holds_nothing_may_always_begin_where_a_place_is_left(
     count: int, first: int, per_recipient: bool, happenings: Sequence[tuple[str, str]]
 ) -> None:
     trust = Trust(first, count)
-    places, held = Places(count, per_recipient, trust), defaultdict[str, list[Place]](list)
+    places, held = Places(count, per_recipient, trust), defaultdict[str, list[Standing]](list)
     for name, what in happenings:
         to = name if per_recipient else ""
         if what == "claim" and places.free and to not in places.full():
@@ -133,8 +144,9 @@ def test_who_holds_nothing_may_always_begin_where_a_place_is_left(
             held[to] += [places.take(to) for _ in range(places.unseen)]
         elif what != "claim" and held[to]:
             outcome = FAILURES[0] if what == "fail" else ANSWERS[0]
-            trust.note(to, outcome, has_left=True, is_closed=what != "open")
-            places.give_back(held[to].pop())
+            send = held[to].pop()
+            trust.note(send, outcome, has_left=True, is_closed=what != "open")
+            places.give_back(send)
     for to in {"A", "B", "C", "D"} if per_recipient else {""}:
         if places.left and not held[to]:
             assert places.free

@@ -13,7 +13,7 @@ from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.evidence import AsyncEvidenceBook
 from services.backbone.ledger.look_ups import LookUps
 from services.backbone.ledger.names import NamesBook
-from services.backbone.ledger.pauses import PauseWatch
+from services.backbone.ledger.occasions import Occasions
 from services.backbone.ledger.sweeps import Sweeps
 from services.backbone.ledger.turns import Rate
 from services.backbone.ledger.untold import UntoldMoves
@@ -111,14 +111,11 @@ class _Making:
 
     def sweeper(self, dispatcher: Dispatcher, look_up_seconds: tuple[float, ...]) -> Sweeper:
         channel = self.settings.channel
-        sweeps = Sweeps(
-            self.pool,
-            channel=channel,
-            owner=self.owner,
-            age_limit_seconds=self.age_limit_seconds,
-        )
+        whose = {"channel": channel, "owner": self.owner}
+        age_limit = self.age_limit_seconds
         return Sweeper(
-            sweeps=sweeps,
+            occasions=Occasions(self.pool, **whose, age_limit_seconds=age_limit),
+            sweeps=Sweeps(self.pool, **whose, age_limit_seconds=age_limit),
             book=AsyncEvidenceBook(self.pool),
             untold=UntoldMoves(self.pool, channel),
             dispatcher=dispatcher,
@@ -128,7 +125,6 @@ class _Making:
             channel=channel,
             interval_seconds=self.settings.sweep_seconds,
             doubt_seconds=self.settings.in_doubt_deadline_seconds,
-            paused=PauseWatch(self.pool, channel).paused,
             tell=self.notices(dispatcher.breakers).tell,
             look_up_seconds=look_up_seconds,
         )

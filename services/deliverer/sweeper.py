@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.ledger.evidence import AsyncEvidenceBook
+from services.backbone.ledger.occasions import Occasions
 from services.backbone.ledger.sweeps import SWEEP_LIMIT, Ruling, Sweeps, Swept
 from services.backbone.ledger.untold import UntoldMoves
 from services.backbone.log import logger
@@ -24,10 +25,6 @@ STATEMENTS_LIMIT = 20
 """Statements of one kind in one turn."""
 
 
-async def _never() -> bool:
-    return False
-
-
 async def _nothing() -> None:
     return
 
@@ -36,6 +33,7 @@ async def _nothing() -> None:
 class Sweeper:
     """Sweeps one channel's rows every `interval_seconds`, whoever owns them."""
 
+    occasions: Occasions
     sweeps: Sweeps
     book: AsyncEvidenceBook
     untold: UntoldMoves
@@ -46,8 +44,6 @@ class Sweeper:
     channel: str
     interval_seconds: float
     doubt_seconds: float
-    paused: Callable[[], Awaitable[bool]] = _never
-    """Tells whether a person has stopped the channel."""
     tell: Callable[[], Awaitable[None]] = _nothing
     """Tells the ledger what only this deliverer knows."""
     look_up_seconds: tuple[float, ...] = ()
@@ -74,23 +70,40 @@ class Sweeper:
                 continue
 
     async def sweep(self) -> None:
-        """Do all sweeps once.
+        """Do all sweeps once, if there is anything for them.
 
         Raises:
             Transient: Postgres is away.
         """
-        self.dispatcher.heed(await self.paused())
+        occasion = await self.occasions.ask(
+            list(self.dispatcher.in_flight), self._doubt_lasts_seconds, self._last_look_up
+        )
+        self.dispatcher.heed(occasion.is_paused)
         metrics.PAUSED.labels(self.channel).set(self.dispatcher.paused)
         await self.tell()
+        if occasion.has_work:
+            await self._move()
+        if self.turned_at >= self._count_at:
+            self._count_at = self.turned_at + COUNT_SECONDS
+            await self._count()
+
+    async def _move(self) -> None:
         await self._give_back()
         self._tell(await self.sweeps.lease_over(), State.IN_DOUBT)
         await self._hold_old()
         await self.book.weigh(self.channel)
         await self._judge_doubts()
         await self._tell_others()
-        if self.turned_at >= self._count_at:
-            self._count_at = self.turned_at + COUNT_SECONDS
-            await self._count()
+
+    @property
+    def _doubt_lasts_seconds(self) -> float:
+        """How long evidence is waited for: not at all where the receiver drops repeats by key."""
+        return 0.0 if self.policy.dedupes_by_key else self.doubt_seconds
+
+    @property
+    def _last_look_up(self) -> int:
+        """Number of the look-up whose answer is waited for, -1 if none is."""
+        return sum(each <= self._doubt_lasts_seconds for each in self.look_up_seconds) - 1
 
     async def _give_back(self) -> None:
         """Let others have claims that nobody here knows of, since their answers were lost."""
@@ -108,10 +121,7 @@ class Sweeper:
                 return
 
     async def _judge_doubts(self) -> None:
-        """Rule on doubts; where the receiver drops repeats by key there is nothing to wait for."""
-        wait = 0.0 if self.policy.dedupes_by_key else self.doubt_seconds
-        asked = sum(seconds <= wait for seconds in self.look_up_seconds) - 1
-        doubtful = await self.sweeps.doubtful(wait, asked)
+        doubtful = await self.sweeps.doubtful(self._doubt_lasts_seconds, self._last_look_up)
         if not doubtful:
             return
         rulings = {row.delivery_id: _ruling(row, self.policy) for row in doubtful}

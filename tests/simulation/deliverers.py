@@ -29,6 +29,7 @@ from tests.simulation.ledger import (
     LineClaims,
     LineEvidence,
     LineLookUps,
+    LineOccasions,
     LineRate,
     LineSweeps,
     LineUntold,
@@ -36,6 +37,7 @@ from tests.simulation.ledger import (
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
+from tests.simulation.memory.occasions import MemoryOccasions
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.memory.turns import MemoryRate
 from tests.simulation.plan import Plan
@@ -170,7 +172,8 @@ class DelivererFactory:
         claims = LineClaims(
             line, MemoryClaims(tables, CHANNEL, owner, LEASE_SECONDS, AGE_LIMIT_SECONDS)
         )
-        sweeps = LineSweeps(line, MemorySweeps(tables, CHANNEL, owner, AGE_LIMIT_SECONDS))
+        sweeps = MemorySweeps(tables, CHANNEL, owner, AGE_LIMIT_SECONDS)
+        evidence, untold = MemoryEvidence(tables), MemoryUntold(tables, CHANNEL)
         recorder = Recorder(claims, clock, rng)
         announcer = Announcer(_PRODUCER, clock)
         breakers = Breakers(FIRST_SENDS, Backoff(0.5, limit_seconds=3.0), rng, told_seconds=10.0)
@@ -193,9 +196,10 @@ class DelivererFactory:
         )
         reconciler = self._reconciler(line, channel, dispatcher.pace, clock)
         sweeper = Sweeper(
-            sweeps=sweeps,
-            book=LineEvidence(line, MemoryEvidence(tables)),
-            untold=LineUntold(line, MemoryUntold(tables, CHANNEL)),
+            occasions=LineOccasions(line, MemoryOccasions(sweeps, evidence, untold)),
+            sweeps=LineSweeps(line, sweeps),
+            book=LineEvidence(line, evidence),
+            untold=LineUntold(line, untold),
             dispatcher=dispatcher,
             announcer=announcer,
             policy=policy,

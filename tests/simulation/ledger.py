@@ -12,6 +12,7 @@ from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert, OutboxEntry
 from services.backbone.ledger.look_ups import LookUps, Question
+from services.backbone.ledger.occasions import Occasion, Occasions
 from services.backbone.ledger.sweeps import Fenced, Ruling, Standing, Sweeps, Swept
 from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Rate, Turns
 from services.backbone.ledger.untold import UntoldMove, UntoldMoves
@@ -20,6 +21,7 @@ from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
+from tests.simulation.memory.occasions import MemoryOccasions
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.memory.turns import MemoryRate
 from tests.simulation.store import Line
@@ -75,6 +77,21 @@ class LineSweeps(Sweeps):
 
     async def standing(self) -> Standing:
         return await self._line.ask("standing", self._memory.standing)
+
+
+class LineOccasions(Occasions):
+    """Occasions over a line."""
+
+    def __init__(self, line: Line, memory: MemoryOccasions) -> None:
+        self._line = line
+        self._memory = memory
+
+    async def ask(
+        self, known: Sequence[Fenced], deadline_seconds: float, asked: int = -1
+    ) -> Occasion:
+        return await self._line.ask(
+            "occasion", lambda: self._memory.ask(known, deadline_seconds, asked)
+        )
 
 
 class LineEvidence(AsyncEvidenceBook):

@@ -22,12 +22,18 @@ HISTORIES = 400
 
 
 def stop(seed: int) -> Plan:
-    """A stop while a record is on its way to Postgres, and a claim too, on which a sweep waits."""
+    """A stop while a record is on its way to Postgres, and a claim's answer on its way back.
+
+    On the claim a sweep waits, which has seen that claim in the ledger and takes it for lost.
+    """
     rng, who = random.Random(seed), "deliverer-0"
-    slow = [("settle", rng.randint(1, 2), 7.0), ("due", rng.randint(2, 3), 3.0)]
+    slow = [
+        (Kind.SLOW, "settle", rng.randint(1, 2), 7.0),
+        (Kind.SLOW_ANSWER, "by_id", rng.randint(2, 3), 3.0),
+    ]
     faults = [
-        Fault(Kind.SLOW, who, statement=statement, number=number, seconds=seconds)
-        for statement, number, seconds in slow
+        Fault(kind, who, statement=statement, number=number, seconds=seconds)
+        for kind, statement, number, seconds in slow
     ]
     faults.append(Fault(Kind.DRAIN, who, at_seconds=rng.uniform(1.0, 4.0)))
     plan = replace(draw_plan(seed), deliverers=1, concurrency=8, per_second=None, dedupes=False)

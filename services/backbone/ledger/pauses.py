@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from psycopg.rows import class_row, scalar_row
+from psycopg.rows import class_row
 
-from services.backbone.ledger.database import AsyncPool, Connection, Pool, transaction
-from services.backbone.ledger.statements import fetch_all
+from services.backbone.ledger.database import Connection, Pool, transaction
 
 LIST_LIMIT: Final = 200
 
-_IS_PAUSED: Final = "SELECT EXISTS (SELECT FROM channel_pauses WHERE channel = %(channel)s)"
+IS_PAUSED: Final = "EXISTS (SELECT FROM channel_pauses WHERE channel = %(channel)s)"
+"""Whether nothing of a channel is to be claimed."""
+
 _PAUSE: Final = """
 INSERT INTO channel_pauses (channel, person, why) VALUES (%s, %s, %s)
 ON CONFLICT (channel) DO NOTHING"""
@@ -27,23 +28,6 @@ class Pause:
     person: str
     why: str
     at: datetime
-
-
-@dataclass(frozen=True)
-class PauseWatch:
-    """Asks whether one channel is stopped, on an event loop."""
-
-    pool: AsyncPool
-    channel: str
-
-    async def paused(self) -> bool:
-        """Tell whether nothing of the channel is to be claimed.
-
-        Raises:
-            Transient: Postgres is away.
-        """
-        rows = await fetch_all(self.pool, scalar_row, _IS_PAUSED, {"channel": self.channel})
-        return bool(rows[0])
 
 
 def pauses(pool: Pool) -> list[Pause]:

@@ -66,6 +66,10 @@ class Standing:
 _SWEPT: Final = """d.delivery_id, d.alert_id, d.channel, d.recipient,
   d.record->'alert'->>'severity' AS severity, found.before, d.attempt, d.fence, d.marked_repeat"""
 
+_FIND: Final = """
+SELECT {columns} FROM deliveries
+WHERE channel = %(channel)s AND {condition}
+ORDER BY {oldest} LIMIT %(limit)s"""
 _MOVE: Final = """
 WITH found AS (
   SELECT delivery_id, state AS before FROM deliveries
@@ -85,41 +89,36 @@ WITH found AS (
 )
 SELECT * FROM moved"""
 
-_LEASE_OVER: Final = _MOVE.format(
-    condition="state = 'CLAIMED' AND lease_until < ledger_now()",
-    oldest="lease_until",
-    swept=_SWEPT,
-)
-_LOST: Final = """
-SELECT delivery_id, fence FROM deliveries
-WHERE channel = %(channel)s AND state = 'CLAIMED' AND owner = %(owner)s
-  AND (delivery_id, fence) NOT IN (SELECT * FROM unnest(%(ids)s::text[], %(fences)s::bigint[]))
-ORDER BY lease_until LIMIT %(limit)s"""
+LEASE_IS_OVER: Final = "state = 'CLAIMED' AND lease_until < ledger_now()"
+IS_LOST: Final = """state = 'CLAIMED' AND owner = %(owner)s
+  AND (delivery_id, fence) NOT IN (SELECT * FROM unnest(%(ids)s::text[], %(fences)s::bigint[]))"""
+IS_TOO_OLD: Final = f"""state IN ('PENDING', 'RETRY_WAIT')
+  AND {FOUND} <= ledger_now() - make_interval(secs => %(age_limit)s)
+  AND {AGED_SINCE} <= ledger_now() - make_interval(secs => %(age_limit)s)
+  AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id OFFSET 0)"""
+IS_DOUBTFUL: Final = """state = 'IN_DOUBT'
+  AND updated_at <= ledger_now() - make_interval(secs => %(deadline)s)
+  AND (updated_at <= ledger_now() - make_interval(secs => 2 * %(deadline)s) OR %(asked)s < 0
+    OR EXISTS (SELECT FROM look_ups l WHERE l.delivery_id = deliveries.delivery_id
+      AND l.attempt = deliveries.attempt AND l.number >= %(asked)s
+      AND l.answered_at IS NOT NULL))"""
+
+_LEASE_OVER: Final = _MOVE.format(condition=LEASE_IS_OVER, oldest="lease_until", swept=_SWEPT)
+_LOST: Final = _FIND.format(columns="delivery_id, fence", condition=IS_LOST, oldest="lease_until")
 _GIVE_BACK: Final = _MOVE.format(
     condition="delivery_id = ANY(%(ids)s) AND state || '' = 'CLAIMED'"
     " AND (delivery_id, fence) IN (SELECT * FROM unnest(%(ids)s::text[], %(fences)s::bigint[]))",
     oldest="lease_until",
     swept=_SWEPT,
 )
-_TOO_OLD: Final = _MOVE.format(
-    condition="state IN ('PENDING', 'RETRY_WAIT')"
-    f" AND {FOUND} <= ledger_now() - make_interval(secs => %(age_limit)s)"
-    f" AND {AGED_SINCE} <= ledger_now() - make_interval(secs => %(age_limit)s)"
-    " AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id OFFSET 0)",
-    oldest=FOUND,
-    swept=_SWEPT,
-)
+_TOO_OLD: Final = _MOVE.format(condition=IS_TOO_OLD, oldest=FOUND, swept=_SWEPT)
 
-_DOUBTFUL: Final = """
-SELECT delivery_id, alert_id, channel, recipient, record->'alert'->>'severity' AS severity,
-  state AS before, attempt, fence, marked_repeat
-FROM deliveries
-WHERE channel = %(channel)s AND state = 'IN_DOUBT'
-  AND updated_at <= ledger_now() - make_interval(secs => %(deadline)s)
-  AND (updated_at <= ledger_now() - make_interval(secs => 2 * %(deadline)s) OR %(asked)s < 0
-    OR EXISTS (SELECT FROM look_ups l WHERE l.delivery_id = deliveries.delivery_id
-      AND l.attempt = deliveries.attempt AND l.number >= %(asked)s AND l.answered_at IS NOT NULL))
-ORDER BY updated_at LIMIT %(limit)s"""
+_DOUBTFUL: Final = _FIND.format(
+    columns="""delivery_id, alert_id, channel, recipient,
+  record->'alert'->>'severity' AS severity, state AS before, attempt, fence, marked_repeat""",
+    condition=IS_DOUBTFUL,
+    oldest="updated_at",
+)
 
 _RULE: Final = """
 UPDATE deliveries d SET state = t.after, marked_repeat = d.marked_repeat OR t.marked_repeat,
@@ -170,14 +169,14 @@ class Sweeps:
         """Return own claims other than `known`: made by calls whose answers were lost, so provably
         never sent, even if their lease is over. Must not run while a claim is being made.
         """
-        terms = self._terms | _columns(known)
+        terms = self._terms | columns(known)
         return await fetch_all(self._pool, tuple_row, _LOST, terms)
 
     async def give_back(self, lost: Sequence[Fenced]) -> list[Swept]:
         """Let others claim what was lost; done however late, it touches no newer claim."""
         reason = "claimed, but the claim's answer was lost: not sent"
         after = State.RETRY_WAIT
-        return await self._swept(_GIVE_BACK, after=after, reason=reason, **_columns(lost))
+        return await self._swept(_GIVE_BACK, after=after, reason=reason, **columns(lost))
 
     async def too_old(self) -> list[Swept]:
         """Hold what has waited too long to be sent without a person's word."""
@@ -212,7 +211,8 @@ class Sweeps:
         return await fetch_all(self._pool, kwargs_row(_swept), statement, self._terms | terms)
 
 
-def _columns(claims: Sequence[Fenced]) -> dict[str, Any]:
+def columns(claims: Sequence[Fenced]) -> dict[str, Any]:
+    """Return claims as the terms `ids` and `fences`."""
     return {"ids": [key for key, _ in claims], "fences": [fence for _, fence in claims]}
 
 

@@ -113,9 +113,10 @@ FROM found LEFT JOIN moved USING (delivery_id)"""
 GIVE: Final = _WEIGH.format(choice="delivery_id = ANY(%(ids)s) ORDER BY delivery_id FOR UPDATE")
 """Keeps new evidence and weighs it; terms: the columns of the evidence."""
 
-WEIGH: Final = _WEIGH.format(
-    choice="delivery_id = ANY(ARRAY(SELECT delivery_id FROM evidence WHERE weighed_at IS NULL))"
-    " AND channel || '' = %(channel)s AND state || '' <> 'CLAIMED'"
-    " LIMIT %(limit)s FOR UPDATE SKIP LOCKED"
-)
+TO_BE_WEIGHED: Final = """
+  delivery_id = ANY(ARRAY(SELECT delivery_id FROM evidence WHERE weighed_at IS NULL))
+  AND channel || '' = %(channel)s AND state || '' <> 'CLAIMED'"""
+"""Deliveries with evidence that has waited for a claim to end."""
+
+WEIGH: Final = _WEIGH.format(choice=f"{TO_BE_WEIGHED} LIMIT %(limit)s FOR UPDATE SKIP LOCKED")
 """Weighs what has waited for a claim to end; terms: no evidence, `channel`, `limit`."""

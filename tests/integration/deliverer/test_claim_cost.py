@@ -14,7 +14,8 @@ from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.evidence import AsyncEvidenceBook
 from services.backbone.ledger.look_ups import LookUps
-from services.backbone.ledger.sweeps import COUNT_LIMIT, Sweeps
+from services.backbone.ledger.occasions import Occasions
+from services.backbone.ledger.sweeps import COUNT_LIMIT, Fenced, Sweeps
 from services.backbone.ledger.untold import UntoldMoves
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
@@ -69,7 +70,9 @@ class Work:
         self.claims = Claims(
             pool, channel="webhook", owner="one", lease_seconds=3600, age_limit_seconds=3600
         )
-        sweeps = Sweeps(pool, channel="webhook", owner="one", age_limit_seconds=3600)
+        whose = {"channel": "webhook", "owner": "one"}
+        sweeps = Sweeps(pool, **whose, age_limit_seconds=3600)
+        occasions = Occasions(pool, **whose, age_limit_seconds=3600)
         look_ups = LookUps(pool, channel="webhook", owner="one", times_seconds=(1.0,))
         self._next = 0
         self._mine: list[Claim] = []
@@ -80,9 +83,10 @@ class Work:
             "claim for other recipients": lambda: self.claims.due(Due(5, without=["desk"])),
             "claim a probe": lambda: self.claims.due(Due(1, only=["elsewhere"])),
             "states": lambda: self.claims.states(self._told(5)),
+            "anything for a sweep": lambda: occasions.ask(self._fenced(5), 60.0),
             "leases over": sweeps.lease_over,
             "lost": lambda: sweeps.lost([]),
-            "give back": lambda: sweeps.give_back([(each, 1) for each in self._told(5)]),
+            "give back": lambda: sweeps.give_back(self._fenced(5)),
             "too old": sweeps.too_old,
             "doubtful": lambda: sweeps.doubtful(60.0),
             "look-ups": lambda: look_ups.due(4, 60.0),
@@ -103,6 +107,9 @@ class Work:
         await self.claims.settle(
             [Settlement(each.delivery_id, each.fence, sent, sent, sent) for each in self._mine]
         )
+
+    def _fenced(self, count: int) -> list[Fenced]:
+        return [(each, 1) for each in self._told(count)]
 
     def _told(self, count: int) -> list[str]:
         self._next += count

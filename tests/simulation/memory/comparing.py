@@ -17,6 +17,7 @@ from services.backbone.ledger.database import AsyncPool, Pool
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.look_ups import LookUps, Question
+from services.backbone.ledger.occasions import Occasions
 from services.backbone.ledger.sweeps import Fenced, Ruling, Sweeps, Swept
 from services.backbone.ledger.turns import Rate
 from services.backbone.ledger.untold import UntoldMoves
@@ -25,6 +26,7 @@ from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
+from tests.simulation.memory.occasions import MemoryOccasions
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.memory.tables import SENDABLE, Tables
 from tests.simulation.memory.turns import MemoryRate
@@ -157,6 +159,7 @@ class Both:
 
     async def sweep(self, owner: str, known: Sequence[Fenced]) -> None:
         """Do the sweeps of time in both."""
+        await self.ask(owner, known)
         real, memory = self._real_sweeps(owner), self._memory_sweeps(owner)
         lost = await real.lost(known)
         assert set(lost) == set(memory.lost(known))
@@ -165,8 +168,22 @@ class Both:
         assert _by_id(await real.too_old()) == _by_id(memory.too_old())
         assert await real.standing() == memory.standing()
 
+    async def ask(
+        self, owner: str, known: Sequence[Fenced], deadline_seconds: float = 0.0, asked: int = -1
+    ) -> None:
+        """Ask both whether there is anything for a sweep."""
+        real = await Occasions(
+            self.async_pool, channel=self.channel, owner=owner, age_limit_seconds=AGE_LIMIT
+        ).ask(known, deadline_seconds, asked)
+        tables = self.tables
+        memory = MemoryOccasions(
+            self._memory_sweeps(owner), MemoryEvidence(tables), MemoryUntold(tables, self.channel)
+        )
+        assert real == memory.ask(known, deadline_seconds, asked)
+
     async def doubtful(self, owner: str, deadline_seconds: float, asked: int) -> list[Swept]:
         """Return rows whose time for evidence is over, by both."""
+        await self.ask(owner, [], deadline_seconds, asked)
         real = await self._real_sweeps(owner).doubtful(deadline_seconds, asked)
         memory = self._memory_sweeps(owner).doubtful(deadline_seconds, asked)
         assert _by_id(real) == _by_id(memory)

@@ -52,10 +52,13 @@ class MemoryEvidence:
 
     def weigh(self, channel: str) -> list[Applied]:
         """Weigh what has waited for claims that have ended."""
+        return [self._weighed(row, ()) for row in self.to_be_weighed(channel)[:WEIGH_LIMIT]]
+
+    def to_be_weighed(self, channel: str) -> list[Row]:
+        """Return the rows whose evidence has waited so."""
         waiting = {key.delivery_id for key, each in self.tables.pieces.items() if not each.weighed}
         rows = [self.tables.rows[key] for key in sorted(waiting)]
-        due = [row for row in rows if row.channel == channel and row.state is not State.CLAIMED]
-        return [self._weighed(row, ()) for row in due[:WEIGH_LIMIT]]
+        return [row for row in rows if row.channel == channel and row.state is not State.CLAIMED]
 
     def _weighed(self, row: Row, given: Iterable[Evidence]) -> Applied:
         told = [self._named(row, key) for key in self._kept(row, given)]

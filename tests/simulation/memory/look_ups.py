@@ -74,11 +74,16 @@ class MemoryUntold:
 
     def take(self) -> list[UntoldMove]:
         """Take all of them, for good."""
-        taken = [each for each in self.tables.untold if each.channel == self.channel]
+        taken = self.waiting
         self.tables.untold[:] = [
             each for each in self.tables.untold if each.channel != self.channel
         ]
         return taken
+
+    @property
+    def waiting(self) -> list[UntoldMove]:
+        """What is still to be told."""
+        return [each for each in self.tables.untold if each.channel == self.channel]
 
 
 def _question(row: Row, tried: AttemptRow, number: int) -> Question:

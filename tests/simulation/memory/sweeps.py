@@ -24,8 +24,11 @@ class MemorySweeps:
 
     def lease_over(self) -> list[Swept]:
         """Put claims whose lease is over IN_DOUBT."""
-        now = self.tables.now()
-        return self._moved(lambda row: _lease(row) < now, State.IN_DOUBT, GAVE_NO_ANSWER)
+        return self._moved(self.is_lease_over, State.IN_DOUBT, GAVE_NO_ANSWER)
+
+    def is_lease_over(self, row: Row) -> bool:
+        """Tell whether a claim has lasted too long."""
+        return _lease(row) < self.tables.now()
 
     def lost(self, known: Sequence[Fenced]) -> list[Fenced]:
         """Return own claims other than `known`."""
@@ -47,12 +50,12 @@ class MemorySweeps:
 
     def too_old(self) -> list[Swept]:
         """Hold what has waited too long."""
+        return self._moved(self.is_too_old, State.HELD, TOO_OLD, SENDABLE)
+
+    def is_too_old(self, row: Row) -> bool:
+        """Tell whether what may be sent waits too long, without a person's word."""
         before = self.tables.now() - self.age_limit_seconds
-
-        def old(row: Row) -> bool:
-            return row.aged_since <= before and row.delivery_id not in self.tables.words
-
-        return self._moved(old, State.HELD, TOO_OLD, SENDABLE)
+        return row.aged_since <= before and row.delivery_id not in self.tables.words
 
     def doubtful(self, deadline_seconds: float, asked: int = -1) -> list[Swept]:
         """Return rows whose time for evidence is over."""
@@ -109,12 +112,12 @@ class MemorySweeps:
         reason: str,
         states: Sequence[State] = (State.CLAIMED,),
     ) -> list[Swept]:
-        found = [
-            row
-            for row in self.tables.rows.values()
-            if row.state in states and row.channel == self.channel and fits(row)
-        ]
-        return [self._move(row, after, reason) for row in found[:SWEEP_LIMIT]]
+        return [self._move(row, after, reason) for row in self.found(fits, states)]
+
+    def found(self, fits: Callable[[Row], bool], states: Sequence[State]) -> list[Row]:
+        """Return the channel's rows in these states that fit."""
+        rows = [row for row in self.tables.rows.values() if row.channel == self.channel]
+        return [row for row in rows if row.state in states and fits(row)][:SWEEP_LIMIT]
 
     def _move(self, row: Row, after: State, reason: str) -> Swept:
         before, now = row.state, self.tables.now()

@@ -21,7 +21,8 @@ LAST_SECONDS = 60.0
 AT_ONCE = 160
 TIMES_BASELINE = 2.0
 STEADY_PROBES = 50
-STEADY_TIMES = 1.2
+STEADY_WINDOWS = 4
+STEADY_TIMES = 1.5
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,15 @@ def baseline(latencies_ms: Sequence[int]) -> Sequence[int]:
 def steady(latencies_ms: Sequence[int]) -> bool:
     """Tell whether latency is what it stays at: programs that have just started are slower.
 
-    The 95th percentiles of the newest probes and of as many before them must lie close together.
+    The 95th percentiles of the newest windows must lie close together. Two alike are not enough:
+    in the first minute, while Java compiles, they were, at eight times what it came to be.
     """
-    newest = baseline(latencies_ms)
-    if len(newest) < 2 * STEADY_PROBES:
+    newest = latencies_ms[-STEADY_WINDOWS * STEADY_PROBES :]
+    if len(newest) < STEADY_WINDOWS * STEADY_PROBES:
         return False
-    halves = (newest[:STEADY_PROBES], newest[STEADY_PROBES:])
-    low, high = sorted(quantile(half, 0.95) for half in halves)
-    return high < STEADY_TIMES * low
+    begins = range(0, len(newest), STEADY_PROBES)
+    found = [quantile(newest[begin : begin + STEADY_PROBES], 0.95) for begin in begins]
+    return max(found) < STEADY_TIMES * min(found)
 
 
 def normal_again_ms(

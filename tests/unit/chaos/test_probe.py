@@ -10,6 +10,7 @@ from tests.chaos import probe
 from tests.chaos.probe import (
     IN_A_ROW,
     STEADY_PROBES,
+    STEADY_WINDOWS,
     Probe,
     Sample,
     normal_again_ms,
@@ -58,14 +59,16 @@ def test_what_was_under_way_when_the_fault_came_can_be_disturbed_by_it() -> None
 
 
 def test_a_baseline_is_steady_once_it_falls_no_more() -> None:
-    cold, warm = [900] * STEADY_PROBES, [60] * STEADY_PROBES
-    assert not steady(warm)
-    assert not steady([*cold, *warm])
-    assert not steady([*warm, *cold])
-    assert steady([*cold, *warm, *warm])
-    assert steady([*warm, *warm[1:], 900])
-    assert steady([*warm, *[71] * STEADY_PROBES])
-    assert not steady([*warm, *[72] * STEADY_PROBES])
+    cold, warm = [900] * 2 * STEADY_PROBES, [60] * STEADY_PROBES
+    before = warm * (STEADY_WINDOWS - 1)
+    assert not steady(before)
+    assert not steady([*cold, *before])
+    assert not steady([*before, *cold])
+    assert steady([*cold, *before, *warm])
+    assert steady([*before, *warm[1:], 900])
+    assert steady([*before, *[89] * STEADY_PROBES])
+    assert not steady([*before, *[90] * STEADY_PROBES])
+    assert not steady([*[90] * STEADY_PROBES, *before])
 
 
 def test_a_quantile_is_one_of_the_values() -> None:

@@ -13,8 +13,8 @@ from services.backbone.errors import Refused
 _OURS: Final = "aldebaran."
 _SHUFFLE: Final = f"{_OURS}shuffle.LocalShuffleManager"
 _STATE_MEMORY: Final = f"{_OURS}state.StateMemory"
+_CHECKPOINT_FILES: Final = f"{_OURS}state.CheckpointFiles"
 
-_CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 _REAL_TIME = "spark.sql.streaming.realTimeMode"
 _STATE = "spark.sql.streaming.stateStore"
 _ROCKSDB = f"{_STATE}.rocksdb"
@@ -32,10 +32,8 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         # A day, so at a batch's end only: changed books are written then, as nothing of ours has
         # a time to live. Written each second, the events of that moment would wait.
         f"{_REAL_TIME}.transformWithState.ttlEvictionIntervalMs": "86400000",
-        # The default starts a program, chmod, for each file: half of a boundary's pause.
-        "spark.sql.streaming.checkpointFileManagerClass": (
-            f"{_CHECKPOINTING}.FileSystemBasedCheckpointFileManager"
-        ),
+        # Spark's own start a program, chmod, for each file while nothing is judged.
+        "spark.sql.streaming.checkpointFileManagerClass": _CHECKPOINT_FILES,
         # A query that cannot be stopped ends the program instead of holding up all others.
         "spark.sql.streaming.stopTimeout": "60s",
         f"{_STATE}.providerClass": (

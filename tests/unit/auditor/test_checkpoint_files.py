@@ -3,7 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
+
+from tests.unit.auditor.java import jvm_of
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="the system has no /proc"
+)
 
 PACKAGE = "org.apache.spark.sql.execution.streaming.checkpointing"
 OF_SPARK = f"{PACKAGE}.FileSystemBasedCheckpointFileManager"
@@ -11,13 +18,9 @@ FAULTS_OF_CHILDREN = 8
 """Where /proc/PID/stat, after the name, counts page faults of children that have ended."""
 
 
-def jvm_of(spark: SparkSession) -> Any:
-    return spark._jvm  # noqa: SLF001 - PySpark has no other way to Java's own classes
-
-
 def settings_of(spark: SparkSession) -> Any:
     """Return Hadoop's settings as Spark hands them to a manager of files."""
-    return spark._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001 - as told above
+    return spark._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001 - PySpark has no other way
 
 
 def place(spark: SparkSession, path: Path) -> Any:

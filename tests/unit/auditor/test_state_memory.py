@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from auditor.session import real_time_config
 from auditor.settings import AuditorSettings
 from engine.own_classes import own_classes
+from tests.unit.auditor.java import jvm_of
 
 MEBIBYTE = 1 << 20
 MANAGER = "org.apache.spark.sql.execution.streaming.state.RocksDBMemoryManager$"
@@ -30,10 +31,6 @@ def held(spark: SparkSession) -> Iterator[dict[str, Any]]:
         field.set(None, before[name])
 
 
-def jvm_of(spark: SparkSession) -> Any:
-    return spark._jvm  # noqa: SLF001 - PySpark has no other way to Java's own classes
-
-
 def configured(spark: SparkSession, **changes: str) -> Any:
     """Spark's configuration as an auditor gives it."""
     conf = jvm_of(spark).org.apache.spark.SparkConf(False)
@@ -45,7 +42,7 @@ def configured(spark: SparkSession, **changes: str) -> Any:
 def rocksdb_conf(spark: SparkSession) -> Any:
     """What Spark opens a state of this session with."""
     package = jvm_of(spark).org.apache.spark.sql.execution.streaming.state
-    session = spark._jsparkSession.sessionState().conf()  # noqa: SLF001 - as told above
+    session = spark._jsparkSession.sessionState().conf()  # noqa: SLF001 - PySpark has no other way
     return package.RocksDBConf.apply(package.StateStoreConf.apply(session))
 
 

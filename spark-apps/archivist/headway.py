@@ -7,11 +7,12 @@ may stand still; the health page would have it killed, and it would begin anew f
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from engine.java import jvm_of
 from services.backbone.clock import Clock
 from services.backbone.log import logger
 from services.backbone.progress import Progress
@@ -41,8 +42,7 @@ def _tasks_ended(spark: SparkSession) -> tuple[tuple[int, int, int], ...]:
 
 def _bytes_passed(spark: SparkSession) -> int:
     """Return what was read from disks and stores, and written there, by this Java since it runs."""
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to Hadoop's counts
-    counts = jvm.org.apache.hadoop.fs.FileSystem.getAllStatistics()
+    counts = jvm_of(spark).org.apache.hadoop.fs.FileSystem.getAllStatistics()
     return sum(int(each.getBytesRead()) + int(each.getBytesWritten()) for each in counts)
 
 

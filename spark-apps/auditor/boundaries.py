@@ -10,6 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from auditor import metrics
 from auditor.progress import Progress
 from auditor.stagger import Phase, after_batch, begun, moved
+from engine.java import jvm_of
 from services.backbone.clock import Clock
 from services.backbone.log import logger
 
@@ -98,8 +99,8 @@ def set_length(spark: SparkSession, query: StreamingQuery, seconds: float) -> No
     Raises:
         Py4JError: this Spark keeps the length elsewhere.
     """
-    jvm: Any = spark._jvm  # noqa: SLF001 - Spark has no public way
-    execution: Any = query._jsq.streamingQuery()  # noqa: SLF001 - likewise
+    jvm = jvm_of(spark)
+    execution: Any = query._jsq.streamingQuery()  # noqa: SLF001 - Spark has no public way
     trigger = jvm.org.apache.spark.sql.execution.streaming.RealTimeTrigger
     # A detour that makes an Option of a long: Py4J itself would make it of an int.
     wanted = trigger.unapply(trigger.apply(f"{round(seconds * 1000)} milliseconds"))

@@ -6,7 +6,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from auditor.settings import AuditorSettings
-from engine.own_classes import MISSING
+from engine.own_classes import MISSING, require
 from engine.session import Driver, open_with
 from services.backbone.errors import Refused
 
@@ -32,8 +32,6 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         # A day, so at a batch's end only: changed books are written then, as nothing of ours has
         # a time to live. Written each second, the events of that moment would wait.
         f"{_REAL_TIME}.transformWithState.ttlEvictionIntervalMs": "86400000",
-        # Spark's own start a program, chmod, for each file while nothing is judged.
-        "spark.sql.streaming.checkpointFileManagerClass": _CHECKPOINT_FILES,
         # A query that cannot be stopped ends the program instead of holding up all others.
         "spark.sql.streaming.stopTimeout": "60s",
         f"{_STATE}.providerClass": (
@@ -46,16 +44,24 @@ def real_time_config(settings: AuditorSettings) -> dict[str, str]:
         # Else data pushes out what says where data is, and each look into much state reads it.
         f"{_ROCKSDB}.highPriorityPoolRatio": "0.4",
         f"{_ROCKSDB}.maxMemoryUsageMB": str(settings.auditor_state_memory_mebibytes),
+        **_checkpoint_files(settings),
         **settings.store_config(),
         **settings.spark_options(),
     }
+
+
+def _checkpoint_files(settings: AuditorSettings) -> dict[str, str]:
+    """Spark's own start a program, chmod, for each file on a disk while nothing is judged."""
+    if settings.auditor_store:
+        return {}
+    return {"spark.sql.streaming.checkpointFileManagerClass": _CHECKPOINT_FILES}
 
 
 def open_session(settings: AuditorSettings) -> SparkSession:
     """Start Spark; takes some seconds.
 
     Raises:
-        Refused: Spark does not find our own classes.
+        Refused: Spark does not find our own classes, or those of another version.
     """
     driver = Driver(
         name=f"auditor-{settings.auditor_id}",
@@ -66,8 +72,11 @@ def open_session(settings: AuditorSettings) -> SparkSession:
         log_format=settings.log_format,
     )
     try:
-        return open_with(driver, real_time_config(settings))
+        spark = open_with(driver, real_time_config(settings))
     except Py4JJavaError as error:
         if f"ClassNotFoundException: {_OURS}" in str(error):
             raise Refused(MISSING) from error
         raise
+    # Spark loads it at the first checkpoint only, and its error then says nothing of jars.
+    require(spark, _CHECKPOINT_FILES)
+    return spark

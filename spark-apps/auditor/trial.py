@@ -11,6 +11,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from auditor import guards
 from auditor.declared import Declared
 from auditor.query import messages_of
+from engine.java import jvm_of
 from engine.scratch import scratch
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
@@ -85,8 +86,8 @@ def _wait(query: StreamingQuery, name: str, clock: Clock, broken_off: threading.
 
 def _empty(spark: SparkSession) -> DataFrame:
     """Return a stream that never has a record; Spark takes it for a source of Real-time Mode."""
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark 4.3 has no such source
-    java: Any = spark._jsparkSession  # noqa: SLF001 - the same
+    jvm = jvm_of(spark)
+    java: Any = spark._jsparkSession  # noqa: SLF001 - PySpark 4.3 has no such source
     sql = jvm.org.apache.spark.sql
     encoder = sql.Encoders.row(sql.types.StructType.fromDDL(_RECORDS))
     package = sql.execution.streaming.sources

@@ -7,6 +7,7 @@ from typing import Any, Final
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from engine.java import jvm_of
 from services.backbone.errors import Refused, Transient
 
 TIMEOUT_MS: Final = 10_000
@@ -82,7 +83,7 @@ def asking_by_time(
 
 @contextmanager
 def _admin(spark: SparkSession, client_options: Mapping[str, str]) -> Iterator[tuple[Any, Any]]:
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark offers no other way to a Java client
+    jvm = jvm_of(spark)
     properties = jvm.java.util.Properties()
     for name, value in client_options.items():
         properties.setProperty(name, value)

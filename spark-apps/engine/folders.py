@@ -9,6 +9,7 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from engine.java import jvm_of
 from engine.restarts import first_line
 
 
@@ -127,8 +128,8 @@ def write_in(spark: SparkSession, file: str, content: bytes) -> None:
 @contextmanager
 def _reached(spark: SparkSession, place: str) -> Iterator[tuple[Any, Any]]:
     """Give Hadoop's path and file system; their errors are raised as OSError."""
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to Hadoop's file systems
-    java: Any = spark.sparkContext._jsc  # noqa: SLF001 - the same
+    jvm = jvm_of(spark)
+    java: Any = spark.sparkContext._jsc  # noqa: SLF001 - PySpark has no way to Hadoop's settings
     try:
         path = jvm.org.apache.hadoop.fs.Path(place)
         yield path, path.getFileSystem(java.hadoopConfiguration())

@@ -1,4 +1,4 @@
-"""Tells whether Java is there: once it has ended, nothing of Spark's can be done any more."""
+"""Java behind a session: its classes, and whether it is still there."""
 
 from typing import Any, Final
 
@@ -11,11 +11,18 @@ JAVA_GONE: Final = (ConnectionRefusedError, Py4JNetworkError)
 """What py4j raises once nobody is there; of others' refused connections Java tells in words."""
 
 
+def jvm_of(spark: SparkSession) -> Any:
+    """Return Java, whose classes are its attributes: `jvm_of(spark).java.lang.System`."""
+    return spark._jvm  # noqa: SLF001 - PySpark has no public way to what it does not wrap
+
+
 def has_ended(spark: SparkSession) -> bool:
-    """Ask Java itself: of a call that its end broke off py4j says no more than of others."""
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark does not tell
+    """Return whether nothing of Spark's can be done any more.
+
+    Asks Java itself: of a call that its end broke off py4j says no more than of others.
+    """
     try:
-        jvm.java.lang.System.nanoTime()
+        jvm_of(spark).java.lang.System.nanoTime()
     except BROKEN_OFF:
         return True
     return False

@@ -1,15 +1,18 @@
 """Our own Java classes (`spark-apps/java`), as Python calls them."""
 
+from functools import reduce
 from typing import Any, Final
 
 from py4j.java_gateway import JavaClass
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from engine.java import jvm_of
 from services.backbone.errors import Refused
 
 MISSING: Final = (
-    "our own Java classes are missing: run `make setup`, and set ALDEBARAN_AUDITOR_JARS to the "
+    "our own Java classes are missing, or of another version than this program: run `make setup`, "
+    "and set ALDEBARAN_AUDITOR_JARS to the "
     "folder of jars that it makes, which is .tools/jars/spark; the archivist has its own, "
     "ALDEBARAN_ARCHIVIST_JARS"
 )
@@ -21,11 +24,19 @@ def own_classes(spark: SparkSession) -> Any:
     Raises:
         Refused: Spark does not find our classes; the message says what to set.
     """
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to call a class of ours
+    require(spark, "aldebaran.events.Json")
+    return jvm_of(spark).aldebaran
+
+
+def require(spark: SparkSession, name: str) -> None:
+    """Look for a class of ours, by its whole name, before Spark itself is to find it.
+
+    Raises:
+        Refused: Spark does not find it; the message says what to set.
+    """
     # What py4j does not find it takes for a package.
-    if not isinstance(jvm.aldebaran.events.Json, JavaClass):
+    if not isinstance(reduce(getattr, name.split("."), jvm_of(spark)), JavaClass):
         raise Refused(MISSING)
-    return jvm.aldebaran
 
 
 def java_column(name: str) -> Any:

@@ -6,12 +6,13 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from engine import spark_classes
+from engine.java import jvm_of
 
 _TWICE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """PySpark's own loggers: a trace in a form of its own for what the refusal says in one line."""
@@ -89,6 +90,6 @@ def open_with(driver: Driver, more: Mapping[str, str]) -> SparkSession:
 
 def quieten(spark: SparkSession) -> None:
     """End Spark's log before its queries are stopped: it reports each stopped task as an error."""
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark's own setLogLevel spares loggers with a level
-    log4j = jvm.org.apache.logging.log4j
+    # PySpark's own setLogLevel spares loggers with a level.
+    log4j = jvm_of(spark).org.apache.logging.log4j
     log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)

@@ -8,7 +8,7 @@ import tempfile
 import time
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -16,6 +16,7 @@ from archivist.earlier import take_over
 from archivist.session import open_session
 from archivist.settings import ArchivistSettings
 from archivist.shelf import archive_ddl, stored
+from engine.java import jvm_of
 from services.machine import setup
 from tests.bench.ageing.made import LAST_DAY, make
 from tests.unit.auditor.batches import TRADES
@@ -47,7 +48,7 @@ WAYS: Final = {"log": by_log, "days": by_days, "taken over": taken_over}
 
 def heap_bytes(spark: SparkSession) -> int:
     """Return what is left in the heap after it was collected."""
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no way to Java's memory
+    jvm = jvm_of(spark)
     jvm.java.lang.System.gc()
     runtime = jvm.java.lang.Runtime.getRuntime()
     return int(runtime.totalMemory() - runtime.freeMemory())

@@ -5,6 +5,7 @@ from typing import Any, Final
 import pytest
 from pyspark.sql import SparkSession
 
+from engine.java import jvm_of
 from engine.options import kafka_client_options
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
@@ -25,7 +26,7 @@ def test_a_question_to_a_silent_broker_is_asked_again(
     bootstrap = f"127.0.0.1:{passage.port}"
     settings = KafkaSettings(kafka_bootstrap_servers=bootstrap)
     TopicAdmin(settings, "test").declare([Topic(TOPIC, partitions=1)])
-    jvm: Any = spark._jvm  # noqa: SLF001 - PySpark has no other way to a Java client
+    jvm = jvm_of(spark)
     properties = jvm.java.util.Properties()
     for name, value in kafka_client_options(bootstrap, {}).items():
         properties.setProperty(name, value)

@@ -1,6 +1,7 @@
 """Checkpoints in an object store: continued after a kill, and not given up while it is away."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -23,11 +24,24 @@ def settings(store: S3Server) -> dict[str, object]:
     }
 
 
-def commits(place: Place, store: S3Server) -> int:
-    """Return the number of the newest batch that the store has, over all that were begun."""
+def batches(place: Place, store: S3Server, log: str) -> list[Path]:
+    """Return what a log of batches has in the store, over all checkpoints that were begun."""
     home = store.folder / "data" / BUCKET / "checkpoints" / place.name
-    found = home.glob("over-purchase/*/*/commits/*")
-    return max((int(path.name) for path in found if path.name.isdigit()), default=-1)
+    found = home.glob(f"over-purchase/*/*/{log}/*")
+    return [path for path in found if path.name.isdigit()]
+
+
+def commits(place: Place, store: S3Server) -> int:
+    """Return the number of the newest batch that the store has."""
+    return max((int(path.name) for path in batches(place, store, "commits")), default=-1)
+
+
+def forget(place: Place, store: S3Server, first: int) -> None:
+    """Leave of these batches what a kill does between a batch's state and its entry in the logs."""
+    for log in ("offsets", "commits"):
+        for path in batches(place, store, log):
+            if int(path.name) >= first:
+                path.unlink()
 
 
 def events(running: Running) -> list[str]:
@@ -65,6 +79,30 @@ def test_state_lives_in_the_store(place: Place, store: S3Server) -> None:
         assert second.terminate() == 0, second.log()[-3000:]
         assert "checkpoint_set_aside" not in events(second)
     assert not list((place.folder / "checkpoints").rglob("state"))
+
+
+@pytest.mark.long
+def test_a_batch_done_again_replaces_its_state(place: Place, store: S3Server) -> None:
+    place.declare("over-purchase")
+    sender, alerts = Sender(place), Findings(place)
+    told = settings(store)
+    sender.request("before", 1)
+    sender.flush()
+    with place.auditor((), **told) as first:
+        wait_for("two batches are in the store", lambda: commits(place, store) >= 1)
+        first.kill()
+    again = commits(place, store)
+    forget(place, store, again)
+    sender.request("between", 1)
+    sender.flush()
+    with place.auditor((), **told) as second:
+        wait_for("the batch is done again", lambda: commits(place, store) >= again)
+        second.kill()
+    forget(place, store, again + 1)
+    with place.auditor((), **told):
+        for order_id in ("before", "between"):
+            over(sender, order_id)
+            alerts.wait_for(order_id)
 
 
 def test_a_missing_bucket_is_told(place: Place, store: S3Server) -> None:

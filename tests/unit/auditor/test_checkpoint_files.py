@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 
-from tests.unit.auditor.java import jvm_of
+from engine.java import jvm_of
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="the system has no /proc"
@@ -27,10 +28,18 @@ def place(spark: SparkSession, path: Path) -> Any:
     return jvm_of(spark).org.apache.hadoop.fs.Path(path.as_uri())
 
 
-def write(spark: SparkSession, files: Any, path: Path) -> None:
+def files_in(spark: SparkSession, folder: Path) -> Any:
+    """Return what Spark uses for files in a folder."""
+    manager = getattr(jvm_of(spark), f"{PACKAGE}.CheckpointFileManager")
+    return manager.create(place(spark, folder), settings_of(spark))
+
+
+def write(
+    spark: SparkSession, files: Any, path: Path, content: bytes = b"done", *, replaces: bool = False
+) -> None:
     """Write a file as Spark writes what belongs to a batch."""
-    stream = files.createAtomic(place(spark, path), False)
-    stream.write(b"done")
+    stream = files.createAtomic(place(spark, path), replaces)
+    stream.write(content)
     stream.close()
 
 
@@ -46,8 +55,7 @@ def rights(path: Path) -> int:
 
 
 def test_a_batch_ends_without_a_program(spark: SparkSession, tmp_path: Path) -> None:
-    manager = getattr(jvm_of(spark), f"{PACKAGE}.CheckpointFileManager")
-    files = manager.create(place(spark, tmp_path), settings_of(spark))
+    files = files_in(spark, tmp_path)
     before = children_faults(spark)
     files.mkdirs(place(spark, tmp_path / "commits"))
     write(spark, files, tmp_path / "commits" / "0")
@@ -64,3 +72,18 @@ def test_with_what_spark_has_it_does_not(spark: SparkSession, tmp_path: Path) ->
     before = children_faults(spark)
     write(spark, files, tmp_path / "0")
     assert children_faults(spark) > before
+
+
+def test_a_file_of_a_batch_done_again_replaces_the_one_there(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    for content in (b"first", b"again"):
+        write(spark, files_in(spark, tmp_path), tmp_path / "1.zip", content, replaces=True)
+    assert (tmp_path / "1.zip").read_bytes() == b"again"
+
+
+def test_a_store_is_refused(spark: SparkSession) -> None:
+    ours = jvm_of(spark).aldebaran.state.CheckpointFiles
+    folder = jvm_of(spark).org.apache.hadoop.fs.Path("s3a://bucket/checkpoints")
+    with pytest.raises(IllegalArgumentException, match="checkpoints in a store: leave"):
+        ours(folder, settings_of(spark))

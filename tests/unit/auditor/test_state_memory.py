@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 
 from auditor.session import real_time_config
 from auditor.settings import AuditorSettings
+from engine.java import jvm_of
 from engine.own_classes import own_classes
-from tests.unit.auditor.java import jvm_of
 
 MEBIBYTE = 1 << 20
 MANAGER = "org.apache.spark.sql.execution.streaming.state.RocksDBMemoryManager$"

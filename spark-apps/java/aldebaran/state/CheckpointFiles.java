@@ -18,11 +18,26 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedChe
  *
  * <p>Without its native library Hadoop starts a program, {@code chmod}, for each file that it makes. A batch of one
  * watch ends with a dozen files, most of them one after the other while nothing is judged.
+ *
+ * <p>Only for a local disk: a store does not rename a file onto one that is there, which Spark would take for done.
  */
 public final class CheckpointFiles extends FileSystemBasedCheckpointFileManager {
-    /** As Spark makes it: for one folder, with Hadoop's settings. */
+    /**
+     * As Spark makes it: for one folder, with Hadoop's settings.
+     *
+     * @throws IllegalArgumentException if the folder is not on a local disk
+     */
     public CheckpointFiles(Path folder, Configuration settings) {
-        super(folder, withoutPrograms(settings));
+        super(onDisk(folder), withoutPrograms(settings));
+    }
+
+    private static Path onDisk(Path folder) {
+        String scheme = folder.toUri().getScheme();
+        if (scheme != null && !scheme.equals("file")) {
+            throw new IllegalArgumentException(
+                    "checkpoints in a store: leave spark.sql.streaming.checkpointFileManagerClass to Spark");
+        }
+        return folder;
     }
 
     private static Configuration withoutPrograms(Configuration settings) {

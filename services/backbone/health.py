@@ -1,11 +1,15 @@
 """Health and metrics over HTTP: /healthz/live, /healthz/ready, /metrics."""
 
 from collections.abc import Callable
+from typing import Final
 
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+START: Final = "start"
+"""What fails, and nothing else does, until a program has said what it depends on."""
 
 Check = Callable[[], str | None]
 """Returns what is wrong in one sentence, or None; must be quick and never block."""
@@ -46,7 +50,7 @@ class Health:
     def ready(self) -> dict[str, str]:
         """Return what is wrong by check; empty means ready."""
         if not self._ready:
-            return {"start": "the program is starting"}
+            return {START: "the program is starting"}
         return _failures(self._live | self._ready)
 
 

@@ -12,7 +12,7 @@ from services.machine.api_key import ApiKey, operator_key
 from services.machine.cores import halves
 from services.machine.far_ends import Inbox, taken_over_by
 from services.machine.programs import Program
-from services.machine.readiness import HttpLiveness, HttpReadiness
+from services.machine.readiness import HttpLiveness, HttpReadiness, HttpWork
 from services.machine.routes import told_of_findings
 from services.machine.settings import MachineSettings
 from services.machine.setup import jars_folder
@@ -132,6 +132,7 @@ def service(
         environment={**told, **(settings or {})},
         readiness=HttpReadiness(port),
         liveness=HttpLiveness(port),
+        work=HttpWork(port),
         after=after,
     )
 

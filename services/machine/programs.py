@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from services.machine.cores import ALL, Cores
-from services.machine.readiness import Liveness, Readiness
+from services.machine.readiness import Liveness, Readiness, Work
 
 
 @dataclass(frozen=True)
@@ -14,13 +14,14 @@ class Program:
     """One process of the plan.
 
     `environment` is laid over the supervisor's own. `after` names the programs that must be ready
-    before this one starts for the first time; started again, it waits for none. What is found not
-    to be live is ended, and started again once it would be. A program that runs `once` is ready
-    when it has ended with exit code 0. `on_terminal` shows its standard output to the user; all
-    else goes to its log. `stop_signal` asks it to end; `death_signal` is what it gets when the
-    supervisor itself is killed. `ordinary_user` is for programs that refuse to run as root. `cores`
-    are the processors that it keeps to, with all that it starts. `scratch` is a folder of its own
-    that is emptied before each start.
+    before this one starts for the first time; started again, it waits for none. What is not ready
+    in time counts as crashed, unless its `work` names what it lacks. What is found not to be live
+    is ended, and started again once it would be. A program that runs `once` is ready when it has
+    ended with exit code 0. `on_terminal` shows its standard output to the user; all else goes to
+    its log. `stop_signal` asks it to end; `death_signal` is what it gets when the supervisor itself
+    is killed. `ordinary_user` is for programs that refuse to run as root. `cores` are the
+    processors that it keeps to, with all that it starts. `scratch` is a folder of its own that is
+    emptied before each start.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     readiness: Readiness | None = None
     liveness: Liveness | None = None
+    work: Work | None = None
     after: tuple[str, ...] = ()
     once: bool = False
     on_terminal: bool = False

@@ -1,14 +1,18 @@
 """How one sees from outside that a program is ready to serve."""
 
 import http.client
+import json
 import math
 import socket
 import struct
 from dataclasses import dataclass
 from typing import Protocol
 
+from services.backbone.health import START
+
 ANSWER_TIMEOUT_SECONDS = 2.0
-ANSWER_LIMIT_BYTES = 1000
+ANSWER_LIMIT_BYTES = 64 * 1024
+SAID_CHARACTERS = 1000
 API_VERSIONS_KEY = 18
 POSTGRES_PROTOCOL = 3 << 16
 
@@ -31,6 +35,30 @@ class HttpReadiness:
         """Ask once over HTTP."""
         answer = _page(self.port, self.path)
         return answer is not None and answer.status == http.HTTPStatus.OK
+
+
+class Work(Protocol):
+    """Asks a program that is not ready whether it does its work as far as it can."""
+
+    def lacks(self) -> str | None:
+        """Return what keeps it from being ready; None where it has not begun, or says nothing."""
+
+
+@dataclass(frozen=True)
+class HttpWork:
+    """Asks a program's own page on 127.0.0.1:`port`, which names what fails."""
+
+    port: int
+    path: str = "/healthz/ready"
+
+    def lacks(self) -> str | None:
+        """Ask once over HTTP."""
+        answer = _page(self.port, self.path)
+        if answer is None or answer.status != http.HTTPStatus.SERVICE_UNAVAILABLE:
+            return None
+        failures = answer.failures()
+        said = "; ".join(f"{name}: {why}" for name, why in failures.items())
+        return said[:SAID_CHARACTERS] if failures and START not in failures else None
 
 
 class Liveness(Protocol):
@@ -71,7 +99,7 @@ class HttpLiveness:
         answer = _page(self.port, self.path)
         if answer is None or answer.status != http.HTTPStatus.SERVICE_UNAVAILABLE:
             return None
-        return answer.text
+        return answer.text[:SAID_CHARACTERS]
 
 
 @dataclass(frozen=True)
@@ -119,6 +147,14 @@ class TcpReadiness:
 class _Page:
     status: int
     text: str
+
+    def failures(self) -> dict[str, str]:
+        """Return what fails, by check, as programs of ours say it; nothing of another page."""
+        try:
+            failures = json.loads(self.text)["failures"]
+        except (ValueError, TypeError, KeyError):
+            return {}
+        return failures if isinstance(failures, dict) else {}
 
 
 def _page(port: int, path: str) -> _Page | None:

@@ -180,10 +180,23 @@ class Supervisor:
     def _look_whether_ready(self, watched: Watched) -> None:
         program = watched.program
         if not program.once and (program.readiness is None or program.readiness.is_ready()):
-            watched.phase = Phase.READY
-            watched.has_served = True
+            self._serves(watched)
         elif self._ran_seconds(watched) > (limit_seconds := self._patience_seconds(watched)):
-            self._crashed(watched, f"was not ready within {limit_seconds:g} s")
+            self._not_ready(watched, f"was not ready within {limit_seconds:g} s")
+
+    def _serves(self, watched: Watched) -> None:
+        watched.phase = Phase.READY
+        watched.has_served = True
+
+    def _not_ready(self, watched: Watched, what: str) -> None:
+        """A start from the front gives nothing to what works as far as it can."""
+        work = watched.program.work
+        lacks = work.lacks() if work is not None else None
+        if lacks is None:
+            self._crashed(watched, what)
+        else:
+            self._around.say(f"{watched.program.name} {what}, and goes on without: {lacks}")
+            self._serves(watched)
 
     def _patience_seconds(self, watched: Watched) -> float:
         given, crashes = watched.program.ready_timeout_seconds, watched.crashes_in_a_row

@@ -15,7 +15,7 @@ from auditor.job import Scene
 from auditor.rehearsal.line import Errand, carry_out
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
-from auditor.watching import READY, Opening, open_fleet, read_opening, watch_until_stop
+from auditor.watching import Opening, open_fleet, read_opening, watch_until_stop
 from engine.java import BROKEN_OFF, has_ended
 from engine.restarts import first_line
 from engine.session import quieten
@@ -72,7 +72,6 @@ def audit(settings: AuditorSettings, life: Life) -> None:
         Ended: Java has ended, or a query cannot be stopped: a new process can go on.
     """
     opened = read_opening(settings)
-    life.health.add_ready(READY, lambda: "the watches are being prepared")
     spark = open_session(settings)
     try:
         _audit(Scene(spark, settings, life.clock), life, opened)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Declared:
     """A watch with the streams that it reads."""
 
@@ -35,12 +36,16 @@ class Declared:
 
     def face(self, shuffle_partitions: int) -> Face:
         """Return what tells this declaration from another of the same watch."""
+        return Face(fingerprint(self.watch, self.streams, shuffle_partitions).id, self._whole)
+
+    @cached_property
+    def _whole(self) -> str:
+        """Every look asks for it, and a table of rules may have 16 MiB."""
         parts: dict[str, Any] = {
             name: one.model_dump(mode="json") for name, one in self.streams.items()
         }
         parts |= {"watch": self.watch.model_dump(mode="json"), "rules": self.rules}
-        whole = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-        return Face(fingerprint(self.watch, self.streams, shuffle_partitions).id, whole)
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

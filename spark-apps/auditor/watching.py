@@ -84,7 +84,8 @@ def _read(streams: Path, watches: Path, ran: bool) -> Declarations:
 def open_fleet(scene: Scene, opened: Opening) -> Fleet:
     """Prepare the watches to start with, each as declared or as it ran last.
 
-    One that ran before and cannot start is missed; a new one is a change that is not taken.
+    One that ran before and cannot start is missed. A new one is left to the reload, which has
+    Real-time Mode try it first: refused, it is a note and no watch that is missed.
 
     Raises:
         Refused: nothing ran before and something cannot work.
@@ -98,26 +99,20 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
     fleet = Fleet()
     for name in sorted(opened.lost):
         fleet.miss(name, _LOST)
-    for number, declared in enumerate(_ran_first(opened)):
+    again = [declared for name, declared in opened.first.items() if name in opened.ran]
+    for number, declared in enumerate(again):
         name = declared.name
         try:
-            if name in opened.ran:
-                recipe_of(scene, declared).checkpoint.take_over()
-            prepared = prepare(scene, declared, own_phase(scene, number, len(opened.first)))
+            recipe_of(scene, declared).checkpoint.take_over()
+            prepared = prepare(scene, declared, own_phase(scene, number, len(again)))
             needed = {other: one.slots for other, one in fleet.running.items()}
             guards.check_slots(needed | {name: prepared.slots}, scene.settings.auditor_slots)
         except Refused as error:
             log.error("watch_cannot_start", watch=name, reason=str(error))
-            if name in opened.ran:
-                fleet.miss(name, str(error))
+            fleet.miss(name, str(error))
         else:
             fleet.put(name, prepared)
     return fleet
-
-
-def _ran_first(opened: Opening) -> list[Declared]:
-    """In this sequence no new watch takes the slots of one that ran."""
-    return sorted(opened.first.values(), key=lambda declared: declared.name not in opened.ran)
 
 
 def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) -> None:

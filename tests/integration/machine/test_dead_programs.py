@@ -6,9 +6,10 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from services.backbone.health import START
 from services.machine.ports import free_ports
 from services.machine.programs import Program
-from services.machine.readiness import HttpLiveness, HttpReadiness
+from services.machine.readiness import HttpLiveness, HttpReadiness, HttpWork
 from services.machine.restarts import RestartPolicy
 from services.machine.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds
@@ -50,6 +51,51 @@ def test_what_says_that_only_a_restart_heals_it_gets_one(tmp_path: Path) -> None
     assert said[1].startswith("sick ended with signal 15; it starts again in")
     assert said[2:] == ["stopping"]
     assert lives.read_text() == "xx"
+
+
+LACKING = """
+import http.server, json, sys
+name = sys.argv[2]
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(503)
+        self.end_headers()
+        self.wfile.write(json.dumps({"status": "failing", "failures": {name: "why"}}).encode())
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Pages).serve_forever()
+"""
+
+
+def lacking(name: str) -> Program:
+    """Return a program that is never ready, as a check of that name fails."""
+    (port,) = free_ports(1)
+    command = (sys.executable, "-c", LACKING, str(port), name)
+    ready, work = HttpReadiness(port), HttpWork(port)
+    return Program("lacking", command, readiness=ready, work=work, ready_timeout_seconds=5)
+
+
+def test_what_works_and_lacks_something_goes_on_and_holds_up_nobody(tmp_path: Path) -> None:
+    """One watch of an auditor cannot start; the others judge."""
+    said, told = list[str](), threading.Event()
+    around = Surroundings(os.environ, tmp_path, said.append, told.wait, now_seconds)
+    others = Program("others", ("sleep", "60"), after=("lacking",))
+    programs = (lacking("watches"), others)
+    assert Supervisor(programs, around, RestartPolicy(), told.set).run() == 0
+    assert said[0] == "lacking was not ready within 5 s, and goes on without: watches: why"
+    assert said[1:] == ["stopping"]
+
+
+def test_what_never_begins_its_work_counts_as_crashed(tmp_path: Path) -> None:
+    said = list[str]()
+
+    def wait(seconds: float) -> bool:
+        threading.Event().wait(seconds)
+        return bool(said)
+
+    around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
+    assert Supervisor((lacking(START),), around, RestartPolicy(), lambda: None).run() == 0
+    assert said[0].startswith("lacking was not ready within 5 s; it starts again in")
 
 
 @dataclass

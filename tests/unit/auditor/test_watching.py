@@ -175,7 +175,7 @@ def test_a_watch_that_ran_and_cannot_start_makes_the_auditor_not_ready(
     monkeypatch.setattr(watching, "prepare", _refuse)
     fleet = open_fleet(scene.job(), scene.opened("over-purchase"))
     assert fleet.running == {}
-    # The other one is new: what is not taken of it is a note, and no watch is lost.
+    # The other one is new: the reload tries it, and what it does not take is a note.
     assert fleet.not_ready() == "watch over-purchase cannot start: too few slots"
 
 
@@ -200,10 +200,11 @@ def _refuse(*_: object) -> None:
     raise Refused("too few slots")
 
 
-def test_a_new_watch_takes_no_slots_of_one_that_ran(
+def test_a_new_watch_is_left_to_the_reload_which_has_spark_try_it(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "prepare", _most_slots)
+    """Started untried, one that Real-time Mode refuses would make the auditor not ready."""
+    monkeypatch.setattr(watching, "prepare", _few_slots)
     for ran in scene.declarations.watches:
         fleet = open_fleet(scene.job(), scene.opened(ran))
         assert set(fleet.running) == {ran}
@@ -211,6 +212,13 @@ def test_a_new_watch_takes_no_slots_of_one_that_ran(
 
 
 def _most_slots(scene: JobScene, declared: Declared, phase: Phase) -> Running:
-    slots = scene.settings.auditor_slots - 1
+    return _with_slots(scene.settings.auditor_slots - 1, declared, phase)
+
+
+def _few_slots(_: JobScene, declared: Declared, phase: Phase) -> Running:
+    return _with_slots(1, declared, phase)
+
+
+def _with_slots(slots: int, declared: Declared, phase: Phase) -> Running:
     supervised = Supervision(declared.name).supervised
     return Running(declared, None, supervised, slots, phase)  # type: ignore[arg-type] # not started

@@ -94,7 +94,11 @@ class Publisher:
         for entry, outcome in told:
             if outcome is not None and not isinstance(outcome, Transient):
                 _refused(entry, outcome)
-        return taken, [outcome for outcome in outcomes if isinstance(outcome, Transient)]
+        return taken, [
+            Transient(f"{topics.deliveries(entry.channel)}: {outcome}")
+            for entry, outcome in told
+            if isinstance(outcome, Transient)
+        ]
 
 
 def parts(entries: Sequence[OutboxEntry]) -> Iterator[list[OutboxEntry]]:

@@ -52,11 +52,14 @@ class Relay:
     def sweep(self, older_than_seconds: float) -> int:
         """Publish entries of at least this age; return how many the brokers have taken.
 
+        A channel without a topic holds up no other: only a page of which they take nothing ends it.
+
         Raises:
-            Transient: Postgres or Kafka is away.
+            Transient: Postgres or Kafka is away, or does not take some.
         """
         published = 0
         page: list[OutboxEntry] = []
+        left: Transient | None = None
         for _ in range(PAGES_LIMIT):
             page = self._intake.unpublished(
                 after=page[-1].delivery_id if page else "",
@@ -65,10 +68,18 @@ class Relay:
             )
             if not page:
                 break
-            for taken in self._publisher.published(page):
-                published += len(taken)
-                metrics.RELAYED.inc(len(taken))
-                log.warning("relayed", delivery_ids=taken)
+            before = published
+            try:
+                for taken in self._publisher.published(page):
+                    published += len(taken)
+                    metrics.RELAYED.inc(len(taken))
+                    log.warning("relayed", delivery_ids=taken)
+            except Transient as error:
+                if published == before:
+                    raise
+                left = error
+        if left is not None:
+            raise left
         return published
 
     def _run(self) -> None:

@@ -23,9 +23,11 @@ from services.backbone.sockets import has_news
 
 _CONNECT_TIMEOUT_SECONDS: Final = 5
 _STATEMENT_TIMEOUT_MS: Final = 10_000
-_SILENT_TIMEOUT_MS: Final = 1_000
-"""A transaction of asyncio whose program says nothing for so long is ended: others wait for it."""
-
+_SILENT_TIMEOUT_MS: Final = 5_000
+"""A transaction whose program says nothing for so long is ended: others wait for what it locked."""
+_SILENT_THERE_MS: Final = 1_000
+"""The same in asyncio, where nothing but the ledger is waited for within one."""
+_SILENT: Final = "idle_in_transaction_session_timeout"
 _SURE_SECONDS: Final = 1.0
 _AWAY: Final = (
     psycopg.OperationalError,
@@ -76,6 +78,7 @@ def connection_options() -> dict[str, Any]:
         "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
         "options": (
             f"-c statement_timeout={_STATEMENT_TIMEOUT_MS} -c synchronous_commit=on -c timezone=UTC"
+            f" -c {_SILENT}={_SILENT_TIMEOUT_MS}"
         ),
         "target_session_attrs": "read-write",
         "keepalives_idle": 5,
@@ -206,7 +209,7 @@ def async_pool(settings: LedgerSettings) -> AsyncPool:
     """Return a pool for asyncio, not opened yet; for statements that touch some rows of many."""
     url = settings.postgres_url.get_secret_value()
     options = _pool_options(settings)
-    silent = {"idle_in_transaction_session_timeout": _SILENT_TIMEOUT_MS}
+    silent = {_SILENT: _SILENT_THERE_MS}
     planned = " ".join(f"-c {name}={value}" for name, value in (_FEW_OF_MANY | silent).items())
     options["kwargs"] |= {
         "options": f"{options['kwargs']['options']} {planned}",

@@ -14,12 +14,12 @@ from services.backbone.ledger.decisions import Decision, note
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Numbers
 
-# The alerts' rows first, as acknowledging does: then neither can come in between.
+# The alerts' rows first, as acknowledging does: then neither can come in between. Those that
+# another holds do not count, else it would hold up all others when it stands still.
 _DUE_ALERTS: Final = """
-SELECT alert_id FROM alerts WHERE alert_id IN (
-  SELECT alert_id FROM escalations WHERE state = 'WAITING' AND due_at <= ledger_now()
-  ORDER BY due_at LIMIT %s)
-ORDER BY alert_id FOR NO KEY UPDATE SKIP LOCKED
+SELECT alert_id FROM escalations e JOIN alerts a USING (alert_id)
+WHERE e.state = 'WAITING' AND e.due_at <= ledger_now()
+ORDER BY e.due_at LIMIT %s FOR NO KEY UPDATE OF a SKIP LOCKED
 """
 _DUE: Final = """
 SELECT e.alert_id, e.name, e.step, e.repetition, e.plan, e.due_at, a.record::text AS record,

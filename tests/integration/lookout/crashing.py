@@ -32,18 +32,21 @@ class Point(Enum):
 
 @dataclass
 class Topics:
-    """What was written, in the sequence of writing; `outcomes` are the answers to one batch."""
+    """What was written, in the sequence of writing; `outcomes` are the answers to one batch, and
+    topics of `lacking` are not there.
+    """
 
     written: list[Outgoing] = field(default_factory=list)
     away: bool = False
+    lacking: frozenset[str] = frozenset()
     outcomes: list[Trouble | None] | None = None
 
     def send(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
         future: Future[list[Trouble | None]] = Future()
-        usual: list[Trouble | None] = [Transient("away") if self.away else None] * len(records)
+        there = [not self.away and each.topic not in self.lacking for each in records]
+        usual: list[Trouble | None] = [None if one else Transient("away") for one in there]
         future.set_result(usual if self.outcomes is None else self.outcomes)
-        if not self.away:
-            self.written += records
+        self.written += [each for each, is_there in zip(records, there, strict=True) if is_there]
         return future
 
     def write(self, records: Sequence[Outgoing]) -> None:

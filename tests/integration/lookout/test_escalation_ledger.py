@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from services.backbone.errors import Refused
+from services.backbone.errors import Refused, Transient
 from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.escalations import Due, Escalations, Taken, Turn
@@ -130,6 +130,33 @@ def test_two_keepers_never_take_the_same_step(pool: Pool, ledger_url: str) -> No
         each.join()
     work()
     assert len(made) == len(set(made)) == 40
+
+
+def test_one_that_stands_still_while_it_decides_holds_up_no_other(
+    pool: Pool, ledger_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.backbone.ledger.database._SILENT_TIMEOUT_MS", 500)
+    for number in (1, 2):
+        record(pool, sample(number), steps=(step(0, 0.0),))
+    deciding, over = threading.Event(), threading.Event()
+
+    def stands_still(due: Due, numbers: Numbers) -> Turn:
+        deciding.set()
+        assert over.wait(60)
+        return tell_desk(due, numbers)
+
+    settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
+    with open_pool(settings) as still, ThreadPoolExecutor(1) as keeper:
+        taking = keeper.submit(Escalations(still).take, 1, stands_still)
+        assert deciding.wait(60)
+        try:
+            assert Escalations(pool).take(1, tell_desk).steps == 1, "the other alert"
+            eventually(lambda: Escalations(pool).take(1, tell_desk).steps == 1, "it is still held")
+        finally:
+            over.set()
+        with pytest.raises(Transient):
+            taking.result()
+    assert rows(ledger_url, STATES) == [(0, "WAITING", 1), (0, "WAITING", 1)]
 
 
 def test_a_step_that_another_has_moved_between_the_statements_is_nobody_elses(

@@ -25,9 +25,9 @@ RELAYED = "aldebaran_lookout_relayed_total"
 SETTINGS = LookoutSettings(lookout_relay_deliveries=3, lookout_relay_age_seconds=3600)
 
 
-def leave_in_outbox(intake: Intake, count: int) -> None:
+def leave_in_outbox(intake: Intake, count: int, routes: Routes = ROUTES) -> None:
     """Record alerts by a lookout that dies before it publishes them."""
-    dying = started(intake, ROUTES, Topics(), Point.RECORDED)
+    dying = started(intake, routes, Topics(), Point.RECORDED)
     with pytest.raises(Crash):
         dying(arrivals([sample(number) for number in range(count)]))
 
@@ -70,6 +70,16 @@ def test_kafka_away_leaves_all_in_the_outbox(intake: Intake) -> None:
     with pytest.raises(Transient):
         relay(intake, Topics(away=True)).sweep(older_than_seconds=0)
     assert intake.waiting() == 2
+
+
+def test_a_channel_without_a_topic_holds_up_no_other(intake: Intake) -> None:
+    more = told("default", *(Target("bus", name) for name in "uvwxyz"), Target("emial", "z"))
+    leave_in_outbox(intake, 10, Routes((), more))
+    written = Topics(lacking=frozenset({"deliveries.emial"}))
+    with pytest.raises(Transient, match=r"deliveries\.emial: away"):
+        relay(intake, written).sweep(older_than_seconds=0)
+    assert intake.waiting() >= 10
+    assert len(written.on("deliveries.bus")) > 2 * SETTINGS.lookout_relay_deliveries
 
 
 def test_it_sweeps_all_at_start_whatever_the_age(intake: Intake) -> None:

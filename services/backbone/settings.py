@@ -84,6 +84,14 @@ class WatchesSettings(Settings):
     """The folder of their files, which the auditors follow while they run: one name for all."""
 
 
+class BatchesSettings(Settings):
+    """Settings of a program that must know how long auditors' batches are."""
+
+    auditor_batch_seconds: Annotated[float, Field(ge=5, le=3600)] = 120.0
+    """The length of an auditor's batch; alerts do not wait for its end. Heartbeats' program must
+    know it too: within a batch an auditor may raise what it has raised no second time."""
+
+
 class KafkaSettings(Settings):
     """Settings of a program that talks to Kafka."""
 

@@ -88,6 +88,7 @@ def listener_of(settings: HeartbeatSettings, beats: Beats, life: Life, shown: Sh
         lambda: beats.steps(clock.monotonic_seconds()),
         life,
         shown,
+        settings.auditor_batch_seconds,
     )
 
 

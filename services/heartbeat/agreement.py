@@ -69,7 +69,10 @@ class Agreement:
         late = age_seconds > self.late_seconds
         if late and auditor in self.auditors:
             self._late[watch, auditor] = now
-        if auditor not in self.auditors or alert_id in self._agreed:
+        if auditor not in self.auditors:
+            return []
+        if alert_id in self._agreed:
+            self._remember(alert_id)
             return []
         compared = self._open.get(alert_id)
         if compared is None:
@@ -116,6 +119,10 @@ class Agreement:
             for each in self._disagreements(alert_id, compared, compared.missing)
         ]
 
+    def may_be_old(self, alert_id: str) -> None:
+        """Compare this alert no more: others may have raised it before anybody listened."""
+        self._remember(alert_id)
+
     def _begin(self, alert_id: str, watch: str, now: float) -> _Compared:
         if len(self._open) >= OPEN_LIMIT:
             self._open.popitem(last=False)
@@ -125,7 +132,12 @@ class Agreement:
 
     def _agree(self, alert_id: str) -> None:
         del self._open[alert_id]
+        self._remember(alert_id)
+
+    def _remember(self, alert_id: str) -> None:
+        """What is raised again and again is remembered for longest."""
         self._agreed[alert_id] = None
+        self._agreed.move_to_end(alert_id)
         if len(self._agreed) > AGREED_LIMIT:
             self._agreed.popitem(last=False)
 

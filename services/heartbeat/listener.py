@@ -35,6 +35,7 @@ class Listener:
     steps: Callable[[], Steps]
     life: Life
     shown: Shown
+    batch_seconds: float
     _asked: Ends | None = None
     _asked_at: float = 0.0
     _times_assigned: int = 0
@@ -106,6 +107,7 @@ class Listener:
             return
         age_seconds = (incoming.timestamp_ms - alert.appended_at_ms) / 1000
         if self._came_before_all_were_heard():
+            self.agreement.may_be_old(alert.alert_id)
             return
         ended = self.agreement.raised(
             alert.alert_id, alert.watch, alert.auditor, age_seconds, self._now()
@@ -121,9 +123,12 @@ class Listener:
             )
 
     def _came_before_all_were_heard(self) -> bool:
-        """Tell whether another auditor may have raised the same before this program listened."""
+        """Tell whether another auditor may have raised the same before this program listened.
+
+        It may be silent about it until its batch ends: within one it raises an alert once.
+        """
         since = self._listening_since
-        return since is None or self._now() - since < self.agreement.late_seconds
+        return since is None or self._now() - since < self.batch_seconds
 
     def _now(self) -> float:
         return self.life.clock.monotonic_seconds()

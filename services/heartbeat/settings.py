@@ -5,12 +5,17 @@ from typing import Annotated
 from pydantic import Field
 
 from services.backbone.kafka.producer import ProducerSettings
-from services.backbone.settings import Seconds, StreamsSettings, WatchesSettings
+from services.backbone.settings import (
+    BatchesSettings,
+    Seconds,
+    StreamsSettings,
+    WatchesSettings,
+)
 from services.contracts.records import Name
 from services.heartbeat.beats import AUDITORS_LIMIT
 
 
-class HeartbeatSettings(ProducerSettings, StreamsSettings, WatchesSettings):
+class HeartbeatSettings(ProducerSettings, StreamsSettings, WatchesSettings, BatchesSettings):
     """Which watches to measure, how often, and from when on an answer counts as missed."""
 
     heartbeat_interval_seconds: Annotated[float, Field(ge=0.05, le=3600)] = 2.0

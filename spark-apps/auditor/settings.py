@@ -9,6 +9,7 @@ from engine.options import kafka_client_options, master_url
 from engine.store import Address, StoreSettings
 from services.backbone.options import SecretOptions
 from services.backbone.settings import (
+    BatchesSettings,
     Port,
     Seconds,
     SparkKafkaSettings,
@@ -21,7 +22,9 @@ from services.contracts.records import Name
 Count = Annotated[int, Field(ge=1, le=4096)]
 
 
-class AuditorSettings(StoreSettings, SparkKafkaSettings, StreamsSettings, WatchesSettings):
+class AuditorSettings(
+    StoreSettings, SparkKafkaSettings, StreamsSettings, WatchesSettings, BatchesSettings
+):
     """Settings of one auditor; two auditors differ in id, port, phase and nothing else."""
 
     http_port: Port = 8082
@@ -57,8 +60,6 @@ class AuditorSettings(StoreSettings, SparkKafkaSettings, StreamsSettings, Watche
     """Whether a watch stops when records were deleted before it read them, instead of going on
     behind them with the loss counted and told."""
 
-    auditor_batch_seconds: Annotated[float, Field(ge=5, le=3600)] = 120.0
-    """The length of a batch; alerts do not wait for its end."""
     auditor_phase: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Where in a batch length, counted by the wall clock, batches end; a partner's is half more."""
     auditor_reload_delay_seconds: Seconds = 2.0

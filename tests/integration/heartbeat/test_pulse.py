@@ -75,6 +75,7 @@ def settings_of(folder: Path, kafka_bootstrap: str, name: str, watch: str) -> He
         heartbeat_in_time_seconds=5,
         heartbeat_auditors=pair(name),
         heartbeat_agree_seconds=3,
+        auditor_batch_seconds=5,
         heartbeat_reload_delay_seconds=0.5,
     )
 

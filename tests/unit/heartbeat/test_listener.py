@@ -15,6 +15,7 @@ from services.heartbeat.agreement import Agreement, Shown
 from services.heartbeat.listener import Listener, Listening
 
 WATCH = "watch"
+BATCH_SECONDS = 120.0
 STEPS = {(WATCH, "a"): 1e6, (WATCH, "b"): 1e6}
 
 
@@ -30,9 +31,11 @@ class Broker:
         self.shown = Shown()
         agreement = Agreement(60.0, 10.0, frozenset({"a", "b"}))
         life = Life(clock=self.clock)
-        self.listener = Listener(agreement, self.alerts, lambda: STEPS, life, self.shown)
+        self.listener = Listener(
+            agreement, self.alerts, lambda: STEPS, life, self.shown, BATCH_SECONDS
+        )
         self.step()
-        self.clock.move(11.0)
+        self.clock.move(BATCH_SECONDS)
 
     def step(self, *raised: tuple[str, str]) -> None:
         now = self.clock.now_ms()
@@ -88,13 +91,26 @@ def test_after_a_gap_nothing_older_is_judged() -> None:
     broker.alerts.times_assigned.return_value = 2
     broker.clock.move(100.0)
     broker.step(("two", "a"))
-    broker.clock.move(100.0)
+    broker.clock.move(BATCH_SECONDS)
     broker.step()
     assert broker.missing() == []
     broker.step(("three", "a"))
     broker.clock.move(61.0)
     broker.step()
     assert broker.missing() == [(alert_id(WATCH, ["three"]), "b")]
+
+
+def test_what_an_auditor_has_raised_in_its_batch_and_is_silent_about_is_no_disagreement() -> None:
+    """Before this program listened both had raised it; the first is in its next batch by now."""
+    broker = Broker()
+    broker.alerts.times_assigned.return_value = 2
+    broker.step(("heard", "a"), ("heard", "b"))
+    broker.clock.move(BATCH_SECONDS / 2)
+    broker.step(("before", "a"))
+    for _ in range(3):
+        broker.clock.move(BATCH_SECONDS)
+        broker.step(("heard", "a"), ("before", "a"))
+    assert broker.missing() == []
 
 
 def test_a_client_that_has_ended_ends_the_program() -> None:

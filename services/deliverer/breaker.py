@@ -123,8 +123,8 @@ class Breakers:
     def nothing_waits(self, destination: str, now: float, again_seconds: float) -> None:
         """Note that nothing was there for a probe; before `told_seconds` are over, retries may.
 
-        Nobody looks for `again_seconds`: each look is a statement, and a storm to others wakes us
-        hundreds of times a second.
+        Nobody looks for `again_seconds`: one statement looks for all at once, but a storm to others
+        wakes us hundreds of times a second. The wait does not grow, since nobody tells of a retry.
         """
         circuit = self._circuits.get(destination)
         if circuit is None:

@@ -28,6 +28,8 @@ class SendWindow:
         self._clock = clock
         self._ends_at = ends_at
         self.opened_at_ms: int | None = None
+        self.decided: Outcome | None = None
+        """What the send came to, whatever ends it now."""
 
     def open(self) -> None:
         """Be called directly before the first byte that could make the provider take the message.
@@ -38,6 +40,13 @@ class SendWindow:
         if self._clock.monotonic_seconds() >= self._ends_at:
             raise TooLate("the claim's send window was over before the first byte")
         self.opened_at_ms = self.opened_at_ms or self._clock.now_ms()
+
+    def decide(self, outcome: Outcome) -> None:
+        """Be called when the outcome is known and more is waited for, as an answer's body.
+
+        A later outcome takes the place of this one, but that the send is cut off does not.
+        """
+        self.decided = outcome
 
     @property
     def opened(self) -> bool:
@@ -134,7 +143,8 @@ class Channel(Protocol):
         """Hand one message over and say what came of it; never try twice.
 
         Must call `window.open()` directly before the decisive bytes leave, and let its TooLate
-        through. Cancelled when the window's time for an answer is over.
+        through. Cancelled when the window's time for an answer is over, or at a stop: call
+        `window.decide` before anything is awaited that cannot change the outcome.
         """
 
     def unusable(self) -> str | None:

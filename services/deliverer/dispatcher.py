@@ -9,7 +9,7 @@ from typing import Any
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.ledger.claims import Claim, Claims, Due
-from services.backbone.ledger.turns import InTurn
+from services.backbone.ledger.turns import CLAIM_LIMIT, InTurn
 from services.backbone.log import logger
 from services.contracts.records import Delivery
 from services.contracts.states import CLAIMABLE, State
@@ -25,8 +25,6 @@ from services.deliverer.trust import Standing
 log = logger(__name__)
 
 Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
-CLAIM_LIMIT = 100
-"""Rows that one statement claims at most."""
 
 
 @dataclass
@@ -103,8 +101,8 @@ class Dispatcher:
         while not self.stopping:
             self.turned_at, self._is_short = self.clock.monotonic_seconds(), False
             try:
+                await self._claim_probes()
                 async with self.claiming:
-                    await self._claim_probes()
                     await self._claim_due()
             except Transient as error:
                 log.warning("claims_wait", reason=str(error))
@@ -146,19 +144,34 @@ class Dispatcher:
             await asyncio.wait(self.in_flight.values(), timeout=seconds)
 
     async def _claim_probes(self) -> None:
-        for destination in self.breakers.due_probes(self.clock.monotonic_seconds()):
-            # A probe needs no trust: what is still unanswered there must not keep it from going.
-            if self._is_still or not self.places.left or not self._has_turns():
-                return
-            only = [destination] if self.traits.breaker_per_recipient else None
-            claimed = await self._claim(self.pace.claim(self.claims, Due(1, only=only)))
-            if claimed.claims:
-                self.breakers.probe(destination)
-            elif claimed.is_short:
-                self._is_short = True
-            else:
-                now = self.clock.monotonic_seconds()
+        """Claim one delivery for each destination that may get a probe now.
+
+        Each statement looks for all of them, so that one is enough where nothing waits for any; and
+        what the topic tells of is claimed between two.
+        """
+        due = set(self.breakers.due_probes(self.clock.monotonic_seconds()))
+        while due:
+            async with self.claiming:
+                # A probe needs no trust: what is unanswered there must not keep it from going.
+                if self._is_still or not self.places.left or not self._has_turns():
+                    return
+                only = sorted(due) if self.traits.breaker_per_recipient else None
+                claimed = await self._claim(self.pace.claim(self.claims, Due(1, only=only)))
+            due = self._still_due(due, claimed)
+
+    def _still_due(self, due: set[str], claimed: InTurn) -> set[str]:
+        """Note what was found for a probe; return the destinations that are to be looked for."""
+        found = {self.traits.destination(each.recipient) for each in claimed.claims}
+        for destination in found:
+            self.breakers.probe(destination)
+        if found:
+            return due - found
+        self._is_short = claimed.is_short
+        if not claimed.is_short:
+            now = self.clock.monotonic_seconds()
+            for destination in due:
                 self.breakers.nothing_waits(destination, now, self.idle_seconds)
+        return set()
 
     async def _claim_due(self) -> None:
         while self.breakers.closed("") and self._free_places():

@@ -22,6 +22,8 @@ from services.deliverer.trust import Standing, Trust
 log = logger(__name__)
 
 _STOPPED: Final = "this program was told to stop before the answer came"
+_SILENT: Final = "no answer in time"
+_CALLED_OFF: Final = "the channel's client called the send off, as when its connection is lost"
 
 
 @dataclass
@@ -79,7 +81,11 @@ class Sender:
         except TooLate as late:
             return Refused(str(late), destination_down=True)
         except TimeoutError:
-            return _cut_off(window, _STOPPED if self._is_stopping else "no answer in time")
+            return _cut_off(window, _STOPPED if self._is_stopping else _SILENT)
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            return _cut_off(window, _CALLED_OFF)
         finally:
             self._under_way.discard(limit)
 
@@ -122,7 +128,19 @@ class Sender:
             metrics.FIRST_BYTE_SECONDS.labels(channel).observe(max(0, waited_ms) / 1000)
 
 
+def _is_cancelled() -> bool:
+    """Tell whether somebody ends this task; a client may pass its own cancelled future on to us.
+
+    aiormq does so with every publication that is unconfirmed when no heartbeat comes.
+    """
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 def _cut_off(window: SendWindow, reason: str) -> Outcome:
+    """Return what a send came to that ended before its channel did; most is said in the window."""
+    if window.decided is not None:
+        return window.decided
     if window.opened:
         return Unknown(reason)
     return Refused(f"{reason}; nothing had been sent", destination_down=True)

@@ -19,17 +19,25 @@ from services.backbone.ledger.statements import Connection, fetch_all, fetch_wit
 
 AHEAD_SECONDS: Final = 0.5
 """Turns are given out so far ahead, many at once."""
+CLAIM_LIMIT: Final = 100
+"""Rows that one statement claims at most, each with a turn."""
+TAKINGS_LIMIT: Final = 8
+"""Takings that may be ahead of one another: of two deliverers, each of which takes up to three
+times anew what was over when it came."""
 
 _KNOWN: Final = """
 INSERT INTO turns (channel, next_at) VALUES (%(channel)s, ledger_now())
 ON CONFLICT DO NOTHING RETURNING channel"""
 
 # After a pause `next_at` may lie in the past, by as many turns as a burst has besides its first.
+# It lies further ahead than anybody takes if the clock went back, as that of a standby may: whoever
+# waited for it would send nothing for as long.
 _TAKE: Final = """
 WITH held AS MATERIALIZED (
   SELECT next_at, ledger_now() AS at FROM turns WHERE channel = %(channel)s FOR UPDATE
 ), free AS MATERIALIZED (
-  SELECT at, greatest(next_at, at - make_interval(secs => (%(burst)s - 1) / %(rate)s)) AS first
+  SELECT at, CASE WHEN next_at > at + make_interval(secs => %(furthest)s) THEN at
+    ELSE greatest(next_at, at - make_interval(secs => (%(burst)s - 1) / %(rate)s)) END AS first
   FROM held
 ), had AS MATERIALIZED (
   SELECT at, first, greatest(0, 1 + floor(%(rate)s
@@ -48,6 +56,17 @@ FROM given, taken"""
 _GIVE_BACK: Final = """
 UPDATE turns SET next_at = next_at - make_interval(secs => %(count)s / %(rate)s)
 WHERE channel = %(channel)s AND next_at = %(until)s RETURNING channel"""
+
+
+def furthest_seconds(per_second: float, burst: int) -> float:
+    """Return how far ahead the next turn may lie by what was taken.
+
+    Who claims finds turns that begin within AHEAD_SECONDS: a burst and those of that time, and uses
+    no more than it claims. Where Postgres is slow it takes as many anew, however far ahead they
+    lie, and so do others at the same time.
+    """
+    at_once = min(CLAIM_LIMIT, burst + per_second * AHEAD_SECONDS)
+    return AHEAD_SECONDS + TAKINGS_LIMIT * at_once / per_second
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +133,7 @@ class Rate:
             "channel": channel,
             "rate": per_second,
             "burst": float(burst),
+            "furthest": furthest_seconds(per_second, burst),
         }
         self._is_known = False
 

@@ -106,9 +106,9 @@ class PagerDutyChannel:
             return Permanent(f"pagerduty_url is no address to POST to: {error}")
         except aiohttp.ClientError as error:
             return failed(error, window)
-        said = await answer_object(response)
         wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())
-        return answered(response.status, said, wait)
+        window.decide(answered(response.status, {}, wait))  # the body has the words alone
+        return answered(response.status, await answer_object(response), wait)
 
     def unusable(self) -> str | None:
         """Return None: each connection is new."""

@@ -136,18 +136,17 @@ class WebhookChannel:
         except aiohttp.ClientError as error:
             return failed(error, window)
         outcome = answered(response.status, response.headers, self._clock.now_ms())
-        await self._let_go(response, window)
+        window.decide(outcome)
+        await self._let_go(response)
         return outcome
 
-    async def _let_go(self, response: aiohttp.ClientResponse, window: SendWindow) -> None:
-        """End the answer; a connection can be kept only if the body was read, which must not take
-        so long that the window ends meanwhile.
-        """
+    async def _let_go(self, response: aiohttp.ClientResponse) -> None:
+        """End the answer; a connection can be kept only if the body was read."""
         if not self._settings.webhook_keep_alive_seconds:
             response.close()
             return
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(_BODY_SECONDS, window.remaining_seconds() / 2)):
+            async with asyncio.timeout(_BODY_SECONDS):
                 await answer_bytes(response, _BODY_LIMIT_BYTES)
 
     def unusable(self) -> str | None:

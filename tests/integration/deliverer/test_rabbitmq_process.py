@@ -115,6 +115,23 @@ def test_taken_and_the_confirm_lost_it_comes_again_with_the_same_id(
     assert (first["outcome"], second["outcome"]) == (State.IN_DOUBT, State.SENT)
 
 
+def test_a_connection_that_falls_silent_leaves_a_doubt_and_holds_no_place(
+    start: Start, ledger: Ledger, queue: Queue, rabbitmq: RabbitMq, passage: Passage
+) -> None:
+    """Its client then calls off what waits for a confirm, as if we had cancelled it."""
+    one = to(queue.name, 1)
+    passage.armed = one.delivery_id.encode()
+    ledger.add(one)
+    url = f"{rabbitmq.through(passage.port)}?heartbeat=1"
+    start("rabbitmq", rabbitmq_url=url, concurrency=1, **PATIENT)
+    until(lambda: queue.count() == Counter([one.delivery_id]), "taken, and nobody knows")
+    passage.armed = None
+    until(rests_in(ledger, State.SENT), "sent")
+    first, second = ledger.attempts(one)
+    assert (first["outcome"], second["outcome"]) == (State.IN_DOUBT, State.SENT)
+    assert "called the send off" in first["reason"]
+
+
 @pytest.mark.parametrize("severity", [Severity.WARNING, Severity.CRITICAL])
 def test_where_readers_drop_nothing_a_lost_confirm_is_held_or_repeated_with_a_mark(
     start: Start,

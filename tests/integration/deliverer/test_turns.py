@@ -5,7 +5,7 @@ asking gets nearly all of the rate. It is held by the statements in Postgres and
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,7 +18,14 @@ from services.backbone.errors import Transient
 from services.backbone.ledger.claims import Claims, Due
 from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.statements import transaction
-from services.backbone.ledger.turns import AHEAD_SECONDS, Rate, Turns
+from services.backbone.ledger.turns import (
+    AHEAD_SECONDS,
+    CLAIM_LIMIT,
+    TAKINGS_LIMIT,
+    Rate,
+    Turns,
+    furthest_seconds,
+)
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Start
@@ -49,6 +56,8 @@ STEPS: Final = st.lists(
 )
 RATES: Final = st.sampled_from((0.5, 1.0, 3.0, 20.0, 1000.0))
 BURSTS: Final = st.sampled_from((1, 2, 10))
+BACK: Final = st.sampled_from((0.3, 5.0, 600.0, 86_400.0))
+"""Seconds."""
 
 
 @dataclass
@@ -109,8 +118,36 @@ async def kept(history: History, rate: float, burst: int, steps: list[Step]) -> 
     assert len(history.begun) >= rate * 3.0 - 1
 
 
-@given(RATES, BURSTS, STEPS)
-def test_the_rate_is_kept_and_used_in_memory(rate: float, burst: int, steps: list[Step]) -> None:
+async def turned_back(
+    history: History, rate: float, burst: int, steps: list[Step], back: float
+) -> None:
+    """The ledger's clock goes back: nobody waits for longer than turns can be taken ahead."""
+    for step in steps:
+        await history.take(*step)
+    history.now -= back
+    turns = await history.take(0.0, 1, 1, False)
+    limit = furthest_seconds(rate, burst)
+    assert turns.in_seconds or turns.more_in_seconds <= min(limit, back + 1 / rate)
+    assert turns.in_seconds or back <= limit
+    history.now += turns.more_in_seconds
+    history.begun.clear()
+    await kept(history, rate, burst, steps)
+
+
+async def all_taken(history: History, rate: float, burst: int) -> None:
+    """As much is taken ahead as several may take that find Postgres slow: no turn comes twice."""
+    at_once = int(min(CLAIM_LIMIT, burst + rate * AHEAD_SECONDS))
+    await history.move(history.now)
+    for _ in range(TAKINGS_LIMIT):
+        turns = await history.pace.turns(at_once, ahead_seconds=86_400.0)
+        assert len(turns.in_seconds) == at_once
+        history.begun += [history.now + each for each in turns.in_seconds]
+    history.check(rate, burst)
+
+
+def in_memory(
+    rate: float, burst: int, work: Callable[[History], Coroutine[None, None, None]]
+) -> None:
     clock = [START]
     tables = Tables(lambda: clock[0])
 
@@ -118,7 +155,24 @@ def test_the_rate_is_kept_and_used_in_memory(rate: float, burst: int, steps: lis
         clock[0] = now
 
     pace = InMemory(MemoryRate(tables, "sms", rate, burst))
-    asyncio.run(kept(History(pace, move), rate, burst, steps))
+    asyncio.run(work(History(pace, move)))
+
+
+@given(RATES, BURSTS, STEPS)
+def test_the_rate_is_kept_and_used_in_memory(rate: float, burst: int, steps: list[Step]) -> None:
+    in_memory(rate, burst, lambda history: kept(history, rate, burst, steps))
+
+
+@given(RATES, BURSTS, STEPS, BACK)
+def test_a_clock_that_goes_back_silences_nobody_for_long_in_memory(
+    rate: float, burst: int, steps: list[Step], back: float
+) -> None:
+    in_memory(rate, burst, lambda history: turned_back(history, rate, burst, steps, back))
+
+
+@given(RATES, BURSTS)
+def test_what_is_taken_far_ahead_is_not_given_again_in_memory(rate: float, burst: int) -> None:
+    in_memory(rate, burst, lambda history: all_taken(history, rate, burst))
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -126,10 +180,31 @@ def test_the_rate_is_kept_and_used_in_memory(rate: float, burst: int, steps: lis
 def test_the_rate_is_kept_and_used_in_postgres(
     ledger_url: str, rate: float, burst: int, steps: list[Step]
 ) -> None:
-    asyncio.run(_in_postgres(ledger_url, rate, burst, steps))
+    work = _in_postgres(ledger_url, rate, burst, lambda one: kept(one, rate, burst, steps))
+    asyncio.run(work)
 
 
-async def _in_postgres(url: str, rate: float, burst: int, steps: list[Step]) -> None:
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(RATES.filter(lambda rate: rate < 100), BURSTS, STEPS, BACK)
+def test_a_clock_that_goes_back_silences_nobody_for_long_in_postgres(
+    ledger_url: str, rate: float, burst: int, steps: list[Step], back: float
+) -> None:
+    async def work(history: History) -> None:
+        await turned_back(history, rate, burst, steps, back)
+
+    asyncio.run(_in_postgres(ledger_url, rate, burst, work))
+
+
+@pytest.mark.parametrize(("rate", "burst"), [(0.5, 1), (3.0, 10), (20.0, 1), (1000.0, 10)])
+def test_what_is_taken_far_ahead_is_not_given_again_in_postgres(
+    ledger_url: str, rate: float, burst: int
+) -> None:
+    asyncio.run(_in_postgres(ledger_url, rate, burst, lambda one: all_taken(one, rate, burst)))
+
+
+async def _in_postgres(
+    url: str, rate: float, burst: int, work: Callable[[History], Awaitable[None]]
+) -> None:
     given_settings = {"postgres_url": url, "postgres_pool_size": 1}
     ledger_settings = LedgerSettings.model_validate(given_settings)
     async with async_pool(ledger_settings) as pool:
@@ -143,7 +218,7 @@ async def _in_postgres(url: str, rate: float, burst: int, steps: list[Step]) -> 
         async with pool.connection() as connection:
             await connection.execute("DELETE FROM turns")
         pace = Rate(pool, CLOCK, channel="sms", per_second=rate, burst=burst)
-        await kept(History(pace, move), rate, burst, steps)
+        await work(History(pace, move))
 
 
 @pytest.fixture

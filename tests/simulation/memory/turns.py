@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from services.backbone.ledger.claims import Due
-from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Turns
+from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Turns, furthest_seconds
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.tables import Tables
 
@@ -26,6 +26,8 @@ class MemoryRate:
         now = self.tables.now()
         next_at = self.tables.turns.setdefault(self.channel, now)
         first = max(next_at, now - (self.burst - 1) / self.per_second)
+        if next_at > now + furthest_seconds(self.per_second, self.burst):
+            first = now
         to_be_had = max(0, 1 + math.floor(self.per_second * (now + ahead_seconds - first)))
         count = min(wanted, to_be_had)
         self.tables.turns[self.channel] = until = first + count / self.per_second

@@ -68,11 +68,19 @@ class Provider(LogChannel):
         self.taken = asyncio.Event()
         self.answers = asyncio.Event()
         self.answer: Outcome = Accepted()
+        self.calls_off = False
+        """Whether its client ends a send as if the task were cancelled, instead of an answer."""
+        self.opens = True
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
-        window.open()
+        if self.opens:
+            window.open()
         self.taken.set()
         await self.answers.wait()
+        if self.calls_off:
+            confirm = asyncio.get_running_loop().create_future()
+            confirm.set_exception(asyncio.CancelledError())
+            await confirm
         return self.answer
 
 
@@ -155,6 +163,39 @@ async def test_a_program_ends_although_nothing_could_be_recorded(
         await provider.taken.wait()
         assert await parts.dispatcher.drain(0.0, 0.0) == 1
     assert list(parts.dispatcher.in_flight) == [KEY]
+    assert ledger.recorded == []
+
+
+@pytest.mark.parametrize(("opens", "outcome"), [(True, State.IN_DOUBT), (False, State.RETRY_WAIT)])
+async def test_what_the_channels_client_calls_off_is_recorded_and_holds_no_place(
+    ledger: Ledger, provider: Provider, opens: bool, outcome: State
+) -> None:
+    """aiormq does so with what waits for its confirm when no heartbeat comes."""
+    provider.calls_off, provider.opens = True, opens
+    for each in (ledger.claims, ledger.records, provider.answers):
+        each.set()
+    async with at_work(ledger, provider) as parts:
+        left = parts.dispatcher.places.left
+        await ledger.done.wait()
+        assert await parts.dispatcher.drain(LONG, LONG) == 0
+        assert parts.dispatcher.places.left == left
+    (recorded,) = ledger.recorded
+    assert recorded.outcome is outcome
+    assert "called the send off" in recorded.reason
+
+
+async def test_a_send_whose_task_is_cancelled_is_over_without_a_record(
+    ledger: Ledger, provider: Provider
+) -> None:
+    """The program ends at once: nobody may take what was not answered for not sent."""
+    ledger.claims.set()
+    async with at_work(ledger, provider) as parts:
+        await provider.taken.wait()
+        (sending,) = parts.dispatcher.in_flight.values()
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        assert list(parts.dispatcher.in_flight) == [KEY]
     assert ledger.recorded == []
 
 

@@ -64,9 +64,10 @@ class NrdpChannel:
             return Refused(f"nrdp_url is no address: {error}", destination_down=True)
         except aiohttp.ClientError as error:
             return failed(error, window)
-        said = await answer_bytes(response)
         wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())
-        return answered(response.status, answer(said), wait)
+        if not 200 <= response.status < 300:
+            window.decide(answered(response.status, None, wait))
+        return answered(response.status, answer(await answer_bytes(response)), wait)
 
     def unusable(self) -> str | None:
         """Return None: each connection is new."""

@@ -30,6 +30,7 @@ from services.deliverer.posting import (
     whole,
 )
 
+_NOTHING: Final[Mapping[str, Any]] = {}
 PROMISE: Final = Promise(
     recipient="a device token in hex, or a name from `push_devices`",
     our_id="`apns-collapse-id`, `apns-id` (as a UUID), `delivery_id` in the payload",
@@ -81,6 +82,7 @@ class PushChannel:
             except asyncio.CancelledError:
                 self._lines.retire(line)
                 raise
+            window.decide(outcome)  # to close a line takes time
             if isinstance(outcome, Unknown) or _leaving(outcome):
                 self._lines.retire(line)
             return outcome
@@ -113,6 +115,7 @@ class PushChannel:
         except httpx2.TransportError as error:
             return unanswered(error, window, stream)
         line.wire = response.extensions.get("network_stream")
+        window.decide(self._by_status(response))
         said = await _said(response)
         return self._sorted(response, said, device, token)
 
@@ -131,8 +134,12 @@ class PushChannel:
             self._tokens.alive(device)
         if asks_for_renewal(status, said) and self._credential.rejected(token, now_ms):
             return Refused(f"{reason_of(status, said)}: signed anew")
-        wait = retry_after_seconds(response.headers.get("retry-after"), now_ms)
-        return answered(status, said, response.headers.get("apns-id", ""), wait)
+        return self._by_status(response, said)
+
+    def _by_status(self, response: httpx2.Response, said: Mapping[str, Any] = _NOTHING) -> Outcome:
+        """Sort an answer, of which the status decides; its words may come later."""
+        wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())
+        return answered(response.status_code, said, response.headers.get("apns-id", ""), wait)
 
     def _gone(self, device: Device, said: Mapping[str, Any], now_ms: int) -> Outcome:
         word = dropped(device, said, now_ms)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 import aiohttp
@@ -131,9 +132,10 @@ class SlackChannel:
             return Permanent(f"slack_url is no address to POST to: {error}")
         except aiohttp.ClientError as error:
             return failed(error, window)
-        said = await answer_object(response)
         wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())
-        return answered(response.status, said, wait)
+        if response.status != HTTPStatus.OK:
+            window.decide(answered(response.status, {}, wait))
+        return answered(response.status, await answer_object(response), wait)
 
     async def _search(self, conversation: str, doubt: Doubt) -> Finding | None:
         """Read the history page by page; None if it was read whole and has no such message."""

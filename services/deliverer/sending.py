@@ -5,6 +5,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Final
 
+from services.backbone.cancelling import is_cancelled
 from services.backbone.clock import Clock
 from services.backbone.ledger.claims import Claim, Settlement
 from services.backbone.log import logger
@@ -83,7 +84,7 @@ class Sender:
         except TimeoutError:
             return _cut_off(window, _STOPPED if self._is_stopping else _SILENT)
         except asyncio.CancelledError:
-            if _is_cancelled():
+            if is_cancelled():
                 raise
             return _cut_off(window, _CALLED_OFF)
         finally:
@@ -126,15 +127,6 @@ class Sender:
         if window.opened_at_ms is not None and message.attempt == 1:
             waited_ms = window.opened_at_ms - message.delivery.alert.detected_at_ms
             metrics.FIRST_BYTE_SECONDS.labels(channel).observe(max(0, waited_ms) / 1000)
-
-
-def _is_cancelled() -> bool:
-    """Tell whether somebody ends this task; a client may pass its own cancelled future on to us.
-
-    aiormq does so with every publication that is unconfirmed when no heartbeat comes.
-    """
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _cut_off(window: SendWindow, reason: str) -> Outcome:

@@ -16,6 +16,7 @@ from aio_pika.exceptions import (
 )
 
 from services.backbone.backoff import Backoff
+from services.backbone.cancelling import is_cancelled
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 from services.backbone.service import Life
@@ -56,7 +57,7 @@ class Session:
 
         Raises:
             Refused: RabbitMQ does not take the user, or has an exchange or queue of other kind.
-        Transient: the producer must be replaced.
+            Transient: the producer must be replaced.
         """
         while not self._life.stop.is_set():
             try:
@@ -66,10 +67,17 @@ class Session:
             except ChannelPreconditionFailed as error:
                 raise Refused(f"RabbitMQ: {error}; {_OTHER_KIND}") from None
             except _LOST as error:
-                self._attempt += 1
-                self._complaint = f"RabbitMQ: {type(error).__name__} {error}"
-                log.warning("connection_lost", attempt=self._attempt, reason=self._complaint)
-                await self._pause(self._backoff.seconds(self._attempt, self._rng))
+                await self._lost(f"{type(error).__name__} {error}")
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+                await self._lost("the connection fell silent")
+
+    async def _lost(self, why: str) -> None:
+        self._attempt += 1
+        self._complaint = f"RabbitMQ: {why}"
+        log.warning("connection_lost", attempt=self._attempt, reason=self._complaint)
+        await self._pause(self._backoff.seconds(self._attempt, self._rng))
 
     async def _connected(self) -> None:
         url, timeout = self._settings.amqp_url, self._settings.amqp_connect_timeout_seconds

@@ -16,7 +16,9 @@ from typing import Final
 from pydantic import ValidationError
 
 from services.backbone.clock import Clock
-from services.backbone.errors import Trouble
+from services.backbone.errors import Refused, Trouble
+from services.backbone.places import settings_file
+from services.backbone.settings import PREFIX
 from services.contracts.records import describe
 from services.contracts.rehearsals import Answer, Rehearsal
 from services.rehearsal.settings import RehearsalSettings
@@ -29,7 +31,7 @@ LOOK_SECONDS: Final = 0.1
 OUT_OF_MEMORY: Final = 3
 """Java's exit code when `-XX:+ExitOnOutOfMemoryError` ends it."""
 
-_PASSED_ON: Final = ("ALDEBARAN_AUDITOR_", "ALDEBARAN_LOG_")
+_PASSED_ON: Final = (f"{PREFIX}AUDITOR_", f"{PREFIX}LOG_")
 
 
 class Stopped(Exception):
@@ -60,6 +62,8 @@ class Trying:
             return self._answer(rehearsal)
         except OSError as error:
             raise Failed(f"there is no room for a rehearsal: {error}") from None
+        except Refused as error:
+            raise Failed(str(error)) from None
 
     def _answer(self, rehearsal: Rehearsal) -> Answer:
         # What it has started may write for a moment after the kill.
@@ -105,11 +109,15 @@ def environment(own: Mapping[str, str], at: RehearsalSettings, folder: Path) -> 
     """Return what the Spark program finds in its environment: no secret but how to reach Kafka.
 
     Everything that it writes lies in `folder`.
+
+    Raises:
+        Refused: the file of settings cannot be read any more.
     """
+    filed = {PREFIX + name.upper(): _text(value) for name, value in settings_file(own).items()}
     kept = {
         name: value
-        for name, value in own.items()
-        if not name.startswith("ALDEBARAN_") or name.startswith(_PASSED_ON)
+        for name, value in (filed | dict(own)).items()
+        if not name.startswith(PREFIX) or name.startswith(_PASSED_ON)
     }
     folders = {
         "ALDEBARAN_STREAMS_DIR": at.streams_dir,
@@ -126,6 +134,11 @@ def environment(own: Mapping[str, str], at: RehearsalSettings, folder: Path) -> 
         "ALDEBARAN_AUDITOR_KAFKA_OPTIONS": json.dumps(options),
         "ALDEBARAN_AUDITOR_HEAP": at.rehearsal_heap,
     }
+
+
+def _text(value: object) -> str:
+    """Return a value of the file of settings as the environment has it."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

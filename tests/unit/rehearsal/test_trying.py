@@ -111,3 +111,17 @@ def test_the_folders_that_all_programs_know_are_passed_on(tmp_path: Path) -> Non
     told = environment({}, at, tmp_path)
     assert told["ALDEBARAN_STREAMS_DIR"] == "/streams"
     assert told["ALDEBARAN_WATCHES_DIR"] == "/watches"
+
+
+def test_what_the_file_of_settings_says_of_auditors_is_passed_on(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(
+        "auditor_slots: 32\nauditor_watches: /filed\nauditor_fail_on_data_loss: true\n"
+        "postgres_url: postgresql://secret\n"
+    )
+    own = {"ALDEBARAN_SETTINGS_FILE": str(file), "ALDEBARAN_AUDITOR_WATCHES": "/named"}
+    told = environment(own, RehearsalSettings(), tmp_path)
+    assert told["ALDEBARAN_AUDITOR_SLOTS"] == "32"
+    assert told["ALDEBARAN_AUDITOR_WATCHES"] == "/named"
+    assert told["ALDEBARAN_AUDITOR_FAIL_ON_DATA_LOSS"] == "true"
+    assert "ALDEBARAN_POSTGRES_URL" not in told

@@ -91,7 +91,8 @@ def test_brokers_may_share_a_node_where_they_must(told: list[str]) -> None:
 
 
 def test_brokers_are_not_spread_where_that_is_off() -> None:
-    assert not spread_of_brokers("replicas=3", "topologySpread=false")
+    assert not spread_of_brokers("replicas=3", "nodesApart=false", "topologySpread=false")
+    assert not spread_of_brokers("replicas=1", "topologySpread=false")
 
 
 def spread_of_brokers(*told: str) -> dict[str, Object]:

@@ -116,6 +116,8 @@ def test_one_alone_is_alone() -> None:
     told = {program: environment for _, program, environment in programs(objects)}
     assert told["auditor"]["ALDEBARAN_AUDITOR_PHASE"] == "0"
     assert told["services.heartbeat"]["ALDEBARAN_HEARTBEAT_AUDITORS"] == '["a"]'
+    length = "ALDEBARAN_AUDITOR_BATCH_SECONDS"
+    assert told["services.heartbeat"][length] == told["auditor"][length]
     assert not [each for each in objects if each["metadata"]["name"].endswith("-auditors")]
 
 

@@ -12,11 +12,13 @@ from services.contracts.streams import (
     stream_topics,
 )
 from services.contracts.topics import Topic, core_topics, deliveries
+from services.deliverer.wiring import channel_names
 from tests.chart.rendering import CHART
 
 PAGE: Final = CHART / "files" / "topics.yaml"
 HEAD: Final = (
-    "# Made of the code by `make docs`: topics of the core, of each channel and each stream.\n"
+    "# Made of the code by `make docs`: topics of the core, of each channel and each stream,\n"
+    "# and the channels that there are.\n"
 )
 ANY: Final = "any"
 DECLARED: Final = ("partitions", "replication", "retention_hours")
@@ -38,6 +40,7 @@ def page() -> str:
     stream = next(iter(streams.values()))
     listed = {
         "core": _shapes(*(("", topic) for topic in core)),
+        "channels": [*channel_names()],
         "channel": _shapes(*((deliveries(ANY), topic) for topic in of_channel)),
         "stream": _shapes(*((stream.stream, topic) for topic in stream_topics(stream))),
         "streams": [each.model_dump(include={*DECLARED, "stream"}) for each in streams.values()],

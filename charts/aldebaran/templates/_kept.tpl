@@ -96,13 +96,14 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- end -}}
 {{- end -}}
 
-{{/* Fails where the embedded Postgres is to have another password: root. */}}
+{{/* Fails where the embedded Postgres is to have another password than its volume was made with: root. */}}
 {{- define "aldebaran.passwordKept" -}}
 {{- $name := include "aldebaran.part" (list . "postgres") -}}
 {{- $wanted := .Values.postgres.embedded.password -}}
 {{- $kept := dig "data" "password" "" (lookup "v1" "Secret" .Release.Namespace $name) | b64dec -}}
-{{- if and $wanted $kept (ne $wanted $kept) -}}
-{{- fail (printf "postgres.embedded.password is not the one that the database was made with, and it would go on asking for that. Leave it empty, or change it in the database first: kubectl -n %s exec %s-0 -- psql -U aldebaran -c \"ALTER USER aldebaran PASSWORD '…'\", then kubectl -n %s delete secret %s, then this again, and restart the programs." .Release.Namespace $name .Release.Namespace $name) -}}
+{{- $volume := lookup "v1" "PersistentVolumeClaim" .Release.Namespace (printf "data-%s-0" $name) -}}
+{{- if and $volume $wanted $kept (ne $wanted $kept) -}}
+{{- fail (printf "postgres.embedded.password is not the one that the database was made with, and it would go on asking for that. Leave it empty, or change it in the database first: kubectl -n %s exec -it %s-0 -- psql -h 127.0.0.1 -U aldebaran -c \"ALTER USER aldebaran PASSWORD '…'\", then kubectl -n %s delete secret %s, then this again, and restart the programs." .Release.Namespace $name .Release.Namespace $name) -}}
 {{- end -}}
 {{- end -}}
 
@@ -113,6 +114,48 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- with lookup "apps/v1" "StatefulSet" .Release.Namespace $name -}}
 {{- if ne (int .spec.replicas) $wanted -}}
 {{- fail (printf "kafka.embedded.replicas is %d, and this release was installed with %d: topics would keep the copies that they have, and the brokers' vote would not be the same for all. Leave it at %d; or install a release of another name with %d and move publishers to it; or bring brokers of your own (kafka.mode external or strimzi)." $wanted (int .spec.replicas) (int .spec.replicas) $wanted) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Fails where Strimzi's operator would give a stream's topic another number of partitions: root. The Job
+refuses it in the same words, and says nothing of fewer, which the operator cannot make. */}}
+{{- define "aldebaran.partitionsKept" -}}
+{{- $api := "kafka.strimzi.io/v1" -}}
+{{- if .Capabilities.APIVersions.Has $api -}}
+{{- range $stream := include "aldebaran.streams" . | fromJsonArray -}}
+{{- $name := $stream.stream -}}
+{{- $wanted := dig $name "partitions" $stream.partitions $.Values.topics.list | int -}}
+{{- $topic := lookup $api "KafkaTopic" $.Release.Namespace (include "aldebaran.topicObject" $name) -}}
+{{- $present := dig "spec" "partitions" $wanted $topic | int -}}
+{{- if ne $present $wanted -}}
+{{- $why := ternary "more partitions would move keys while their state stays; declare a new stream, or set partitions back" "Kafka takes none away; set partitions back" (gt $wanted $present) -}}
+{{- fail (printf "topic %s has %d partitions, declared are %d: %s" $name $present $wanted $why) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Fails where the auditors' drivers are to be made by another kind of object: root. Helm makes the new ones
+while the old ones still end, and two drivers must never share a checkpoint. */}}
+{{- define "aldebaran.driversKept" -}}
+{{- $root := . -}}
+{{- $namespace := .Release.Namespace -}}
+{{- $sets := dict "runners" (list "local" "cluster") "api" "apps/v1" "kind" "StatefulSet" "resource" "statefulset" -}}
+{{- $kubeflow := dict "runners" (list "kubeflow") "api" "sparkoperator.k8s.io/v1beta2" "kind" "SparkApplication" "resource" "sparkapplications.sparkoperator.k8s.io" -}}
+{{- $apache := dict "runners" (list "apache") "api" "spark.apache.org/v1" "kind" "SparkApplication" "resource" "sparkapplications.spark.apache.org" -}}
+{{- range $maker := list $sets $kubeflow $apache -}}
+{{- /* A look-up of a kind that the cluster has not would fail by itself. */ -}}
+{{- $known := or (eq $maker.kind "StatefulSet") ($root.Capabilities.APIVersions.Has $maker.api) -}}
+{{- if and $known (not (has $root.Values.auditor.runner $maker.runners)) -}}
+{{- $there := list -}}
+{{- range $id := $root.Values.auditor.ids -}}
+{{- $name := include "aldebaran.part" (list $root (printf "auditor-%s" $id)) -}}
+{{- if lookup $maker.api $maker.kind $namespace $name }}{{ $there = append $there $name }}{{ end -}}
+{{- end -}}
+{{- with $there -}}
+{{- fail (printf "auditor.runner is %s, and the drivers are still those of %s %s: they would end while the new ones start, two on one checkpoint. First: kubectl -n %s delete %s %s, then wait until the pods are gone: kubectl -n %s wait --for=delete pod -l aldebaran/auditors=%s --timeout=10m, then this again. Nothing is watched in between; what comes meanwhile is read afterwards." $root.Values.auditor.runner $maker.kind (join ", " .) $namespace $maker.resource (join " " .) $namespace (include "aldebaran.fullname" $root)) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -50,6 +50,11 @@ start all of them again: [root, part]. */}}
 {{- printf "%s:%s" .repository .tag -}}
 {{- end -}}
 
+{{/* The object by which Strimzi's operator is asked for a topic: its name. */}}
+{{- define "aldebaran.topicObject" -}}
+{{- replace "_" "-" . | lower -}}
+{{- end -}}
+
 {{- define "aldebaran.serviceAccount" -}}
 {{- default (include "aldebaran.fullname" .) .Values.serviceAccount.name -}}
 {{- end -}}

@@ -110,8 +110,9 @@ CPU: [root, CPU, memory, most memory]. */}}
 {{- mergeOverwrite (deepCopy (index . 0).Values.default.resources) $own | toYaml -}}
 {{- end -}}
 
-{{/* Where a pod may run: [root, part, values]. `minNodes` in them: rather no pod than two
-on a node. Kubernetes must hear how many nodes that takes: where it knows fewer, it would share them. */}}
+{{/* Where a pod may run: [root, part, values]. `minNodes` in them: rather no pod than two on a node, whether
+or not they are spread. Kubernetes must hear how many nodes that takes: where it knows fewer, it would
+share them. */}}
 {{- define "aldebaran.placement" -}}
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
@@ -128,9 +129,10 @@ affinity: {{ toYaml . | nindent 2 }}
 {{- with $of.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- if $of.topologySpread }}
+{{- $apart := ternary (list "kubernetes.io/hostname") list (not (empty $of.minNodes)) }}
+{{- with ternary (list "kubernetes.io/hostname" "topology.kubernetes.io/zone") $apart (default false $of.topologySpread) }}
 topologySpreadConstraints:
-  {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  {{- range $key := . }}
   - maxSkew: 1
     topologyKey: {{ $key }}
     {{- if and (eq $key "kubernetes.io/hostname") $of.minNodes }}

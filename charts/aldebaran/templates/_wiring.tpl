@@ -45,7 +45,10 @@ scheme is put before an empty address, as no host can be found in that. */}}
 {{- else if eq .name "gateway" -}}
 {{- with $root.Values.publicUrls.gateway }}{{ $_ := set $wired "gateway_public_url" . }}{{ end -}}
 {{- else if eq .name "heartbeat" -}}
-{{- if $root.Values.auditor.enabled }}{{ $_ := set $wired "heartbeat_auditors" $root.Values.auditor.ids }}{{ end -}}
+{{- if $root.Values.auditor.enabled -}}
+{{- $_ := set $wired "heartbeat_auditors" $root.Values.auditor.ids -}}
+{{- $_ := set $wired "auditor_batch_seconds" $root.Values.auditor.batchSeconds -}}
+{{- end -}}
 {{- else if eq .name "rehearsal" -}}
 {{- if $root.Values.auditor.enabled -}}
 {{- $_ := set $wired "auditor_slots" (include "aldebaran.slots" $root | int) -}}

@@ -92,6 +92,7 @@ labelSelector:
 {{- $_ := set $options "spark.kubernetes.executor.label.aldebaran/auditor" $id -}}
 {{- $_ := set $options "spark.kubernetes.authenticate.executor.serviceAccountName" (include "aldebaran.serviceAccount" $root) -}}
 {{- $_ := set $options "spark.kubernetes.executor.request.cores" $auditor.executors.cpuRequest -}}
+{{- with $auditor.executors.cpuLimit }}{{ $_ := set $options "spark.kubernetes.executor.limit.cores" . }}{{ end -}}
 {{- $_ := set $options "spark.executor.instances" ($auditor.executors.count | toString) -}}
 {{- $_ := set $options "spark.executor.cores" ($auditor.executors.cores | toString) -}}
 {{- $_ := set $options "spark.executor.memory" $auditor.executors.memory -}}

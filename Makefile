@@ -52,9 +52,10 @@ fuzz: $(VENV_STAMP) ## Simulate random histories of delivery under faults until 
 	@$(PYTHON) -m tests.simulation fuzz
 
 .PHONY: docs
-docs: $(VENV_STAMP) ## Write what is made of the code into docs (promises, metrics, settings, the chart's README and renderings)
+docs: $(VENV_STAMP) ## Write what is made of the code into docs (promises, metrics, alarms, settings, the chart's README and renderings)
 	@$(PYTHON) -m tests.promises
 	@$(PYTHON) -m tests.metrics
+	@$(PYTHON) -m tests.alarms
 	@PYTHONPATH=.:spark-apps $(PYTHON) -m tests.settings
 	@$(PYTHON) -m tests.chart.topics
 	@PYTHONPATH=.:spark-apps $(PYTHON) -m tests.chart.watches

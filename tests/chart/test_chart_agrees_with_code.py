@@ -12,6 +12,7 @@ import yaml
 
 from services.machine.broker import OLD_AFTER_ONE_PAUSE, BrokerNode, Voter, server_properties
 from services.topics.__main__ import TopicsSettings
+from tests.alarms import rules
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts" / "aldebaran"
@@ -50,16 +51,6 @@ def _without_suffix(name: str) -> str:
 def board_files() -> list[Path]:
     """Return the boards."""
     return sorted((CHART / "files" / "dashboards").glob("*.json"))
-
-
-def rules() -> list[dict[str, Any]]:
-    """Return all alerting rules."""
-    groups = [
-        group
-        for path in sorted((CHART / "files" / "rules").rglob("*.yaml"))
-        for group in yaml.safe_load(path.read_text("utf-8"))["groups"]
-    ]
-    return [rule for group in groups for rule in group["rules"]]
 
 
 def test_files_of_ours_in_the_image_exist() -> None:

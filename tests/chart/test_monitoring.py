@@ -38,6 +38,17 @@ def test_rules_look_at_their_own_namespace_and_name_it() -> None:
         assert rule["labels"]["namespace"] == "desk"
 
 
+def test_rules_link_to_their_page_where_the_address_of_the_pages_is_given() -> None:
+    made = rules(*WITH_RULES)
+    assert not [name for name in made if "runbook_url" in made[name]["annotations"]]
+    pages = "https://git.example.com/aldebaran/blob/main"
+    for given in (pages, f"{pages}/"):
+        made = rules(*WITH_RULES, *setting(f"monitoring.rules.runbookUrl={given}"))
+        for rule in made.values():
+            told = rule["annotations"]
+            assert told["runbook_url"] == f"{pages}/{told['read']}"
+
+
 @pytest.mark.parametrize(("batch", "still"), [(120, 600), (900, 1800), (3600, 7200)])
 def test_a_watch_stands_still_when_two_batches_are_over(batch: int, still: int) -> None:
     made = rules(*WITH_RULES, *setting(f"auditor.batchSeconds={batch}"))

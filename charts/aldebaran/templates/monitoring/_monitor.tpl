@@ -27,14 +27,17 @@ spec:
 {{- end -}}
 
 {{/* Rules that look at this release only, and say so: another one in the same Prometheus would hide that
-a program is away, and an alert of both would be one: [namespace, text]. */}}
+a program is away, and an alert of both would be one; with an address of the pages, a link to what to read:
+[root, text]. */}}
 {{- define "aldebaran.ownRules" -}}
-{{- $namespace := index . 0 -}}
+{{- $namespace := (index . 0).Release.Namespace -}}
+{{- $pages := (index . 0).Values.monitoring.rules.runbookUrl | default "" | trimSuffix "/" -}}
 {{- $read := index . 1 | fromYaml -}}
 {{- range $read.groups -}}
 {{- range .rules -}}
 {{- $_ := set . "expr" (regexReplaceAll "aldebaran_[a-z_]+" .expr (printf "${0}{namespace=%q}" $namespace) | replace "}{" ",") -}}
 {{- $_ := set .labels "namespace" $namespace -}}
+{{- if $pages }}{{ $_ := set .annotations "runbook_url" (printf "%s/%s" $pages .annotations.read) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- toYaml $read -}}

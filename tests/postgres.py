@@ -71,12 +71,22 @@ class OwnPostgres:
 
     def hold_back_the_log(self) -> None:
         """Freeze what brings the log to the disk in passing: now only who waits for it does."""
+        wait_until(self._writer_is_frozen, 10, "the log's writer never rests")
+
+    def _writer_is_frozen(self) -> bool:
+        """Freeze it while it rests: in the midst of its work it holds a lock, and commits hang."""
+        asked = "SELECT pid, wait_event FROM pg_stat_activity WHERE backend_type = 'walwriter'"
         with psycopg.connect(self.url) as connection:
-            row = connection.execute(
-                "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"
-            ).fetchone()
-        assert row is not None
-        os.kill(row[0], signal.SIGSTOP)
+            row = connection.execute(asked).fetchone()
+            if row is None:
+                return False
+            os.kill(row[0], signal.SIGSTOP)
+            connection.commit()  # what it does is told anew in each transaction
+            frozen = connection.execute(asked).fetchone()
+            if frozen is not None and frozen[1] == "WalWriterMain":
+                return True
+            os.kill(row[0], signal.SIGCONT)
+            return False
 
     def new_database(self) -> str:
         """Create an empty database; return its address."""

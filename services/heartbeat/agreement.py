@@ -72,7 +72,7 @@ class Agreement:
         if auditor not in self.auditors:
             return []
         if alert_id in self._agreed:
-            self._remember(alert_id)
+            self.remember(alert_id)
             return []
         compared = self._open.get(alert_id)
         if compared is None:
@@ -119,9 +119,12 @@ class Agreement:
             for each in self._disagreements(alert_id, compared, compared.missing)
         ]
 
-    def may_be_old(self, alert_id: str) -> None:
-        """Compare this alert no more: others may have raised it before anybody listened."""
-        self._remember(alert_id)
+    def remember(self, alert_id: str) -> None:
+        """Compare this alert no more; what is raised again and again is remembered for longest."""
+        self._agreed[alert_id] = None
+        self._agreed.move_to_end(alert_id)
+        if len(self._agreed) > AGREED_LIMIT:
+            self._agreed.popitem(last=False)
 
     def _begin(self, alert_id: str, watch: str, now: float) -> _Compared:
         if len(self._open) >= OPEN_LIMIT:
@@ -132,14 +135,7 @@ class Agreement:
 
     def _agree(self, alert_id: str) -> None:
         del self._open[alert_id]
-        self._remember(alert_id)
-
-    def _remember(self, alert_id: str) -> None:
-        """What is raised again and again is remembered for longest."""
-        self._agreed[alert_id] = None
-        self._agreed.move_to_end(alert_id)
-        if len(self._agreed) > AGREED_LIMIT:
-            self._agreed.popitem(last=False)
+        self.remember(alert_id)
 
     def _had_its_time(self, compared: _Compared, auditor: str, now: float, steps: Steps) -> bool:
         pair = compared.watch, auditor

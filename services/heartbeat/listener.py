@@ -107,7 +107,7 @@ class Listener:
             return
         age_seconds = (incoming.timestamp_ms - alert.appended_at_ms) / 1000
         if self._came_before_all_were_heard():
-            self.agreement.may_be_old(alert.alert_id)
+            self.agreement.remember(alert.alert_id)
             return
         ended = self.agreement.raised(
             alert.alert_id, alert.watch, alert.auditor, age_seconds, self._now()
@@ -127,8 +127,8 @@ class Listener:
 
         It may be silent about it until its batch ends: within one it raises an alert once.
         """
-        since = self._listening_since
-        return since is None or self._now() - since < self.batch_seconds
+        since, enough = self._listening_since, max(self.batch_seconds, self.agreement.late_seconds)
+        return since is None or self._now() - since < enough
 
     def _now(self) -> float:
         return self.life.clock.monotonic_seconds()

@@ -68,19 +68,25 @@ class Relay:
             )
             if not page:
                 break
-            before = published
-            try:
-                for taken in self._publisher.published(page):
-                    published += len(taken)
-                    metrics.RELAYED.inc(len(taken))
-                    log.warning("relayed", delivery_ids=taken)
-            except Transient as error:
-                if published == before:
-                    raise
-                left = error
+            taken, not_taken = self._publish(page)
+            published, left = published + taken, not_taken or left
         if left is not None:
             raise left
         return published
+
+    def _publish(self, page: list[OutboxEntry]) -> tuple[int, Transient | None]:
+        """Return how many the brokers have taken, and what keeps them from the others."""
+        count = 0
+        try:
+            for taken in self._publisher.published(page):
+                count += len(taken)
+                metrics.RELAYED.inc(len(taken))
+                log.warning("relayed", delivery_ids=taken)
+        except Transient as error:
+            if not count:
+                raise
+            return count, error
+        return count, None
 
     def _run(self) -> None:
         try:

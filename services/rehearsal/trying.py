@@ -113,7 +113,11 @@ def environment(own: Mapping[str, str], at: RehearsalSettings, folder: Path) -> 
     Raises:
         Refused: the file of settings cannot be read any more.
     """
-    filed = {PREFIX + name.upper(): _text(value) for name, value in settings_file(own).items()}
+    filed = {
+        PREFIX + name.upper(): _text(value)
+        for name, value in settings_file(own).items()
+        if value is not None
+    }
     kept = {
         name: value
         for name, value in (filed | dict(own)).items()

@@ -22,7 +22,7 @@ STEPS = {(WATCH, "a"): 1e6, (WATCH, "b"): 1e6}
 class Broker:
     """A topic of alerts that is read to its end, or not."""
 
-    def __init__(self) -> None:
+    def __init__(self, batch_seconds: float = BATCH_SECONDS) -> None:
         self.clock = ManualClock()
         self.alerts = create_autospec(Consumer, instance=True)
         self.alerts.times_assigned.return_value = 1
@@ -32,10 +32,10 @@ class Broker:
         agreement = Agreement(60.0, 10.0, frozenset({"a", "b"}))
         life = Life(clock=self.clock)
         self.listener = Listener(
-            agreement, self.alerts, lambda: STEPS, life, self.shown, BATCH_SECONDS
+            agreement, self.alerts, lambda: STEPS, life, self.shown, batch_seconds
         )
         self.step()
-        self.clock.move(BATCH_SECONDS)
+        self.clock.move(batch_seconds)
 
     def step(self, *raised: tuple[str, str]) -> None:
         now = self.clock.now_ms()
@@ -110,6 +110,16 @@ def test_what_an_auditor_has_raised_in_its_batch_and_is_silent_about_is_no_disag
     for _ in range(3):
         broker.clock.move(BATCH_SECONDS)
         broker.step(("heard", "a"), ("before", "a"))
+    assert broker.missing() == []
+
+
+def test_however_short_batches_are_what_may_have_come_late_is_not_compared() -> None:
+    """Both are in step: one raised it before anybody listened, the other seven seconds later."""
+    broker = Broker(batch_seconds=5.0)
+    broker.clock.move(2.0)
+    broker.step(("before", "a"))
+    broker.clock.move(100.0)
+    broker.step()
     assert broker.missing() == []
 
 

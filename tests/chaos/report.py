@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tests.chaos.cells import UNSURE_DELIVERERS, Cell
 from tests.chaos.counting import SENDS_AT_ONCE, in_one_line
-from tests.chaos.probe import TIMES_BASELINE
+from tests.chaos.probe import INTERVAL_SECONDS, TIMES_BASELINE
 from tests.chaos.results import Outcome, Result, Results, Run
-from tests.chaos.trial import LASTING_SECONDS, SLOW_SECONDS, SLOW_WRITES_PER_SECOND
+from tests.chaos.trial import LASTING_SECONDS, SLOW_SECONDS, SLOW_WRITES_PER_SECOND, WARM_UP_PROBES
 
 _HEAD = """# Kill matrix: what was accepted, what alerted, how long until normal
 
@@ -38,8 +38,10 @@ wrong; so is one that did not come to rest in time, whose counts are those of th
   the worst is of the others. Where nothing is hit all are judged, and show what a load costs.
   Normal again is the time from the fault's *beginning* until ten in a row were within the limit of
   the same run and load (listed at the end), {times:g} times the 95th percentile of its undisturbed
-  cell, which is played until that percentile changes no more; 0: no probe took longer; `never`: not
-  while that was waited for. So an outage's own length is part of it ({lasting}).
+  cell, which is played until that percentile changes no more (the first of a run for {warm:g}
+  minutes before it counts: so long programs that have just started are slower); 0: no probe took
+  longer; `never`: not while that was waited for. So an outage's own length is part of it
+  ({lasting}).
 - **load**: `(over)` where all of it was sent before the fault came, which probes alone met then.
 - **phase**: an auditor counts a batch once it is committed, so at its *batch boundary* it is hit
   just after the commit, as the next batch begins.
@@ -77,6 +79,7 @@ def lines(results: Results, cells: Sequence[Cell]) -> Iterator[str]:
     lasting = ", ".join(f"{fault} {long:g} s" for fault, long in LASTING_SECONDS.items() if long)
     yield _HEAD.format(
         times=TIMES_BASELINE,
+        warm=WARM_UP_PROBES * INTERVAL_SECONDS / 60,
         lasting=lasting,
         writes=SLOW_WRITES_PER_SECOND,
         slow=SLOW_SECONDS,

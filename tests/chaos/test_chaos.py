@@ -22,7 +22,7 @@ from tests.chaos.probe import TIMES_BASELINE
 from tests.chaos.report import write
 from tests.chaos.results import Result, Results, Run, read_results, result, this_run
 from tests.chaos.stage import Stage
-from tests.chaos.trial import Trial
+from tests.chaos.trial import WARM_UP_PROBES, Trial
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(7200)]
 
@@ -67,18 +67,18 @@ class Player:
     def play(self, cell: Cell) -> None:
         """Play a cell; the first of each load is measured against an undisturbed one before it."""
         if cell.workload not in self.limits_ms:
-            calm = self._played(Cell(Fault.NONE, workload=cell.workload))
+            warm_up_probes = 0 if self.limits_ms else WARM_UP_PROBES
+            calm = self._played(Cell(Fault.NONE, workload=cell.workload), warm_up_probes)
             assert calm.outcome is not None, f"no baseline: {calm.problem}"
             assert not calm.outcome.counts.problem, f"no baseline: {calm.outcome}"
             assert calm.outcome.probe_p95_ms, f"no baseline: {calm.outcome}"
             self.limits_ms[cell.workload] = calm.outcome.probe_p95_ms * TIMES_BASELINE
         self._played(cell)
 
-    def _played(self, cell: Cell) -> Result:
+    def _played(self, cell: Cell, warm_up_probes: int = 0) -> Result:
         """Play a cell; one that cannot be played to its end is a result too, whatever ends it."""
-        limit_ms = self.limits_ms.get(cell.workload, 0)
         try:
-            played = result(cell, self.run, Trial(self.stage, cell, limit_ms).play())
+            played = result(cell, self.run, self._trial(cell, warm_up_probes).play())
         except Exception as problem:
             said = f"{type(problem).__name__}: {problem}"[:500]
             played = result(cell, self.run, problem=said)
@@ -88,6 +88,9 @@ class Player:
         if not played.good:
             self.wrong.append(f"{cell.title}: {played.problem or played.outcome}")
         return played
+
+    def _trial(self, cell: Cell, warm_up_probes: int) -> Trial:
+        return Trial(self.stage, cell, self.limits_ms.get(cell.workload, 0), warm_up_probes)
 
 
 def test_every_accepted_over_purchase_alerts_once_whatever_dies(stage: Stage) -> None:

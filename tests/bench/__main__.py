@@ -28,6 +28,7 @@ MEASURES: Final[Mapping[str, Callable[[Report, Course], None]]] = MappingProxyTy
         "claims": delivering.claims,
         "first_bytes": delivering.first_bytes,
         "storm": delivering.storm,
+        "whole_way": delivering.whole_way,
     }
 )
 

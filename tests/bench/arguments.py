@@ -9,7 +9,16 @@ from tests.bench.delivering.far_ends import FAR_ENDS
 from tests.bench.engine import ROOT
 from tests.bench.engines import ENGINES
 
-DEFAULT_SECTIONS = ("latency", "drain", "loops", "gateway", "claims", "first_bytes", "storm")
+DEFAULT_SECTIONS = (
+    "latency",
+    "drain",
+    "loops",
+    "gateway",
+    "claims",
+    "first_bytes",
+    "storm",
+    "whole_way",
+)
 SECTIONS = (*DEFAULT_SECTIONS, "profile", "variants", "slope", "books")
 ASIDE = frozenset({"--at-most-minutes", "--note"})
 """Arguments with a value that change nothing of what is measured."""
@@ -39,6 +48,7 @@ def arguments() -> argparse.Namespace:
     if told.quick:
         told.seconds, told.warm_up, told.visits, told.backlog = 10.0, 5.0, 1, 200_000
         told.waiting, told.first_byte_seconds, told.storm = [20_000], 10.0, 20_000
+        told.alerts, told.whole_way_seconds = [10], 10.0
     told.latency_rows = told.rows or list(LATENCY_ROWS)
     told.drain_rows = told.rows or list(DRAIN_ROWS)
     return told
@@ -78,6 +88,10 @@ def _delivering(parser: argparse.ArgumentParser) -> None:
         default=[2],
         help="lookouts and deliverers, with their mirrors or without; a storm takes the most",
     )
+    parser.add_argument(
+        "--alerts", type=float, nargs="*", default=[5, 50], help="a second, of whole_way"
+    )
+    parser.add_argument("--whole-way-seconds", type=float, default=120)
     parser.add_argument("--storm", type=int, default=60_000, help="alerts of the storm")
 
 

@@ -111,7 +111,7 @@ class Prober:
             producer.produce(self.topic, event, order)
 
     def _read(self, found: Found, ready: threading.Event, done: threading.Event) -> None:
-        consumer = _consumer(self.bootstrap)
+        consumer = tail_reader(self.bootstrap)
         consumer.subscribe([self.alerts, self.echo], on_assign=lambda *_: ready.set())
         while not done.is_set():
             message = consumer.poll(0.1)
@@ -141,7 +141,8 @@ def _producer(bootstrap: str) -> Producer:
     )
 
 
-def _consumer(bootstrap: str) -> Consumer:
+def tail_reader(bootstrap: str) -> Consumer:
+    """Return a consumer that reads what comes from now on, and commits nothing."""
     return Consumer(
         {
             "bootstrap.servers": bootstrap,

@@ -18,8 +18,14 @@ from tests.bench.capacity import bytes_per_open_book
 from tests.bench.capacity_lines import books_lines, gateway_lines, slope_lines
 from tests.bench.delivering.claims import ClaimsRow
 from tests.bench.delivering.first_byte import FirstByteRow
-from tests.bench.delivering.lines import claims_lines, first_byte_lines, storm_lines
+from tests.bench.delivering.lines import (
+    claims_lines,
+    first_byte_lines,
+    storm_lines,
+    whole_way_lines,
+)
 from tests.bench.delivering.storm import StormRow
+from tests.bench.delivering.whole_way import WholeWayRow
 from tests.bench.drain import DrainRow
 from tests.bench.gateway import GatewayRow
 from tests.bench.latency import LatencyRow
@@ -62,6 +68,7 @@ class Report:
     claims: list[ClaimsRow] = field(default_factory=list)
     first_bytes: list[FirstByteRow] = field(default_factory=list)
     storm: StormRow | None = None
+    whole_way: list[WholeWayRow] = field(default_factory=list)
     measured: dict[str, dict[str, str]] = field(default_factory=dict)
     machine: dict[str, str] = field(default_factory=facts.machine)
 
@@ -103,6 +110,7 @@ class Report:
             ("claims", self.claims, claims_lines(self.claims)),
             ("first_bytes", self.first_bytes, first_byte_lines(self.first_bytes)),
             ("storm", self.storm, storm_lines(self.storm) if self.storm else ()),
+            ("whole_way", self.whole_way, whole_way_lines(self.whole_way)),
         )
 
     def _after(self, section: str) -> Iterator[str]:

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from tests.bench.delivering.claims import ClaimsRow
 from tests.bench.delivering.first_byte import FirstByteRow
 from tests.bench.delivering.storm import StormRow
+from tests.bench.delivering.whole_way import WholeWayRow
 from tests.bench.disk import STALL_MS
 from tests.bench.pace import WORK_MEANS
+from tests.bench.percentiles import Latency
 
 
 def claims_lines(rows: list[ClaimsRow]) -> Iterator[str]:
@@ -81,3 +83,37 @@ def storm_lines(storm: StormRow) -> Iterator[str]:
             f"{end.most_behind} behind the limit at any time; the far end got {end.received}, "
             f"{end.missing} missing, {storm.repeats} repeated; in the ledger: {states}."
         )
+
+
+def whole_way_lines(rows: list[WholeWayRow]) -> Iterator[str]:
+    """Yield the table of the whole way."""
+    yield "## The whole way: from a publisher's request to the first byte at the provider"
+    yield ""
+    yield (
+        "All that `make run` starts on these cores, with its mirrors, its heartbeats and its three "
+        "channels; each alert is told on all of them, and the webhook's first byte is taken. Open "
+        "loop, in ms, from the instant at which the crossing purchase was to be posted: p50, p99, "
+        "p99.9, max."
+    )
+    yield WORK_MEANS
+    yield "The disk: what a block of 4 KiB took to become durable, ten times a second, in ms."
+    yield ""
+    yield (
+        "| alerts/s | among events/s | alerts (missing, repeats) | accepted by the gateway "
+        "| alert in a reader's hands | **first byte** | cores | a core's speed "
+        "| the disk: p50, p99, max |"
+    )
+    yield "|---" * 9 + "|"
+    for row in rows:
+        spent = ", ".join(f"{kind} {used:g}" for kind, used in sorted(row.cores.items()))
+        yield (
+            f"| {row.alerts_per_second:g} | {row.events_per_second} "
+            f"| {row.alerts} ({row.missing}, {row.repeats}) | {_four(row.answered)} "
+            f"| {_four(row.alerted)} | {_four(row.first_byte)} "
+            f"| {sum(row.cores.values()):.2f} ({spent}) | {row.work_us[0]}, {row.work_us[1]} "
+            f"| {row.disk.p50_ms}, {row.disk.p99_ms}, {row.disk.max_ms} |"
+        )
+
+
+def _four(of: Latency) -> str:
+    return f"{of.p50_ms}, {of.p99_ms}, {of.p999_ms}, {of.max_ms}"

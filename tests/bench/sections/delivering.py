@@ -1,4 +1,4 @@
-"""Sections `claims`, `first_bytes` and `storm`: the delivering part."""
+"""Sections `claims`, `first_bytes` and `storm`, the delivering part, and `whole_way`."""
 
 import tempfile
 from itertools import product
@@ -8,11 +8,16 @@ from typing import Final
 from tests.bench.delivering.claims import measure_claims
 from tests.bench.delivering.first_byte import measure_first_byte
 from tests.bench.delivering.storm import measure_storm
+from tests.bench.delivering.whole_way import measure_whole_way
 from tests.bench.report import Report
 from tests.bench.sections.course import Course, attempt, say
 
 WARM_UP_SECONDS: Final = 60.0
 """So long the brokers' Java compiles what it runs, on the same two cores."""
+WHOLE_WARM_UP_SECONDS: Final = 300.0
+"""So long the auditors' does, where all that `make run` starts is on these two cores."""
+EVENTS_PER_SECOND: Final = 200
+"""Among which the alerts of `whole_way` are."""
 
 
 def claims(report: Report, course: Course) -> None:
@@ -47,3 +52,20 @@ def storm(report: Report, course: Course) -> None:
     """Measure a storm of alerts."""
     say(f"storm of {course.told.storm} alerts")
     report.storm = measure_storm(course.told.storm, 10_000, 200, max(course.told.programs_each))
+
+
+def whole_way(report: Report, course: Course) -> None:
+    """Measure the way from a publisher's request to the first byte, through all of it."""
+    told = course.told
+    report.whole_way, report.skipped["whole_way"] = [], []
+    warm_up_seconds = min(WHOLE_WARM_UP_SECONDS, 10 * told.warm_up)
+
+    def measure(alerts: float) -> None:
+        row = measure_whole_way(alerts, EVENTS_PER_SECOND, told.whole_way_seconds, warm_up_seconds)
+        report.whole_way.append(row)
+
+    for alerts in told.alerts:
+        say(f"the whole way, {alerts:g} alerts a second")
+        with attempt(report, "whole_way", f"{alerts:g} alerts a second"):
+            measure(alerts)
+        report.write(told.report)

@@ -5,6 +5,7 @@ controller says goes on as if it led what others lead by now: its clients wait f
 disk does (docs/reports/recovery.md).
 """
 
+import math
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from services.machine.broker import BrokerNode
-from services.machine.readiness import KafkaReadiness, Readiness
+from services.machine.readiness import KafkaReadiness, Look, Readiness
 from services.machine.waiting import now_seconds
 
 LATE_SECONDS: Final = 3.0
@@ -91,17 +92,18 @@ class DiskLiveness:
     every_seconds: float = field(default=LOOK_SECONDS, init=False)
     looks_limit: int = field(default=1, init=False)
     grace_seconds: float = field(default=GRACE_SECONDS, init=False)
+    silence_limit_seconds: float = field(default=math.inf, init=False)
 
-    def dead(self) -> str | None:
-        """Return what is wrong; None while all is well, or nobody could lead in its place."""
+    def look(self) -> Look:
+        """Find it dead only where others could lead in its place."""
         since_seconds = self.disk.late_since_seconds()
         if since_seconds is None:
-            return None
+            return Look()
         # What was begun at the same moment may have been quick just before a stall that all share.
         well_since_seconds = since_seconds + QUICK_SECONDS
         if all(peer.has_been_well_since(well_since_seconds) for peer in self.peers):
-            return f"its disk takes no block within {LATE_SECONDS:g} s, those of the others do"
-        return None
+            return Look(f"its disk takes no block within {LATE_SECONDS:g} s, those of others do")
+        return Look()
 
 
 def livenesses(nodes: tuple[BrokerNode, ...]) -> Mapping[str, DiskLiveness]:

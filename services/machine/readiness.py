@@ -61,8 +61,18 @@ class HttpWork:
         return said[:SAID_CHARACTERS] if failures and START not in failures else None
 
 
+@dataclass(frozen=True)
+class Look:
+    """What one look at a program found: what is wrong, if only its end can mend that; or silence,
+    which may be a busy machine's, and which a hung program never ends."""
+
+    dead: str | None = None
+    is_silent: bool = False
+
+
 class Liveness(Protocol):
-    """Looks whether a program must be ended; it has said so `looks_limit` times in a row then."""
+    """Looks whether a program must be ended: it has said so `looks_limit` times in a row then, or
+    has been silent in each look of `silence_limit_seconds`."""
 
     @property
     def every_seconds(self) -> float:
@@ -77,8 +87,12 @@ class Liveness(Protocol):
         """How long what is dead may take to end by itself when asked, if that is less than what
         the program may take anyway."""
 
-    def dead(self) -> str | None:
-        """Return what is wrong; None while the program is well, busy or not there."""
+    @property
+    def silence_limit_seconds(self) -> float:
+        """How long it may be silent."""
+
+    def look(self) -> Look:
+        """Look once."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +104,17 @@ class HttpLiveness:
     every_seconds: float = 5.0
     looks_limit: int = 3
     grace_seconds: float = math.inf
+    silence_limit_seconds: float = 60.0
+    """A busy machine answers late, but not for so long."""
 
-    def dead(self) -> str | None:
-        """Return what it says is wrong; None while it is well, busy or not there.
-
-        A busy machine answers late: silence alone is no reason to end a program.
-        """
+    def look(self) -> Look:
+        """Ask once over HTTP."""
         answer = _page(self.port, self.path)
-        if answer is None or answer.status != http.HTTPStatus.SERVICE_UNAVAILABLE:
-            return None
-        return answer.text[:SAID_CHARACTERS]
+        if answer is None:
+            return Look(is_silent=True)
+        if answer.status != http.HTTPStatus.SERVICE_UNAVAILABLE:
+            return Look()
+        return Look(answer.text[:SAID_CHARACTERS])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from services.machine.child import Child, start
 from services.machine.logs import cut_long_logs
 from services.machine.problems import MachineProblem
 from services.machine.programs import Program, check_plan, stop_levels
-from services.machine.readiness import Liveness
+from services.machine.readiness import Liveness, Look
 from services.machine.restarts import RestartPolicy
 from services.machine.undertaker import Undertaker
 
@@ -42,6 +42,7 @@ class Watched:
     has_served: bool = False
     looked_at_seconds: float = 0.0
     dead_looks: int = 0
+    silent_since_seconds: float | None = None
     asked_to_end_at_seconds: float | None = None
     is_held: bool = False
 
@@ -129,10 +130,17 @@ class Supervisor:
             if self._seconds_since(watched.asked_to_end_at_seconds) > grace_seconds:
                 watched.kill()
         elif not self._looked_lately(watched, liveness):
-            why = liveness.dead()
-            watched.dead_looks = watched.dead_looks + 1 if why else 0
-            if watched.dead_looks >= liveness.looks_limit:
-                self._ask_to_end(watched, f"only a restart heals it, once that can help: {why}")
+            self._judge(watched, liveness, liveness.look())
+
+    def _judge(self, watched: Watched, liveness: Liveness, look: Look) -> None:
+        watched.dead_looks = watched.dead_looks + 1 if look.dead else 0
+        now = self._around.now_seconds()
+        since = now if watched.silent_since_seconds is None else watched.silent_since_seconds
+        watched.silent_since_seconds = since if look.is_silent else None
+        if watched.dead_looks >= liveness.looks_limit:
+            self._ask_to_end(watched, f"only a restart heals it, once that can help: {look.dead}")
+        elif look.is_silent and now - since >= liveness.silence_limit_seconds:
+            self._ask_to_end(watched, f"has not answered for {now - since:.0f} s; it is ended")
 
     def _ask_to_end(self, watched: Watched, why: str) -> None:
         """Ask, and do not kill yet: what it has under way comes to an end too."""
@@ -165,7 +173,7 @@ class Supervisor:
 
     def _would_be_dead(self, watched: Watched) -> bool:
         """Tell whether a start cannot help yet, the user too, once."""
-        why = watched.program.liveness.dead() if watched.program.liveness else None
+        why = watched.program.liveness.look().dead if watched.program.liveness else None
         if why and not watched.is_held:
             self._around.say(f"{watched.program.name} waits until a start can help: {why}")
         watched.is_held = bool(why)
@@ -223,7 +231,7 @@ class Supervisor:
         served = self._ran_seconds(watched) if watched.phase is Phase.READY else 0.0
         self._bury(watched)
         watched.phase, watched.asked_to_end_at_seconds = Phase.WAITING, None
-        watched.dead_looks = 0
+        watched.dead_looks, watched.silent_since_seconds = 0, None
         watched.crashes_in_a_row = self._policy.crashes_in_a_row(watched.crashes_in_a_row, served)
         pause = self._policy.pause_seconds(watched.crashes_in_a_row, watched.has_served)
         log_file = self.log_file(name)

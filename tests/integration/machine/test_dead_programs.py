@@ -1,15 +1,20 @@
 """What is found dead is asked to end, killed if need be, and started again once that can help."""
 
+import math
 import os
+import re
+import signal
 import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from services.backbone.health import START
 from services.machine.ports import free_ports
 from services.machine.programs import Program
-from services.machine.readiness import HttpLiveness, HttpReadiness, HttpWork
+from services.machine.readiness import HttpLiveness, HttpReadiness, HttpWork, Look
 from services.machine.restarts import RestartPolicy
 from services.machine.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds
@@ -51,6 +56,62 @@ def test_what_says_that_only_a_restart_heals_it_gets_one(tmp_path: Path) -> None
     assert said[1].startswith("sick ended with signal 15; it starts again in")
     assert said[2:] == ["stopping"]
     assert lives.read_text() == "xx"
+
+
+def test_what_hangs_is_ended_and_started_again(tmp_path: Path) -> None:
+    """A client in C that waits for itself holds Python's lock: nothing of the program answers."""
+    (port,), lives, said = free_ports(1), tmp_path / "lives", list[str]()
+    command = (sys.executable, "-c", SICK, str(port), str(lives))
+    lives.write_text("x")
+    ready = HttpReadiness(port)
+    live = HttpLiveness(port, every_seconds=0.1, grace_seconds=0.1, silence_limit_seconds=6.0)
+    hung = Program("hung", command, readiness=ready, liveness=live)
+
+    def hang() -> None:
+        (pid,) = (each.pid for each in psutil.Process().children() if each.cmdline()[1] == "-c")
+        os.kill(pid, signal.SIGSTOP)
+
+    def wait(seconds: float) -> bool:
+        threading.Event().wait(seconds)
+        return len(said) == 2 and ready.is_ready()
+
+    around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
+    policy = RestartPolicy(first_pause_seconds=0.01)
+    assert Supervisor((hung,), around, policy, hang).run() == 0
+    assert re.fullmatch(r"hung: has not answered for \d+ s; it is ended", said[0])
+    assert said[1].startswith("hung ended with signal 9; it starts again in")
+
+
+@dataclass
+class Answers:
+    """A liveness whose program answers some of the looks, which are ten seconds apart."""
+
+    looks: list[bool]
+    now_seconds: float = 0.0
+    every_seconds: float = 0.0
+    looks_limit: int = 3
+    grace_seconds: float = 0.0
+    silence_limit_seconds: float = 60.0
+
+    def look(self) -> Look:
+        self.now_seconds += 10.0
+        return Look(is_silent=not self.looks.pop(0))
+
+
+def test_an_answer_between_silences_is_enough(tmp_path: Path) -> None:
+    """Seven looks in a row are sixty seconds."""
+    six, seven = [False] * 6, [False] * 7
+    live, said = Answers([*six, True, *six, True, *seven, True]), list[str]()
+    program = Program("slow", ("sleep", "60"), liveness=live)
+
+    def wait(seconds: float) -> bool:
+        threading.Event().wait(seconds)
+        return bool(said)
+
+    around = Surroundings(os.environ, tmp_path, said.append, wait, lambda: live.now_seconds)
+    assert Supervisor((program,), around, RestartPolicy(), lambda: None).run() == 0
+    assert said[0] == "slow: has not answered for 60 s; it is ended"
+    assert live.looks == [True]
 
 
 LACKING = """
@@ -106,9 +167,10 @@ class Stuck:
     every_seconds: float = 0.01
     looks_limit: int = 1
     grace_seconds: float = 0.1
+    silence_limit_seconds: float = math.inf
 
-    def dead(self) -> str | None:
-        return self.why
+    def look(self) -> Look:
+        return Look(self.why)
 
 
 @dataclass(frozen=True)
@@ -162,11 +224,12 @@ class Says:
     every_seconds: float = 0.0
     looks_limit: int = 3
     grace_seconds: float = 10.0
+    silence_limit_seconds: float = math.inf
     looks: int = 0
 
-    def dead(self) -> str | None:
+    def look(self) -> Look:
         self.looks += 1
-        return self.words[self.looks - 1] if self.looks <= len(self.words) else None
+        return Look(self.words[self.looks - 1] if self.looks <= len(self.words) else None)
 
 
 def test_what_was_ended_is_given_all_its_looks_again(tmp_path: Path) -> None:

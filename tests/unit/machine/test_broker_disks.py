@@ -149,7 +149,7 @@ class Brokers:
         ended = set()
         for _ in range(int(seconds / LOOK_SECONDS)):
             for name, live in self.lives.items():
-                if live.dead():
+                if live.look().dead:
                     ended.add(name)
             self.time.seconds += LOOK_SECONDS
             for name, bench in self.benches.items():

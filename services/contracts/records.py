@@ -80,6 +80,9 @@ class Alert(Record):
     appended_at_ms: Milliseconds
     detected_at_ms: Milliseconds
     auditor: Name
+    declared: ShortText = ""
+    """Tells what its auditor took the watch to be, rules and streams included, from anything else
+    that it may be declared as; empty: not told."""
 
 
 class Delivery(Record):

@@ -86,6 +86,7 @@ def listener_of(settings: HeartbeatSettings, beats: Beats, life: Life, shown: Sh
         agreement,
         newest(settings, ALERTS),
         lambda: beats.steps(clock.monotonic_seconds()),
+        beats.marks,
         life,
         shown,
         settings.auditor_batch_seconds,

@@ -3,7 +3,8 @@
 An alert that one auditor raised and another did not is a disagreement once the other has been in
 step for the whole time that it is given. An auditor that is dead, starting or catching up is out of
 step: its time begins when it is back. What an auditor raises late, from an old event, begins no
-comparison, for the others have raised it long ago.
+comparison, for the others have raised it long ago. Nor is silence a disagreement of one that takes
+the watch to be something else: a change reaches one auditor after the other.
 """
 
 from collections import OrderedDict
@@ -18,6 +19,18 @@ AGREED_LIMIT: Final = 50_000
 
 Steps = Mapping[tuple[str, str], float]
 """By watch and auditor, the seconds for which it has answered every heartbeat in time."""
+Marks = Mapping[tuple[str, str], str]
+"""By watch and auditor, what it takes the watch to be now; empty: it does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An alert as one auditor raised it; `mark` is what it took the watch to be."""
+
+    alert_id: str
+    watch: str
+    auditor: str
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,7 @@ class Shown:
 @dataclass(slots=True)
 class _Compared:
     watch: str
+    mark: str
     since_seconds: float
     raised_by: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
@@ -62,13 +76,12 @@ class Agreement:
     _agreed: "OrderedDict[str, None]" = field(default_factory=OrderedDict)
     _late: dict[tuple[str, str], float] = field(default_factory=dict)
 
-    def raised(
-        self, alert_id: str, watch: str, auditor: str, age_seconds: float, now: float
-    ) -> list[Disagreement]:
+    def raised(self, found: Raised, age_seconds: float, now: float) -> list[Disagreement]:
         """Note an alert, `age_seconds` after its newest event; return what it ends."""
+        alert_id, auditor = found.alert_id, found.auditor
         late = age_seconds > self.late_seconds
         if late and auditor in self.auditors:
-            self._late[watch, auditor] = now
+            self._late[found.watch, auditor] = now
         if auditor not in self.auditors:
             return []
         if alert_id in self._agreed:
@@ -78,7 +91,7 @@ class Agreement:
         if compared is None:
             if late or len(self.auditors) < 2:
                 return []
-            compared = self._begin(alert_id, watch, now)
+            compared = self._begin(found, now)
         ended = self._disagreements(alert_id, compared, compared.missing & {auditor})
         compared.raised_by.add(auditor)
         compared.missing.discard(auditor)
@@ -86,16 +99,21 @@ class Agreement:
             self._agree(alert_id)
         return ended
 
-    def judge(self, now: float, steps: Steps) -> list[Disagreement]:
+    def judge(self, now: float, steps: Steps, marks: Marks) -> list[Disagreement]:
         """Return the disagreements that are new."""
         found: list[Disagreement] = []
-        for alert_id, compared in self._open.items():
+        for alert_id, compared in list(self._open.items()):
             if now - compared.since_seconds < self.agree_seconds:
                 break
+            if self._is_of_the_past(compared, marks):
+                del self._open[alert_id]
+                self.given_up += 1
+                continue
             silent = {
                 auditor
                 for auditor in self.auditors - compared.raised_by - compared.missing
                 if self._had_its_time(compared, auditor, now, steps)
+                and _same(compared.mark, marks.get((compared.watch, auditor), ""))
             }
             compared.missing |= silent
             found += self._disagreements(alert_id, compared, silent)
@@ -126,11 +144,16 @@ class Agreement:
         if len(self._agreed) > AGREED_LIMIT:
             self._agreed.popitem(last=False)
 
-    def _begin(self, alert_id: str, watch: str, now: float) -> _Compared:
+    def _is_of_the_past(self, compared: _Compared, marks: Marks) -> bool:
+        """Tell whether no auditor takes the watch any more to be what it was for this alert."""
+        now = [marks.get((compared.watch, auditor), "") for auditor in self.auditors]
+        return not compared.missing and not any(_same(compared.mark, mark) for mark in now)
+
+    def _begin(self, raised: Raised, now: float) -> _Compared:
         if len(self._open) >= OPEN_LIMIT:
             self._open.popitem(last=False)
             self.given_up += 1
-        compared = self._open[alert_id] = _Compared(watch, now)
+        compared = self._open[raised.alert_id] = _Compared(raised.watch, raised.mark, now)
         return compared
 
     def _agree(self, alert_id: str) -> None:
@@ -147,3 +170,8 @@ class Agreement:
     ) -> list[Disagreement]:
         by, since = tuple(sorted(compared.raised_by)), compared.since_seconds
         return [Disagreement(alert_id, compared.watch, by, each, since) for each in sorted(missing)]
+
+
+def _same(mark: str, other: str) -> bool:
+    """Tell whether both can be the same declaration: who does not tell is believed."""
+    return not mark or not other or mark == other

@@ -45,6 +45,7 @@ class Beats:
     _open: dict[str, OpenBeat] = field(default_factory=dict)
     _seen: dict[tuple[str, str], float] = field(default_factory=dict)
     _since: dict[tuple[str, str], float] = field(default_factory=dict)
+    _marks: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def sent(self, beat: str, watch: str, now: float) -> None:
         """Remember a beat; the oldest is forgotten if there are too many."""
@@ -52,8 +53,13 @@ class Beats:
             del self._open[next(iter(self._open))]
         self._open[beat] = OpenBeat(watch, now)
 
-    def answered(self, beat: str, watch: str, auditor: str, now: float) -> float | None:
-        """Return the seconds from sending to now; None for repeats and beats that are not ours."""
+    def answered(
+        self, beat: str, watch: str, auditor: str, now: float, mark: str = ""
+    ) -> float | None:
+        """Return the seconds from sending to now; None for repeats and beats that are not ours.
+
+        `mark` tells what the auditor takes the watch to be; with another it is in step anew.
+        """
         opened = self._open.get(beat)
         if opened is None or opened.watch != watch or auditor in opened.answered:
             return None
@@ -62,7 +68,7 @@ class Beats:
         opened.answered.add(auditor)
         latency = now - opened.sent_seconds
         if latency <= self.in_time_seconds:
-            self._note_in_time((watch, auditor), now)
+            self._note_in_time((watch, auditor), mark, now)
         return latency
 
     def answers(self, beat: str) -> int:
@@ -101,6 +107,10 @@ class Beats:
             if age <= self.gap_seconds and pair in since
         }
 
+    def marks(self) -> dict[tuple[str, str], str]:
+        """Return what each auditor takes each watch to be, as its last answer in time told."""
+        return dict(self._marks)
+
     def out_of_step(self, watches: Sequence[str], now: float) -> list[tuple[str, str]]:
         """Return each watch and auditor that should answer and does not."""
         steps = self.steps(now)
@@ -119,19 +129,20 @@ class Beats:
         self._open = {beat: one for beat, one in self._open.items() if one.watch != watch}
         answered = {auditor for name, auditor in self._seen if name == watch}
         for auditor in answered:
-            for known in (self._seen, self._since):
-                known.pop((watch, auditor), None)
+            self._seen.pop((watch, auditor), None)
+            self._since.pop((watch, auditor), None)
+            self._marks.pop((watch, auditor), None)
         return answered
 
     def waiting(self) -> int:
         """Return how many beats are remembered."""
         return len(self._open)
 
-    def _note_in_time(self, pair: tuple[str, str], now: float) -> None:
+    def _note_in_time(self, pair: tuple[str, str], mark: str, now: float) -> None:
         before = self._seen.get(pair)
-        if before is None or now - before > self.gap_seconds:
+        if before is None or now - before > self.gap_seconds or mark != self._marks[pair]:
             self._since[pair] = now
-        self._seen[pair] = now
+        self._seen[pair], self._marks[pair] = now, mark
 
     def _missed_by(self, beat: str, opened: OpenBeat) -> list[Missed]:
         seen = {auditor for watch, auditor in self._seen if watch == opened.watch}

@@ -15,7 +15,7 @@ from services.backbone.progress import Progress
 from services.backbone.service import Life
 from services.contracts.records import Alert, Malformed
 from services.heartbeat import metrics
-from services.heartbeat.agreement import Agreement, Disagreement, Shown, Steps
+from services.heartbeat.agreement import Agreement, Disagreement, Marks, Raised, Shown, Steps
 
 BATCH_LIMIT: Final = 1000
 POLL_SECONDS: Final = 0.5
@@ -33,6 +33,7 @@ class Listener:
     agreement: Agreement
     alerts: Consumer
     steps: Callable[[], Steps]
+    marks: Callable[[], Marks]
     life: Life
     shown: Shown
     batch_seconds: float
@@ -96,7 +97,7 @@ class Listener:
             self._asked, self._asked_at = self.alerts.ends(ASK_TIMEOUT_SECONDS), now
         if self._asked is not None and self.alerts.has_passed(self._asked):
             self._asked = None
-            for found in self.agreement.judge(self._asked_at, self.steps()):
+            for found in self.agreement.judge(self._asked_at, self.steps(), self.marks()):
                 _tell(found)
 
     def _take(self, incoming: Incoming) -> None:
@@ -110,7 +111,9 @@ class Listener:
             self.agreement.remember(alert.alert_id)
             return
         ended = self.agreement.raised(
-            alert.alert_id, alert.watch, alert.auditor, age_seconds, self._now()
+            Raised(alert.alert_id, alert.watch, alert.auditor, alert.declared),
+            age_seconds,
+            self._now(),
         )
         for each in ended:
             late = round(self._now() - each.since_seconds, 1)

@@ -41,7 +41,7 @@ DISAGREEMENTS_OPEN = Gauge(
 )
 UNCOMPARED = Gauge(
     "aldebaran_heartbeat_uncompared_alerts",
-    "Alerts whose comparison was given up, for there were too many or a gap in what was read.",
+    "Alerts whose comparison was given up: too many, a gap in what was read, or a rule no more.",
 )
 SENT = Counter("aldebaran_heartbeat_sent_total", "Beats sent.", ["watch"])
 MISSED = Counter(

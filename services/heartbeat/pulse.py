@@ -149,7 +149,9 @@ class Pulse:
             log.error("answer_malformed", offset=incoming.offset, reason=str(error))
             return
         beat = answered_beat(answer)
-        latency = self.beats.answered(beat or "", answer.watch, answer.auditor, now)
+        latency = self.beats.answered(
+            beat or "", answer.watch, answer.auditor, now, answer.declared
+        )
         if latency is not None:
             LATENCY.labels(watch=answer.watch, auditor=answer.auditor).observe(latency)
             if self.beats.answers(beat or "") == 1:

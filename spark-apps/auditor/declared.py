@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from auditor import guards
 from auditor.books import check_book
@@ -18,6 +18,8 @@ from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration, by_name, digest_of
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
+
+MARK_LENGTH: Final = 16
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class Declared:
     def name(self) -> str:
         """The watch's name."""
         return self.watch.watch
+
+    @property
+    def mark(self) -> str:
+        """What its alerts carry, so that alerts of one declaration are known from another's."""
+        return self._whole[:MARK_LENGTH]
 
     def face(self, shuffle_partitions: int) -> Face:
         """Return what tells this declaration from another of the same watch."""

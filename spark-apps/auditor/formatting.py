@@ -34,18 +34,21 @@ def told_once(found: DataFrame, watch: WatchDeclaration) -> DataFrame:
     return named.where(_is_beat(watch.key) | Column(is_first)).drop("_id")
 
 
-def alert_messages(found: DataFrame, watch: WatchDeclaration, auditor: str) -> DataFrame:
+def alert_messages(
+    found: DataFrame, watch: WatchDeclaration, auditor: str, declared: str
+) -> DataFrame:
     """Return `key`, `value` (JSON of `services.contracts.records.Alert`) and `topic` per finding.
 
     Findings about heartbeats go to the topic of heartbeats, all others to alerts. A record that
     would be too long keeps its key and summary, and loses its values and event ids.
     """
+    by = F.lit(auditor).alias("auditor"), F.lit(declared).alias("declared")
     prepared = found.select(
         "*",
         alert_id(watch.watch, watch.key).alias("_id"),
-        F.to_json(_alert(found, watch, auditor, whole=True), KEEP_NULLS).alias("_whole"),
+        F.to_json(_alert(found, watch, by, whole=True), KEEP_NULLS).alias("_whole"),
     )
-    cut = F.to_json(_alert(found, watch, auditor, whole=False), KEEP_NULLS)
+    cut = F.to_json(_alert(found, watch, by, whole=False), KEEP_NULLS)
     return prepared.select(
         F.col("_id").cast("binary").alias("key"),
         short_enough(F.col("_whole"), cut).alias("value"),
@@ -65,7 +68,7 @@ def value_columns(columns: Iterable[str], watch: WatchDeclaration) -> list[str]:
     return [column for column in columns if column not in taken]
 
 
-def _alert(found: DataFrame, watch: WatchDeclaration, auditor: str, whole: bool) -> Column:
+def _alert(found: DataFrame, watch: WatchDeclaration, by: Iterable[Column], whole: bool) -> Column:
     values = [F.col(f"`{name}`") for name in value_columns(found.columns, watch) if whole]
     no_ids = F.array().cast("array<string>")
     return F.struct(
@@ -80,7 +83,7 @@ def _alert(found: DataFrame, watch: WatchDeclaration, auditor: str, whole: bool)
         (_event_ids(watch.event_ids, no_ids) if whole else no_ids).alias("event_ids"),
         F.unix_millis(APPENDED_AT).alias("appended_at_ms"),
         now_ms().alias("detected_at_ms"),
-        F.lit(auditor).alias("auditor"),
+        *by,
     )
 
 

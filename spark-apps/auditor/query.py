@@ -52,7 +52,7 @@ def messages_of(
     try:
         found = findings(spark, watch, declared.streams, events)
         guards.check_columns(watch, found.schema)
-        return alert_messages(told_once(found, watch), watch, auditor)
+        return alert_messages(told_once(found, watch), watch, auditor, declared.mark)
     # Some types that there are not Spark tells as arithmetic; Java may lack memory meanwhile, or
     # py4j find no way to hand over what is declared.
     except (PySparkException, Py4JError) as error:

@@ -74,7 +74,7 @@ def run(
     """Return (key, topic, alert) of every message."""
     events = valid_events(rows, TRADES, watch.watermark)
     found = findings(spark, watch, STREAMS, {"trades": events})
-    messages = alert_messages(found, watch, "a")
+    messages = alert_messages(found, watch, "a", "")
     return [
         (bytes(row["key"]).decode(), row["topic"], Alert.decode(bytes(row["value"])))
         for row in messages.collect()
@@ -92,7 +92,7 @@ class Stepwise:
         source = spark.readStream.schema(RECORDS).parquet(str(self._input))
         events = valid_events(source, TRADES, watch.watermark)
         found = findings(spark, watch, STREAMS, {"trades": events})
-        messages = alert_messages(found, watch, "a")
+        messages = alert_messages(found, watch, "a", "")
         self.query = (
             messages.writeStream.format("memory")
             .queryName("stepwise")

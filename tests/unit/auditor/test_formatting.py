@@ -30,6 +30,7 @@ WATCH = WATCHES["over-purchase"].model_copy(
         "summary": "{{{host}}} {number} is {level}: {nothing}",
     }
 )
+MARK = "5be5b3a5f6b1c0de"
 ROW: dict[str, Any] = {
     "host": "h1",
     "number": 7,
@@ -49,7 +50,7 @@ TYPES = (
 def message(spark: SparkSession, watch: WatchDeclaration = WATCH, **changes: Any) -> Any:
     rows = laid(spark, [tuple((ROW | changes).values())], TYPES)
     found = rows.withColumn("appended_at", rows["at"].cast("timestamp")).drop("at")
-    return alert_messages(found, watch, "b").collect()[0]
+    return alert_messages(found, watch, "b", MARK).collect()[0]
 
 
 def alert(spark: SparkSession, **changes: Any) -> Alert:
@@ -65,7 +66,7 @@ def test_every_part_is_in_its_place(spark: SparkSession) -> None:
     assert found.event_ids == ["e1", "e2"]
     assert found.severity == "info"
     assert found.summary == "{h1} 7 is info: "
-    assert found.auditor == "b"
+    assert (found.auditor, found.declared) == ("b", MARK)
     assert found.appended_at_ms == 1_767_225_600_000
     assert found.detected_at_ms > found.appended_at_ms
 
@@ -136,7 +137,7 @@ def told(spark: SparkSession, numbers: Sequence[int], host: str = "h1") -> list[
     rows = [tuple((ROW | {"host": host, "number": number}).values()) for number in numbers]
     found = laid(spark, rows, TYPES)
     found = found.withColumn("appended_at", found["at"].cast("timestamp")).drop("at")
-    messages = alert_messages(told_once(found, WATCH), WATCH, "b")
+    messages = alert_messages(told_once(found, WATCH), WATCH, "b", MARK)
     return [bytes(row["key"]).decode() for row in messages.collect()]
 
 

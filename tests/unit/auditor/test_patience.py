@@ -60,7 +60,7 @@ class Continued:
         stream = self._spark.readStream.schema(RECORDS).parquet(str(self._input))
         events = valid_events(stream, TRADES, watch.watermark)
         found = findings(self._spark, watch, STREAMS, {"trades": events})
-        writer = alert_messages(found, watch, "a").writeStream.foreachBatch(self._note)
+        writer = alert_messages(found, watch, "a", "").writeStream.foreachBatch(self._note)
         writer = writer.outputMode("update").option("checkpointLocation", self.checkpoint)
         query = writer.start()
         for batch in batches:

@@ -74,6 +74,17 @@ def test_a_watch_is_silent_until_answered_and_again_after_the_limit() -> None:
     assert beats.silent(["watch"], 30.3, 30.0) == ["watch"]
 
 
+def test_who_takes_a_watch_to_be_something_else_is_in_step_anew() -> None:
+    beats = Beats(in_time_seconds=5)
+    for number, mark in enumerate(("old", "old", "new", "new")):
+        beats.sent(f"beat-{number}", "watch", 2.0 * number)
+        beats.answered(f"beat-{number}", "watch", "a", 2.0 * number + 0.5, mark)
+        assert beats.marks() == {("watch", "a"): mark}
+    assert beats.steps(7.0) == {("watch", "a"): 2.5}
+    beats.forget("watch")
+    assert beats.marks() == {}
+
+
 def test_memory_and_labels_are_bounded() -> None:
     beats = Beats(in_time_seconds=5)
     for number in range(OPEN_LIMIT + 10):

@@ -32,7 +32,7 @@ class Broker:
         agreement = Agreement(60.0, 10.0, frozenset({"a", "b"}))
         life = Life(clock=self.clock)
         self.listener = Listener(
-            agreement, self.alerts, lambda: STEPS, life, self.shown, batch_seconds
+            agreement, self.alerts, lambda: STEPS, dict, life, self.shown, batch_seconds
         )
         self.step()
         self.clock.move(batch_seconds)

@@ -4,6 +4,7 @@ With `--set-retention`: have the streams' topics kept for as long as they declar
 """
 
 import argparse
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -90,7 +91,8 @@ def set_retention(admin: Keeps, topics: Iterable[Topic]) -> list[str]:
         before = admin.retention_hours(topic.name)
         if before != topic.retention_hours:
             admin.keep(topic.name, topic.retention_hours)
-            lines.append(f"{topic.name}: kept for {topic.retention_hours} h, was {before:g} h")
+            was = "without limit" if math.isinf(before) else f"for {before:g} h"
+            lines.append(f"{topic.name}: kept for {topic.retention_hours} h, was kept {was}")
     return lines
 
 

@@ -51,6 +51,6 @@ def test_a_changed_retention_is_set_where_a_person_says_so(
     assert main(["--set-retention"]) == 0
     assert [admin.retention_hours(name) for name in names] == [2.0] * 3
     said = capsys.readouterr().out
-    assert said.splitlines() == [f"{name}: kept for 2 h, was 100 h" for name in names]
+    assert said.splitlines() == [f"{name}: kept for 2 h, was kept for 100 h" for name in names]
     assert main(["--set-retention"]) == 0
     assert capsys.readouterr().out == "every topic of a stream is kept for as long as declared\n"

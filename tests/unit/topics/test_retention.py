@@ -1,0 +1,31 @@
+import math
+
+import pytest
+
+from services.contracts.topics import Topic
+from services.topics.__main__ import set_retention
+
+
+class Kept(dict[str, float]):
+    """Hours by topic, as brokers have them."""
+
+    def retention_hours(self, topic: str) -> float:
+        return self[topic]
+
+    def keep(self, topic: str, hours: int) -> None:
+        self[topic] = hours
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (100.0, ["trades: kept for 2 h, was kept for 100 h"]),
+        (0.5, ["trades: kept for 2 h, was kept for 0.5 h"]),
+        (math.inf, ["trades: kept for 2 h, was kept without limit"]),
+        (2.0, []),
+    ],
+)
+def test_what_was_kept_for_another_time_is_named_with_it(before: float, said: list[str]) -> None:
+    kept = Kept(trades=before)
+    assert set_retention(kept, [Topic("trades", retention_hours=2)]) == said
+    assert kept == {"trades": 2}

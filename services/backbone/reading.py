@@ -8,6 +8,9 @@ from services.backbone.errors import Trouble
 ASK_TIMEOUT_SECONDS: Final = 0.5
 LIMIT_SECONDS: Final = 30.0
 """Not ready after so long without a poll, or without what the brokers hold."""
+STARVED_TIMES: Final = 2
+"""After so many limits without what the brokers hold a new client is to fetch it: one whose
+question for its offsets met a coordinator that had moved never asks again (librdkafka 5586)."""
 
 
 class Member(Protocol):
@@ -25,6 +28,12 @@ class Member(Protocol):
         Raises:
             Transient, Refused: the brokers do not say.
         """
+
+    def starved_seconds(self) -> float:
+        """Return for how long it has asked for records and been given none."""
+
+    def begin_anew(self, why: str) -> None:
+        """Replace what reads."""
 
 
 class Reading:
@@ -56,7 +65,7 @@ class Reading:
         self._is_member = member.is_member()
         if now - max(self._well, self._asked) >= self._limit_seconds / 3:
             self._asked = now
-            self._note(_why_nothing_comes(member), now)
+            self._ask(member, now)
 
     def trouble(self) -> str | None:
         """Say why it does not read, or None."""
@@ -69,15 +78,19 @@ class Reading:
             return f"reads nothing for {since:.0f} s: {self._why}"
         return None
 
+    def _ask(self, member: Member, now: float) -> None:
+        try:
+            unread = member.unread(ASK_TIMEOUT_SECONDS)
+        except Trouble as error:
+            self._note(str(error), now)
+            return
+        why = f"{unread} records wait" if unread else None
+        self._note(why, now)
+        is_starved = member.starved_seconds() >= STARVED_TIMES * self._limit_seconds
+        if why is not None and is_starved:
+            member.begin_anew(why)
+
     def _note(self, why: str | None, now: float) -> None:
         self._why = why
         if why is None:
             self._well = now
-
-
-def _why_nothing_comes(member: Member) -> str | None:
-    try:
-        unread = member.unread(ASK_TIMEOUT_SECONDS)
-    except Trouble as error:
-        return str(error)
-    return f"{unread} records wait" if unread else None

@@ -77,6 +77,7 @@ class Consumer:
         # commit never covers a record that only we hold.
         self._come: deque[Incoming] = deque()
         self._clock, self._sayings = SystemClock(), Sayings()
+        self._fed_at = self._clock.monotonic_seconds()
         self._client = self._open()
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
@@ -113,6 +114,7 @@ class Consumer:
 
         What comes all the same, of a partition that is assigned meanwhile, is kept for `batch`.
         """
+        self._fed_at = self._clock.monotonic_seconds()
         self._client.pause(self._client.assignment())
         try:
             self._commit_due()
@@ -144,6 +146,15 @@ class Consumer:
     def given(self) -> int:
         """Return how many records this member has given out."""
         return self._given
+
+    def starved_seconds(self) -> float:
+        """Return for how long it has asked for records, as a member or not, and been given none."""
+        return self._clock.monotonic_seconds() - self._fed_at
+
+    def begin_anew(self, why: str) -> None:
+        """Replace the client, for one that does not fetch what is there; see `Reading`."""
+        log.error("nothing_comes", reason=why, next="a new client joins the group")
+        self._replace()
 
     def unread(self, timeout_seconds: float) -> int:
         """Return how many records the brokers hold that this member has not read.
@@ -244,15 +255,15 @@ class Consumer:
         )
         return client
 
-    def _begin_anew(self) -> None:
-        """Replace a client that knows no broker; what is not committed comes again.
+    def _replace(self) -> None:
+        """Go on with a new client; what is not committed comes again.
 
         The old one is closed on a thread that nobody waits for: a commit that it still holds back
         for a coordinator, of which it will never hear, can keep its closing for ever.
         """
-        log.error("brokers_forgotten", next="a new client joins the group")
         forgetful, self._client = self._client, self._open()
         self._come.clear()
+        self._fed_at = self._clock.monotonic_seconds()
         threading.Thread(target=forgetful.close, name="forgetful", daemon=True).start()
 
     def _note_trouble(self, error: KafkaError) -> None:
@@ -302,6 +313,7 @@ class Consumer:
         come = self._poll(timeout_seconds)
         if come is not None:
             self._come.append(come)
+            self._fed_at = self._clock.monotonic_seconds()
         return come is not None
 
     def _commit(self, ends: Ends) -> None:
@@ -324,7 +336,8 @@ class Consumer:
         """Return a record, if one comes; what a client gave that was replaced comes again."""
         message = self._client.poll(timeout_seconds)
         if self._brokers.are_forgotten():
-            self._begin_anew()
+            log.error("brokers_forgotten", next="a new client joins the group")
+            self._replace()
             return None
         return None if message is None or not self._check(message) else incoming(message)
 

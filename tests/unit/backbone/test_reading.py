@@ -22,6 +22,8 @@ class Told:
     """None: the brokers do not answer."""
     asked: int = 0
     asked_for_membership: int = 0
+    starved: float = 0.0
+    begun_anew: int = 0
 
     def is_member(self) -> bool:
         self.asked_for_membership += 1
@@ -35,6 +37,13 @@ class Told:
         if self.waiting is None:
             raise Transient(f"no answer in {timeout_seconds} s")
         return self.waiting
+
+    def starved_seconds(self) -> float:
+        return self.starved
+
+    def begin_anew(self, why: str) -> None:
+        self.begun_anew += 1
+        self.starved = 0.0
 
 
 def after(member: Told, *steps_seconds: float) -> str | None:
@@ -59,6 +68,31 @@ def test_quiet_and_nothing_there_is_well() -> None:
 def test_records_that_are_there_and_do_not_come_are_told_after_the_limit() -> None:
     assert after(Told(waiting=7), *[1.0] * 30) is None
     assert after(Told(waiting=7), *[1.0] * 31) == "reads nothing for 31 s: 7 records wait"
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 10), st.booleans()), max_size=80),
+    st.sampled_from([None, 0, 7]),
+)
+@settings(deadline=None)
+def test_a_client_that_fetches_nothing_of_what_is_there_is_replaced_and_no_other(
+    steps: list[tuple[float, bool]], waiting: int | None
+) -> None:
+    """A loop that tries its last batch again asks for nothing meanwhile: it is not starved."""
+    clock, member = ManualClock(), Told(waiting=waiting)
+    reading = Reading(clock, LIMIT_SECONDS)
+    reading.turn(member)
+    hungry_seconds = 0.0
+    for step, tries_again in steps:
+        clock.move(step)
+        member.starved = 0.0 if tries_again else member.starved + step
+        before = member.begun_anew
+        hungry_seconds = member.starved
+        reading.turn(member)
+        if member.begun_anew != before:
+            assert (waiting, hungry_seconds >= 2 * LIMIT_SECONDS) == (7, True)
+    if waiting == 7:
+        assert member.starved <= 2 * LIMIT_SECONDS + LIMIT_SECONDS / 3 + 10
 
 
 def test_brokers_that_do_not_answer_are_told_after_the_limit() -> None:

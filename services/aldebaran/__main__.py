@@ -6,7 +6,16 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final, TextIO
 
-from services.aldebaran import alerts, deliveries, rehearsals, routes, silences, traces, watches
+from services.aldebaran import (
+    alerts,
+    deliveries,
+    refused,
+    rehearsals,
+    routes,
+    silences,
+    traces,
+    watches,
+)
 from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import SHELLS, script
 from services.backbone.clock import Clock, SystemClock
@@ -28,6 +37,7 @@ _ASKING: Final[dict[str, Asking]] = {
     "silence": silences.silence,
     "send-test": silences.send_test,
     "who": routes.who,
+    "rejected": refused.rejected,
     "traces": lambda _, client, out: traces.traces(client, out),
 }
 
@@ -36,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     """Return what reads the command line."""
     made = argparse.ArgumentParser("aldebaran", description=_HELP)
     commands = made.add_subparsers(dest="command", required=True)
-    for subject in (alerts, deliveries, silences, routes, traces, watches):
+    for subject in (alerts, deliveries, silences, routes, traces, refused, watches):
         subject.add_commands(commands)
     completion = commands.add_parser("completion", help="a script for your shell")
     completion.add_argument("shell", choices=SHELLS)

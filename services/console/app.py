@@ -20,6 +20,7 @@ from services.console.api.deliveries import delivery_api
 from services.console.api.description import described_api
 from services.console.api.explaining import explaining_api
 from services.console.api.exports import export_api
+from services.console.api.refused import refused_api
 from services.console.api.rehearsals import rehearsal_api
 from services.console.api.routes import route_api
 from services.console.api.silences import silence_api
@@ -37,6 +38,7 @@ from services.console.pages.deliveries import delivery_pages
 from services.console.pages.login import login_routes
 from services.console.pages.now import now_routes
 from services.console.pages.oidc import oidc_routes
+from services.console.pages.refused import refused_pages
 from services.console.pages.rehearsals import rehearsal_pages
 from services.console.pages.routes import route_pages
 from services.console.pages.silences import silence_pages
@@ -90,6 +92,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         trace_api(),
         rehearsal_api(),
         watch_api(),
+        refused_api(),
         route_api(),
         user_api(),
         now_routes(),
@@ -100,6 +103,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         trial_pages(),
         channel_pages(),
         watch_pages(),
+        refused_pages(),
         rehearsal_pages(),
         route_pages(),
         login_routes(),

@@ -4,6 +4,7 @@ events. Nothing of it is in the ledger, so it is looked up when somebody asks.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import orjson
@@ -13,6 +14,7 @@ from services.backbone.kafka.consumer import Incoming
 from services.backbone.kafka.window import Bounds, Span, Window
 from services.backbone.settings import KafkaSettings
 from services.contracts.records import Alert, Malformed
+from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.topics import ALERTS
 
 BEFORE_MS: Final = (5000, 60_000, 600_000)
@@ -71,6 +73,8 @@ class Topics:
     settings: KafkaSettings
     clock: Clock
     bounds: Bounds = field(default_factory=Bounds)
+    streams_dir: Path = SHIPPED_STREAMS
+    """Where the streams are declared whose topics may be read."""
 
     def behind(self, record: dict[str, Any], streams: Sequence[str]) -> Behind:
         """Return what is behind an alert, by its record."""

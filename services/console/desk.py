@@ -16,6 +16,7 @@ from services.backbone.ledger.rows import AlertDetail
 from services.backbone.service import Life
 from services.backbone.web.client import ApiClient
 from services.backbone.web.problems import away
+from services.console.aside import Aside
 from services.console.behind import Behind, Topics
 from services.console.deeds.silences import Deeds
 from services.console.live import Board
@@ -50,6 +51,7 @@ class Desk:
     shelf: WatchShelf
     traces: Traces
     topics: Topics
+    aside: Aside
     parts: Mapping[str, str] = field(default_factory=dict)
     oidc: OidcLogin | None = None
     """Logging in by a provider; None: local users only."""
@@ -115,6 +117,7 @@ def open_desk(
         shelf=shelf,
         traces=Traces(pool),
         topics=topics,
+        aside=Aside(topics.settings, topics.clock, topics.streams_dir),
         parts=parts,
     )
 

@@ -11,7 +11,7 @@ from services.backbone.service import Life
 from services.console import metrics
 
 SECONDS: Final = 5.0
-"""Time between two questions; each takes some milliseconds, or 3 s without an answer."""
+"""Time between two questions; each takes some milliseconds, 3 s where no broker answers."""
 
 log = logger(__name__)
 

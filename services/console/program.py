@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 from starlette.types import ASGIApp
 
 from services.backbone import service
 from services.backbone.clock import SystemClock
-from services.backbone.kafka.lag import LagReader
+from services.backbone.kafka.lag_apart import LagApart
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.overview import Overviews
 from services.backbone.ledger.reading import LedgerReader
@@ -34,7 +35,6 @@ from services.console.watches import WatchShelf
 from services.console.watching import LedgerWatch, Watcher
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import StreamDeclaration, load_streams, stream_topics
-from services.contracts.topics import is_core
 
 log = logger(__name__)
 
@@ -60,18 +60,20 @@ def run(settings: ConsoleSettings) -> int:
 
     def body(life: Life) -> None:
         streams = read_streams(settings.streams_dir)
-        lagging = LagWatch(LagReader(settings, PROGRAM, ours(streams)).read, life)
         ledger = ledger_watch(settings, pool)
-        at_once(
-            life,
-            lambda: watch(settings, ledger, board, lagging, life),
-            lambda: trace(settings, pool, ledger, tuple(streams), life),
-            lagging.watch_until_stopped,
-        )
+        own = declared_topics(streams)
+        with closing(LagApart(settings, PROGRAM, own, life.clock, life.stop)) as apart:
+            lagging = LagWatch(apart.read, life)
+            at_once(
+                life,
+                lambda: watch(settings, ledger, board, lagging, life),
+                lambda: trace(settings, pool, ledger, tuple(streams), life),
+                lagging.watch_until_stopped,
+            )
 
     def app(life: Life) -> ASGIApp:
         shelf = WatchShelf(settings.watches_dir)
-        topics = Topics(settings, life.clock)
+        topics = Topics(settings, life.clock, streams_dir=settings.streams_dir)
         parts = settings.console_parts
         desk = open_desk(pool, board, life, sessions, lookout, shelf, topics, parts)
         if provider:
@@ -139,10 +141,9 @@ def read_streams(folder: Path) -> dict[str, StreamDeclaration]:
         return {}
 
 
-def ours(streams: Mapping[str, StreamDeclaration]) -> Callable[[str], bool]:
-    """Return what tells our topics, those of these streams and the core's, from other people's."""
-    own = {topic.name for stream in streams.values() for topic in stream_topics(stream)}
-    return lambda name: name in own or is_core(name)
+def declared_topics(streams: Mapping[str, StreamDeclaration]) -> frozenset[str]:
+    """Return the names of these streams' topics."""
+    return frozenset(topic.name for each in streams.values() for topic in stream_topics(each))
 
 
 def trace(

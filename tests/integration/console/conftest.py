@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -29,6 +30,7 @@ from services.console.people.sessions import Sessions
 from services.console.people.users import Users
 from services.console.watches import WatchShelf
 from services.console.watching import LedgerWatch, Watcher
+from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
@@ -78,6 +80,7 @@ def running(
     lookout: ApiClient | None = None,
     open_to_readers: bool = True,
     brokers: str = "127.0.0.1:9",
+    streams: Path = SHIPPED_STREAMS,
     provided: Callable[[str], Provider] | None = None,
 ) -> Iterator[Console]:
     life, board, port, parts = Life(), Board(), free_ports(1)[0], dict[str, str]()
@@ -87,7 +90,8 @@ def running(
     lookout, sessions = lookout or lookout_client("http://127.0.0.1:9", ""), Sessions(pool)
     door = Door(sessions, open_to_readers=open_to_readers)
     shelf = WatchShelf(SHIPPED_WATCHES)
-    topics = Topics(KafkaSettings(kafka_bootstrap_servers=brokers), life.clock)
+    kafka = KafkaSettings(kafka_bootstrap_servers=brokers)
+    topics = Topics(kafka, life.clock, streams_dir=streams)
     desk = open_desk(pool, board, life, sessions, lookout, shelf, topics, parts)
     thread = Thread(target=watcher.watch_until_stopped)
     url = f"http://127.0.0.1:{port}"

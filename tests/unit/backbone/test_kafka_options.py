@@ -1,5 +1,6 @@
 """Options that no client can be opened with are a wrong setting, and told without their values."""
 
+import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -11,6 +12,7 @@ from services.backbone.errors import Refused
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.lag import LagReader
+from services.backbone.kafka.lag_apart import LagApart
 from services.backbone.kafka.producer import Producer, ProducerSettings
 from services.backbone.kafka.security import Security
 from services.backbone.kafka.trail import Followed, Trail
@@ -21,6 +23,7 @@ CLIENTS: Final[dict[str, Callable[[ProducerSettings], object]]] = {
     "consumer": lambda given: Consumer(given, "test", group="g", topics=["t"]),
     "admin": lambda given: TopicAdmin(given, "test"),
     "lag": lambda given: LagReader(given, "test", lambda _: True),
+    "lag apart": lambda given: LagApart(given, "test", [], ManualClock(), threading.Event()),
     "window": lambda given: Window(given, ManualClock(), ["t"], Bounds()),
     "trail": lambda given: Trail(given, Followed(b"k", ["t"], []), 0, {}),
 }

@@ -1,0 +1,40 @@
+"""What was refused of a stream as JSON: when, why, where from, and the original."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Path, Query
+
+from services.console.api.terms import Limit, PlainText
+from services.console.aside import RefusedPage
+from services.console.desk import Served
+from services.console.people.door import Reader
+
+REFUSED_SHOWN: Final = 20
+CONTAINS_LIMIT_CHARACTERS: Final = 200
+
+StreamName = Annotated[str, PlainText, Path(max_length=63, description="for example halls")]
+Contains = Annotated[
+    str,
+    PlainText,
+    Query(
+        max_length=CONTAINS_LIMIT_CHARACTERS,
+        description="text that the original, the reason, its detail or the source has",
+    ),
+]
+
+
+def refused_api() -> APIRouter:
+    """Return the route; it runs on a thread, since the brokers' client waits."""
+    router = APIRouter(prefix="/v1/streams", tags=["streams"])
+
+    @router.get("/{stream}/rejected", summary="What was refused of a stream, newest first")
+    def newest(
+        person: Reader,
+        desk: Served,
+        stream: StreamName,
+        limit: Limit = REFUSED_SHOWN,
+        contains: Contains = "",
+    ) -> RefusedPage:
+        return desk.aside.newest(stream, limit, contains)
+
+    return router

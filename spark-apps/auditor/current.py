@@ -1,7 +1,8 @@
-"""Keeps, beside a watch's versions, the declaration that runs: the last one that was good.
+"""Keeps, beside a watch's versions, the declaration that runs, and the one that worked before it.
 
 A changed rule takes over only once it has caught up. Until then, restarts included, the auditor
-needs the declaration before the change, which no file of the watches' folder holds any more.
+needs the declaration before the change, which no file of the watches' folder holds any more. So
+it does where changed rows turn out bad only when events meet them.
 """
 
 import os
@@ -11,7 +12,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from auditor.checkpoint import write_whole
+from auditor.checkpoint import fingerprint, write_whole
 from auditor.declared import Declared
 from auditor.disk import failed
 from auditor.rules import Row
@@ -21,6 +22,8 @@ from services.contracts.streams import StreamDeclaration
 from services.contracts.watches import WatchDeclaration
 
 _FILE: Final = "current.json"
+_WORKED: Final = "worked.json"
+"""The declaration before the current one: of the same state, with other rows, and it worked."""
 _ADVICE: Final = "let the auditor read its own checkpoints"
 
 log = logger(__name__)
@@ -32,27 +35,74 @@ class _Note(BaseModel):
     watch: WatchDeclaration
     streams: dict[str, StreamDeclaration]
     rules: tuple[Row, ...] = ()
+    worked: bool = False
+    """Whether a batch that read records has ended under it."""
+    since_ms: int = 0
+    """When its rows came, by the wall clock, as an hour counts over restarts; 0 is long ago."""
+
+    @property
+    def declared(self) -> Declared:
+        return Declared(self.watch, self.streams, self.rules)
 
 
-def keep(home: Path, declared: Declared) -> None:
-    """Note that this declaration runs now.
+def keep(home: Path, declared: Declared, *, worked: bool = False, now_ms: int = 0) -> None:
+    """Note that this declaration runs now, and whether a batch that read records has ended.
+
+    Where only its words are new, its rows have been there for as long as before. One with other
+    rows that worked stays known, as what can be gone back to.
+
+    Raises:
+        Transient: the folder cannot be written to.
+        Refused: what is kept cannot be read until a person changes something.
+    """
+    before = _read_note(home / _FILE)
+    if before is not None and _has_other_rows(before, declared):
+        if before.worked:
+            _write(home / _WORKED, before.declared, worked=True)
+    elif before is not None and _is_of_state(before, declared):
+        worked, now_ms = worked or before.worked, before.since_ms
+    _write(home / _FILE, declared, worked=worked, since_ms=now_ms)
+
+
+def restore(home: Path, declared: Declared) -> None:
+    """Note that one that worked runs again, in place of one whose rows were refused.
 
     Raises:
         Transient: the folder cannot be written to.
     """
-    note = _Note(watch=declared.watch, streams=dict(declared.streams), rules=declared.rules)
-    try:
-        write_whole(home / _FILE, note.model_dump(mode="json", exclude_unset=True, by_alias=True))
-    except OSError as error:
-        raise Transient(f"{home / _FILE}: {error}") from None
+    _write(home / _FILE, declared, worked=True)
 
 
 def forget(home: Path) -> None:
     """Note that the watch does not run; what the disk refuses now, the next start does."""
     try:
-        (home / _FILE).unlink(missing_ok=True)
+        for name in (_WORKED, _FILE):
+            (home / name).unlink(missing_ok=True)
     except OSError as error:
         log.warning("current_cannot_be_forgotten", file=str(home / _FILE), reason=str(error))
+
+
+def read_earlier(home: Path, declared: Declared) -> Declared | None:
+    """Return the last declaration with other rows on the same state that worked; None without one.
+
+    Raises:
+        Transient, Refused: as `read_current`.
+    """
+    notes = (_read_note(home / name) for name in (_FILE, _WORKED))
+    found = (one for one in notes if one and one.worked and _has_other_rows(one, declared))
+    return next((one.declared for one in found), None)
+
+
+def worked_since_ms(home: Path, declared: Declared) -> int | None:
+    """Return since when these rows run; None until a batch that read records has ended.
+
+    Raises:
+        Transient, Refused: as `read_current`.
+    """
+    note = _read_note(home / _FILE)
+    if note is None or not note.worked or note.rules != declared.rules:
+        return None
+    return note.since_ms if _is_of_state(note, declared) else None
 
 
 def read_current(home: Path) -> Declared | None:
@@ -62,9 +112,13 @@ def read_current(home: Path) -> Declared | None:
         Transient: the file cannot be read now.
         Refused: it cannot be read until a person changes something.
     """
-    path = home / _FILE
+    note = _read_note(home / _FILE)
+    return note.declared if note else None
+
+
+def _read_note(path: Path) -> _Note | None:
     try:
-        note = _Note.model_validate_json(path.read_bytes())
+        return _Note.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -72,7 +126,30 @@ def read_current(home: Path) -> Declared | None:
     except ValidationError as error:
         log.warning("current_cannot_be_read", file=str(path), reason=str(error)[:500])
         return None
-    return Declared(note.watch, note.streams, note.rules)
+
+
+def _write(path: Path, declared: Declared, *, worked: bool, since_ms: int = 0) -> None:
+    note = _Note(
+        watch=declared.watch,
+        streams=dict(declared.streams),
+        rules=declared.rules,
+        worked=worked,
+        since_ms=since_ms,
+    )
+    try:
+        write_whole(path, note.model_dump(mode="json", exclude_unset=True, by_alias=True))
+    except OSError as error:
+        raise Transient(f"{path}: {error}") from None
+
+
+def _has_other_rows(note: _Note, declared: Declared) -> bool:
+    return note.rules != declared.rules and _is_of_state(note, declared)
+
+
+def _is_of_state(note: _Note, declared: Declared) -> bool:
+    """How many parts the state has is the auditor's, not the declaration's."""
+    of_note = fingerprint(note.watch, note.streams, 1)
+    return of_note == fingerprint(declared.watch, declared.streams, 1)
 
 
 def all_current(checkpoints: Path) -> dict[str, Declared]:

@@ -138,6 +138,11 @@ class Pulse:
         self._last_batch = -1
         self._active = False
 
+    @property
+    def has_ended_batch(self) -> bool:
+        """Whether a batch has ended since the query was started (again)."""
+        return self._last_batch >= 0
+
     def is_new(self, batch: int) -> bool:
         """Tell whether this batch has ended since the last one that was taken."""
         return batch > self._last_batch

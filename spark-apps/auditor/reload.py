@@ -10,11 +10,12 @@ from auditor import guards, metrics
 from auditor.asked import Asked
 from auditor.candidate import Candidate
 from auditor.change import Change, Face, Kind, changes
-from auditor.current import forget, keep
+from auditor.current import forget, keep, restore
 from auditor.declared import Declarations, Declared
 from auditor.fleet import Fleet, Running
 from auditor.job import Scene, free_phase, prepare
 from auditor.postponed import Postponed
+from auditor.proof import Proof, Verdict
 from auditor.stagger import Phase
 from auditor.trial import try_out
 from auditor.turn import Turn
@@ -49,9 +50,9 @@ class Reload:
         self._held_up: str | None = None
         self._asked: Asked | None = None
         self._candidate: Candidate | None = None
-        self._settling: Running | None = None
+        self._settling: Proof | None = None
         self._not_before_seconds = 0.0
-        self._noted: dict[str, Face] = {}
+        self._noted: dict[str, tuple[Face, bool]] = {}
 
     def take(self, declarations: Declarations) -> None:
         """Work towards this reading of the folders from now on."""
@@ -91,15 +92,18 @@ class Reload:
             self._held_up = None
 
     def stop(self) -> None:
-        """End the trial and the query that has not caught up yet, and give back the turn."""
+        """End what is under way for a change, the query that has not caught up among it."""
         if self._asked is not None:
             self._asked.end()
         if self._candidate is not None:
             self._candidate.running.supervised.stop()
+        if self._settling is not None:
+            self._settling.end()
         self._turn.give_back()
 
     def _step(self, declarations: Declarations) -> None:
         self._note_what_runs()
+        self._go_back_where_rows_are_bad(declarations)
         if self._asked is not None:
             self._follow(self._asked, declarations)
         elif self._candidate is not None:
@@ -121,10 +125,27 @@ class Reload:
     def _note_what_runs(self) -> None:
         """Keep the declaration of each watch whose query Spark has taken, for the next start."""
         for name, one in self._fleet.running.items():
-            face = self._face(one.declared)
-            if self._noted.get(name) != face and one.supervised.pulse.not_ready() is None:
-                keep(one.recipe.checkpoint.home, one.declared)
-                self._noted[name] = face
+            supervised = one.supervised
+            note = self._face(one.declared), supervised.has_worked
+            if self._noted.get(name) != note and supervised.pulse.not_ready() is None:
+                home, now_ms = one.recipe.checkpoint.home, self._scene.clock.now_ms()
+                keep(home, one.declared, worked=supervised.has_worked, now_ms=now_ms)
+                self._noted[name] = note
+
+    def _go_back_where_rows_are_bad(self, declarations: Declarations) -> None:
+        """That its query stands still already needs no turn: nothing that judges is stopped."""
+        for name, bad in list(self._fleet.running.items()):
+            if (earlier := bad.supervised.earlier) is None:
+                continue
+            prepared = prepare(self._scene, earlier, bad.phase)
+            restore(bad.recipe.checkpoint.home, earlier)
+            self._fleet.take(name).supervised.stop()
+            self._fleet.put(name, prepared)
+            if self._settling is not None and self._settling.watch == name:
+                self._settling.end()
+                self._settling = Proof(self._scene, prepared)
+            if self._is_wanted(bad.declared, declarations):
+                self._reject(name, str(bad.supervised.stopped))
 
     def _begin(self, declarations: Declarations) -> None:
         step = self._next_step(declarations)
@@ -261,13 +282,11 @@ class Reload:
         """Start the same state under the new declaration; another auditor covers the moment."""
         self._fleet.take(prepared.declared.name).supervised.stop()
         self._start(prepared)
-        self._settling = prepared
+        self._settling = Proof(self._scene, prepared)
 
-    def _settle(self, running: Running) -> None:
-        """Wait for its first batch; one that fails again and again must not hold up the others."""
-        supervised = running.supervised
-        is_hopeful = supervised.stopped is None and supervised.failing is None
-        if not is_hopeful or supervised.pulse.not_ready() is None:
+    def _settle(self, proof: Proof) -> None:
+        """Keep the turn until the new query judges; else another auditor's would stop meanwhile."""
+        if proof.verdict() is not Verdict.WAIT:
             self._settling = None
 
     def _compete(self, prepared: Running) -> None:

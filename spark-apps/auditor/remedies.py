@@ -15,6 +15,7 @@ from auditor.guards import topics_of
 from auditor.offsets import Offsets, committed, lost, unread
 from auditor.patience import patient
 from auditor.poison import Range, Verdict, behind, good, search
+from auditor.probation import Probation
 from auditor.query import Recipe
 from auditor.sieve import Sieve
 from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
@@ -53,6 +54,7 @@ class RealRemedies:
         self._found_good: tuple[Range, ...] = ()
         self._broken_off = threading.Event()
         self._sieve = Sieve(recipe, self._broken_off)
+        self._probation = Probation(recipe, self._sieve, clock)
 
     def start(self, batch_seconds: float) -> StreamingQuery:
         """Start the query; once behind what was lost, if that was accepted."""
@@ -69,8 +71,12 @@ class RealRemedies:
         self._sieve.cancel()
 
     def spare(self, reason: str) -> None:
-        """Find the record that the SQL fails on, keep it aside and read past it from now on."""
+        """Find the record that the SQL fails on, keep it aside and read past it from now on.
+
+        Where its changed table of rules is to blame, nothing is kept aside.
+        """
         verdict = self._search()
+        self._probation.hear(verdict, reason)
         if not self._spared(verdict, reason):
             raise self._not_found(verdict, reason)
 
@@ -82,6 +88,9 @@ class RealRemedies:
         if (cause := not_begun(text)) is not None:
             raise Transient(f"{cause}: {reason}")
         verdict = self._search()
+        # Where no record fails alone, much else may be the cause of what nobody knows.
+        if verdict.guilty is not None:
+            self._probation.hear(verdict, reason)
         if self._spared(verdict, reason):
             return
         if verdict.guilty is None and (cause := outside(text) or self._lost()) is not None:

@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from auditor.declared import Declared
 from auditor.poison import Range
 from auditor.query import Recipe, messages_of, prefixed, without
 from auditor.spared import Place, read_spared
@@ -41,7 +42,11 @@ class Sieve:
         self._recipe.spark.sparkContext.cancelJobGroup(self._group)
 
     def fails(self, part: Range) -> bool:
-        """Run the watch's SQL over these records only, once, without any state.
+        """Run the watch over these records only; as `fails_as`."""
+        return self.fails_as(self._recipe.declared, part)
+
+    def fails_as(self, declared: Declared, part: Range) -> bool:
+        """Run the watch, as it is declared there, over these records only, without any state.
 
         Raises:
             Transient: it could not be run, or was broken off.
@@ -58,7 +63,7 @@ class Sieve:
             return without(read if mine else read.where(F.lit(False)), spared)
 
         try:
-            messages = messages_of(self._apart, recipe.declared, records, "search")
+            messages = messages_of(self._apart, declared, records, "search")
             messages.write.format("noop").mode("overwrite").save()
         except (PySparkException, Py4JJavaError) as error:
             if judge(whole_text(error)) is Trouble.RECORD:

@@ -10,8 +10,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
+from auditor.blame import RowsToBlame
 from auditor.boundaries import Boundaries
 from auditor.cost import Cost
+from auditor.declared import Declared
 from auditor.guards import refusal
 from auditor.progress import Progress, Pulse, count, read
 from auditor.stagger import Phase
@@ -47,6 +49,7 @@ class Remedies(Protocol):
         """Find the record that the SQL fails on, keep it aside and read past it from now on.
 
         Raises:
+            RowsToBlame: its table of rules is, and with the rows before that it works.
             Refused: no single record is to blame, or there were too many.
         """
 
@@ -108,6 +111,10 @@ class Supervised:
         self.pulse = pulse
         self.stopped: str | None = None
         """Why the watch does not run and will not by itself, or None."""
+        self.earlier: Declared | None = None
+        """What it can go back to, where it is stopped since the rows that it has now are bad."""
+        self.has_worked = False
+        """Whether a batch that read records has ended; one without any shows nothing."""
         self.failing: str | None = None
         """The last failure, while the watch failed too often lately; it is still tried."""
         self.standing: str | None = None
@@ -207,6 +214,7 @@ class Supervised:
         fresh = self.pulse.take(batches, working or bool(batches), now)
         for batch in fresh:
             self.failing, self._without_batch = None, 0
+            self.has_worked = self.has_worked or batch.rows > 0
             count(name, batch)
             _tell(name, batch)
         self.boundaries.note(fresh)
@@ -268,6 +276,9 @@ class Supervised:
         self._remedy = None
         try:
             remedy.outcome()
+        except RowsToBlame as blamed:
+            self.earlier = blamed.earlier
+            self._stop(str(blamed))
         except Refused as refused:
             self._stop(str(refused))
         except Transient as transient:

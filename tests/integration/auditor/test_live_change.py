@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
 DOCS = ROOT / "docs"
 EXAMPLE = DOCS / "examples" / "limits"
+HOUR_SECONDS = 3600
 
 
 class Live:
@@ -113,6 +116,33 @@ def test_watches_change_while_they_run(live: Live) -> None:
     live.edit("paused: true\n", "")
     live.find_all()
     assert live.alerts.found() == set(live.sent)
+
+
+@pytest.mark.long
+def test_a_changed_text_is_settled_by_an_answer_to_a_later_heartbeat(place: Place) -> None:
+    """No batch ends within the test, so nothing but an answer can show that the query judges."""
+    place.declare("over-purchase")
+    half_an_hour_on = (time.time() / HOUR_SECONDS + 0.5) % 1
+    with place.auditor(
+        AUDITOR_RELOAD_DELAY_SECONDS=0.2,
+        AUDITOR_BATCH_SECONDS=HOUR_SECONDS,
+        AUDITOR_PHASE=half_an_hour_on,
+    ) as auditor:
+        auditor.wait_until_ready()
+        live = Live(place, auditor)
+        live.edit('summary: "Order', 'summary: "The order')
+        beats = count()
+
+        def is_settled() -> bool:
+            beat = f"~beat-{next(beats)}"
+            live.sender.request(beat, 1, beat=True)
+            live.sender.purchase(f"{beat}-p", beat, 2, beat=True)
+            live.sender.flush()
+            return live.told("change_settled", watch="over-purchase") != []
+
+        wait_for("the change is settled", is_settled)
+        assert live.told("change_settled", verdict="judges"), auditor.log()[-3000:]
+        assert not live.told("batch")
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from auditor import proof
 from auditor import reload as reloading
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.declared import Declarations, Declared, read_declarations
@@ -18,6 +19,7 @@ from auditor.stagger import Phase
 from auditor.turn import Turn
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
+from services.contracts.records import Alert, Severity
 from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import SHIPPED_WATCHES
 from tests.unit.auditor.fakes import PATIENCE_SECONDS, Scene
@@ -38,6 +40,39 @@ class FakeCandidate:
         self.running.supervised.look()
 
 
+class FakeAnswers:
+    """What auditors answer to heartbeats, as told by the world at each look."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self.is_closed = False
+
+    def fresh(self) -> list[bytes]:
+        now_ms = self._world.clock.now_ms()
+        return [
+            answer(auditor, watch, now_ms)
+            for auditor in self._world.answering
+            for watch in self._world.fleet.running
+        ]
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def answer(auditor: str, watch: str, appended_at_ms: int) -> bytes:
+    """Return an auditor's answer to a heartbeat."""
+    return Alert(
+        alert_id="a" * 32,
+        watch=watch,
+        severity=Severity.INFO,
+        summary="s",
+        key={"order_id": "~beat-1"},
+        appended_at_ms=appended_at_ms,
+        detected_at_ms=appended_at_ms,
+        auditor=auditor,
+    ).encode()
+
+
 class World:
     """One auditor without Spark: its files, its queries, and its partner's turn."""
 
@@ -56,10 +91,14 @@ class World:
         """A trial takes until this is set, as it is at first, or until it is broken off."""
         self.may_judge.set()
         self.settings = AuditorSettings(auditor_checkpoints=folder / "kept", auditor_slots=15)
+        self.answering = [self.settings.auditor_id]
+        """The auditors whose queries answer to a heartbeat that comes at each look."""
+        self.listening: list[FakeAnswers] = []
         scene = JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark here
         monkeypatch.setattr(reloading, "prepare", self._prepare)
         monkeypatch.setattr(reloading, "try_out", self._try_out)
         monkeypatch.setattr(reloading, "Candidate", FakeCandidate)
+        monkeypatch.setattr(proof, "Answers", self._listen)
         self.partner = Turn(self.settings.auditor_checkpoints)
         self.fleet = Fleet()
         self.reload = Reload(scene, self.fleet, Turn(self.settings.auditor_checkpoints))
@@ -74,6 +113,10 @@ class World:
         recipe: Any = SimpleNamespace(checkpoint=Checkpoint(declared.name, home, wanted))
         slots = self.slots.get(declared.name, SLOTS_EACH)
         return Running(declared, recipe, scene.supervised, slots, phase)
+
+    def _listen(self, *_: object) -> FakeAnswers:
+        self.listening.append(FakeAnswers(self))
+        return self.listening[-1]
 
     def _try_out(self, *told: Any) -> None:
         *_, broken_off = told

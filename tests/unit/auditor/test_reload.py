@@ -6,6 +6,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from auditor import metrics
+from auditor.blame import RowsToBlame
 from auditor.current import all_current
 from engine.brokers import MissingTopic
 from services.backbone.errors import Refused, Transient
@@ -272,6 +273,43 @@ def test_a_missing_watch_that_is_paused_is_wanted_no_more(world: World) -> None:
     world.edit("version: 1", "version: 1\npaused: true", "third")
     assert world.fleet.not_ready() is None
     assert value("stopped", "third") is None
+
+
+def test_rows_that_are_to_blame_are_refused_and_those_before_go_on(world: World) -> None:
+    before = world.read().watches[WATCH]
+    world.edit("severity: critical", "severity: warning")
+    bad = world.made[-1][1]
+    bad.remedies.error = RowsToBlame("limits.csv, line 3: with these rows the SQL fails", before)
+    bad.queries[-1].fail("SQLSTATE: 22012")
+    rejected = value("changes_rejected_total") or 0
+    world.turns()
+    assert world.queries() == [False, False, True]
+    assert world.fleet.running[WATCH].declared == before
+    assert all_current(world.settings.checkpoints_here())[WATCH] == before
+    assert world.reload.notes() == "limits.csv, line 3: with these rows the SQL fails"
+    assert value("changes_rejected_total") == rejected + 1
+    assert value("stopped") == 0
+    assert world.partner.take()
+    world.partner.give_back()
+    world.edit("severity: warning", "severity: info")
+    assert world.reload.notes() is None
+    assert world.queries() == [False, False, False, True]
+
+
+def test_rows_that_are_mended_meanwhile_are_no_rejection(world: World) -> None:
+    before = world.read().watches[WATCH]
+    world.edit("severity: critical", "severity: warning")
+    bad = world.made[-1][1]
+    bad.remedies.error = RowsToBlame("limits.csv, line 3", before)
+    bad.remedies.may_end.clear()
+    bad.remedies.ends_when_broken_off = False
+    bad.queries[-1].fail("SQLSTATE: 22012")
+    world.turns()
+    world.edit("severity: warning", "severity: info")
+    bad.remedies.may_end.set()
+    world.turns()
+    assert world.reload.notes() is None
+    assert world.fleet.running[WATCH].declared == world.read().watches[WATCH]
 
 
 EVENTS = ("failures", "lost_records", "changes_rejected", "full_books")

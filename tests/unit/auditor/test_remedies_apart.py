@@ -103,4 +103,4 @@ def test_a_search_that_is_broken_off_runs_nothing_more() -> None:
     broken_off.set()
     untouched: Any = None
     with pytest.raises(Transient, match="broken off"):
-        Sieve(untouched, broken_off).fails(Range("trades", 0, 0, 1))
+        Sieve(untouched, broken_off).fails_as(untouched, Range("trades", 0, 0, 1))

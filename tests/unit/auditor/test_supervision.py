@@ -65,6 +65,15 @@ def test_ready_from_the_first_batch_until_the_next_start() -> None:
     assert pulse.not_ready() is not None
 
 
+def test_a_batch_has_ended_only_of_the_query_that_runs() -> None:
+    pulse = Pulse("w", 60, 0)
+    told = [pulse.has_ended_batch]
+    pulse.take([batch(0)], True, 1)
+    told.append(pulse.has_ended_batch)
+    pulse.started(2)
+    assert [*told, pulse.has_ended_batch] == [False, True, False]
+
+
 def test_restart_counts_batches_again_and_gives_new_time() -> None:
     pulse = Pulse("w", 60, 0)
     pulse.take([batch(7)], True, 10)

@@ -78,7 +78,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a channel promises, in plain sentences; the table in docs/channels.md is made of it."""
+    """What a channel promises, in plain sentences; docs/promises.md is made of it."""
 
     recipient: str
     """What a recipient is."""

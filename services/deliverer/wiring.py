@@ -1,6 +1,6 @@
 """Finds channels: each is one module, or one package, in `channels/`; its name is the channel's.
 
-It has `open_channel`, and `PROMISE`, from which docs/channels.md is made.
+It has `open_channel`, and `PROMISE`, from which docs/promises.md is made.
 """
 
 from importlib import import_module

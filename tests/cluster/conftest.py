@@ -99,7 +99,7 @@ def store(
 ) -> Iterator[S3Server | None]:
     """A server of S3 on this machine, if checkpoints are to lie in one."""
     if why := reachable():
-        pytest.skip(f"{why}; docs/kubernetes.md tells what is needed")
+        pytest.skip(f"{why}; docs/cluster-tests.md tells what is needed")
     if not IN_STORE:
         yield None
         return

@@ -21,7 +21,7 @@ CORE = {"StatefulSet", "Deployment", "Service", "NetworkPolicy", "Secret"}
 def api_server() -> None:
     """Without one there is nothing to ask."""
     if why := reachable():
-        pytest.skip(f"{why}; docs/kubernetes.md tells what is needed")
+        pytest.skip(f"{why}; docs/cluster-tests.md tells what is needed")
 
 
 @pytest.fixture(params=RUN)

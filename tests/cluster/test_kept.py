@@ -93,7 +93,7 @@ def state() -> dict[str, object]:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of the release's values; the release has its sets and volumes, and no pod runs."""
     if why := reachable():
-        pytest.skip(f"{why}; docs/kubernetes.md tells what is needed")
+        pytest.skip(f"{why}; docs/cluster-tests.md tells what is needed")
     folder = tmp_path_factory.mktemp("kept")
     KUBECTL.make_namespace()
     try:

@@ -36,7 +36,7 @@ OPERATOR: Final[dict[str, Any]] = {
 def operated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OperatedRelease]:
     """The chart installed with a ledger by the operator, all ready."""
     if why := reachable() or unserved():
-        pytest.skip(f"{why}; docs/kubernetes.md tells what is needed")
+        pytest.skip(f"{why}; docs/cluster-tests.md tells what is needed")
     folder = tmp_path_factory.mktemp("operated")
     kubectl = settled_in(NAMESPACE)
     values = folder / "postgres.yaml"

@@ -1,7 +1,7 @@
 """Auditors that a Spark operator starts: tried, killed, given another image; counts exact.
 
-`CLUSTER_RUNNER=kubeflow` or `apache` runs it, and that operator must be there: docs/kubernetes.md
-tells how.
+`CLUSTER_RUNNER=kubeflow` or `apache` runs it, and that operator must be there:
+docs/spark-operators.md tells how.
 """
 
 import uuid
@@ -31,7 +31,7 @@ def operator() -> None:
     if RUNNER not in OPERATORS:
         pytest.skip(f"the auditors run by {RUNNER}; CLUSTER_RUNNER={' or '.join(OPERATORS)}")
     if why := reachable():
-        pytest.skip(f"{why}; docs/kubernetes.md tells what is needed")
+        pytest.skip(f"{why}; docs/cluster-tests.md tells what is needed")
     if not knows(OPERATORS[RUNNER].kind):
         why = f"make cluster-addons ADDONS={OPERATORS[RUNNER].addon} LOAD=…"
         pytest.skip(f"the cluster knows no {OPERATORS[RUNNER].kind}; {why}")

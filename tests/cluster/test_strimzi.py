@@ -31,7 +31,7 @@ MORE = {"alerts": 3, "deliveries.webhook": 2}
 def strimzi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StrimziRelease]:
     """The chart installed with brokers and topics of Strimzi, and a far end beside it."""
     if why := reachable() or missing():
-        pytest.skip(f"{why}; docs/kubernetes.md tells what is needed")
+        pytest.skip(f"{why}; docs/cluster-tests.md tells what is needed")
     folder = tmp_path_factory.mktemp("strimzi")
     kubectl = Kubectl(NAMESPACE)
     apply([namespace(NAMESPACE, "restricted")])

@@ -1,6 +1,7 @@
-"""`python -m tests.promises` (`make docs`): write the guarantee table into docs/channels.md."""
+"""`python -m tests.promises` (`make docs`): write what channels promise into docs."""
 
-from tests.promises.document import DOCUMENT, renewed
+from tests.promises.document import PAGES, renewed
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(renewed(DOCUMENT.read_text()))
+    for page in PAGES:
+        page.write_text(renewed(page), "utf-8")

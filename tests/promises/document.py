@@ -1,15 +1,14 @@
-"""The guarantee table in docs/channels.md: what each channel promises, and what proves it."""
+"""What is made of each channel's PROMISE: docs/promises.md, and what docs/channels.md has of it."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from services.deliverer.wiring import channel_names, promise_of
+from tests.metrics import with_made
 from tests.promises.lines import LINES, ROOT, UNPROVABLE, Proof, proofs
 
-DOCUMENT: Final = ROOT / "docs/channels.md"
-BEGIN: Final = "<!-- What follows is made by `make docs`; change the channel's PROMISE instead. -->"
-END: Final = "<!-- Here ends what `make docs` makes. -->"
+PROMISES: Final = ROOT / "docs" / "promises.md"
 WORDS: Final = {
     "recipient": "a recipient is",
     "our_id": "our id stands",
@@ -22,38 +21,57 @@ WORDS: Final = {
     "after_doubt": "after a doubt without evidence",
     "not_promised": "not promised",
 }
+CHOSEN_BY: Final = ("recipient", "taken_when", "after_doubt", "not_promised")
+"""The lines by which one chooses a channel."""
 
 
-def table() -> str:
-    """Return the whole table."""
-    names = channel_names()
-    known = proofs(names)
-    rows = ["| channel | line | promise | proven by |", "|---|---|---|---|"]
-    for name in names:
-        rows += _rows(name, [each for each in known if each.channel == name])
-    return "\n".join(rows)
+def sections() -> str:
+    """Return for each channel a heading and a table: every line of its promise, and its proof."""
+    known = proofs(channel_names())
+    return "\n".join(
+        _section(name, [each for each in known if each.channel == name]) for name in channel_names()
+    )
 
 
-def renewed(text: str) -> str:
-    """Return the document with the table as it must be.
+def choice() -> str:
+    """Return a table with a row for each channel: what one chooses it by."""
+    words = " | ".join(WORDS[line] for line in CHOSEN_BY)
+    head = [f"| channel | {words} | |", "|---" * (len(CHOSEN_BY) + 2) + "|"]
+    return "\n".join([*head, *map(_choice_of, channel_names())]) + "\n"
+
+
+PAGES: Final = {PROMISES: sections, ROOT / "docs" / "channels.md": choice}
+"""What makes the part of each page that is made."""
+
+
+def renewed(page: Path) -> str:
+    """Return a page with its part made anew.
 
     Raises:
-        ValueError: the table's place is not marked.
+        ValueError: the part's place is not marked.
     """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{DOCUMENT.name} must have the lines {BEGIN!r} and {END!r}")
-    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
+    return with_made(page.read_text("utf-8"), f"\n{PAGES[page]()}\n")
+
+
+def _choice_of(name: str) -> str:
+    said = " | ".join(_said(name, line) for line in CHOSEN_BY)
+    return f"| **{name}** | {said} | [all of it]({PROMISES.name}#{name}) |"
+
+
+def _section(name: str, known: Sequence[Proof]) -> str:
+    head = [f"## {name}", "", "| | promise | proven by |", "|---|---|---|"]
+    return "\n".join([*head, *_rows(name, known)]) + "\n"
 
 
 def _rows(name: str, known: Sequence[Proof]) -> Iterator[str]:
-    promise = promise_of(name)
     for line in LINES:
-        first = f"**{name}**" if line == LINES[0] else ""
-        said = getattr(promise, line).replace("|", "\\|")
         proven = "" if line in UNPROVABLE else _links([each for each in known if each.line == line])
-        yield f"| {first} | {WORDS[line]} | {said} | {proven} |"
+        yield f"| {WORDS[line]} | {_said(name, line)} | {proven} |"
+
+
+def _said(name: str, line: str) -> str:
+    said: str = getattr(promise_of(name), line)
+    return said.replace("|", "\\|")
 
 
 def _links(known: Sequence[Proof]) -> str:

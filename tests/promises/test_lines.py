@@ -1,9 +1,11 @@
-"""Every line of every promise has a test, and the document says what the channels say."""
+"""Every line of every promise has a test, and the documents say what the channels say."""
+
+from pathlib import Path
 
 import pytest
 
 from services.deliverer.wiring import channel_names, promise_of
-from tests.promises.document import DOCUMENT, WORDS, renewed
+from tests.promises.document import PAGES, WORDS, renewed
 from tests.promises.lines import LINES, UNPROVABLE, named, proofs
 
 
@@ -15,9 +17,9 @@ def test_every_line_of_every_channel_is_proven_by_a_test() -> None:
     assert not unproven, f'mark a test with @pytest.mark.promise("line", "channel"): {unproven}'
 
 
-def test_the_document_is_up_to_date() -> None:
-    text = DOCUMENT.read_text()
-    assert text == renewed(text), "docs/channels.md is stale: run `make docs`"
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_is_up_to_date(page: Path) -> None:
+    assert page.read_text("utf-8") == renewed(page), "run: make docs"
 
 
 @pytest.mark.parametrize("name", channel_names())
@@ -33,8 +35,3 @@ def test_every_line_says_something(name: str) -> None:
 def test_a_mark_that_names_nothing_is_refused(mark: tuple[str, str]) -> None:
     with pytest.raises(ValueError, match="no line"):
         named(mark, channel_names())
-
-
-def test_a_document_without_its_place_is_refused() -> None:
-    with pytest.raises(ValueError, match="must have the lines"):
-        renewed("# Channels\n")

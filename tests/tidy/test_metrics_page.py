@@ -2,7 +2,9 @@
 
 import re
 
-from tests.metrics import PAGE, PREFIX, SOURCES, metrics, with_table
+import pytest
+
+from tests.metrics import PAGE, PREFIX, SOURCES, metrics, with_made, with_table
 from tests.tidy.test_tidy import ROOT
 
 SCRAPED = {"job", "instance", "namespace", "pod", "container", "service", "endpoint"}
@@ -12,6 +14,11 @@ SCRAPED = {"job", "instance", "namespace", "pod", "container", "service", "endpo
 def test_the_page_has_every_metric_as_it_is_defined() -> None:
     page = PAGE.read_text("utf-8")
     assert page == with_table(page, metrics()), "run: make docs"
+
+
+def test_a_page_that_has_no_place_for_what_is_made_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs the lines"):
+        with_made("# Metrics\n", "")
 
 
 def test_no_definition_is_overlooked() -> None:

@@ -1,6 +1,7 @@
 """How far groups are behind, asked of a real broker; and one that is not there."""
 
 import uuid
+from functools import partial
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
@@ -45,13 +46,16 @@ def test_lag_is_what_a_group_has_not_settled(kafka_bootstrap: str) -> None:
 
 def settle(bootstrap: str, topic: str, groups: list[str]) -> None:
     """Let groups without members have settled the first record of a topic."""
-    client, places = AdminClient({"bootstrap.servers": bootstrap}), [TopicPartition(topic, 0, 1)]
-    asked = [
-        client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)])[group]
-        for group in groups
-    ]
-    for each in asked:
-        each.result(60)
+    client = AdminClient({"bootstrap.servers": bootstrap})
+    for group in groups:
+        wait_until(partial(settles, client, topic, group), 60, "a broker takes what is settled")
+
+
+def settles(client: AdminClient, topic: str, group: str) -> bool:
+    """Try it once; a new broker answers that it is not ready to keep it, partition by partition."""
+    settled = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, 1)])
+    told = client.alter_consumer_group_offsets([settled])[group].result(60)
+    return not any(place.error for place in told.topic_partitions)
 
 
 def test_our_group_is_told_of_behind_many_strangers(kafka_bootstrap: str) -> None:

@@ -4,14 +4,15 @@ The tests end it by hand: the fault for which it is apart takes a coordinator th
 moment of a question, which no test can bring about at will.
 """
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
@@ -83,10 +84,19 @@ def apart(kafka_bootstrap: str) -> Iterator[Apart]:
     stop = threading.Event()
     reader = LagApart(settings, "test", {name, *MANY}, SystemClock(), stop, WITHIN_SECONDS)
     lag = Lag(group, name, 2, has_members=False)
-    wait_until(lambda: lag in reader.read().lags, 60, "a new broker tells of its groups")
-    yield Apart(reader, lag, stop)
-    reader.close()
+    with closing(reader):
+        yield Apart(reader, lag, stop)
     assert workers_of(os.getpid()) == []
+
+
+def opened(
+    options: dict[str, str], own: Collection[str] = (), within_seconds: float = WITHIN_SECONDS
+) -> AbstractContextManager[LagApart]:
+    """Return a reader whose brokers are away."""
+    secret = {name: SecretStr(value) for name, value in options.items()}
+    settings = KafkaSettings(kafka_bootstrap_servers=AWAY, kafka_options=secret)
+    stop = threading.Event()
+    return closing(LagApart(settings, "test", own, SystemClock(), stop, within_seconds))
 
 
 def later(worker: int, *signals: signal.Signals) -> threading.Timer:
@@ -137,22 +147,19 @@ def test_one_that_stands_still_is_ended_in_time(apart: Apart) -> None:
     assert apart.asks() != worker
 
 
-def test_one_that_stands_still_before_its_errand_is_ended_in_time(kafka_bootstrap: str) -> None:
-    settings = KafkaSettings(kafka_bootstrap_servers=kafka_bootstrap)
-    reader = LagApart(settings, "test", MANY, SystemClock(), threading.Event(), 1.0)
-    stopped: list[int] = []
-
+def test_one_that_stands_still_before_its_errand_is_ended_in_time() -> None:
     def stand_still() -> None:
         wait_until(lambda: bool(workers_of(os.getpid())), 60, "it is started")
-        stopped.extend(workers_of(os.getpid()))
-        os.kill(stopped[0], signal.SIGSTOP)
+        (worker,) = workers_of(os.getpid())
+        os.kill(worker, signal.SIGSTOP)
 
     thread = threading.Thread(target=stand_still)
-    thread.start()
-    with pytest.raises(Transient):
-        reader.read()
-    thread.join()
-    assert workers_of(os.getpid()) == []
+    with opened({}, MANY, within_seconds=3.0) as reader:
+        thread.start()
+        with pytest.raises(Transient, match="said nothing for 3 s, and was ended"):
+            reader.read()
+        thread.join()
+        assert workers_of(os.getpid()) == []
 
 
 def test_nobody_waits_for_it_when_the_program_ends(apart: Apart) -> None:
@@ -165,41 +172,35 @@ def test_nobody_waits_for_it_when_the_program_ends(apart: Apart) -> None:
 
 
 def test_brokers_that_do_not_answer_end_no_process() -> None:
-    settings = KafkaSettings(kafka_bootstrap_servers=AWAY)
-    reader = LagApart(settings, "test", [], SystemClock(), threading.Event())
-    with pytest.raises(Transient, match=r"^Kafka: "):
-        reader.read()
-    (worker,) = workers_of(os.getpid())
-    with pytest.raises(Transient, match=r"^Kafka: "):
-        reader.read()
-    assert workers_of(os.getpid()) == [worker]
-    reader.close()
+    with opened({}) as reader:
+        with pytest.raises(Transient, match=r"^Kafka: "):
+            reader.read()
+        (worker,) = workers_of(os.getpid())
+        with pytest.raises(Transient, match=r"^Kafka: "):
+            reader.read()
+        assert workers_of(os.getpid()) == [worker]
 
 
 def test_options_that_have_become_unusable_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "ca.pem"
     copyfile(ROOT / "tests/integration/deliverer/relay.pem", file)
-    options = {"security.protocol": SecretStr("ssl"), "ssl.ca.location": SecretStr(str(file))}
-    settings = KafkaSettings(kafka_bootstrap_servers=AWAY, kafka_options=options)
-    reader = LagApart(settings, "test", [], SystemClock(), threading.Event())
-    file.unlink()
-    with pytest.raises(Refused, match=r"^ALDEBARAN_KAFKA_OPTIONS: .*ssl\.ca\.location") as caught:
-        reader.read()
+    with opened({"security.protocol": "ssl", "ssl.ca.location": str(file)}) as reader:
+        file.unlink()
+        with pytest.raises(Refused, match=r"^ALDEBARAN_KAFKA_OPTIONS: .*ssl\.ca\.loc") as caught:
+            reader.read()
     assert str(file) not in str(caught.value)
-    reader.close()
 
 
 def test_no_secret_is_seen_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALDEBARAN_KAFKA_OPTIONS", '{"sasl.password": "hunter2"}')
-    settings = KafkaSettings(kafka_bootstrap_servers=AWAY)
-    reader = LagApart(settings, "test", [], SystemClock(), threading.Event())
-    with pytest.raises(Transient):
-        reader.read()
-    (worker,) = workers_of(os.getpid())
-    seen = psutil.Process(worker)
-    assert "PATH" in seen.environ()
-    assert "hunter2" not in f"{seen.cmdline()} {seen.environ()}"
-    reader.close()
+    options = {"sasl.password": "hunter2"}
+    monkeypatch.setenv("ALDEBARAN_KAFKA_OPTIONS", json.dumps(options))
+    with opened(options) as reader:
+        with pytest.raises(Transient):
+            reader.read()
+        (worker,) = workers_of(os.getpid())
+        seen = psutil.Process(worker)
+        assert "PATH" in seen.environ()
+        assert "hunter2" not in f"{seen.cmdline()} {seen.environ()}"
 
 
 PROGRAM: Final = """
@@ -220,11 +221,13 @@ while True:
 
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_of_it_when_its_program_is_killed(by: signal.Signals) -> None:
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM, AWAY], stderr=subprocess.PIPE)
-    wait_until(lambda: bool(workers_of(program.pid)), 60, "it is started")
-    (worker,) = map(psutil.Process, workers_of(program.pid))
-    program.send_signal(by)
-    # Whoever has the other end of its log has ended when this does: it inherits it.
-    said = program.communicate(timeout=60)[1].decode()
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, AWAY], stderr=subprocess.PIPE) as program:
+        try:
+            wait_until(lambda: bool(workers_of(program.pid)), 60, "it is started")
+            (worker,) = map(psutil.Process, workers_of(program.pid))
+            program.send_signal(by)
+            said = program.communicate(timeout=60)[1].decode()
+        finally:
+            program.kill()
     assert "Traceback" not in said
     wait_until(lambda: not asks(worker), 60, "it ends too")

@@ -203,15 +203,16 @@ def test_the_check_on_the_page_works_as_it_stands_and_says_what_it_lacks(
     aldebaran_tools: Path,
 ) -> None:
     page = (DOCS / "watches.md").read_text("utf-8")
-    (command,) = re.findall(r"^(\S.* -m auditor check \S+)$", page, re.MULTILINE)
-    jars, _, bare = command.replace(".tools/", f"{aldebaran_tools}/").partition(" ")
-    checked, lacking = as_typed(f"{jars} {bare}"), as_typed(bare)
+    (command,) = re.findall(r"^(\S+ -m services.aldebaran watch check \S+)$", page, re.MULTILINE)
+    here = command.replace(".tools/", f"{aldebaran_tools}/")
+    checked = as_typed(f"ALDEBARAN_TOOLS={aldebaran_tools} {here}")
+    lacking = as_typed(f"ALDEBARAN_TOOLS=/nowhere {here}")
     assert checked.returncode == 0, checked.stderr
-    verdict, room = checked.stdout.splitlines()
+    verdict, room = checked.stdout.splitlines()[-2:]
     assert verdict.endswith(": can run")
     assert room.endswith(" and fits: over-purchase 5, unusual-volume 5, client-limit 5, of 16")
     assert lacking.returncode == 78
-    assert f"set {jars.partition('=')[0]} to" in lacking.stdout
+    assert "set ALDEBARAN_AUDITOR_JARS to" in lacking.stdout
 
 
 def test_watch_check_needs_the_folder_of_tools_and_no_other_setting(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 NEW_WATCH_SECONDS: Final = 120.0
-"""So long a watch that was added may take until both auditors run it; they take turns."""
+"""So long a watch that was added may take until both auditors run it: it waits behind a change."""
 
 
 class Watched:

@@ -80,14 +80,13 @@ class Way:
     hook: str
     publisher: Publisher
 
-    def cpu_seconds(self) -> dict[str, float]:
-        """Return the processor time so far of each kind of program: mirrors count with theirs."""
-        spent: dict[str, float] = {}
-        for name, processes in programs(self.system.process).items():
-            kind = name.partition("-")[0]
-            took = sum(sum(each.cpu_times()[:2]) for each in processes)
-            spent[kind] = spent.get(kind, 0.0) + took
-        return spent
+    def cpu_seconds(self) -> dict[tuple[str, int], float]:
+        """Return the processor time so far of each process, by the kind of program and its id."""
+        return {
+            (name.partition("-")[0], each.pid): sum(each.cpu_times()[:2])
+            for name, processes in programs(self.system.process).items()
+            for each in processes
+        }
 
 
 def measure_whole_way(
@@ -116,10 +115,20 @@ def measure_whole_way(
         row,
         alerts_per_second=alerts_per_second,
         events_per_second=events_per_second,
-        cores={kind: round((now - before[kind]) / took, 3) for kind, now in spent.items()},
+        cores=_cores(before, spent, took),
         work_us=pace.work_us(),
         disk=disk.latency(),
     )
+
+
+def _cores(
+    before: Mapping[tuple[str, int], float], after: Mapping[tuple[str, int], float], seconds: float
+) -> dict[str, float]:
+    """Return the cores of each kind of program; what one that ended meanwhile took is not known."""
+    cores: dict[str, float] = {}
+    for (kind, pid), spent in after.items():
+        cores[kind] = cores.get(kind, 0.0) + (spent - before.get((kind, pid), 0.0)) / seconds
+    return {kind: round(each, 3) for kind, each in cores.items()}
 
 
 @contextmanager

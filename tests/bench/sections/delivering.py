@@ -16,7 +16,7 @@ WARM_UP_SECONDS: Final = 60.0
 """So long the brokers' Java compiles what it runs, on the same two cores."""
 WHOLE_WARM_UP_SECONDS: Final = 300.0
 """So long the auditors' does, where all that `make run` starts is on these two cores."""
-EVENTS_PER_SECOND: Final = 200
+EVENTS_PER_SECOND: Final = 50
 """Among which the alerts of `whole_way` are."""
 
 

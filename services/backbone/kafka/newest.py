@@ -6,19 +6,24 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from confluent_kafka import Consumer as Client
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.kafka.client import common_config, opened, trouble
+from services.backbone.kafka.client import opened, trouble
 from services.backbone.kafka.consumer import Incoming, incoming
+from services.backbone.kafka.onlooker import POLL_SECONDS, is_end, onlooker_config
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
 
-POLL_SECONDS: Final = 0.2
 FIRST_PIECE_RECORDS: Final = 4
 """What is read first; each piece before it is twice as long, as the newest is what people want."""
-_GROUP: Final = "window"  # asked for by the client, and used for nothing; no right of its own
+_READING: Final = {
+    # A place that retention has deleted meanwhile: what is left is read.
+    "auto.offset.reset": "earliest",
+    # Behind each piece stands what was read before it: little of that is to be fetched again.
+    "queued.max.messages.kbytes": 1024,
+}
 
 
 class NoSuchTopic(LookupError):
@@ -45,7 +50,7 @@ class Newest:
         self._topic = topic
         self._room = room
         self._ends_at = clock.monotonic_seconds() + room.seconds
-        self._client = opened(Client, _config(settings) | {"logger": Sayings()})
+        self._client = opened(Client, onlooker_config(settings) | _READING | {"logger": Sayings()})
         self._read_bytes = 0
         self._largest_bytes = 1
         self.looked_through = 0
@@ -111,7 +116,7 @@ class Newest:
             message = self._client.poll(POLL_SECONDS)
             if message is None:
                 continue
-            if _is_end(message):
+            if is_end(message):
                 return read
             found = incoming(message)
             if found.offset < end:
@@ -137,27 +142,3 @@ class Newest:
 
     def _left_seconds(self) -> float:
         return max(POLL_SECONDS, self._ends_at - self._clock.monotonic_seconds())
-
-
-def _config(settings: KafkaSettings) -> dict[str, str | int | float | bool]:
-    return common_config(settings, _GROUP) | {
-        "group.id": _GROUP,
-        "enable.auto.commit": False,
-        "enable.auto.offset.store": False,
-        "enable.partition.eof": True,
-        # A place that retention has deleted meanwhile: what is left is read.
-        "auto.offset.reset": "earliest",
-        "fetch.wait.max.ms": 50,
-        # Behind each piece stands what was read before it: little of that is to be fetched again.
-        "queued.max.messages.kbytes": 1024,
-    }
-
-
-def _is_end(message: Message) -> bool:
-    """Tell whether this is the end of the partition instead of a record."""
-    error = message.error()
-    if error is None:
-        return False
-    if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's public name for it
-        raise KafkaException(error)
-    return True

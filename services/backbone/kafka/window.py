@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Self
 
 from confluent_kafka import Consumer as Client
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaException, Message, TopicPartition
 
 from services.backbone.clock import Clock
-from services.backbone.kafka.client import common_config, opened, trouble
+from services.backbone.kafka.client import opened, trouble
 from services.backbone.kafka.consumer import Incoming, incoming
+from services.backbone.kafka.onlooker import POLL_SECONDS, is_end, onlooker_config
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
-
-POLL_SECONDS: Final = 0.2
-_GROUP: Final = "window"  # asked for by the client, and used for nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class Window:
         self._topics = topics
         self._bounds = bounds
         self._ends_at = clock.monotonic_seconds() + bounds.seconds
-        self._client = opened(Client, _config(settings) | {"logger": Sayings()})
+        self._client = opened(Client, onlooker_config(settings) | {"logger": Sayings()})
         self.looked_through = 0
         """How many records were read so far."""
         self.is_whole = True
@@ -122,27 +120,14 @@ def _newest(parts: Sequence[_Part], limit: int) -> tuple[list[_Part], bool]:
     return [each for each in newest if each.first < each.end], False
 
 
-def _config(settings: KafkaSettings) -> dict[str, str | int | float | bool]:
-    return common_config(settings, _GROUP) | {
-        "group.id": _GROUP,
-        "enable.auto.commit": False,
-        "enable.auto.offset.store": False,
-        "enable.partition.eof": True,
-        "fetch.wait.max.ms": 50,
-    }
-
-
 def _is_inside(message: Message, waited: dict[tuple[str, int], int]) -> bool:
     """Tell whether a record is one of those waited for; take off partitions that are read."""
     place = message.topic() or "", message.partition() or 0
-    error = message.error()
-    if error is None:
-        offset = message.offset() or 0
-        is_inside = offset < waited.get(place, 0)
-        if offset + 1 >= waited.get(place, 0):
-            waited.pop(place, None)
-        return is_inside
-    if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's public name for it
-        raise KafkaException(error)
-    waited.pop(place, None)
-    return False
+    if is_end(message):
+        waited.pop(place, None)
+        return False
+    offset = message.offset() or 0
+    is_inside = offset < waited.get(place, 0)
+    if offset + 1 >= waited.get(place, 0):
+        waited.pop(place, None)
+    return is_inside

@@ -1,0 +1,36 @@
+"""A client that looks at topics for people, outside of any group: it keeps nothing."""
+
+from typing import Final
+
+from confluent_kafka import KafkaError, KafkaException, Message
+
+from services.backbone.kafka.client import Config, common_config
+from services.backbone.settings import KafkaSettings
+
+POLL_SECONDS: Final = 0.2
+_GROUP: Final = "window"  # asked for by the client, and used for nothing; no right of its own
+
+
+def onlooker_config(settings: KafkaSettings) -> Config:
+    """Return what such a client is told."""
+    return common_config(settings, _GROUP) | {
+        "group.id": _GROUP,
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "enable.partition.eof": True,
+        "fetch.wait.max.ms": 50,
+    }
+
+
+def is_end(message: Message) -> bool:
+    """Tell whether this is the end of a partition instead of a record.
+
+    Raises:
+        KafkaException: it is neither, but what the brokers say of a trouble.
+    """
+    error = message.error()
+    if error is None:
+        return False
+    if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's public name for it
+        raise KafkaException(error)
+    return True

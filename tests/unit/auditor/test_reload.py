@@ -296,6 +296,22 @@ def test_rows_that_are_to_blame_are_refused_and_those_before_go_on(world: World)
     assert world.queries() == [False, False, False, True]
 
 
+def test_the_turn_is_kept_until_the_rows_before_are_seen_to_judge(world: World) -> None:
+    before, own = world.read().watches[WATCH], world.answering
+    world.answering = []
+    world.edit("severity: critical", "severity: warning")
+    bad = world.made[-1][1]
+    bad.remedies.error = RowsToBlame("limits.csv, line 3", before)
+    bad.queries[-1].fail("SQLSTATE: 22012")
+    world.turns()
+    assert world.fleet.running[WATCH].declared == before
+    assert not world.partner.take()
+    world.answering = own
+    world.turns()
+    assert world.partner.take()
+    world.partner.give_back()
+
+
 def test_rows_that_are_mended_meanwhile_are_no_rejection(world: World) -> None:
     before = world.read().watches[WATCH]
     world.edit("severity: critical", "severity: warning")

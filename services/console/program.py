@@ -91,12 +91,7 @@ def run(settings: ConsoleSettings) -> int:
 
 def ledger_watch(settings: ConsoleSettings, pool: Pool) -> LedgerWatch:
     """Return what asks the ledger how everything stands, once it has brought it up to date."""
-    reader, overviews = LedgerReader(pool), Overviews(pool)
-    return LedgerWatch(
-        migrate=lambda: prepare(settings, pool),
-        overview=overviews.now,
-        newest=lambda limit: reader.alerts(limit).rows,
-    )
+    return LedgerWatch(lambda: prepare(settings, pool), Overviews(pool).with_newest)
 
 
 def at_once(life: Life, *parts: Callable[[], None]) -> None:

@@ -59,8 +59,7 @@ class LedgerWatch:
     """Asks the ledger how everything stands; health and pages read what it has found."""
 
     migrate: Callable[[], object]
-    overview: Callable[[], Overview]
-    newest: Callable[[int], list[AlertRow]]
+    stand: Callable[[int], tuple[Overview, list[AlertRow]]]
     trouble: str | None = "not asked yet"
     migrated: bool = False
 
@@ -70,13 +69,13 @@ class LedgerWatch:
             if not self.migrated:
                 self.migrate()
                 self.migrated = True
-            found = self.overview(), tuple(self.newest(ALERTS_SHOWN))
+            overview, newest = self.stand(ALERTS_SHOWN)
         except Transient as error:
             self.trouble = "the ledger does not answer"
             log.warning("ledger_away", reason=str(error))
             return None
         self.trouble = None
-        return found
+        return overview, tuple(newest)
 
 
 @dataclass

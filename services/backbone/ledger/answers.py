@@ -1,7 +1,6 @@
 """Why an alert was sent, or was not: everything recorded about it, read as of one moment."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ from psycopg.rows import dict_row
 from services.backbone.errors import Refused
 from services.backbone.ledger import answering
 from services.backbone.ledger.breakers import LAPSES_SECONDS
-from services.backbone.ledger.database import Connection, Pool, transaction
+from services.backbone.ledger.database import Connection, Pool, snapshot
 from services.backbone.ledger.sentences import Alone, Stop, Told, absent, sentence
 
 ROWS_LIMIT: Final = 2000
@@ -98,7 +97,7 @@ class Answers:
             Transient: Postgres is away.
         """
         begin = _checked(alert_id)
-        with self._snapshot() as connection:
+        with snapshot(self._pool) as connection:
             found = _ask(connection, answering.BEGINS, begin)
             if not found:
                 return None
@@ -114,15 +113,9 @@ class Answers:
             Transient: Postgres is away.
         """
         begin = _checked(alert_id)
-        with self._snapshot() as connection:
+        with snapshot(self._pool) as connection:
             found = _ask(connection, answering.SET_ASIDE, begin)
         return absent(found[0]["key"], found[0]["at_ms"]) if found else absent(begin, None)
-
-    @contextmanager
-    def _snapshot(self) -> Iterator[Connection]:
-        with transaction(self._pool) as connection:
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            yield connection
 
 
 def _checked(alert_id: str) -> str:

@@ -244,3 +244,15 @@ def transaction(pool: Pool) -> Iterator[Connection]:
     """
     with sorted_troubles(), pool.connection() as connection, connection.transaction():
         yield connection
+
+
+@contextmanager
+def snapshot(pool: Pool) -> Iterator[Connection]:
+    """Give a transaction that sees one moment and cannot write.
+
+    Raises:
+        Transient: Postgres is away or too busy.
+    """
+    with transaction(pool) as connection:
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield connection

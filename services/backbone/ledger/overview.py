@@ -7,8 +7,9 @@ from typing import Any, Final
 from psycopg.rows import dict_row
 
 from services.backbone.ledger import questions
-from services.backbone.ledger.database import Connection, Pool, transaction
-from services.backbone.ledger.rows import DeliveryRow, delivery_of
+from services.backbone.ledger.database import Connection, Pool, snapshot
+from services.backbone.ledger.reading import newest_alerts
+from services.backbone.ledger.rows import AlertRow, DeliveryRow, delivery_of
 from services.contracts.records import Severity
 from services.contracts.states import TERMINAL, State
 
@@ -139,9 +140,15 @@ class Overviews:
 
     def now(self) -> Overview:
         """Return how everything stands, as of one moment."""
-        with transaction(self._pool) as connection:
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        with snapshot(self._pool) as connection:
             return self._read(connection)
+
+    def with_newest(self, limit: int) -> tuple[Overview, list[AlertRow]]:
+        """Return it with the newest alerts, of the same moment: a page that shows both must not
+        show an alert in doubt beside "nothing waits".
+        """
+        with snapshot(self._pool) as connection:
+            return self._read(connection), newest_alerts(connection, limit).rows
 
     def _read(self, connection: Connection) -> Overview:
         limits = self._limits

@@ -1,14 +1,13 @@
 """Read-only questions to the ledger; every answer is bounded, every question uses an index."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, Final
 
 from psycopg.rows import dict_row
 
 from services.backbone.ledger import questions, searching
-from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.database import Connection, Pool, snapshot
 from services.backbone.ledger.places import NEWEST, Place
 from services.backbone.ledger.rows import (
     AlertDetail,
@@ -51,30 +50,20 @@ class LedgerReader:
 
     def ping(self) -> None:
         """Ask for nothing, to see whether Postgres answers."""
-        with self._snapshot() as connection:
+        with snapshot(self._pool) as connection:
             connection.execute("SELECT 1")
 
     def alerts(
         self, limit: int, after: Place = NEWEST, search: Search = EVERYTHING
     ) -> Page[AlertRow]:
         """Return the newest alerts that fit, after a place."""
-        wanted = _bounded(limit) + 1
-        terms = search.terms(after, wanted)
-        with self._snapshot() as connection:
-            if search.is_wide:
-                rows = _ask(connection, questions.NEWEST_ALERTS, terms)
-            else:
-                rows = _ask(connection, searching.WALK, terms)
-                if len(rows) < wanted:
-                    # A plan for any words takes four times as long as one for these.
-                    rows = _ask(connection, searching.BY_WORDS, terms, prepare=False)
-            marks = _marks(connection, [row["alert_id"] for row in rows])
-        return _page(rows, limit, "alert_id").of(lambda row: _alert(row, marks))
+        with snapshot(self._pool) as connection:
+            return newest_alerts(connection, limit, after, search)
 
     def alert(self, alert_id: str) -> AlertDetail | None:
         """Return everything about one alert, as of one moment; None if there is none."""
         terms = {"alert_id": alert_id, "limit": DETAIL_LIMIT}
-        with self._snapshot() as connection:
+        with snapshot(self._pool) as connection:
             found = _ask(connection, questions.ONE_ALERT, terms)
             if not found:
                 return None
@@ -105,35 +94,45 @@ class LedgerReader:
         }
         narrow = wanted <= OPEN
         question = questions.NEWEST_OPEN_DELIVERIES if narrow else questions.NEWEST_DELIVERIES
-        with self._snapshot() as connection:
+        with snapshot(self._pool) as connection:
             page = _page(_ask(connection, question, terms), limit, "delivery_id")
         return page.of(delivery_of)
 
     def delivery(self, delivery_id: str) -> DeliveryRow | None:
         """Return one delivery as it stands, or None."""
-        with self._snapshot() as connection:
+        with snapshot(self._pool) as connection:
             rows = _ask(connection, questions.ONE_DELIVERY, {"delivery_id": delivery_id})
         return delivery_of(rows[0]) if rows else None
 
     def oldest_open(self, limit: int) -> list[DeliveryRow]:
         """Return the open deliveries, oldest first."""
         terms = {"limit": _bounded(limit)}
-        with self._snapshot() as connection:
+        with snapshot(self._pool) as connection:
             rows = _ask(connection, questions.OLDEST_OPEN_DELIVERIES, terms)
         return [delivery_of(row) for row in rows]
 
     def open_counts(self) -> dict[State, int]:
         """Return how many deliveries are open, by state, counted up to `COUNT_LIMIT`."""
-        with self._snapshot() as connection:
+        with snapshot(self._pool) as connection:
             rows = _ask(connection, questions.OPEN_COUNTS, {"limit": COUNT_LIMIT})
         return {State(row["state"]): row["count"] for row in rows}
 
-    @contextmanager
-    def _snapshot(self) -> Iterator[Connection]:
-        """Give a transaction that sees one moment and cannot write."""
-        with sorted_troubles(), self._pool.connection() as connection:
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            yield connection
+
+def newest_alerts(
+    connection: Connection, limit: int, after: Place = NEWEST, search: Search = EVERYTHING
+) -> Page[AlertRow]:
+    """Return the newest alerts that fit, after a place, as of a connection's moment."""
+    wanted = _bounded(limit) + 1
+    terms = search.terms(after, wanted)
+    if search.is_wide:
+        rows = _ask(connection, questions.NEWEST_ALERTS, terms)
+    else:
+        rows = _ask(connection, searching.WALK, terms)
+        if len(rows) < wanted:
+            # A plan for any words takes four times as long as one for these.
+            rows = _ask(connection, searching.BY_WORDS, terms, prepare=False)
+    marks = _marks(connection, [row["alert_id"] for row in rows])
+    return _page(rows, limit, "alert_id").of(lambda row: _alert(row, marks))
 
 
 def _ask(

@@ -84,8 +84,8 @@ def running(
     provided: Callable[[str], Provider] | None = None,
 ) -> Iterator[Console]:
     life, board, port, parts = Life(), Board(), free_ports(1)[0], dict[str, str]()
-    reader, looker = LedgerReader(pool), Looker(life.clock)
-    watch = LedgerWatch(lambda: None, Overviews(pool).now, lambda limit: reader.alerts(limit).rows)
+    looker = Looker(life.clock)
+    watch = LedgerWatch(lambda: None, Overviews(pool).with_newest)
     watcher = Watcher(watch, looker, parts, board.publish, life, LOOK_SECONDS)
     lookout, sessions = lookout or lookout_client("http://127.0.0.1:9", ""), Sessions(pool)
     door = Door(sessions, open_to_readers=open_to_readers)

@@ -1,5 +1,7 @@
 """Reading the ledger on a real Postgres."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import psycopg
 import pytest
 
@@ -145,3 +147,22 @@ def test_what_is_due_is_one_kind_as_one_index_holds_it(pool: Pool, ledger_url: s
     assert sum(each.count for each in found.channels if each.state is State.RETRY_WAIT) == 3
     assert {State.PENDING, State.RETRY_WAIT} <= set(found.at_least.channels)
     assert State.HELD not in found.at_least.channels
+
+
+def test_what_stands_and_the_newest_alerts_are_of_one_moment(pool: Pool, ledger_url: str) -> None:
+    """Two moments would show an alert in doubt beside "nothing waits for a person"."""
+    total, overviews = 15, Overviews(pool, ALWAYS)
+
+    def write() -> None:
+        for number in range(total):
+            alert = add_alert(ledger_url, f"a{number}")
+            add_delivery(ledger_url, alert, recipient="desk", state=State.IN_DOUBT)
+
+    shown = 0
+    with ThreadPoolExecutor(1) as writing:
+        done = writing.submit(write)
+        while shown < total:
+            assert not done.done() or done.exception() is None
+            stands, newest = overviews.with_newest(total)
+            shown = sum(len(alert.deliveries) for alert in newest)
+            assert stands.waiting_total == shown

@@ -1,13 +1,16 @@
 """Tells whether a member of a consumer group reads what there is."""
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Trouble
+from services.backbone.kafka.settled import Place
 
 ASK_TIMEOUT_SECONDS: Final = 0.5
 LIMIT_SECONDS: Final = 30.0
-"""Not ready after so long without a poll, or without what the brokers hold."""
+"""Not ready after so long without a poll, or without what the brokers hold of a partition."""
 STARVED_TIMES: Final = 2
 """After so many limits without what the brokers hold a new client is to fetch it: one whose
 question for its offsets met a coordinator that had moved never asks again (librdkafka 5586)."""
@@ -22,22 +25,48 @@ class Member(Protocol):
     def given(self) -> int:
         """Return how many records were given out so far."""
 
-    def unread(self, timeout_seconds: float) -> int:
-        """Return how many records the brokers hold that were not given out.
+    def positions(self) -> Mapping[Place, int]:
+        """Return how far each partition was read that is this member's now; asks nobody."""
+
+    def unread(self, places: Collection[Place], timeout_seconds: float) -> Mapping[Place, int]:
+        """Return how many records the brokers hold that were not given out, where there are any.
 
         Raises:
             Transient, Refused: the brokers do not say.
         """
 
-    def starved_seconds(self) -> float:
-        """Return for how long it has asked for records and been given none."""
+    def asking_seconds(self) -> float:
+        """Return for how long it has asked for records without a pause."""
 
     def begin_anew(self, why: str) -> None:
         """Replace what reads."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """How one partition stood at the last look; times by the monotonic clock."""
+
+    position: int
+    well_at_seconds: float
+    """The last look that found nothing amiss."""
+    why: str | None = None
+    waits_from_seconds: float | None = None
+    """The first of the looks, without one between that found less, that found records waiting."""
+
+    def after(self, now_seconds: float, unread: int, trouble: str | None) -> "Stand":
+        """Return how it stands where nothing came; `trouble` is why the brokers do not say."""
+        if trouble:
+            return Stand(self.position, self.well_at_seconds, trouble)
+        if not unread:
+            return Stand(self.position, now_seconds)
+        waits_from = self.waits_from_seconds
+        waits_from = now_seconds if waits_from is None else waits_from
+        return Stand(self.position, self.well_at_seconds, f"{unread} records wait", waits_from)
+
+
 class Reading:
-    """Compares what is read with what the brokers hold; they are asked only where nothing comes.
+    """Compares what is read with what the brokers hold, partition by partition; they are asked of
+    those that have brought nothing since the last look, and of no other.
 
     `turn` belongs to the loop's thread; health checks ask for `trouble`. Whoever neither polls, nor
     gets records that are there, nor reaches the brokers for `limit_seconds` is in trouble.
@@ -48,24 +77,24 @@ class Reading:
         self._limit_seconds = limit_seconds
         self._is_member = False
         self._given = 0
-        self._why: str | None = None
-        self._turned = self._well = self._asked = clock.monotonic_seconds()
+        self._stands: Mapping[Place, Stand] = {}
+        self._turned = self._looked = clock.monotonic_seconds()
 
     def turn(self, member: Member) -> None:
-        """Note one turn of the loop; ask the brokers if it has been quiet for a while.
+        """Note one turn of the loop; look at all partitions if that was a while ago.
 
         Whoever is given records is a member: the client's own answer waits for another of its
         threads, which on a busy machine takes longer than the record's whole way.
         """
         now = self._turned = self._clock.monotonic_seconds()
-        if (given := member.given()) != self._given:
-            self._given, self._is_member = given, True
-            self._note(None, now)
-            return
-        self._is_member = member.is_member()
-        if now - max(self._well, self._asked) >= self._limit_seconds / 3:
-            self._asked = now
-            self._ask(member, now)
+        has_come = (given := member.given()) != self._given
+        self._given = given
+        self._is_member = has_come or member.is_member()
+        if now - self._looked >= self._limit_seconds / 3:
+            self._look(member, now)
+            self._looked = now
+        elif has_come and _longest(self._stands):
+            self._note(member.positions(), now)
 
     def trouble(self) -> str | None:
         """Say why it does not read, or None."""
@@ -74,23 +103,59 @@ class Reading:
             return "Kafka has not taken it into its consumer group yet"
         if (still := now - self._turned) > self._limit_seconds:
             return f"has not asked the brokers for records for {still:.0f} s"
-        if self._why is not None and (since := now - self._well) > self._limit_seconds:
-            return f"reads nothing for {since:.0f} s: {self._why}"
+        stuck = _longest(self._stands)
+        if stuck and (since := now - stuck.well_at_seconds) > self._limit_seconds:
+            return f"reads nothing for {since:.0f} s: {stuck.why}"
         return None
 
-    def _ask(self, member: Member, now: float) -> None:
-        try:
-            unread = member.unread(ASK_TIMEOUT_SECONDS)
-        except Trouble as error:
-            self._note(str(error), now)
-            return
-        why = f"{unread} records wait" if unread else None
-        self._note(why, now)
-        is_starved = member.starved_seconds() >= STARVED_TIMES * self._limit_seconds
-        if why is not None and is_starved:
+    def _look(self, member: Member, now: float) -> None:
+        positions = member.positions()
+        self._note(positions, now)
+        still = [place for place in positions if self._stands[place].well_at_seconds < now]
+        unread, trouble = _asked(member, still)
+        asked = {
+            place: self._stands[place].after(now, unread.get(place, 0), trouble) for place in still
+        }
+        self._stands = {**self._stands, **asked}
+        if why := self._starved(now - member.asking_seconds(), now):
             member.begin_anew(why)
+            self._stands = {}
 
-    def _note(self, why: str | None, now: float) -> None:
-        self._why = why
-        if why is None:
-            self._well = now
+    def _note(self, positions: Mapping[Place, int], now: float) -> None:
+        self._stands = {place: self._stand(place, at, now) for place, at in positions.items()}
+
+    def _stand(self, place: Place, position: int, now: float) -> Stand:
+        """One that has brought records is well; one that is new here may never have brought any."""
+        before = self._stands.get(place)
+        if before is None:
+            return Stand(position, self._looked)
+        return before if before.position == position else Stand(position, now)
+
+    def _starved(self, asks_from: float, now: float) -> str | None:
+        """Say what did not come, of a partition that waits for too long for what is asked for."""
+        last = now - STARVED_TIMES * self._limit_seconds
+        return next(
+            (
+                f"{topic}/{partition}: {stand.why}"
+                for (topic, partition), stand in self._stands.items()
+                if stand.waits_from_seconds is not None
+                and max(stand.waits_from_seconds, asks_from) <= last
+            ),
+            None,
+        )
+
+
+def _longest(stands: Mapping[Place, Stand]) -> Stand | None:
+    """Return the one that has not been well for the longest time."""
+    amiss = (stand for stand in stands.values() if stand.why is not None)
+    return min(amiss, key=lambda stand: stand.well_at_seconds, default=None)
+
+
+def _asked(member: Member, places: Collection[Place]) -> tuple[Mapping[Place, int], str | None]:
+    """Return how much of each the brokers hold unread, or why they do not say."""
+    if not places:
+        return {}, None
+    try:
+        return member.unread(places, ASK_TIMEOUT_SECONDS), None
+    except Trouble as error:
+        return {}, str(error)

@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from logging import WARNING
 from typing import Final
@@ -14,9 +14,10 @@ from confluent_kafka import Message as ClientMessage
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.kafka.client import is_fatal, member_config, opened, trouble
+from services.backbone.kafka.held import held, unread
 from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.sayings import Sayings
-from services.backbone.kafka.settled import Ends, Settled
+from services.backbone.kafka.settled import Ends, Place, Settled
 from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings
 
@@ -77,7 +78,7 @@ class Consumer:
         # commit never covers a record that only we hold.
         self._come: deque[Incoming] = deque()
         self._clock, self._sayings = SystemClock(), Sayings()
-        self._fed_at = self._clock.monotonic_seconds()
+        self._asks_from = self._clock.monotonic_seconds()
         self._client = self._open()
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
@@ -114,7 +115,7 @@ class Consumer:
 
         What comes all the same, of a partition that is assigned meanwhile, is kept for `batch`.
         """
-        self._fed_at = self._clock.monotonic_seconds()
+        self._asks_from = self._clock.monotonic_seconds()
         self._client.pause(self._client.assignment())
         try:
             self._commit_due()
@@ -147,43 +148,29 @@ class Consumer:
         """Return how many records this member has given out."""
         return self._given
 
-    def starved_seconds(self) -> float:
-        """Return for how long it has asked for records, as a member or not, and been given none."""
-        return self._clock.monotonic_seconds() - self._fed_at
+    def asking_seconds(self) -> float:
+        """Return for how long it has asked for records without a pause, as a member or not."""
+        return self._clock.monotonic_seconds() - self._asks_from
 
     def begin_anew(self, why: str) -> None:
         """Replace the client, for one that does not fetch what is there; see `Reading`."""
         log.error("nothing_comes", reason=why, next="a new client joins the group")
         self._replace()
 
-    def unread(self, timeout_seconds: float) -> int:
-        """Return how many records the brokers hold that this member has not read.
+    def positions(self) -> dict[Place, int]:
+        """Return how far each partition was read that is this member's; below 0: not begun."""
+        places = self._client.position(self._client.assignment())
+        return {(each.topic, each.partition): each.offset for each in places}
 
-        One without a partition misses nothing, nor does one that begins at the end before its first
-        record: what is there is none of its business.
+    def unread(self, places: Collection[Place], timeout_seconds: float) -> Mapping[Place, int]:
+        """Return how many records the brokers hold of partitions that this member has not read;
+        only of those where there are any.
 
         Raises:
             Transient, Refused: the brokers do not say.
         """
-        if not (assigned := self._client.assignment()):
-            return 0
-        try:
-            places = self._client.position(assigned)
-            settled = self._client.committed(places, timeout=timeout_seconds)
-            ends = [
-                self._client.get_watermark_offsets(each, timeout=timeout_seconds, cached=False)
-                for each in places
-            ]
-        except KafkaException as error:
-            raise trouble(error) from None
-        if None in ends:
-            raise Transient("Kafka: the end of a partition is not known")
-        known = zip(places, settled, (each for each in ends if each), strict=True)
-        return sum(
-            max(0, end - max(begin, read.offset, at.offset))
-            for read, at, (begin, end) in known
-            if self._from_beginning or max(read.offset, at.offset) >= 0
-        )
+        read = self._client.position([TopicPartition(*place) for place in places])
+        return unread(self._client, read, timeout_seconds, from_beginning=self._from_beginning)
 
     def is_member(self) -> bool:
         """Tell whether the group has taken this member in; a spare one may read no partition."""
@@ -197,19 +184,11 @@ class Consumer:
         Raises:
             Transient, Refused: the brokers do not say.
         """
-        try:
-            places = self._client.assignment()
-            asked = {
-                (each.topic, each.partition): self._client.get_watermark_offsets(
-                    each, timeout=timeout_seconds, cached=False
-                )
-                for each in places
-            }
-        except KafkaException as error:
-            raise trouble(error) from None
-        if not asked or None in asked.values():
-            raise Transient("Kafka: no partition, or its end is not known")
-        return {place: found[1] for place, found in asked.items() if found and found[0] < found[1]}
+        places = self._client.assignment()
+        if not places:
+            raise Transient("Kafka: no partition is assigned")
+        found = zip(places, held(self._client, places, timeout_seconds), strict=True)
+        return {(each.topic, each.partition): end for each, (begin, end) in found if begin < end}
 
     def has_passed(self, ends: Ends, *, from_start: bool = False) -> bool:
         """Tell whether everything before these ends has been given out.
@@ -263,7 +242,7 @@ class Consumer:
         """
         forgetful, self._client = self._client, self._open()
         self._come.clear()
-        self._fed_at = self._clock.monotonic_seconds()
+        self._asks_from = self._clock.monotonic_seconds()
         threading.Thread(target=forgetful.close, name="forgetful", daemon=True).start()
 
     def _note_trouble(self, error: KafkaError) -> None:
@@ -313,7 +292,6 @@ class Consumer:
         come = self._poll(timeout_seconds)
         if come is not None:
             self._come.append(come)
-            self._fed_at = self._clock.monotonic_seconds()
         return come is not None
 
     def _commit(self, ends: Ends) -> None:

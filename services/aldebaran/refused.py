@@ -12,7 +12,7 @@ from services.backbone.web.client import ApiClient, in_path
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     made = commands.add_parser("rejected", help="what was refused of a stream, newest first")
-    made.add_argument("stream", help="for example halls")
+    made.add_argument("stream", help="for example halls; or alerts, or deliveries.CHANNEL")
     made.add_argument("--limit", type=int, default=20, help="at most so many (20; 200 at most)")
     made.add_argument("--contains", default="", metavar="TEXT", help="only what has this text")
     made.add_argument("--json", action="store_true", help="a line of JSON each")

@@ -1,4 +1,4 @@
-"""What was refused of a stream, as it is kept on its topic, looked up when somebody asks."""
+"""What was refused of a stream, or between programs, looked up on its topic when one asks."""
 
 import base64
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from services.backbone.web.problems import Problem, away
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Malformed, Rejected
 from services.contracts.streams import load_streams
-from services.contracts.topics import rejected
+from services.contracts.topics import ALERTS, deliveries, is_shared, rejected
 
 SHOWN_LIMIT_BYTES: Final = 8 * 1024
 """Of a longer original the beginning is shown."""
@@ -52,7 +52,7 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class RefusedPage:
-    """The newest of what was refused of a stream, the newest first."""
+    """The newest of what was refused of a stream, or of a topic between programs; newest first."""
 
     stream: str
     rows: tuple[RefusedRow, ...]
@@ -70,7 +70,8 @@ class Aside:
     _turn: Lock = field(default_factory=Lock)
 
     def newest(self, stream: str, limit: int, contains: str = "") -> RefusedPage:
-        """Return the newest of a stream that contain a text, at most so many.
+        """Return the newest of a stream, or of a topic that programs share, that contain a text,
+        at most so many.
 
         Raises:
             Problem: 404 no such stream, or it has no topic; 503 the brokers or streams are away.
@@ -81,7 +82,7 @@ class Aside:
         try:
             return self._page(stream, limit, contains)
         except NoSuchTopic as error:
-            said = f"{error}; `python -m services.topics` makes it"
+            said = f"{error}; `python -m services.topics` makes those of streams and its channels"
             raise Problem(404, "no_such_topic", said) from None
         except Trouble as error:
             said = f"topic {rejected(stream)} cannot be read now: {error}"
@@ -90,12 +91,15 @@ class Aside:
             self._turn.release()
 
     def _check_stream(self, stream: str) -> None:
+        if is_shared(stream):
+            return
         try:
             known = load_streams(self.streams_dir)
         except BadDeclaration as error:
             raise away("streams_unreadable", str(error)) from None
         if stream not in known:
-            said = f"no stream {stream} is declared; there are: {', '.join(sorted(known))}"
+            there = ", ".join([*sorted(known), ALERTS, deliveries("CHANNEL")])
+            said = f"no stream {stream} is declared; there are: {there}"
             raise Problem(404, "no_such_stream", said)
 
     def _page(self, stream: str, limit: int, contains: str) -> RefusedPage:

@@ -95,10 +95,15 @@ def core_topics(
     )
 
 
+def is_shared(name: str) -> bool:
+    """Tell whether a topic of this name is shared by processes of one program, for any channel."""
+    return name == ALERTS or name.startswith(deliveries(""))
+
+
 def is_core(name: str) -> bool:
     """Tell whether a topic of this name lies between the programs, whatever channels there are."""
     fixed = {topic.name for topic in core_topics(())}
-    return name in fixed or name.startswith(deliveries(""))
+    return name in fixed or is_shared(name)
 
 
 def is_own(name: str) -> bool:

@@ -24,6 +24,8 @@ _READING: Final = {
     # Behind each piece stands what was read before it: little of that is to be fetched again.
     "queued.max.messages.kbytes": 1024,
 }
+_NONE: Final = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_EXCEPTION})
+"""What the brokers answer to a name that no topic has, or may have."""
 
 
 class NoSuchTopic(LookupError):
@@ -79,7 +81,7 @@ class Newest:
     def _partitions(self) -> list[int]:
         told = self._client.list_topics(self._topic, timeout=self._left_seconds())
         found = told.topics[self._topic]
-        if found.error is not None and found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+        if found.error is not None and found.error.code() in _NONE:
             raise NoSuchTopic(f"the brokers have no topic {self._topic}")
         if found.error is not None:
             raise trouble(found.error)

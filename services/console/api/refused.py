@@ -11,8 +11,17 @@ from services.console.people.door import Reader
 
 REFUSED_SHOWN: Final = 20
 CONTAINS_LIMIT_CHARACTERS: Final = 200
+NAME_LIMIT_CHARACTERS: Final = 200
+"""Kafka takes no topic of a longer name, with what is added to it."""
 
-StreamName = Annotated[str, PlainText, Path(max_length=63, description="for example halls")]
+StreamName = Annotated[
+    str,
+    PlainText,
+    Path(
+        max_length=NAME_LIMIT_CHARACTERS,
+        description="a stream, for example halls; or alerts, or deliveries.CHANNEL",
+    ),
+]
 Contains = Annotated[
     str,
     PlainText,

@@ -26,13 +26,14 @@ from services.backbone.clock import ManualClock, SystemClock
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.newest import Newest, Room
-from services.backbone.kafka.producer import Producer, ProducerSettings
+from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.ledger.database import Pool
 from services.backbone.web.problems import Problem
 from services.console.aside import SHOWN_LIMIT_BYTES, Aside
 from services.contracts.events import EVENT_LIMIT_BYTES
+from services.contracts.records import Rejected
 from services.contracts.streams import SHIPPED_STREAMS, load_streams, stream_topics
-from services.contracts.topics import Topic, rejected
+from services.contracts.topics import Topic, deliveries, rejected
 from services.gateway.intake import Intake, open_intakes
 from services.gateway.media import Form
 from services.gateway.split import split
@@ -193,6 +194,30 @@ def is_ready(port: int) -> bool:
         return False
 
 
+def test_what_programs_set_aside_of_each_others_records_is_shown_too(scene: Scene) -> None:
+    topic = deliveries(uuid.uuid4().hex)
+    TopicAdmin(scene.settings, "test").declare((Topic(rejected(topic)),))
+    record = Rejected.of(
+        topic=topic,
+        source="deliverer",
+        reason="not-in-ledger",
+        detail="no row",
+        original=b'{"alert_id": "a1"}',
+        at_ms=7,
+    )
+    with closing(Producer(scene.settings, "test")) as producer:
+        producer.write([Outgoing(rejected(topic), "k", record.encode())])
+    (row,) = scene.ask(topic)["rows"]
+    assert (row["reason"], row["original"]) == ("not-in-ledger", '{"alert_id": "a1"}')
+    assert "not-in-ledger: no row [deliverer]" in scene.command(topic)
+    with scene.console.client() as client:
+        assert "no row" in client.get(f"/streams/{topic}/rejected").text
+    for name in (deliveries("nobody"), deliveries("no body"), deliveries("x" * 180)):
+        absent = scene.ask(name)
+        assert (absent["status"], absent["title"]) == (404, "no_such_topic")
+    assert scene.ask("heartbeats")["title"] == "no_such_stream"
+
+
 def test_what_is_not_there_is_told(scene: Scene) -> None:
     unknown = scene.ask("nosuch")
     assert (unknown["status"], unknown["title"]) == (404, "no_such_stream")
@@ -234,6 +259,7 @@ def written(bootstrap: str, partitions: int, values: Sequence[bytes]) -> str:
     topic = rejected(f"n-{uuid.uuid4().hex}")
     settings = ProducerSettings(kafka_bootstrap_servers=bootstrap)
     TopicAdmin(settings, "test").declare((Topic(topic, partitions=partitions),))
+    wait_until(lambda: is_led(settings, topic), 60, "a partition has no leader")
     now = SystemClock().now_ms()
     with closing(Client({"bootstrap.servers": bootstrap})) as client:
         for number, value in enumerate(values):
@@ -241,6 +267,15 @@ def written(bootstrap: str, partitions: int, values: Sequence[bytes]) -> str:
             client.produce(topic, value, partition=number % partitions, timestamp=at_ms)
         assert client.flush(60) == 0
     return topic
+
+
+def is_led(settings: ProducerSettings, topic: str) -> bool:
+    """A broker that has just heard of a partition may not lead it yet."""
+    with Newest(settings, SystemClock(), topic, Room(seconds=60.0)) as newest:
+        try:
+            return list(newest.records()) == []
+        except Transient:
+            return False
 
 
 @pytest.mark.parametrize("partitions", [1, 3])

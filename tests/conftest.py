@@ -3,8 +3,10 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
+import httpcore2
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -18,6 +20,7 @@ from services.machine.ports import free_ports
 from tests.integration.rabbitmq import RABBITMQ_SERVER, RabbitMq
 from tests.lacking import pytest_runtest_makereport
 from tests.postgres import database_like
+from tests.quick_folder import quick_folder
 
 __all__ = ["pytest_runtest_makereport"]
 
@@ -32,6 +35,14 @@ hypothesis_settings.register_profile(
     "aldebaran", hypothesis_settings.get_profile("explore"), derandomize=True
 )
 hypothesis_settings.load_profile("aldebaran")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_reading_of_certificates() -> Iterator[None]:
+    """Let each HTTP client of a test process not read all of the system's certificates anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -63,9 +74,16 @@ def kafka_bootstrap(aldebaran_tools: Path, aldebaran_home: Path) -> Iterator[str
 
 
 @pytest.fixture(scope="session")
-def postgres_url(aldebaran_home: Path) -> Iterator[str]:
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the files of databases that live for a test."""
+    with quick_folder(tmp_path_factory.mktemp("databases")) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def postgres_url(aldebaran_home: Path, databases: Path) -> Iterator[str]:
     """The address of a running Postgres, with the right to create databases."""
-    server = postgres.PostgresServer(aldebaran_home / "postgres", free_ports(1)[0])
+    server = postgres.PostgresServer(databases / "shared", free_ports(1)[0])
     binaries = postgres.find_binaries()
     postgres.prepare(server, binaries)
     log_file = aldebaran_home / "log" / "postgres.log"

@@ -17,12 +17,12 @@ from tests.liveness import lives
 
 
 class OwnPostgres:
-    """Runs when it is started; its place and its files stay the same."""
+    """Runs when it is started; its place and its files stay the same, the log beside others."""
 
-    def __init__(self, folder: Path) -> None:
-        self.server = postgres.PostgresServer(folder / "postgres", free_ports(1)[0])
+    def __init__(self, files: Path, log_folder: Path) -> None:
+        self.server = postgres.PostgresServer(files / "postgres", free_ports(1)[0])
         self.running: child.Child | None = None
-        self._log_file = folder / "postgres.log"
+        self._log_file = log_folder / "postgres.log"
         self._binaries = postgres.find_binaries()
 
     @property

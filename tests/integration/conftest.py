@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from pydantic import SecretStr
@@ -80,11 +81,12 @@ def passage(aldebaran_tools: Path, tmp_path: Path) -> Iterator[Passage]:
 
 
 @pytest.fixture
-def stopped_postgres(tmp_path: Path) -> Iterator[OwnPostgres]:
+def stopped_postgres(tmp_path: Path, databases: Path) -> Iterator[OwnPostgres]:
     """A Postgres that this test starts itself."""
-    own = OwnPostgres(tmp_path)
-    yield own
-    own.stop()
+    with TemporaryDirectory(dir=databases) as files:
+        own = OwnPostgres(Path(files), tmp_path)
+        yield own
+        own.stop()
 
 
 @pytest.fixture

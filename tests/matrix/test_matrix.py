@@ -45,7 +45,8 @@ def commit() -> str:
 
 @pytest.fixture(scope="session")
 def own_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPostgres]:
-    own = OwnPostgres(tmp_path_factory.mktemp("matrix"))
+    folder = tmp_path_factory.mktemp("matrix")
+    own = OwnPostgres(folder, folder)
     own.start()
     yield own
     own.stop()

@@ -128,8 +128,10 @@ def _free_place(started: Sequence[DelivererProcess]) -> str:
 
 
 @pytest.fixture(scope="session")
-def prepared_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPostgres]:
-    own = OwnPostgres(tmp_path_factory.mktemp("own"))
+def prepared_postgres(
+    tmp_path_factory: pytest.TempPathFactory, databases: Path
+) -> Iterator[OwnPostgres]:
+    own = OwnPostgres(databases / "own", tmp_path_factory.mktemp("own"))
     yield own
     own.stop()
 

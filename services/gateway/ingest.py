@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -27,6 +27,9 @@ from services.gateway.split import Parts, Unreadable, Verdict, split
 from services.gateway.unpack import Corrupt, TooLarge, unpack
 
 log = logger(__name__)
+
+SMALL_BODY_BYTES: Final = 1024
+"""Larger bodies are judged in turn: many tiny events become 300 times their bytes."""
 
 _READ_AWAY_FACTOR = 4
 """A body up to this many limits is read and dropped, so that its sender sees the answer."""
@@ -60,8 +63,9 @@ class Ingest:
     room: Room
     clock: Clock
     new_id: Callable[[], str]
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Large bodies are parsed in turn: parsed they may be thirty times their bytes."""
+    middle_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    large_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Apart from the other, since a large body takes long; each is held by one body at a time."""
 
     def __post_init__(self) -> None:
         # No other on-ramp counts requests: where none does, no gateway is up, used or not.
@@ -140,8 +144,9 @@ class Ingest:
         return b"".join(chunks)
 
     def _turn(self, plain: bytes | Unreadable) -> AbstractAsyncContextManager[None]:
-        large = isinstance(plain, bytes) and len(plain) > EVENT_LIMIT_BYTES
-        return self.turn if large else nullcontext()
+        if isinstance(plain, Unreadable) or len(plain) <= SMALL_BODY_BYTES:
+            return nullcontext()
+        return self.large_turn if len(plain) > EVENT_LIMIT_BYTES else self.middle_turn
 
     async def _judge(
         self, plain: bytes | Unreadable, admitted: Admitted, source: str

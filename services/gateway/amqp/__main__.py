@@ -20,6 +20,7 @@ from services.backbone.service import Life, run
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
 from services.gateway.amqp.bindings import Binding, load_bindings
 from services.gateway.amqp.feed import Feed
+from services.gateway.amqp.properties import read_only_what_is_used
 from services.gateway.amqp.session import Session
 from services.gateway.amqp.settings import AmqpSettings
 from services.gateway.amqp.waiting import WaitingRoom
@@ -56,6 +57,7 @@ def main() -> int:
         uvloop.run(session.run())
 
     calm_collector()
+    read_only_what_is_used()
     code = run(PROGRAM, settings, body, app)
     producer.close()
     return code

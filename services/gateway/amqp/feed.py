@@ -47,7 +47,7 @@ class Feed:
     settings: AmqpSettings
     room: WaitingRoom
     judging: asyncio.Lock
-    """Shared by all feeds: a message that is parsed is up to thirty times its bytes."""
+    """Shared by all feeds: a message of many tiny events is 300 times its bytes when judged."""
     life: Life
     rng: random.Random
     backoff: Backoff = field(default_factory=lambda: Backoff(limit_seconds=5.0))

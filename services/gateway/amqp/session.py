@@ -27,6 +27,8 @@ from services.gateway.amqp.settings import AmqpSettings
 log = logger(__name__)
 
 CHECK_SECONDS: Final = 0.1
+STEADY_SECONDS: Final = 10.0
+"""A connection that held so long was a good one: after it the back-off begins anew."""
 DRAIN_SECONDS: Final = 6.0
 """Longer than the producer's timeout, so that every message in work is settled or given up."""
 
@@ -47,6 +49,7 @@ class Session:
         self._backoff = Backoff(first_seconds=0.2, limit_seconds=10.0)
         self._complaint: str | None = "not connected to RabbitMQ yet"
         self._attempt = 0
+        self._consuming_since_seconds: float | None = None
 
     def complaint(self) -> str | None:
         """Return what keeps events from flowing, or None."""
@@ -74,10 +77,18 @@ class Session:
                 await self._lost("the connection fell silent")
 
     async def _lost(self, why: str) -> None:
-        self._attempt += 1
+        self._attempt = 1 if self._has_held() else self._attempt + 1
         self._complaint = f"RabbitMQ: {why}"
         log.warning("connection_lost", attempt=self._attempt, reason=self._complaint)
         await self._pause(self._backoff.seconds(self._attempt, self._rng))
+
+    def _has_held(self) -> bool:
+        """Say whether the connection that is lost was a good one."""
+        since, self._consuming_since_seconds = self._consuming_since_seconds, None
+        return since is not None and self._now_seconds() - since >= STEADY_SECONDS
+
+    def _now_seconds(self) -> float:
+        return self._life.clock.monotonic_seconds()
 
     async def _connected(self) -> None:
         url, timeout = self._settings.amqp_url, self._settings.amqp_connect_timeout_seconds
@@ -92,7 +103,7 @@ class Session:
             underlay.on_consumer_cancel_callbacks.add(lambda _: lost.set())
             await channel.set_qos(prefetch_count=self._settings.amqp_prefetch_messages)
             consuming = [await _consume(channel, feed) for feed in self._feeds]
-            self._complaint, self._attempt = None, 0
+            self._complaint, self._consuming_since_seconds = None, self._now_seconds()
             log.info("consuming", queues=[feed.binding.queue for feed in self._feeds])
             await self._until_over(lost)
             if not lost.is_set():
@@ -116,15 +127,15 @@ class Session:
         """Take no new messages, and settle those in work."""
         for queue, tag in consuming:
             await queue.cancel(tag)
-        deadline = self._life.clock.monotonic_seconds() + DRAIN_SECONDS
+        deadline = self._now_seconds() + DRAIN_SECONDS
         while any(feed.working for feed in self._feeds):
-            if self._life.clock.monotonic_seconds() > deadline:
+            if self._now_seconds() > deadline:
                 return
             await asyncio.sleep(CHECK_SECONDS / 10)
 
     async def _pause(self, seconds: float) -> None:
-        deadline = self._life.clock.monotonic_seconds() + seconds
-        while self._life.clock.monotonic_seconds() < deadline and not self._life.stop.is_set():
+        deadline = self._now_seconds() + seconds
+        while self._now_seconds() < deadline and not self._life.stop.is_set():
             await asyncio.sleep(CHECK_SECONDS)
 
 

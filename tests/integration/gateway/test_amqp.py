@@ -17,6 +17,11 @@ from aio_pika.exceptions import PublishError
 from services.machine.child import Child
 from services.machine.ports import free_ports
 from tests.integration.gateway.conftest import StartGateway
+from tests.integration.gateway.odd_messages import (
+    ODD_PROPERTIES,
+    ODD_ROUTING_KEY,
+    publish_odd,
+)
 from tests.integration.gateway.reading import Stream, event, wait_until
 from tests.integration.rabbitmq import RabbitMq
 
@@ -95,6 +100,23 @@ def test_publishers_spellings_arrive_and_bad_ones_are_kept(
     )
     child.process.send_signal(signal.SIGTERM)
     assert child.process.wait(10) == 0
+    assert waiting(rabbitmq.url, stream.name) == 0
+
+
+def test_an_odd_property_stops_nothing_and_brings_no_copies(
+    start_program: StartGateway, settings: dict[str, str], rabbitmq: RabbitMq, stream: Stream
+) -> None:
+    child = onramp(start_program, settings)
+    odd = [*ODD_PROPERTIES, ODD_ROUTING_KEY]
+    count = len(odd)
+    publish(rabbitmq.url, stream.name, events(0, 3))
+    asyncio.run(publish_odd(rabbitmq.url, stream.name, odd, events(3, 3 + count)))
+    publish(rabbitmq.url, stream.name, events(3 + count, 6 + count))
+    wanted = {f"e-{number}" for number in range(6 + count)}
+    stream.events_until(wanted.__le__)
+    child.process.send_signal(signal.SIGTERM)
+    assert child.process.wait(10) == 0
+    assert sorted(stream.events_until(wanted.__le__)) == sorted(wanted)
     assert waiting(rabbitmq.url, stream.name) == 0
 
 

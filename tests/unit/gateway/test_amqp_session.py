@@ -2,15 +2,18 @@
 
 import asyncio
 import random
-from typing import NoReturn
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn, Self
 
 import aio_pika
 import pytest
 from aio_pika.exceptions import ChannelInvalidStateError
+from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.service import Life
-from services.gateway.amqp.session import Session
+from services.gateway.amqp.session import STEADY_SECONDS, Session
 from services.gateway.amqp.settings import AmqpSettings
 
 
@@ -44,3 +47,56 @@ async def test_what_the_client_calls_off_as_no_heartbeat_comes_is_a_loss(
 async def test_another_error_of_the_program_stays_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RuntimeError, match="ours"):
         await session_that_meets(RuntimeError("ours"), monkeypatch).run()
+
+
+class Flying(ManualClock):
+    """A second is over at each look."""
+
+    def monotonic_seconds(self) -> float:
+        self.move(1.0)
+        return super().monotonic_seconds()
+
+
+@dataclass
+class Held:
+    """A connection, and its channel, that ends so long after it began to consume."""
+
+    clock: ManualClock
+    seconds: float
+    close_callbacks: set[Callable[[], None]] = field(default_factory=set)
+    on_consumer_cancel_callbacks: set[Callable[[object], None]] = field(default_factory=set)
+
+    async def channel(self, **_: object) -> Self:
+        return self
+
+    async def get_underlay_channel(self) -> Self:
+        return self
+
+    async def set_qos(self, **_: object) -> None:
+        for each in self.close_callbacks:
+            each()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.clock.move(self.seconds)
+
+
+async def test_only_a_connection_that_held_lets_the_back_off_begin_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    life = Life(clock=(clock := Flying()))
+    left = [0.0, 0.0, STEADY_SECONDS, 0.0]
+
+    async def connect(*_: object, **__: object) -> Held:
+        if not left:
+            life.stop.set()
+            raise ConnectionError("none left")
+        return Held(clock, left.pop(0))
+
+    monkeypatch.setattr(aio_pika, "connect", connect)
+    with capture_logs() as lines:
+        await Session(AmqpSettings(), [], life, random.Random(1)).run()
+    attempts = [each["attempt"] for each in lines if each["event"] == "connection_lost"]
+    assert attempts == [1, 2, 1, 2, 3]

@@ -301,26 +301,6 @@ async def test_what_was_parsed_is_let_go_before_the_broker_is_waited_for() -> No
     assert held == []
 
 
-async def test_large_bodies_are_parsed_one_at_a_time_and_small_ones_pass_them() -> None:
-    held: list[int] = []
-
-    class Looking(MemoryWriter):
-        def send(self, records: Any) -> Any:
-            held.append(sum(type(each) is Elements for each in gc.get_objects()))
-            return super().send(records)
-
-    writer = Looking()
-    small = orjson.dumps(EVENT | {"order_id": "small"})
-    with gateway(writer) as it:
-        waiting = [it.post(orjson.dumps([EVENT] * 1000)) for _ in range(4)]
-        packed = it.post(gzip.compress(small), content_encoding="gzip")
-        answers = await asyncio.gather(*waiting, it.post(small), packed)
-    assert {each.status_code for each in answers} == {200}
-    assert max(held) <= 1
-    assert writer.accepted()[-1] != small
-    assert writer.accepted().count(small) == 2
-
-
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [

@@ -235,17 +235,6 @@ def test_an_auditor_and_its_executors_have_the_priority_that_is_named() -> None:
     assert {pod["priorityClassName"] for pod in made} == {"first"}
 
 
-def test_jobs_too_have_what_a_quota_asks_of_every_pod() -> None:
-    apache = setting("auditor.runner=apache", "auditor.checkpoints.sharedNode=true")
-    made = rendered(*apache, *setting("default.resources.limits.cpu=2"))
-    jobs = pods([each for each in made if each["kind"] in {"Job", "Pod"}])
-    assert {name.split("-")[2] for name in jobs} == {"topics", "outdated", "trial"}
-    for pod in jobs.values():
-        (container,) = pod["containers"]
-        assert container["resources"]["limits"]["cpu"] == 2
-        assert container["resources"]["requests"]["cpu"] in {"50m", "20m"}
-
-
 def test_the_second_auditor_waits_for_the_first_before_it_stops() -> None:
     made = pods(rendered())
     first, second = made["t-aldebaran-auditor-a"], made["t-aldebaran-auditor-b"]
@@ -351,25 +340,3 @@ OF_ONES_OWN = {"streams": {"heat.yaml": HEAT}, "watches": {"warm.yaml": WARM}}
 def test_helm_test_is_not_there_where_no_alert_could_come(without: Object) -> None:
     told = [f"--set-json={name}={json.dumps(value)}" for name, value in without.items()]
     assert not [each for each in rendered(*told) if each["kind"] == "Pod"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "image.service.tag=next",
-        "commonLabels.team=desk",
-        "existingSecret=more",
-        "settings.log_level=debug",
-        "image.pullSecrets={pull}",
-        "default.nodeSelector.disk=fast",
-    ],
-)
-def test_a_job_that_would_differ_is_another_job(change: str) -> None:
-    def job(*changes: str) -> tuple[str, Object]:
-        (made,) = (each for each in rendered(*setting(*changes)) if each["kind"] == "Job")
-        return made["metadata"]["name"], made["spec"]["template"]
-
-    name, pod = job()
-    other, changed = job(change)
-    assert (name == other) == (pod == changed)
-    assert name != other

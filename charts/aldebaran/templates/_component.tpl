@@ -265,6 +265,10 @@ spec:
         lagThreshold: {{ $scaling.lagThreshold | toJson | trimAll "\"" | quote }}
         # As the lookout does: of a partition of which it has committed nothing yet, all is to be read.
         offsetResetPolicy: earliest
+        {{- if $spec.mirrored }}
+        # KEDA stops at a pod for each partition otherwise, and half of ours are mirrors.
+        allowIdleConsumers: "true"
+        {{- end }}
       {{- with $scaling.authenticationRef }}
       authenticationRef: {name: {{ . }}}
       {{- end }}

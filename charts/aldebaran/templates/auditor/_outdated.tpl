@@ -7,13 +7,13 @@ asked for now, but leaves one that runs as it is: [root, selectors]. */}}
 apiVersion: batch/v1
 kind: Job
 metadata:
-  # A Job cannot be changed: whatever stands in its pod stands in its name.
+  # A Job cannot be changed: whatever stands in its pod stands in its name. Finished it stays until the next
+  # takes its place: one that Kubernetes removes is missing to Argo CD.
   name: {{ include "aldebaran.part" (list $root "outdated") }}-{{ $template | sha256sum | trunc 8 }}
   namespace: {{ $root.Release.Namespace }}
   labels: {{ include "aldebaran.labels" (list $root "outdated") | nindent 4 }}
 spec:
   backoffLimit: 60
-  ttlSecondsAfterFinished: 86400
   template: {{- $template | nindent 4 }}
 {{- end -}}
 

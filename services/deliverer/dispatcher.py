@@ -174,24 +174,35 @@ class Dispatcher:
         return set()
 
     async def _claim_due(self) -> None:
-        while self.breakers.closed("") and self._free_places():
-            full, freed = self.places.full(), self._freed()
-            if (not self._more and not freed) or not self._has_turns():
-                return
-            room = min(self.places.unseen, CLAIM_LIMIT)
-            without = [*self.breakers.open_destinations(), *full]
-            for_all, self._more = self._more, False  # whoever asks for a look meanwhile gets one
-            due = Due(room, None if for_all else sorted(freed), without)
-            try:
-                claimed = await self._claim(self.pace.claim(self.claims, due))
-            except Transient:
-                self._more = True
-                raise
-            found_all = len(claimed.claims) < room and not claimed.is_short
-            if for_all:
-                self._more, self._passed_over = self._more or not found_all, full
-            elif found_all:
-                self._passed_over -= freed
+        """Claim once; where more may be found, the next turn comes at once.
+
+        Between two claims go probes and whoever waits for `claiming`, as a sweep does and what the
+        topic tells of: a backlog that lasts keeps none of them waiting.
+        """
+        if not self._may_find():
+            return
+        full, freed = self.places.full(), self._freed()
+        room = min(self.places.unseen, CLAIM_LIMIT)
+        without = [*self.breakers.open_destinations(), *full]
+        for_all, self._more = self._more, False  # whoever asks for a look meanwhile gets one
+        due = Due(room, None if for_all else sorted(freed), without)
+        try:
+            claimed = await self._claim(self.pace.claim(self.claims, due))
+        except Transient:
+            self._more = True
+            raise
+        found_all = len(claimed.claims) < room and not claimed.is_short
+        if for_all:
+            self._more, self._passed_over = self._more or not found_all, full
+        elif found_all:
+            self._passed_over -= freed
+        if self._may_find():
+            self._wake.set()
+
+    def _may_find(self) -> bool:
+        """Tell whether a claim may find, now, what can be sent."""
+        has_room = self.breakers.closed("") and self._free_places() > 0
+        return has_room and (self._more or bool(self._freed())) and self._has_turns()
 
     def _has_turns(self) -> bool:
         """Tell whether there may be turns; where not, what waits for them is not forgotten."""

@@ -157,7 +157,7 @@ class LineRate(Rate):
 
     async def give_back(self, turns: Turns, unused: int) -> None:
         if unused:
-            await self._line.ask("give_back", lambda: self._memory.give_back(turns, unused))
+            await self._line.ask("turns_back", lambda: self._memory.give_back(turns, unused))
 
 
 class LineIntake(Intake):

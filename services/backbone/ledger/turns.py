@@ -32,8 +32,8 @@ ON CONFLICT DO NOTHING RETURNING channel"""
 # After a pause `next_at` may lie in the past, by as many turns as a burst has besides its first.
 # It lies further ahead than anybody takes if the clock went back, as that of a standby may: whoever
 # waited for it would send nothing for as long.
-_TAKE: Final = """
-WITH held AS MATERIALIZED (
+_TAKING: Final = """
+WITH {quick}held AS MATERIALIZED (
   SELECT next_at, ledger_now() AS at FROM turns WHERE channel = %(channel)s FOR UPDATE
 ), free AS MATERIALIZED (
   SELECT at, CASE WHEN next_at > at + make_interval(secs => %(furthest)s) THEN at
@@ -47,15 +47,23 @@ WITH held AS MATERIALIZED (
   SELECT at, first, count AS to_be_had, least(%(wanted)s, count)::integer AS count FROM had
 ), taken AS (
   UPDATE turns SET next_at = given.first + make_interval(secs => given.count / %(rate)s)
-  FROM given WHERE channel = %(channel)s RETURNING next_at
+  FROM given{and_quick} WHERE channel = %(channel)s RETURNING next_at
 )
 SELECT count, to_be_had::float8, extract(epoch FROM first - at)::float8, next_at
 FROM given, taken"""
+_TAKE_WITHIN: Final = _TAKING.format(quick="", and_quick="")
+
+# Turns taken by themselves wait for no disk: by one that takes longer than turns are fresh, none
+# would ever come in time. What a crash of Postgres forgets of them is given a second time.
+_QUICK: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
+_TAKE: Final = _TAKING.format(quick=_QUICK + ", ", and_quick=", quick")
 
 # Only if nobody has taken turns since: these would be the same.
-_GIVE_BACK: Final = """
-UPDATE turns SET next_at = next_at - make_interval(secs => %(count)s / %(rate)s)
+_GIVING_BACK: Final = """
+WITH {quick}
+UPDATE turns SET next_at = next_at - make_interval(secs => %(count)s / %(rate)s) FROM quick
 WHERE channel = %(channel)s AND next_at = %(until)s RETURNING channel"""
+_GIVE_BACK: Final = _GIVING_BACK.format(quick=_QUICK)
 
 
 def furthest_seconds(per_second: float, burst: int) -> float:
@@ -140,6 +148,8 @@ class Rate:
     async def turns(self, wanted: int, ahead_seconds: float = AHEAD_SECONDS) -> Turns:
         """Take at most `wanted` turns, of those that begin within `ahead_seconds`.
 
+        No disk is waited for: a crash of Postgres just then may have them given again.
+
         Raises:
             Transient: Postgres is away; some turns may be lost.
         """
@@ -172,7 +182,7 @@ class Rate:
     async def _taken(self, connection: Connection, count: int, wanted: int = 0) -> Turns:
         """Take turns while nobody else can: what is waited for is this statement alone."""
         terms = self._asked(count, AHEAD_SECONDS)
-        asked = fetch_within(connection, tuple_row, _TAKE, terms)
+        asked = fetch_within(connection, tuple_row, _TAKE_WITHIN, terms)
         return await self._answered(asked, wanted, AHEAD_SECONDS)
 
     async def _answered(

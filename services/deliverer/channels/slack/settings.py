@@ -21,7 +21,7 @@ class SlackSettings(Settings):
     """Conversation ids by the name that routes use."""
     slack_seconds_between: Annotated[float, Field(ge=0, le=60)] = 1.0
     """Between two messages to one conversation."""
-    slack_look_up_after_seconds: tuple[Seconds, ...] = (2.0, 15.0, 60.0, 100.0)
+    slack_look_up_after_seconds: tuple[Seconds, ...] = (2.0, 15.0, 60.0, 110.0)
     """When the history is read, from the beginning of a doubt."""
     slack_absence_seconds: Annotated[float, Field(ge=0, le=86_400)] | None = 60.0
     """So long after the lease a message that the history lacks counts as not taken; or never."""

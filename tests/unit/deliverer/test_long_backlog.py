@@ -1,0 +1,167 @@
+"""A backlog that does not end: while it is sent, everything else goes on."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from services.backbone.clock import ManualClock
+from services.backbone.ledger.claims import Claim, Due
+from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook
+from services.backbone.ledger.occasions import Occasion, Occasions
+from services.backbone.ledger.sweeps import Fenced, Standing, Sweeps, Swept
+from services.backbone.ledger.untold import UntoldMove, UntoldMoves
+from services.deliverer.channel import Traits
+from services.deliverer.channels.log import PROMISE
+from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.settings import DelivererSettings
+from services.deliverer.sweeper import Sweeper
+from tests.unit.deliverer.builders import delivery
+from tests.unit.deliverer.test_dispatcher import AtOnce, Backlog, Silent, others_run, running
+from tests.unit.deliverer.test_probes import leave_alone
+
+LONG_SECONDS = 20.0
+CLAIMS = 50
+
+
+class Endless(Backlog):
+    """A ledger in which more is due than is ever sent: each claim takes a second, and meanwhile
+    all ends that was under way.
+    """
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__([])
+        self._clock = clock
+        self._numbers = itertools.count()
+
+    async def due(self, due: Due) -> list[Claim]:
+        new = itertools.islice(self._numbers, due.limit)
+        self.rows += [delivery(number, recipient=f"r-{number % 50}") for number in new]
+        self._clock.move(1.0)
+        await others_run()
+        return await super().due(due)
+
+
+class Pressed(Occasions):
+    """A channel that always has work for a sweep, and may be stopped by a person."""
+
+    def __init__(self) -> None:
+        self.is_paused = False
+
+    async def ask(
+        self, known: Sequence[Fenced], deadline_seconds: float, asked: int = -1
+    ) -> Occasion:
+        return Occasion(self.is_paused, has_work=True)
+
+
+class NothingToSweep(Sweeps):
+    """Sweeps that find nothing."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def lost(self, known: Sequence[Fenced]) -> list[Fenced]:
+        return []
+
+    async def lease_over(self) -> list[Swept]:
+        return []
+
+    async def too_old(self) -> list[Swept]:
+        return []
+
+    async def doubtful(self, deadline_seconds: float, asked: int = -1) -> list[Swept]:
+        return []
+
+    async def standing(self) -> Standing:
+        return Standing(0, 0, 0, 0.0)
+
+
+class NoEvidence(AsyncEvidenceBook):
+    """A book in which nothing is to be weighed."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def weigh(self, channel: str) -> list[Applied]:
+        return []
+
+
+class NothingUntold(UntoldMoves):
+    """Moves that were all told of."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def take(self) -> list[UntoldMove]:
+        return []
+
+
+def sweeper_of(dispatcher: Dispatcher, occasions: Occasions) -> Sweeper:
+    """Return one that sweeps without a pause."""
+    traits = Traits("log", PROMISE, dedupes_by_key=False)
+    return Sweeper(
+        occasions=occasions,
+        sweeps=NothingToSweep(),
+        book=NoEvidence(),
+        untold=NothingUntold(),
+        dispatcher=dispatcher,
+        announcer=Silent(),
+        policy=DelivererSettings(channel="log").policy(traits),
+        clock=dispatcher.clock,
+        channel="log",
+        interval_seconds=0.0,
+        doubt_seconds=120.0,
+    )
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LONG_SECONDS):
+        while not condition():
+            await others_run()
+
+
+@asynccontextmanager
+async def in_a_backlog(clock: ManualClock, claims: Endless) -> AsyncIterator[Dispatcher]:
+    """Run a dispatcher that claims from the backlog, to many recipients."""
+    async with running(claims, clock, paused=None, per_recipient=True) as dispatcher:
+        dispatcher.sender, dispatcher.announcer = AtOnce(), Silent()
+        dispatcher.heed(paused=False)
+        await until(lambda: len(claims.asked) > CLAIMS)
+        yield dispatcher
+
+
+async def test_it_turns_and_takes_what_it_is_told_of() -> None:
+    clock = ManualClock()
+    claims = Endless(clock)
+    async with in_a_backlog(clock, claims) as dispatcher:
+        assert clock.monotonic_seconds() - dispatcher.turned_at <= 2.0
+        told, asked = claims.add(delivery(-1, recipient="told")), len(claims.asked)
+        async with asyncio.timeout(LONG_SECONDS):
+            assert await dispatcher.take([told]) == set()
+        assert len(claims.asked) <= asked + 2
+
+
+async def test_what_is_left_alone_gets_its_probe() -> None:
+    clock = ManualClock()
+    claims = Endless(clock)
+    async with in_a_backlog(clock, claims) as dispatcher:
+        leave_alone(dispatcher, ["dead"])
+        await until(lambda: any(due.only == ["dead"] for due in claims.asked))
+
+
+async def test_a_person_can_stop_it() -> None:
+    clock, occasions = ManualClock(), Pressed()
+    claims, stop = Endless(clock), asyncio.Event()
+    async with in_a_backlog(clock, claims) as dispatcher:
+        sweeping = asyncio.create_task(sweeper_of(dispatcher, occasions).run(stop))
+        begun = len(claims.asked)
+        await until(lambda: len(claims.asked) > begun + CLAIMS)
+        occasions.is_paused = True
+        await until(lambda: dispatcher.paused)
+        await others_run()
+        asked = len(claims.asked)
+        for _ in range(CLAIMS):
+            await others_run()
+        assert len(claims.asked) == asked
+        stop.set()
+        await sweeping

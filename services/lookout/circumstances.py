@@ -34,17 +34,41 @@ class Circumstances:
         self._doubted: frozenset[str] = frozenset()
         self._acknowledged: frozenset[str] = frozenset()
         self._loosened = 0
+        self._batch_under: tuple[str, int] | None = None
 
     def standing(self, routes: Routes) -> Standing:
         """Return what stands now under these routes."""
-        return Standing(self._spoken, routes.silences, routes.inhibitions, self._fired)
+        with self._lock:
+            return self._standing(routes)
+
+    def standing_for_batch(self, routes: Routes) -> Standing:
+        """Return what stands for a batch that is judged now; say when it is recorded.
+
+        Of a batch that comes again the first time counts: it may have been recorded then.
+        """
+        with self._lock:
+            self._batch_under = self._batch_under or (routes.version_id, self._loosened)
+            return self._standing(routes)
+
+    def batch_recorded(self, routes: Routes) -> None:
+        """Have all that waits judged anew if some of a batch was recorded too late for that.
+
+        The keeper may have walked before it was there, for what has ended since it was judged.
+        """
+        with self._lock:
+            self._loosened += self._batch_under != (routes.version_id, self._loosened)
+
+    def batch_settled(self) -> None:
+        """Forget the batch: what becomes of each of its alerts is known."""
+        self._batch_under = None
 
     @property
     def loosened(self) -> int:
-        """How often something that holds alerts back was seen to have ended.
+        """How often all that waits had to be judged anew, whatever the routes say.
 
-        A silence that is over or another by now, an inhibiting alert that somebody has
-        acknowledged, or a copy of one that did more than the alert itself.
+        For a silence that is over or another by now, an inhibiting alert that somebody has
+        acknowledged, a copy of one that did more than the alert itself, or a batch that was
+        recorded after that.
         """
         return self._loosened
 
@@ -95,6 +119,9 @@ class Circumstances:
             return
         with self._lock:
             self._doubted |= alert_ids & {source.alert_id for _, (_, source) in self._own}
+
+    def _standing(self, routes: Routes) -> Standing:
+        return Standing(self._spoken, routes.silences, routes.inhibitions, self._fired)
 
     def _leave(self, doubted: Set[str]) -> list[Firing]:
         """Take back and return what doubted alerts have fired."""

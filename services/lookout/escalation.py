@@ -11,7 +11,7 @@ import orjson
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Turn
 from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.later import Earlier, To
 from services.backbone.ledger.steps import NewStep
 from services.contracts.records import Alert
 from services.lookout.digest import Digest
@@ -50,10 +50,11 @@ def begin(escalations: Iterable[Escalation]) -> tuple[NewStep, ...]:
     )
 
 
-def escalate(due: Due, numbers: Numbers, routes: Routes, tell: Tell) -> Turn:
+def escalate(due: Due, earlier: Earlier, routes: Routes, tell: Tell) -> Turn:
     """Return what a due step comes to: nothing if somebody has acknowledged, else its messages.
 
     Who stands in it twice, as a person and by number for example, is told once, as by two routes.
+    Whose message would wait as one does that was made before gets no other.
     """
     if due.acknowledged:
         return Turn(decisions=(_decision(due, "ended", "the alert is acknowledged"),), ended=True)
@@ -62,14 +63,15 @@ def escalate(due: Due, numbers: Numbers, routes: Routes, tell: Tell) -> Turn:
     made: list[NewDelivery] = []
     decisions: list[Decision] = []
     for told in each_once(_asked(due, routes), alert.severity):
-        target = told.target
-        number = numbers.next(due.alert_id, target.channel, target.recipient)
-        if number > REPETITION_LIMIT:
-            why = f"{target.channel} to {target.recipient} was told {REPETITION_LIMIT} times"
-            decisions.append(_decision(due, "not told", why))
+        to = (due.alert_id, told.target.channel, told.target.recipient)
+        if (number := earlier.next(to)) > REPETITION_LIMIT:
+            decisions.append(_not_told(due, to, f"was told {REPETITION_LIMIT} times"))
             continue
         instruction = replace(told, grouping=None, asked_at=asked_at, since=due.now)
         message = tell(alert, instruction, number, opening, due.now)
+        if message.suppression is not None and _waits(earlier, to, instruction, routes):
+            decisions.append(_not_told(due, to, "has a message that waits as this would"))
+            continue
         made.append(message)
         decisions.append(_told(due, message))
     return Turn(tuple(made), tuple(decisions), again_seconds(due.plan, due.repetition))
@@ -113,6 +115,23 @@ def _asked(due: Due, routes: Routes) -> Iterator[Instruction]:
         yield read_plan(each["plan"], Target(each["channel"], each["recipient"]), routes)
 
 
+def _waits(earlier: Earlier, to: To, told: Instruction, routes: Routes) -> bool:
+    """Tell whether a message waits that goes no later than one more would, and leads as far."""
+    plans = earlier.waiting.get(to, ())
+    waiting = (read_plan(each, told.target, routes) for each in plans)
+    return any(_goes_as_soon(each, told) and _leads_as_far(each, told) for each in waiting)
+
+
+def _goes_as_soon(waiting: Instruction, told: Instruction) -> bool:
+    return waiting.quiet in (None, told.quiet) and waiting.grouping is None
+
+
+def _leads_as_far(waiting: Instruction, told: Instruction) -> bool:
+    """Who is told after a failure has to be told anew, also if a route has told them before."""
+    alike = (waiting.fallback, waiting.fallback_on_held) == (told.fallback, told.fallback_on_held)
+    return not told.fallback or (alike and waiting.since is not None)
+
+
 def _asked_at(due: Due, alert: Alert) -> datetime:
     """A step is asked for when it is due; one of an alert that came late is as late as that."""
     came_late = due.accepted_at - found_at(alert)
@@ -141,6 +160,11 @@ def _told(due: Due, message: NewDelivery) -> Decision:
     if kept_back is not None:
         why += f" It waits: {kept_back.why}"
     return Decision(due.alert_id, made.delivery_id, STAGE, "told", why)
+
+
+def _not_told(due: Due, to: To, why: str) -> Decision:
+    _, channel, recipient = to
+    return _decision(due, "not told", f"{channel} to {recipient} {why}")
 
 
 def _decision(due: Due, decided: str, why: str) -> Decision:

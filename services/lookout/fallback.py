@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Final
 
 from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.fallbacks import Lost, Next, Rest, To, Told
+from services.backbone.ledger.fallbacks import Lost, Next, Rest, Told
 from services.backbone.ledger.intake import NewDelivery
+from services.backbone.ledger.later import To
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
 from services.lookout.digest import Digest

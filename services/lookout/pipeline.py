@@ -96,6 +96,7 @@ class Lookout:
                 self.publish(part, accepted)
                 for alert_id, reason in accepted.unstorable.items():
                     unusable[alert_id] = Unusable("unstorable", reason)
+            self.circumstances.batch_settled()
             self.reject(arrivals, unusable)
             self.dropped(_copies(batch, set(arrivals)))
 
@@ -132,7 +133,7 @@ class Lookout:
         at = datetime.fromtimestamp(now_ms / 1000, UTC)
         real = (each.alert for each in arrivals if not is_trial(each.alert))
         self.circumstances.fire(routes, real, at)
-        standing = self.circumstances.standing(routes)
+        standing = self.circumstances.standing_for_batch(routes)
         for arrival in self.left_of(arrivals):
             made = fan_out(arrival.alert, routes, standing, now_ms, self.words, self.channels)
             if isinstance(made, Unusable):
@@ -144,6 +145,7 @@ class Lookout:
     def left_of(self, arrivals: Collection[Arrival]) -> list[Arrival]:
         """Return what the other of two lookouts has not recorded; the rest is settled."""
         found = self.recorded([each.alert.alert_id for each in arrivals])
+        self.circumstances.batch_recorded(self.routes())
         self.circumstances.doubt(found)
         self.settled.add(found)
         metrics.ALERTS.labels("mirrored").inc(len(found))
@@ -151,7 +153,10 @@ class Lookout:
 
     def record(self, part: Sequence[NewAlert]) -> Accepted:
         """Record alerts and deliveries together; say which are new."""
-        accepted = self.ledger.accept(part)
+        try:
+            accepted = self.ledger.accept(part)
+        finally:  # also where the answer is lost
+            self.circumstances.batch_recorded(self.routes())
         self.circumstances.doubt({each.alert.alert_id for each in part} - accepted.new)
         repeats = len(part) - len(accepted.new) - len(accepted.unstorable)
         metrics.ALERTS.labels("repeat").inc(repeats)

@@ -23,7 +23,7 @@ from services.backbone.ledger.escalations import Due, Turn
 from services.backbone.ledger.evidence import Evidence, EvidenceKind
 from services.backbone.ledger.fallbacks import Lost, Next, Rest, Told
 from services.backbone.ledger.intake import NewAlert, NewDelivery
-from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.later import Earlier
 from services.backbone.ledger.schema import migrate
 from services.backbone.ledger.steps import NewStep
 from services.backbone.ledger.suppressions import Judge, Kind, Ruling, Suppression, Waiting
@@ -127,7 +127,7 @@ async def test_a_message_after_intake_is_as_old_as_it_is_late(migrated: str) -> 
         both.accept([_new(GROUPS[0], 0, 1)])
         for seconds in (AGE_LIMIT + 5.0, 10.0):
             await both.pass_time(seconds)
-            keepers.escalate(lambda due, numbers: _turn(due, numbers, 1))
+            keepers.escalate(lambda due, earlier: _turn(due, earlier, 1))
         await both.sweep("b", [])
         open_ones = [row for row in both.tables.rows.values() if row.state is not State.HELD]
         assert [(row.recipient, row.repetition) for row in open_ones] == [("another", 1)]
@@ -217,7 +217,7 @@ def _look_after(keepers: BothKeepers, name: str, some: int, other: int) -> None:
         case "acknowledge":
             keepers.acknowledge(alert_id, ("ann", "bob")[other % 2])
         case "escalate":
-            keepers.escalate(lambda due, numbers: _turn(due, numbers, some))
+            keepers.escalate(lambda due, earlier: _turn(due, earlier, some))
         case _:
             keepers.fall_back(_follow)
 
@@ -314,12 +314,16 @@ def _message(record: str, recipient: str, number: int, asked_at: datetime | None
     return NewDelivery(made, made.encode(), orjson.dumps({"route": "r"} | asked), None)
 
 
-def _turn(due: Due, numbers: Numbers, some: int) -> Turn:
+def _turn(due: Due, earlier: Earlier, some: int) -> Turn:
     if due.acknowledged:
         return Turn(ended=True, decisions=(_decision(due.alert_id, None, "ended"),))
-    number = numbers.next(due.alert_id, "webhook", RECIPIENTS[some % 2])
-    made = _message(due.record, RECIPIENTS[some % 2], number, due.due_at)
-    told = _decision(due.alert_id, made.delivery.delivery_id, "told")
+    to = (due.alert_id, "webhook", RECIPIENTS[some % 2])
+    made = _message(due.record, to[2], earlier.next(to), due.due_at)
+    made = replace(made, suppression=_waits(due.now, some // 2))
+    plans = (
+        orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in earlier.waiting.get(to, ())
+    )
+    told = _decision(due.alert_id, made.delivery.delivery_id, f"told beside {sorted(plans)}")
     return Turn((made,), (told,), (None, 10.0)[due.repetition < some % 3])
 
 

@@ -12,7 +12,7 @@ from services.backbone.ledger import later
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.decisions import Decision, note
 from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.later import Earlier
 
 # The alerts' rows first, as acknowledging does: then neither can come in between. Those that
 # another holds do not count, else it would hold up all others when it stands still.
@@ -71,8 +71,8 @@ class Turn:
         return "DONE" if self.again_seconds is None else "WAITING"
 
 
-Decide = Callable[[Due, Numbers], Turn]
-"""Decides about one step; asks for a number for each message that it makes."""
+Decide = Callable[[Due, Earlier], Turn]
+"""Decides about one step, given what was made of its alert before; at most one message to each."""
 
 
 @dataclass(slots=True)
@@ -105,8 +105,8 @@ class Escalations:
             if not (steps := due.fetchall()):
                 # Another has moved them between the two statements.
                 return Taken()
-            known = later.numbers(connection, alert_ids)
-            turns = [decide(step, known) for step in steps]
+            earlier = later.earlier(connection, alert_ids)
+            turns = [decided(step, earlier, decide) for step in steps]
             return _do(connection, steps, turns)
 
     def waiting(self, alert_id: str) -> list[tuple[str, int, datetime]]:
@@ -117,6 +117,14 @@ class Escalations:
         )
         with transaction(self._pool) as connection:
             return [(row[0], row[1], row[2]) for row in connection.execute(question, (alert_id,))]
+
+
+def decided(step: Due, earlier: Earlier, decide: Decide) -> Turn:
+    """Decide about a step, and count what is made for the steps after it."""
+    turn = decide(step, earlier)
+    for each in turn.deliveries:
+        earlier.add(each)
+    return turn
 
 
 def _do(connection: Connection, steps: Sequence[Due], turns: Sequence[Turn]) -> Taken:

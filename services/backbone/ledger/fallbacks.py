@@ -16,6 +16,7 @@ from services.backbone.ledger import later
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.decisions import Decision, note
 from services.backbone.ledger.intake import NewDelivery
+from services.backbone.ledger.later import To
 from services.contracts.states import State
 
 # The conditions stand as in the index deliveries_fallback: only then can it be used.
@@ -112,10 +113,6 @@ class Next:
     delivery: NewDelivery | None = None
     exhausted: bool = False
     rest: Rest | None = None
-
-
-To = tuple[str, str, str]
-"""Alert, channel and recipient."""
 
 
 @dataclass(slots=True)

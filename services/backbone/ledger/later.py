@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
+
+import orjson
 
 from services.backbone.ledger.database import Connection
 from services.backbone.ledger.intake import NewDelivery, json_array, plan_json
@@ -25,23 +27,37 @@ ON CONFLICT DO NOTHING RETURNING delivery_id
 """
 # As acknowledging and escalations lock them; in one sequence, so that no two wait for each other.
 _LOCK: Final = "SELECT FROM alerts WHERE alert_id = ANY(%s) ORDER BY alert_id FOR NO KEY UPDATE"
-_TOLD: Final = """
-SELECT alert_id, channel, recipient, max(repetition) FROM deliveries
-WHERE alert_id = ANY(%s) GROUP BY alert_id, channel, recipient
+# What was tried waits for its next try besides, and what waits for its group goes later than that.
+_EARLIER: Final = """
+SELECT alert_id, channel, recipient, max(repetition), coalesce(jsonb_agg(plan)
+  FILTER (WHERE state = 'SUPPRESSED' AND group_key IS NULL AND attempt = 0), '[]')
+FROM deliveries WHERE alert_id = ANY(%s) GROUP BY alert_id, channel, recipient
 """
+
+To = tuple[str, str, str]
+"""Alert, channel and recipient."""
 
 
 @dataclass(slots=True)
-class Numbers:
-    """The next repetition number per alert, channel and recipient; only under the alerts' locks."""
+class Earlier:
+    """The messages that were made of alerts so far; read and made only under the alerts' locks."""
 
-    last: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    last: dict[To, int] = field(default_factory=dict)
+    """The greatest repetition number."""
+    waiting: dict[To, list[dict[str, Any]]] = field(default_factory=dict)
+    """The plans of those that a silence, an inhibition or quiet hours hold back, untried."""
 
-    def next(self, alert_id: str, channel: str, recipient: str) -> int:
-        """Return the number of one more message to this recipient, from 0, and count it."""
-        key = (alert_id, channel, recipient)
-        self.last[key] = self.last.get(key, -1) + 1
-        return self.last[key]
+    def next(self, to: To) -> int:
+        """Return the number that one more message to this recipient has, from 0."""
+        return self.last.get(to, -1) + 1
+
+    def add(self, made: NewDelivery) -> None:
+        """Count a message that is made now."""
+        told = made.delivery
+        to = (told.alert.alert_id, told.channel, told.recipient)
+        self.last[to] = told.repetition
+        if made.suppression is not None and made.suppression.group_key is None:
+            self.waiting.setdefault(to, []).append(orjson.loads(made.plan))
 
 
 def lock(connection: Connection, alert_ids: Sequence[str]) -> None:
@@ -49,10 +65,14 @@ def lock(connection: Connection, alert_ids: Sequence[str]) -> None:
     connection.execute(_LOCK, (list(alert_ids),))
 
 
-def numbers(connection: Connection, alert_ids: Sequence[str]) -> Numbers:
-    """Read which repetitions the alerts have."""
-    rows = connection.execute(_TOLD, (list(alert_ids),))
-    return Numbers({(row[0], row[1], row[2]): row[3] for row in rows})
+def earlier(connection: Connection, alert_ids: Sequence[str]) -> Earlier:
+    """Read what was made of alerts."""
+    found = Earlier()
+    rows = connection.execute(_EARLIER, (list(alert_ids),))
+    for alert_id, channel, recipient, last, waiting in rows:
+        to = (alert_id, channel, recipient)
+        found.last[to], found.waiting[to] = last, waiting
+    return found
 
 
 def insert(connection: Connection, deliveries: Iterable[NewDelivery]) -> set[str]:

@@ -52,7 +52,7 @@ class Escalating:
         """
         later = self.following.later()
         taken = self.escalations.take(
-            ALERTS_LIMIT, lambda due, numbers: escalate(due, numbers, later.routes, later.tell)
+            ALERTS_LIMIT, lambda due, earlier: escalate(due, earlier, later.routes, later.tell)
         )
         metrics.ESCALATED.inc(taken.steps)
         for each in taken.deliveries:

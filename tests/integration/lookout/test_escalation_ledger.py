@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import psycopg
 import pytest
@@ -14,9 +15,19 @@ from services.backbone.errors import Refused, Transient
 from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.escalations import Due, Escalations, Taken, Turn
-from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.intake import NewDelivery
+from services.backbone.ledger.later import Earlier
+from services.backbone.ledger.suppressions import Suppressions
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Alert
+from services.contracts.states import State
+from services.lookout.escalation import begin, escalate
+from services.lookout.later import Later
+from services.lookout.matching import Match
+from services.lookout.rejudgement import Rejudgement
+from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
+from services.lookout.standing import Silence, Standing
+from services.lookout.words import NO_LINKS
 from tests.integration.lookout.later_rows import (
     WAITS_FOR_A_LOCK,
     message,
@@ -31,7 +42,8 @@ from tests.unit.lookout.samples import sample
 pytestmark = pytest.mark.postgres
 
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
-MINUTE = timedelta(minutes=1)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+ROUTES = Routes((), ())
 STATES = "SELECT step, state, repetition FROM escalations ORDER BY step"
 IDS = "SELECT recipient, repetition FROM deliveries ORDER BY recipient, repetition"
 
@@ -44,10 +56,10 @@ def at(url: str, moment: datetime) -> Iterator[Pool]:
         yield pool
 
 
-def tell_desk(due: Due, numbers: Numbers) -> Turn:
+def tell_desk(due: Due, earlier: Earlier) -> Turn:
     """Tell the desk; each step comes again once, a minute later."""
     alert = Alert.decode(due.record.encode())
-    number = numbers.next(due.alert_id, "email", "desk@example.com")
+    number = earlier.next((due.alert_id, "email", "desk@example.com"))
     again = 60.0 if due.repetition == 0 else None
     return Turn((message(alert, "email", "desk@example.com", number),), again_seconds=again)
 
@@ -67,6 +79,65 @@ def test_steps_come_due_one_after_the_other_each_with_a_key_of_its_own(
     assert made == [0, 1, 0, 1, 0, 1, 1, 0]
     assert rows(ledger_url, STATES) == [(0, "DONE", 2), (1, "DONE", 2)]
     assert rows(ledger_url, IDS) == [("desk@example.com", number) for number in range(5)]
+
+
+def test_while_a_silence_stands_one_message_waits_however_often_its_step_comes_again(
+    pool: Pool, ledger_url: str
+) -> None:
+    alert, desk = sample(), Target("email", "desk@example.com")
+    silence = Silence("s1", Match(), START, START + 8 * HOUR, "ann", "works")
+    repeated = Step(300, (Instruction(desk, "r"),), 300, 1000)
+    with at(ledger_url, START) as now:
+        record(now, alert, steps=begin([Escalation("desk", (repeated,))]))
+
+    def told(minutes: int, *silences: Silence) -> list[NewDelivery]:
+        later = Later(NO_LINKS, ROUTES, Standing(silences=silences))
+        with at(ledger_url, START + minutes * MINUTE) as now:
+            decide = partial(escalate, routes=ROUTES, tell=later.tell)
+            return Escalations(now).take(10, decide).deliveries
+
+    assert [len(told(minutes, silence)) for minutes in (5, 10, 15, 20)] == [1, 0, 0, 0]
+    with at(ledger_url, START + 21 * MINUTE) as now:
+        over = Rejudgement(ROUTES, Standing(), timedelta(days=7))
+        _, moved = Suppressions(now).judge_page("", over.released)
+    assert [(each.recipient, each.after) for each in moved] == [(desk.recipient, State.PENDING)]
+    assert len(told(25, silence)) == 1, "what goes already stands for nothing"
+    assert len(told(30)) == 1
+    assert rows(ledger_url, STATES) == [(0, "WAITING", 6)]
+    assert rows(ledger_url, IDS) == [(desk.recipient, number) for number in range(3)]
+    noted = rows(ledger_url, "SELECT decided FROM decisions WHERE stage = 'escalation' ORDER BY 1")
+    assert noted == [("not told",)] * 3 + [("told",)] * 3
+
+
+@pytest.mark.parametrize(
+    ("state", "group", "attempt", "found"),
+    [
+        ("SUPPRESSED", None, 0, 1),
+        ("SUPPRESSED", "g", 0, 0),
+        ("SUPPRESSED", None, 1, 0),
+        ("PENDING", None, 0, 0),
+        ("HELD", None, 0, 0),
+    ],
+)
+def test_what_waits_for_a_rule_alone_is_shown_to_who_decides(
+    pool: Pool, ledger_url: str, state: str, group: str | None, attempt: int, found: int
+) -> None:
+    plan = {"route": "r"}
+    first, other = sample(1), sample(2)
+    record(pool, first, message(first, "sms", "a", plan=plan), steps=(step(0, 0.0),))
+    record(pool, other, message(other, "sms", "a", plan=plan))
+    with psycopg.connect(ledger_url) as connection:
+        terms = (state, group, attempt)
+        connection.execute("UPDATE deliveries SET state = %s, group_key = %s, attempt = %s", terms)
+    seen: list[Earlier] = []
+
+    def look(due: Due, earlier: Earlier) -> Turn:
+        seen.append(earlier)
+        return Turn()
+
+    Escalations(pool).take(10, look)
+    to = (first.alert_id, "sms", "a")
+    assert [(each.last, each.waiting) for each in seen] == [({to: 0}, {to: [plan] * found})]
 
 
 def test_an_alert_that_comes_again_begins_no_second_escalation(pool: Pool, ledger_url: str) -> None:
@@ -99,10 +170,10 @@ def test_a_word_ends_the_escalation_and_is_kept_once(pool: Pool, ledger_url: str
 def test_a_crash_while_deciding_undoes_all_of_it(pool: Pool, ledger_url: str) -> None:
     record(pool, sample(), steps=(step(0, 0.0), step(1, 0.0)))
 
-    def crash(due: Due, numbers: Numbers) -> Turn:
+    def crash(due: Due, earlier: Earlier) -> Turn:
         if due.step == 1:
             raise KeyError("power cut")
-        return tell_desk(due, numbers)
+        return tell_desk(due, earlier)
 
     with pytest.raises(KeyError):
         Escalations(pool).take(10, crash)
@@ -140,10 +211,10 @@ def test_one_that_stands_still_while_it_decides_holds_up_no_other(
         record(pool, sample(number), steps=(step(0, 0.0),))
     deciding, over = threading.Event(), threading.Event()
 
-    def stands_still(due: Due, numbers: Numbers) -> Turn:
+    def stands_still(due: Due, earlier: Earlier) -> Turn:
         deciding.set()
         assert over.wait(60)
-        return tell_desk(due, numbers)
+        return tell_desk(due, earlier)
 
     settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
     with open_pool(settings) as still, ThreadPoolExecutor(1) as keeper:
@@ -181,10 +252,10 @@ def test_a_word_that_comes_while_a_step_is_decided_waits_and_ends_the_rest(
         target=lambda: Acknowledgements(pool).acknowledge(alert.alert_id, person="a", via="api")
     )
 
-    def slow(due: Due, numbers: Numbers) -> Turn:
+    def slow(due: Due, earlier: Earlier) -> Turn:
         assert not due.acknowledged
         speaking.start()
-        return tell_desk(due, numbers)
+        return tell_desk(due, earlier)
 
     assert Escalations(pool).take(10, slow).steps == 1
     speaking.join()

@@ -10,7 +10,7 @@ from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Escalations, Turn
 from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
-from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.later import Earlier
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from services.lookout.escalation import begin, escalate
@@ -295,9 +295,9 @@ def test_no_step_takes_the_number_of_what_follows_a_digest(pool: Pool, ledger_ur
     assert sorted(told) == sorted([(first, 0), (first, 1), (second, 0)])
 
 
-def phone(due: Due, numbers: Numbers) -> Turn:
+def phone(due: Due, earlier: Earlier) -> Turn:
     """Tell who is told instead, too."""
-    number = numbers.next(due.alert_id, "sms", "+491701")
+    number = earlier.next((due.alert_id, "sms", "+491701"))
     return Turn((message(Alert.decode(due.record.encode()), "sms", "+491701", number),))
 
 

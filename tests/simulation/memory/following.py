@@ -14,7 +14,7 @@ from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Taken
 from services.backbone.ledger.fallbacks import Followed, Lost, Next, Rest, Told
 from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.later import Earlier
 from services.contracts.states import State
 from tests.simulation.memory.suppressions import moment
 from tests.simulation.memory.tables import Row, Tables
@@ -35,8 +35,8 @@ class MemoryEscalations:
         alert_ids = {key[0] for key in due[:limit]}
         keys = [key for key in due if key[0] in alert_ids]
         keys.sort(key=lambda key: (key[0], tables.steps[key].due_at, key[1], key[2]))
-        known = self._numbers(alert_ids)
-        turns = [decide(self._due(key), known) for key in keys]
+        earlier = self._earlier(alert_ids)
+        turns = [escalations.decided(self._due(key), earlier, decide) for key in keys]
         made = [each for turn in turns for each in turn.deliveries]
         new = [each for each in made if tables.insert(each)]
         for key, turn in zip(keys, turns, strict=True):
@@ -46,13 +46,16 @@ class MemoryEscalations:
             row.due_at = row.due_at if turn.again_seconds is None else now + turn.again_seconds
         return Taken(len(keys), new)
 
-    def _numbers(self, alert_ids: set[str]) -> Numbers:
-        last: dict[tuple[str, str, str], int] = {}
+    def _earlier(self, alert_ids: set[str]) -> Earlier:
+        found = Earlier()
         for row in self.tables.rows.values():
             if row.alert_id in alert_ids:
-                key = (row.alert_id, row.channel, row.recipient)
-                last[key] = max(last.get(key, -1), row.repetition)
-        return Numbers(last)
+                to = (row.alert_id, row.channel, row.recipient)
+                found.last[to] = max(found.last.get(to, -1), row.repetition)
+                untried = row.state is State.SUPPRESSED and row.attempt == 0
+                if untried and row.group_key is None:
+                    found.waiting.setdefault(to, []).append(row.plan)
+        return found
 
     def _due(self, key: tuple[str, str, int]) -> Due:
         row, tables = self.tables.steps[key], self.tables

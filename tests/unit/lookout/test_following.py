@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from services.backbone.ledger.escalations import Due, Turn
 from services.backbone.ledger.fallbacks import Lost, Told
 from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import Numbers
+from services.backbone.ledger.later import Earlier
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from services.contracts.states import State
@@ -69,9 +69,9 @@ def due(step: Step, number: int = 0, repetition: int = 0, acknowledged: bool = F
 def test_each_recipient_of_a_step_gets_one_message_with_the_next_key(
     step: Step, number: int, repetition: int
 ) -> None:
-    numbers = Numbers({(ALERT.alert_id, "email", "a"): 4})
+    earlier = Earlier({(ALERT.alert_id, "email", "a"): 4})
     before = Counter({("email", "a"): 5})
-    turn = escalate(due(step, number, repetition), numbers, ROUTES, LATER.tell)
+    turn = escalate(due(step, number, repetition), earlier, ROUTES, LATER.tell)
     made = [each.delivery for each in turn.deliveries]
     asked = dict.fromkeys(each.target for each in step.instructions)
     assert [(each.channel, each.recipient) for each in made] == [
@@ -90,7 +90,7 @@ def test_who_stands_in_a_step_twice_is_told_once_in_the_words_of_the_first() -> 
     quiet = Instruction(PHONE, "first", quiet=Quiet(TIMES["lunch"]))
     at_once = Instruction(PHONE, "later", fallback=(PAGER,))
     later = replace(LATER, routes=routes)
-    turn = escalate(due(Step(60, (quiet, at_once))), Numbers(), routes, later.tell)
+    turn = escalate(due(Step(60, (quiet, at_once))), Earlier(), routes, later.tell)
     (told,) = turn.deliveries
     plan = orjson.loads(told.plan)
     assert (plan["route"], plan["fallback"][0]["recipient"]) == ("first", PAGER.recipient)
@@ -99,7 +99,7 @@ def test_who_stands_in_a_step_twice_is_told_once_in_the_words_of_the_first() -> 
 
 @given(steps)
 def test_an_acknowledged_alert_is_told_to_nobody(step: Step) -> None:
-    turn = escalate(due(step, acknowledged=True), Numbers(), ROUTES, LATER.tell)
+    turn = escalate(due(step, acknowledged=True), Earlier(), ROUTES, LATER.tell)
     assert (turn.deliveries, turn.state) == ((), "ENDED")
     assert turn.decisions[0].decided == "ended"
 
@@ -120,9 +120,9 @@ def test_a_step_comes_again_as_often_as_it_says_and_ever_later(step: Step, done:
 
 
 def test_a_step_is_told_no_more_often_than_a_message_can_count() -> None:
-    numbers = Numbers({(ALERT.alert_id, DESK.channel, DESK.recipient): REPETITION_LIMIT})
+    earlier = Earlier({(ALERT.alert_id, DESK.channel, DESK.recipient): REPETITION_LIMIT})
     step = Step(60, (Instruction(DESK, "r"), Instruction(PHONE, "r")), 60, 5)
-    turn = escalate(due(step), numbers, ROUTES, LATER.tell)
+    turn = escalate(due(step), earlier, ROUTES, LATER.tell)
     assert [each.delivery.channel for each in turn.deliveries] == ["sms"]
     assert [each.decided for each in turn.decisions] == ["not told", "told"]
 
@@ -310,7 +310,7 @@ def test_who_was_told_before_a_step_gets_what_follows_its_failed_message(
     minutes: int, decided: str, number: int | None, before: State
 ) -> None:
     step = Step(60, (Instruction(PHONE, "r", fallback=(DESK,)),))
-    (sent,) = escalate(due(step), Numbers(), ROUTES, LATER.tell).deliveries
+    (sent,) = escalate(due(step), Earlier(), ROUTES, LATER.tell).deliveries
     told = Told()
     _tell(told, DESK, state=before, at=NOW + timedelta(minutes=minutes))
     failed = lost(first=PHONE, plan=orjson.loads(sent.plan), record=sent.encoded.decode())

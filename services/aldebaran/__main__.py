@@ -18,6 +18,7 @@ from services.aldebaran import (
 )
 from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import SHELLS, script
+from services.aldebaran.lines import tell_text
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Trouble
 from services.backbone.settings import read_settings
@@ -86,7 +87,7 @@ def main(arguments: Sequence[str]) -> int:
         finally:
             client.close()
     except Trouble as error:
-        sys.stderr.write(f"{error}\n")
+        tell_text(sys.stderr, str(error))
         return 1
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

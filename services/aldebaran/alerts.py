@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final, TextIO
 
 from services.aldebaran.client import all_rows
+from services.aldebaran.lines import tell
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
@@ -104,14 +105,17 @@ def _new(
 
 def _show(rows: Iterator[dict[str, Any]], as_json: bool, out: TextIO) -> None:
     for each in rows:
-        out.write(f"{json.dumps(each)}\n" if as_json else _line(each))
+        if as_json:
+            out.write(f"{json.dumps(each)}\n")
+        else:
+            tell(out, _line(each))
     out.flush()
 
 
 def _line(alert: dict[str, Any]) -> str:
     told = ", ".join(f"{each['channel']} {each['state'].lower()}" for each in alert["deliveries"])
     head = f"{utc(alert['accepted_at_ms'])} {alert['alert_id'][:8]} {alert['severity']:8}"
-    return f"{head} {alert['watch']}: {alert['summary']} [{told or 'nobody is told'}]\n"
+    return f"{head} {alert['watch']}: {alert['summary']} [{told or 'nobody is told'}]"
 
 
 def why(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
@@ -120,18 +124,22 @@ def why(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     if chosen.json:
         out.write(f"{json.dumps(told)}\n")
         return 0
-    out.write(f"[{told['severity'].upper()}] {told['watch']}: {told['summary']}\n")
-    out.write(f"alert {told['alert_id']}, taken in {utc(told['accepted_at_ms'])}\n")
+    for line in _why_lines(told):
+        tell(out, line)
+    return 0
+
+
+def _why_lines(told: dict[str, Any]) -> Iterator[str]:
+    yield f"[{told['severity'].upper()}] {told['watch']}: {told['summary']}"
+    yield f"alert {told['alert_id']}, taken in {utc(told['accepted_at_ms'])}"
     for route in told["considered"]:
         answer = "yes" if route["fits"] else "no "
-        out.write(f"  {'  ' * route['depth']}{answer} {route['name']}: {route['why']}\n")
+        yield f"  {'  ' * route['depth']}{answer} {route['name']}: {route['why']}"
     for each in told["recipients"]:
-        out.write(f"\n{each['channel']} to {each['recipient']}: {each['sentence']}\n")
-        out.writelines(
-            f"  {utc(happened['at_ms'])} {happened['what']}: {happened['detail']}\n"
-            for happened in each["happened"]
-        )
-    return 0
+        yield ""
+        yield f"{each['channel']} to {each['recipient']}: {each['sentence']}"
+        for happened in each["happened"]:
+            yield f"  {utc(happened['at_ms'])} {happened['what']}: {happened['detail']}"
 
 
 def acknowledge(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
@@ -139,7 +147,7 @@ def acknowledge(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> i
     body, alert_id = {"note": chosen.note}, _whole_id(chosen.alert.strip(), client)
     told = client.ask("POST", f"/v1/alerts/{in_path(alert_id)}/acknowledge", body)
     first = "yours" if told["new"] else "noted before"
-    out.write(f"{first}; first was {told['first']}\n")
+    tell(out, f"{first}; first was {told['first']}")
     return 0
 
 

@@ -1,11 +1,11 @@
 """`todo`, `say`: what waits for a person, and a person's word on it."""
 
 import argparse
-import uuid
 from itertools import islice
 from typing import TextIO
 
-from services.aldebaran.client import all_rows
+from services.aldebaran.client import add_key_argument, all_rows, ask_once
+from services.aldebaran.lines import tell
 from services.backbone.web.client import ApiClient, in_path
 
 
@@ -20,6 +20,10 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     say.add_argument("delivery", help="its id")
     say.add_argument("action", choices=["arrived", "absent", "resend", "close"])
     say.add_argument("--why", required=True, help="how you know; kept with your name")
+    say.add_argument(
+        "--try", dest="attempt", type=int, help="the one that todo showed; no other is decided on"
+    )
+    add_key_argument(say)
 
 
 def todo(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
@@ -29,17 +33,19 @@ def todo(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     rows = list(islice(all_rows(client, "/v1/deliveries", query), most))
     for each in rows:
         age = f"{each['age_ms'] / 3_600_000:.1f} h"
-        out.write(f"{each['delivery_id']} {each['state']:8} {age:>8} {each['channel']}")
-        out.write(f" to {each['recipient']}: {each['summary']} ({each['reason']})\n")
+        head = f"{each['delivery_id']} {each['state']:8} {age:>8} try {each['attempt']}"
+        whom = f"{each['channel']} to {each['recipient']}"
+        tell(out, f"{head} {whom}: {each['summary']} ({each['reason']})")
     if not rows:
         out.write("nothing waits\n")
     return 0
 
 
 def say(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
-    """Give a person's word; the key makes a lost answer harmless."""
+    """Give a person's word."""
     body = {"action": chosen.action, "why": chosen.why}
+    tried = {} if chosen.attempt is None else {"attempt": chosen.attempt}
     path = f"/v1/deliveries/{in_path(chosen.delivery)}/word"
-    client.ask("POST", path, body, key=uuid.uuid4().hex)
+    ask_once(client, path, body | tried, chosen.key)
     out.write("done\n")
     return 0

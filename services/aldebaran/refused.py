@@ -4,6 +4,7 @@ import argparse
 import json
 from typing import Any, TextIO
 
+from services.aldebaran.lines import harmless
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
 from services.backbone.web.client import ApiClient, in_path
@@ -42,10 +43,3 @@ def lines(each: dict[str, Any]) -> str:
     ]
     note = f"({'; '.join(notes)}) " if notes else ""
     return f"{harmless(head)}\n    {note}{harmless(each['original'])}\n"
-
-
-def harmless(text: str) -> str:
-    """Return text on one line, with what would move a terminal's cursor written out."""
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
-    )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from services.aldebaran.lines import tell, tell_text
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
 from services.backbone.web.client import ApiClient
@@ -89,17 +90,18 @@ def _told(client: ApiClient, path: str, late: bool) -> dict[str, Any] | None:
 def _show(told: dict[str, Any], out: TextIO) -> None:
     answer = told["answer"]
     if answer["refused"]:
-        out.write(f"{answer['refused']}\n")
+        tell_text(out, answer["refused"])
         return
     looked, new, live = answer["looked"], answer["new"], answer["live"]
-    out.writelines(f"{line}\n" for line in (*told["changed"], *_remarks(answer)))
-    out.write(f"{looked['events']} events: it would have raised {new['alerts']} alerts")
-    out.write(_beside(answer["counts"], live))
+    for line in (*told["changed"], *_remarks(answer)):
+        tell(out, line)
+    head = f"{looked['events']} events: it would have raised {new['alerts']} alerts"
+    tell(out, head + _beside(answer["counts"], live))
     for each in answer["raised"]:
         mark = f"{MARKS[each['by']]} " if live else ""
-        out.write(f"{mark}{each['severity']:8} {each['summary']} (found {each['times']}x)\n")
+        tell(out, f"{mark}{each['severity']:8} {each['summary']} (found {each['times']}x)")
     if more := sum(answer["counts"].values()) - len(answer["raised"]):
-        out.write(f"and {more} more\n")
+        tell(out, f"and {more} more")
 
 
 def _remarks(answer: dict[str, Any]) -> Iterator[str]:
@@ -120,8 +122,8 @@ def _remarks(answer: dict[str, Any]) -> Iterator[str]:
 
 def _beside(counts: dict[str, int], live: dict[str, Any] | None) -> str:
     if not live:
-        return "\n"
+        return ""
     return (
         f"; the live one {live['alerts']}: {counts['both']} by both,"
-        f" {counts['new']} only by the new one, {counts['live']} only by the live one\n"
+        f" {counts['new']} only by the new one, {counts['live']} only by the live one"
     )

@@ -3,6 +3,7 @@
 import sys
 from typing import TextIO
 
+from services.aldebaran.lines import tell
 from services.backbone.errors import Transient
 
 
@@ -18,7 +19,7 @@ class Remarks:
 
     def say(self, text: str) -> None:
         """Write a remark."""
-        self._out.write(f"# {text}\n")
+        tell(self._out, f"# {text}")
         self._out.flush()
 
     def away(self, error: Transient) -> None:

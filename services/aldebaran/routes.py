@@ -3,6 +3,7 @@
 import argparse
 from typing import Any, TextIO
 
+from services.aldebaran.lines import tell
 from services.backbone.web.client import ApiClient
 from services.backbone.web.silencing import labels_of
 from services.contracts.records import Severity
@@ -22,14 +23,16 @@ def who(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     body = {"watch": chosen.watch, "severity": chosen.severity, "labels": labels_of(chosen.label)}
     moment = {"at": chosen.at} if chosen.at else {}
     told = client.ask("POST", "/v1/routes/explain", body | moment)
-    out.writelines(_line(each) for each in told["told"])
+    for each in told["told"]:
+        tell(out, _line(each))
     if not told["told"]:
-        out.write("nobody\n")
-    out.writelines(f"# {each['route']}: {each['why']}\n" for each in told["considered"])
+        tell(out, "nobody")
+    for each in told["considered"]:
+        tell(out, f"# {each['route']}: {each['why']}")
     return 0
 
 
 def _line(each: dict[str, Any]) -> str:
     unreachable = f", but {each['unreachable']}" if each["unreachable"] else ""
     spare = "".join(f", else {at['channel']} to {at['recipient']}" for at in each["fallback"])
-    return f"{each['channel']} to {each['recipient']} by {each['route']}{unreachable}{spare}\n"
+    return f"{each['channel']} to {each['recipient']} by {each['route']}{unreachable}{spare}"

@@ -7,6 +7,7 @@ import uuid
 from typing import Any, Final, TextIO
 
 from services.aldebaran.client import all_rows
+from services.aldebaran.lines import tell
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
@@ -34,7 +35,7 @@ def traces(client: ApiClient, out: TextIO) -> int:
     for each in all_rows(client, "/v1/traces"):
         state = "on  " if each["is_on"] else "over"
         until = f"until {utc(each['ends_at_ms'])}"
-        out.write(f"{state} {each['key']}: {each['person']}: {each['why']}, {until}\n")
+        tell(out, f"{state} {each['key']}: {each['person']}: {each['why']}, {until}")
     return 0
 
 
@@ -45,7 +46,7 @@ def trace(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: Text
         if trace_id is None:
             raise Refused(f"no trace of {chosen.key} is on")
         client.ask("DELETE", f"/v1/traces/{trace_id}")
-        out.write(f"the trace of {chosen.key} is over\n")
+        tell(out, f"the trace of {chosen.key} is over")
         return 0
     if trace_id is None:
         body = {"key": chosen.key, "minutes": chosen.minutes, "why": chosen.why}
@@ -75,7 +76,10 @@ def _follow(trace_id: str, as_json: bool, client: ApiClient, clock: Clock, out: 
             remarks.say(f"{page['trace']['key']} is traced until {until}")
         told, after = True, page["next_after"]
         for each in page["rows"]:
-            out.write(f"{json.dumps(each)}\n" if as_json else _line(each))
+            if as_json:
+                out.write(f"{json.dumps(each)}\n")
+            else:
+                tell(out, _line(each))
         out.flush()
         if not page["rows"]:
             quiet += not page["trace"]["is_on"]
@@ -85,4 +89,4 @@ def _follow(trace_id: str, as_json: bool, client: ApiClient, clock: Clock, out: 
 
 
 def _line(each: dict[str, Any]) -> str:
-    return f"{utc(each['at_ms'])} {each['step'].lower():10} {each['detail']}\n"
+    return f"{utc(each['at_ms'])} {each['step'].lower():10} {each['detail']}"

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from services.aldebaran.lines import tell
 from services.aldebaran.rehearsals import add_try
 from services.aldebaran.remarks import Remarks
 from services.backbone.errors import Refused
@@ -54,7 +55,10 @@ def list_all(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """List every watch, and what is wrong with the files that cannot be used."""
     told = client.ask("GET", "/v1/watches")
     for each in told["rows"]:
-        out.write(f"{json.dumps(each)}\n" if chosen.json else _line(each))
+        if chosen.json:
+            out.write(f"{json.dumps(each)}\n")
+        else:
+            tell(out, _line(each))
     remarks = Remarks(out, chosen.json)
     for problem in told["problems"]:
         remarks.say(problem)
@@ -64,16 +68,16 @@ def list_all(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
 def _line(each: dict[str, Any]) -> str:
     figures = each["figures"]
     if figures is None:
-        return f"{each['watch']}: {'paused' if each['paused'] else 'no auditor tells of it'}\n"
+        return f"{each['watch']}: {'paused' if each['paused'] else 'no auditor tells of it'}"
     if figures["processors"] is None:
-        return f"{each['watch']}: no batch has ended yet\n"
+        return f"{each['watch']}: no batch has ended yet"
     state = "stopped" if figures["stopped"] else "paused" if each["paused"] else "runs"
     rows, found = figures["rows_per_second"] or 0.0, figures["findings_per_second"] or 0.0
     memory, disk = (figures["state_bytes"] or 0) / 2**20, (figures["state_disk_bytes"] or 0) / 2**20
     return (
         f"{each['watch']}: {state}, {rows:.0f} rows/s, {found:.1f} findings/s, "
         f"{figures['processors']:.2g} processors, "
-        f"state {memory:.1f} MiB memory, {disk:.1f} MiB disk\n"
+        f"state {memory:.1f} MiB memory, {disk:.1f} MiB disk"
     )
 
 

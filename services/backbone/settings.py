@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -33,6 +33,9 @@ PREFIX = "ALDEBARAN_"
 EXIT_BAD_SETTINGS = 78
 """`EX_CONFIG` of sysexits.h: restarting does not help, a person must change a setting."""
 
+_OPTIONS: Final = "_options"
+"""Ends the names of settings that are passed on to a library, to which an empty text says
+something."""
 CHANNELS_MAX = 64
 Port = Annotated[int, Field(ge=1, le=65_535)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -56,6 +59,16 @@ class Settings(BaseSettings):
     drain_timeout_seconds: Seconds = 10.0
     """How long a program may finish what it has in hand after SIGTERM."""
 
+    @field_validator("*")
+    @classmethod
+    def _no_secret_is_blank(cls, value: Any, info: ValidationInfo) -> Any:
+        """Anybody can guess a blank secret; only as a default it may be: there is none, it says."""
+        name = info.field_name or ""
+        is_said = value != cls.model_fields[name].default
+        if is_said and not name.endswith(_OPTIONS) and _has_blank_secret(value):
+            raise ValueError("a blank secret protects nothing: give the secret, or leave it out")
+        return value
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -68,6 +81,17 @@ class Settings(BaseSettings):
         """Put the YAML file between the environment and the secret files."""
         file = InitSettingsSource(settings_cls, settings_file(os.environ))
         return init_settings, env_settings, file, file_secret_settings
+
+
+def _has_blank_secret(value: object) -> bool:
+    """Tell whether a value is a secret of white space at most, or has one in it."""
+    if isinstance(value, SecretStr):
+        return not value.get_secret_value().strip()
+    if isinstance(value, BaseModel):
+        return any(_has_blank_secret(each) for _, each in value)
+    if isinstance(value, dict):
+        return any(_has_blank_secret(each) for each in value.values())
+    return isinstance(value, list | tuple) and any(_has_blank_secret(each) for each in value)
 
 
 class StreamsSettings(Settings):

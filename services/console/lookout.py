@@ -10,7 +10,8 @@ from services.backbone.web.problems import Problem
 
 log = logger(__name__)
 
-TIMEOUT_SECONDS: Final = 10.0
+TIMEOUT_SECONDS: Final = 25.0
+"""Longer than the lookout waits for the brokers (20 s), so that its answer is heard."""
 
 
 def lookout_client(url: str, key: str, transport: httpx2.BaseTransport | None = None) -> ApiClient:

@@ -55,14 +55,19 @@ def render(name: str, **terms: Any) -> str:
     return _TEMPLATES.get_template(name).render(**terms)
 
 
-def html(request: Request, name: str, status: int = 200, **terms: Any) -> HTMLResponse:
-    """Return a page as an answer, as the person who asks sees it."""
+def html(
+    request: Request, name: str, status: int = 200, press_key: str = "", **terms: Any
+) -> HTMLResponse:
+    """Return a page as an answer, as the person who asks sees it.
+
+    `press_key` is that of a form which is shown again; without it each form gets a new one.
+    """
     person: Person = getattr(request.state, "person", NOBODY)
     own = {
         "person": person,
         "may": lambda role: bool(person.name) and person.role.includes(Role(role)),
         "form_word": lambda: _hidden(FORM_WORD, form_word(person.token)),
-        "press": lambda: _hidden("key", secrets.token_hex(16)),
+        "press": lambda: _hidden("key", press_key or secrets.token_hex(16)),
         "here": "",
         "said": request.query_params.get("said", "")[:200],
     }

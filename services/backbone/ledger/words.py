@@ -74,12 +74,16 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What a person decides: `action` is resend, close, arrived or absent."""
+    """What a person decides: `action` is resend, close, arrived or absent.
+
+    `attempt` is the try that the person has looked at; None: whichever is the last.
+    """
 
     delivery_id: str
     action: str
     person: str
     why: str
+    attempt: int | None = None
 
 
 def waiting(settings: LedgerSettings, channel: str) -> list[Waiting]:
@@ -113,19 +117,32 @@ def give_on(connection: Connection, word: Word) -> None:
     did not is sent without a mark.
 
     Raises:
-        Refused: no such delivery waits.
+        Refused: no such delivery waits, or it was tried again since the person looked.
     """
+    attempt = _last_try(connection, word)
     if word.action == ARRIVED:
-        _arrived(connection, word)
+        _arrived(connection, word, attempt)
     elif word.action == ABSENT:
-        _absent(connection, word)
+        _absent(connection, word, attempt)
     elif connection.execute(_GIVE, _terms(word)).fetchone() is None:
         raise Refused(f"no delivery {word.delivery_id} is {_WAITS[word.action]}")
 
 
-def _arrived(connection: Connection, word: Word) -> None:
+def _last_try(connection: Connection, word: Word) -> int:
+    """Return the number of a delivery's last try, 0 if there was none; nobody tries it meanwhile.
+
+    Raises:
+        Refused: the word is on an earlier one. That it arrived holds of whichever try.
+    """
     found = connection.execute(_ATTEMPT, _terms(word)).fetchone()
-    attempt = found[0] if found else 0
+    last: int = found[0] if found else 0
+    if found and word.action != ARRIVED and word.attempt not in (None, last):
+        said = f"delivery {word.delivery_id} is at try {last}, your word is on try {word.attempt}"
+        raise Refused(f"{said}: look at it again, then say what became of try {last}")
+    return last
+
+
+def _arrived(connection: Connection, word: Word, attempt: int) -> None:
     person = f"person {word.person}"
     seen = Evidence(word.delivery_id, EvidenceKind.TAKEN, person, "", word.why, attempt)
     moved = [each for each in give_evidence(connection, [seen]) if each.path]
@@ -134,12 +151,11 @@ def _arrived(connection: Connection, word: Word) -> None:
     connection.execute(_KEEP, _terms(word) | {"before": moved[0].before})
 
 
-def _absent(connection: Connection, word: Word) -> None:
-    found = connection.execute(_ATTEMPT, _terms(word)).fetchone()
-    if found is None or found[0] < 1:
+def _absent(connection: Connection, word: Word, attempt: int) -> None:
+    if attempt < 1:
         raise Refused(f"no delivery {word.delivery_id} was tried")
     person = f"person {word.person}"
-    seen = Evidence(word.delivery_id, EvidenceKind.ABSENT, person, "", word.why, found[0])
+    seen = Evidence(word.delivery_id, EvidenceKind.ABSENT, person, "", word.why, attempt)
     moved = give_evidence(connection, [seen])
     if any(each.path for each in moved):
         connection.execute(_KEEP, _terms(word) | {"before": moved[0].before})

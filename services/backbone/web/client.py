@@ -116,8 +116,8 @@ class OperatorSettings(Settings):
 
     operator_key: HeldKey = SecretStr("")
     """The operator's own key, as `keygen` made it."""
-    operator_timeout_seconds: Seconds = 15.0
-    """How long a command waits for an answer."""
+    operator_timeout_seconds: Seconds = 30.0
+    """How long a command waits for an answer; the console itself waits 25 s for the lookout's."""
 
 
 def command_client(

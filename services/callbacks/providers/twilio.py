@@ -108,7 +108,7 @@ def open_provider() -> Provider | None:
     """Read the settings; without a secret or the public address there is nothing to check."""
     settings = read_settings(TwilioSettings)
     given = (settings.sms_auth_token, settings.sms_shared_key)
-    secrets = [each.get_secret_value() for each in given if each is not None]
+    secrets = [each.get_secret_value() for each in given if each]
     if not secrets or not settings.callbacks_public_url:
         return None
     return Twilio(secrets, settings.callbacks_public_url)

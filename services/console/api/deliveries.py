@@ -39,6 +39,14 @@ class WordBody(Body):
         PlainText,
         Field(min_length=1, max_length=WHY_LIMIT_CHARACTERS, examples=["ann has it on her phone"]),
     ]
+    attempt: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            description="the try that you have looked at; refused if there was another since",
+            examples=[1],
+        ),
+    ] = None
 
 
 class Said(BaseModel):
@@ -76,7 +84,8 @@ def delivery_api() -> APIRouter:
     ) -> Said:
         if desk.reader.delivery(delivery_id) is None:
             raise no_such_delivery(delivery_id)
-        given = Word(delivery_id, body.action, person.name[:PERSON_LIMIT_CHARACTERS], body.why)
+        name = person.name[:PERSON_LIMIT_CHARACTERS]
+        given = Word(delivery_id, body.action, name, body.why, body.attempt)
         try:
             new = say(desk.pool, person, given, key)
         except Refused as error:

@@ -18,11 +18,12 @@ from services.console.deeds.deliveries import (
     say,
 )
 from services.console.desk import Served
-from services.console.people.door import Reader, ResponderPress
+from services.console.people.door import Press, Reader, ResponderPress
 from services.console.rendering import html
 from services.contracts.states import State
 
 SHOWN: Final = 50
+ATTEMPT_LIMIT_DIGITS: Final = 9
 
 
 def delivery_pages() -> APIRouter:
@@ -74,7 +75,8 @@ def delivery_pages() -> APIRouter:
             raise Problem(422, "bad_word", f"say one of {', '.join(ACTIONS)}")
         if not why:
             raise Problem(422, "no_reason", "say how you know; it is kept with your name")
-        word = Word(delivery_id, action, press.person.name[:PERSON_LIMIT_CHARACTERS], why)
+        name = press.person.name[:PERSON_LIMIT_CHARACTERS]
+        word = Word(delivery_id, action, name, why, _looked_at(press))
         try:
             new = say(desk.pool, press.person, word, press.text("key", 256) or None)
         except Refused as error:
@@ -83,3 +85,9 @@ def delivery_pages() -> APIRouter:
         return RedirectResponse(f"/deliveries/{delivery_id}?said={said}", 303)
 
     return router
+
+
+def _looked_at(press: Press) -> int | None:
+    """Return the try that the form was made for; None where it does not say."""
+    said = press.text("attempt", ATTEMPT_LIMIT_DIGITS)
+    return int(said) if said.isascii() and said.isdecimal() else None

@@ -40,15 +40,16 @@ def silence_pages() -> APIRouter:
     def press(request: Request, press: ResponderPress, desk: Served) -> Response:
         fields = {name: press.fields.get(name, "") for name in FIELDS}
         left_out = [each for name, each in press.fields.items() if name.startswith(LEFT_OUT)]
+        preview, problem = None, None
         try:
             quiet = _quiet(press)
-            if press.fields.get("what") != "silence":
-                preview = desk.deeds.preview(press.person, quiet)
-                return _page(request, desk, fields, preview, left_out=left_out)
-            desk.deeds.silence(press.person, quiet, press.text("key", 256) or None)
-        except Problem as problem:
-            return _page(request, desk, fields, problem=problem, left_out=left_out)
-        return RedirectResponse("/silences?said=silenced", 303)
+            if press.fields.get("what") == "silence":
+                desk.deeds.silence(press.person, quiet, press.text("key", 256) or None)
+                return RedirectResponse("/silences?said=silenced", 303)
+            preview = desk.deeds.preview(press.person, quiet)
+        except Problem as error:
+            problem = error
+        return _page(request, desk, fields, preview, problem, left_out, press.key_again(problem))
 
     @router.post("/silences/{silence_id}/end")
     def end(silence_id: AlertId, press: ResponderPress, desk: Served) -> Response:
@@ -81,12 +82,14 @@ def _page(
     preview: Any = None,
     problem: Problem | None = None,
     left_out: Sequence[str] = (),
+    press_key: str = "",
 ) -> HTMLResponse:
     filled = dict.fromkeys(FIELDS, "") | fields
     return html(
         request,
         "silences.html",
         problem.status if problem else 200,
+        press_key,
         title="Silences",
         here="silences",
         silences=_shown(Silences(desk.pool)),

@@ -29,18 +29,21 @@ def trial_pages() -> APIRouter:
         try:
             sent = desk.deeds.test(press.person, body, press.text("key", 256) or None)
         except Problem as problem:
-            return _page(request, fields, problem)
+            return _page(request, fields, problem, press.key_again(problem))
         return RedirectResponse(f"/test?said=sent&alert={sent['alert_id']}", 303)
 
     return router
 
 
-def _page(request: Request, fields: dict[str, str], problem: Problem | None = None) -> HTMLResponse:
+def _page(
+    request: Request, fields: dict[str, str], problem: Problem | None = None, press_key: str = ""
+) -> HTMLResponse:
     alert = request.query_params.get("alert", "")
     return html(
         request,
         "test.html",
         problem.status if problem else 200,
+        press_key,
         title="Send a test",
         here="test",
         fields=dict.fromkeys(FIELDS, "") | fields,

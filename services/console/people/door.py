@@ -168,6 +168,11 @@ class Press:
         """Return a field, cut to its limit; empty if the form has none."""
         return self.fields.get(name, "").strip()[:limit]
 
+    def key_again(self, problem: Problem | None) -> str:
+        """Return the key for the form when it is shown again: after a lost answer the same press
+        is the same deed. One that was used for something else is not good any more: empty."""
+        return "" if problem and problem.status == 409 else self.text("key", 256)
+
 
 async def read_form(request: Request) -> dict[str, str]:
     """Return a form's fields; of those with one name the last.

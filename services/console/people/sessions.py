@@ -13,7 +13,8 @@ TOKEN_BYTES: Final = 32
 TOKEN_LIMIT_CHARACTERS: Final = 128
 SESSIONS_PER_USER_LIMIT: Final = 20
 SEEN_SECONDS: Final = 60
-"""How exactly it is noted when a session was last used."""
+"""How exactly it is noted when a session was last used; half of the idle time if that is less, or
+nothing would be noted before the session is over."""
 
 _OPEN: Final = """
 INSERT INTO console_sessions (token_sha256, name, ends_at)
@@ -62,7 +63,8 @@ class Sessions:
         if not token or len(token) > TOKEN_LIMIT_CHARACTERS:
             return None
         stored = _stored(token)
-        terms = {"token": stored, "seen": SEEN_SECONDS, "idle": self.lifetimes.idle_seconds}
+        idle = self.lifetimes.idle_seconds
+        terms = {"token": stored, "seen": min(SEEN_SECONDS, idle / 2), "idle": idle}
         with transaction(self._pool) as connection:
             row = connection.execute(_FIND, terms).fetchone()
             if row is None:

@@ -59,13 +59,16 @@ def signing_key(secret: str) -> bytes:
     """Return the key of a secret: `whsec_` and base64, or any text.
 
     Raises:
-        ValueError: it is neither; the message does not tell it.
+        ValueError: it is neither, or has no key; the message does not tell it.
     """
     encoded = secret.removeprefix("whsec_")
     try:
-        return secret.encode() if encoded == secret else base64.b64decode(encoded, validate=True)
+        key = secret.encode() if encoded == secret else base64.b64decode(encoded, validate=True)
     except ValueError:
         raise ValueError("is neither `whsec_` and base64 nor a text in UTF-8") from None
+    if not key:
+        raise ValueError("has no key: a blank secret protects nothing")
+    return key
 
 
 def _with_key(secret: SecretStr) -> SecretStr:

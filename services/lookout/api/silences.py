@@ -23,6 +23,9 @@ IdempotencyKey = Annotated[
     str | None,
     Header(max_length=256, description="the same key again is the same silence"),
 ]
+EndedBy = Annotated[
+    ShortText, Query(description="who ends it; the key's name, if left out; twice is once")
+]
 
 _NEWEST: Final = 50
 _LIMIT: Final = f"if left out, {_NEWEST}, and all of those that are not over yet"
@@ -108,17 +111,20 @@ def silence_routes() -> APIRouter:
         now = _now(desk)
         starts_at, ends_at = body.times(now)
         read_match(body.match, desk.routes.current().times)
-        return desk.silences.create(
-            NewSilence(
-                silence_id=_silence_id(operator, idempotency_key),
-                match=body.match,
-                starts_at=starts_at,
-                ends_at=ends_at,
-                author=body.author or operator,
-                reason=body.reason,
-                source=f"api {operator}",
-            )
+        asked = NewSilence(
+            silence_id=_silence_id(operator, idempotency_key),
+            match=body.match,
+            starts_at=starts_at,
+            ends_at=ends_at,
+            author=body.author or operator,
+            reason=body.reason,
+            source=f"api {operator}",
         )
+        made = desk.silences.create(asked)
+        if not _is_same(made, asked, body):
+            said = f"this key has made silence {made.silence_id}, which is another: take a new key"
+            raise Problem(409, "key_used", said)
+        return made
 
     @router.post("/preview", summary="Show what a silence would catch, and create nothing")
     def try_out(body: SilenceBody, operator: Operator, desk: Served) -> PreviewPage:
@@ -138,11 +144,17 @@ def silence_routes() -> APIRouter:
         return SilencesPage(silences=rows)
 
     @router.delete("/{silence_id}", summary="End a silence now")
-    def end(silence_id: SilenceId, operator: Operator, desk: Served) -> SilenceRow:
+    def end(
+        silence_id: SilenceId, operator: Operator, desk: Served, person: EndedBy = ""
+    ) -> SilenceRow:
+        by = person.strip() or operator
         try:
-            return desk.silences.end(silence_id, operator)
+            return desk.silences.end(silence_id, by)
         except Refused as error:
-            raise Problem(404, "no_such_silence", str(error)) from None
+            over = desk.silences.one(silence_id)
+            if over is None or over.ended_by != by:
+                raise Problem(404, "no_such_silence", str(error)) from None
+            return over  # Whoever has ended it asks again where the answer was lost.
 
     return router
 
@@ -179,6 +191,16 @@ def previewed(body: SilenceBody, desk: Desk) -> PreviewPage:
             for row in held[:20]
         ],
     )
+
+
+def _is_same(made: SilenceRow, asked: NewSilence, body: SilenceBody) -> bool:
+    """Tell whether a silence is the one that is asked for, maybe again: one that was to begin at
+    once has begun a little earlier."""
+    begins = body.starts_at is None or made.starts_at == asked.starts_at
+    lasts = made.ends_at - made.starts_at == asked.ends_at - asked.starts_at
+    ends = made.ends_at == asked.ends_at if body.ends_at else lasts
+    own = (made.match, made.author, made.reason)
+    return begins and ends and own == (asked.match, asked.author, asked.reason)
 
 
 def _silence_id(operator: str, key: str | None) -> str:

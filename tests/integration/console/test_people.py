@@ -306,6 +306,21 @@ def test_a_session_ends_by_time_and_by_being_left_alone(pool: Pool, ledger_url: 
     assert Sessions(pool).find("") is None
 
 
+@pytest.mark.parametrize("idle_seconds", [1.0, 30.0, 60.0, 119.0, 3600.0])
+def test_a_session_in_use_lasts_however_short_the_idle_time(
+    pool: Pool, ledger_url: str, idle_seconds: float
+) -> None:
+    Users(pool).add(TESTER, "ann", PASSWORD, Role.VIEWER)
+    sessions = Sessions(pool, Lifetimes(idle_seconds=idle_seconds))
+    token, alone = sessions.open("ann"), sessions.open("ann")
+    later = "UPDATE console_sessions SET seen_at = seen_at - make_interval(secs => %s)"
+    with psycopg.connect(ledger_url, autocommit=True) as connection:
+        for _ in range(4):  # each a third of the idle time after the one before
+            connection.execute(later, (idle_seconds / 3,))
+            assert sessions.find(token) is not None
+    assert sessions.find(alone) is None
+
+
 def test_the_ledger_holds_neither_passwords_nor_tokens(pool: Pool, ledger_url: str) -> None:
     Users(pool).add(TESTER, "ann", PASSWORD, Role.VIEWER)
     token = Sessions(pool).open("ann")

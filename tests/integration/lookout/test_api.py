@@ -1,6 +1,7 @@
 """The operators' API: what it does stands in the ledger, what it refuses says what to do."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,11 @@ from tests.unit.lookout.samples import sample
 
 pytestmark = pytest.mark.postgres
 
-SILENCE = {"match": {"watch": "over-heat"}, "lasts": "2h", "reason": "the fans are replaced"}
+SILENCE: dict[str, Any] = {
+    "match": {"watch": "over-heat"},
+    "lasts": "2h",
+    "reason": "the fans are replaced",
+}
 HOT = sample(watch="over-heat")
 
 
@@ -42,13 +47,52 @@ async def test_a_silence_is_tried_created_listed_and_ended(room: Room, ledger_ur
     ended = (await room.ask("DELETE", f"/silences/{silence['silence_id']}")).json()
     assert ended["ended_by"] == "ann"
     again = await room.ask("DELETE", f"/silences/{silence['silence_id']}")
-    assert (again.status_code, again.json()["title"]) == (404, "no_such_silence")
+    assert (again.status_code, again.json()) == (200, ended)
+
+
+@pytest.mark.parametrize("first", ["ann", "bob"])
+async def test_a_silence_is_ended_by_the_person_who_is_named(room: Room, first: str) -> None:
+    path = f"/silences/{(await room.ask('POST', '/silences', SILENCE)).json()['silence_id']}"
+    told = [await room.ask("DELETE", f"{path}?person={who}") for who in (first, first, "eve", "")]
+    assert [each.status_code for each in told] == [200, 200, 404, 200 if first == "ann" else 404]
+    assert [each.json()["ended_by"] for each in told[:2]] == [first, first]
+    assert told[2].json()["title"] == "no_such_silence"
+    for wrong in ("a%00b", "x" * 513):
+        assert (await room.ask("DELETE", f"{path}?person={wrong}")).status_code == 422
 
 
 async def test_the_same_idempotency_key_is_one_silence(room: Room) -> None:
     made = [await room.ask("POST", "/silences", SILENCE, idempotency_key="k") for _ in range(2)]
     assert made[0].json() == made[1].json()
     assert len((await room.ask("GET", "/silences")).json()["silences"]) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lasts": "3h"},
+        {"reason": "something else"},
+        {"author": "bob"},
+        {"match": {"watch": "cpu"}},
+        {"starts_at": "2026-11-01T00:00:00Z", "lasts": "366d"},
+    ],
+)
+async def test_the_same_key_for_another_silence_is_told_and_makes_none(
+    room: Room, change: dict[str, Any]
+) -> None:
+    first = (await room.ask("POST", "/silences", SILENCE, idempotency_key="k")).json()
+    other = await room.ask("POST", "/silences", SILENCE | change, idempotency_key="k")
+    assert (other.status_code, other.json()["title"]) == (409, "key_used")
+    assert first["silence_id"] in other.json()["detail"]
+    assert (await room.ask("GET", "/silences")).json()["silences"] == [first]
+
+
+async def test_a_silence_with_whole_times_is_the_same_again(room: Room) -> None:
+    body = SILENCE | {"starts_at": "2099-11-01T00:00:00+01:00", "ends_at": "2099-11-02T00:00:00Z"}
+    del body["lasts"]
+    made = [await room.ask("POST", "/silences", body, idempotency_key="k") for _ in range(2)]
+    assert [each.status_code for each in made] == [201, 201]
+    assert made[0].json() == made[1].json()
 
 
 async def test_all_silences_that_stand_are_listed_unless_fewer_are_asked_for(room: Room) -> None:

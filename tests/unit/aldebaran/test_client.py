@@ -1,9 +1,13 @@
 """What stands before a console is told from the console, and from a wrong address."""
 
+import io
+
 import httpx2
 import pytest
 
+from services.aldebaran.__main__ import carry_out, parser
 from services.aldebaran.client import CommandSettings, console_client
+from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.web.client import ApiClient, in_path
 
@@ -13,6 +17,23 @@ PAGE = "<html>try later</html>"
 def answering(status: int, text: str = PAGE) -> ApiClient:
     transport = httpx2.MockTransport(lambda _: httpx2.Response(status, text=text))
     return console_client(CommandSettings(), transport)
+
+
+def test_a_deed_whose_answer_is_lost_is_asked_for_again_by_its_key() -> None:
+    keys = list[str]()
+
+    def lost(request: httpx2.Request) -> httpx2.Response:
+        keys.append(request.headers["idempotency-key"])
+        raise httpx2.ReadTimeout("timed out", request=request)
+
+    client = console_client(CommandSettings(), httpx2.MockTransport(lost))
+    for command in ("send-test --person ann", "silence add --reason x", "say d absent --why x"):
+        for more in ("", " --key mine"):
+            chosen = parser().parse_args((command + more).split())
+            with pytest.raises(Transient) as told:
+                carry_out(chosen, client, ManualClock(), io.StringIO())
+            assert f"the same command with --key {keys[-1]} does it once" in str(told.value)
+    assert (keys[1::2], len(set(keys))) == (["mine"] * 3, 4)
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])

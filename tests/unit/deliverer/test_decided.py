@@ -145,7 +145,6 @@ async def test_a_stop_makes_no_doubt_of_a_status_from_apple(status: int, outcome
     clock = SystemClock()
     account = made_up(clock.now_ms())
     settings = PushSettings(
-        postgres_url=SecretStr(""),
         push_key=SecretStr(account.signing_key),
         push_key_id=account.key_id,
         push_team_id=account.team_id,

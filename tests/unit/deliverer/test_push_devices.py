@@ -60,7 +60,6 @@ def channel_to(there: Http2Server, account: Account, book: MemoryBook, folder: P
     certificate = folder / "apple.pem"
     certificate.write_text(account.certificate)
     settings = PushSettings(
-        postgres_url=SecretStr(""),
         push_key=SecretStr(account.signing_key),
         push_key_id=account.key_id,
         push_team_id=account.team_id,

@@ -88,6 +88,7 @@ MISTYPED = [
     "whsec_c2Vj cmV0",
     "whsec_c2Vj\u00e9mV0",
     "whsec_c2VjcmV0\n!",
+    "whsec_",
     "\udce9t",
 ]
 

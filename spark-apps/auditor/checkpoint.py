@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from auditor import metrics
 from auditor.disk import failed, is_there
+from auditor.spacing import meant, words
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 from services.contracts.streams import StreamDeclaration
@@ -33,6 +34,8 @@ _NOTE: Final = "store.json"
 _SINCE: Final = "since_ms"
 _VERSION: Final = "version"
 _ID_LENGTH: Final = 12
+_LATER: Final = ("book", "white_space")
+"""Parts of a fingerprint that earlier releases did not know."""
 
 log = logger(__name__)
 
@@ -49,13 +52,13 @@ class Fingerprint:
     shuffle_partitions: int
     book: str = ""
     """Of a book its stream's key and its columns, in the sequence in which its bytes lie."""
+    white_space: str = ""
+    """Of SQL that its words alone do not tell, how it is read."""
 
     @property
     def id(self) -> str:
-        """The name of this version's folder; without a book the one that it always had."""
-        parts = asdict(self)
-        if not self.book:
-            del parts["book"]
+        """The name of this version's folder; without what came later the one it always had."""
+        parts = {name: part for name, part in asdict(self).items() if part or name not in _LATER}
         return _digest(json.dumps(parts, sort_keys=True))[:_ID_LENGTH]
 
     def differences(self, other: "Fingerprint") -> list[str]:
@@ -67,11 +70,12 @@ class Fingerprint:
 def fingerprint(
     watch: WatchDeclaration, streams: Mapping[str, StreamDeclaration], shuffle_partitions: int
 ) -> Fingerprint:
-    """Return what the watch's state depends on; white space in the SQL does not count.
+    """Return what the watch's state depends on; white space between words of SQL does not count.
 
     Neither do the rows of its table of rules: they may change while the state goes on.
     """
-    read = {name: streams[name].spark_ddl() for name in watch.streams}
+    columns = {name: streams[name].spark_ddl() for name in watch.streams}
+    read = meant(watch.sql)
     arguments: dict[str, Any] = dict(watch.arguments())
     if watch.rules:
         arguments["rules"] = list(watch.rules.columns.items())
@@ -79,12 +83,13 @@ def fingerprint(
         arguments["book"] = watch.book.model_dump()
     return Fingerprint(
         format=FORMAT,
-        sql=_digest(" ".join(watch.sql.split())),
+        sql=_digest(words(watch.sql)),
         arguments=_digest(json.dumps(arguments, sort_keys=True)),
-        streams=_digest(json.dumps(read)),
+        streams=_digest(json.dumps(columns)),
         watermark=watch.watermark,
         shuffle_partitions=shuffle_partitions,
         book=_layout(watch, streams),
+        white_space=_digest(read) if read else "",
     )
 
 
@@ -152,20 +157,20 @@ class Checkpoint:
             raise self._failed(error) from None
 
     def take_over(self) -> None:
-        """Give a book of before the sequence of its columns counted the name that it has now.
+        """Give a version of before its book or its white space counted the name that it has now.
 
-        Only for what ran last: of no other declaration is known in which sequence its books lie.
+        Only for what ran last: of no other declaration is known that its state lies there.
 
         Raises:
             Refused: the folder cannot be used at all, for example for its rights.
             Transient: it cannot be renamed just now.
         """
-        earlier = replace(self.wanted, book="")
-        before = self.home / earlier.id
         try:
-            known = _read(before / _FILE) in (earlier, self.wanted)
-            if known and not is_there(self.folder):
-                _rename(before, self.wanted)
+            for earlier in _as_named_before(self.wanted):
+                before = self.home / earlier.id
+                known = _read(before / _FILE) in (earlier, self.wanted)
+                if known and not is_there(self.folder):
+                    _rename(before, self.wanted)
         except OSError as error:
             raise self._failed(error) from None
 
@@ -222,6 +227,11 @@ class Checkpoint:
             next="the watch reads its streams again from the oldest kept event; alert ids stay",
         )
         return kept
+
+
+def _as_named_before(wanted: Fingerprint) -> list[Fingerprint]:
+    """What each release took it for, the newest first."""
+    return [replace(wanted, white_space=""), replace(wanted, white_space="", book="")]
 
 
 def _adopt(home: Path) -> None:

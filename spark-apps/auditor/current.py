@@ -2,11 +2,13 @@
 
 A changed rule takes over only once it has caught up. Until then, restarts included, the auditor
 needs the declaration before the change, which no file of the watches' folder holds any more. So
-it does where changed rows turn out bad only when events meet them.
+it does where changed rows turn out bad only when events meet them; which rows did is kept too.
 """
 
+import hashlib
+import json
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +31,14 @@ _ADVICE: Final = "let the auditor read its own checkpoints"
 log = logger(__name__)
 
 
+class _Refusal(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    rows: str
+    """Digest of the rows, which may have 16 MiB."""
+    reason: str
+
+
 class _Note(BaseModel):
     model_config = ConfigDict(frozen=True)
 
@@ -39,6 +49,8 @@ class _Note(BaseModel):
     """Whether a batch that read records has ended under it."""
     since_ms: int = 0
     """When its rows came, by the wall clock, as an hour counts over restarts; 0 is long ago."""
+    refused: _Refusal | None = None
+    """Rows in place of which those before run again."""
 
     @property
     def declared(self) -> Declared:
@@ -48,29 +60,46 @@ class _Note(BaseModel):
 def keep(home: Path, declared: Declared, *, worked: bool = False, now_ms: int = 0) -> None:
     """Note that this declaration runs now, and whether a batch that read records has ended.
 
-    Where only its words are new, its rows have been there for as long as before. One with other
-    rows that worked stays known, as what can be gone back to.
+    Where only its words are new, its rows have been there for as long as before, and what was
+    refused stays so. One with other rows that worked stays known, as what can be gone back to.
 
     Raises:
         Transient: the folder cannot be written to.
         Refused: what is kept cannot be read until a person changes something.
     """
+    refused: _Refusal | None = None
     before = _read_note(home / _FILE)
     if before is not None and _has_other_rows(before, declared):
         if before.worked:
             _write(home / _WORKED, before.declared, worked=True)
     elif before is not None and _is_of_state(before, declared):
         worked, now_ms = worked or before.worked, before.since_ms
-    _write(home / _FILE, declared, worked=worked, since_ms=now_ms)
+        refused = before.refused
+    _write(home / _FILE, declared, worked=worked, since_ms=now_ms, refused=refused)
 
 
-def restore(home: Path, declared: Declared) -> None:
-    """Note that one that worked runs again, in place of one whose rows were refused.
+def restore(home: Path, declared: Declared, *, refused: Declared, reason: str) -> None:
+    """Note that one that worked runs again, in place of one whose rows were refused, and why.
 
     Raises:
         Transient: the folder cannot be written to.
     """
-    _write(home / _FILE, declared, worked=True)
+    why = _Refusal(rows=_digest_of(refused.rules), reason=reason)
+    _write(home / _FILE, declared, worked=True, refused=why)
+
+
+def refusal(home: Path, declared: Declared) -> str | None:
+    """Return why these rows were refused, where those before them run since; None if they do not.
+
+    Another rule may bear the same rows, so it is not refused for them.
+
+    Raises:
+        Transient, Refused: as `read_current`.
+    """
+    note = _read_note(home / _FILE)
+    if note is None or note.refused is None or not _has_other_rows(note, declared):
+        return None
+    return note.refused.reason if note.refused.rows == _digest_of(declared.rules) else None
 
 
 def forget(home: Path) -> None:
@@ -128,13 +157,21 @@ def _read_note(path: Path) -> _Note | None:
         return None
 
 
-def _write(path: Path, declared: Declared, *, worked: bool, since_ms: int = 0) -> None:
+def _write(
+    path: Path,
+    declared: Declared,
+    *,
+    worked: bool,
+    since_ms: int = 0,
+    refused: _Refusal | None = None,
+) -> None:
     note = _Note(
         watch=declared.watch,
         streams=dict(declared.streams),
         rules=declared.rules,
         worked=worked,
         since_ms=since_ms,
+        refused=refused,
     )
     try:
         write_whole(path, note.model_dump(mode="json", exclude_unset=True, by_alias=True))
@@ -144,6 +181,10 @@ def _write(path: Path, declared: Declared, *, worked: bool, since_ms: int = 0) -
 
 def _has_other_rows(note: _Note, declared: Declared) -> bool:
     return note.rules != declared.rules and _is_of_state(note, declared)
+
+
+def _digest_of(rows: Sequence[Row]) -> str:
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
 def _is_of_state(note: _Note, declared: Declared) -> bool:

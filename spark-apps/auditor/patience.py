@@ -45,6 +45,7 @@ def needed_ms(
 def patient(recipe: Recipe, now_ms: int) -> Recipe:
     """Return what to start from now, so that nothing that lies unread is late.
 
+    What is declared stays: by its mark the alerts of this auditor are compared with another's.
     What cannot be read or asked for fails the query itself, and is judged there.
 
     Raises:
@@ -60,7 +61,7 @@ def patient(recipe: Recipe, now_ms: int) -> Recipe:
     if wait_ms == milliseconds(declared.watch.watermark):
         return recipe
     log.warning("windows_wait_longer", watch=declared.name, wait_seconds=round(wait_ms / 1000))
-    return replace(recipe, declared=replace(declared, watch=waiting(declared.watch, wait_ms)))
+    return replace(recipe, watermark=waiting(declared.watch, wait_ms).watermark)
 
 
 def _needed_ms(recipe: Recipe, now_ms: int) -> int:

@@ -32,9 +32,15 @@ Records = Callable[[str], DataFrame]
 
 
 def messages_of(
-    spark: SparkSession, declared: Declared, records: Records, auditor: str
+    spark: SparkSession,
+    declared: Declared,
+    records: Records,
+    auditor: str,
+    watermark: str | None = None,
 ) -> DataFrame:
     """Return the alert messages of a watch over any source of records.
+
+    They carry the mark of what is declared, also where windows wait for another `watermark`.
 
     Raises:
         Refused: the SQL, or what it returns, does not fit; the message says what to do.
@@ -44,7 +50,7 @@ def messages_of(
     guards.check_sql(watch)
     check_book(watch, declared.streams[watch.streams[0]])
     events = {
-        name: valid_events(records(name), stream, watch.watermark)
+        name: valid_events(records(name), stream, watermark or watch.watermark)
         for name, stream in declared.streams.items()
     }
     if watch.rules:
@@ -67,6 +73,8 @@ class Recipe:
     settings: AuditorSettings
     declared: Declared
     checkpoint: Checkpoint
+    watermark: str | None = None
+    """How long windows wait, where that is longer than declared; it is no other declaration."""
 
     def messages(self, lossy: bool = False) -> DataFrame:
         """Return the messages over the live topics, without the records set aside.
@@ -82,7 +90,8 @@ class Recipe:
         def records(stream: str) -> DataFrame:
             return without(source(self.spark, self.settings, stream, lossy), places)
 
-        return messages_of(self.spark, self.declared, records, self.settings.auditor_id)
+        auditor = self.settings.auditor_id
+        return messages_of(self.spark, self.declared, records, auditor, self.watermark)
 
     def start(self, batch_seconds: float, lossy: bool = False) -> StreamingQuery:
         """Start the query in Real-time Mode, or continue it; its first batch reads so long.

@@ -1,8 +1,7 @@
 """Takes changes of the declared watches while all watches run: checked first, then step by step."""
 
-import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -10,15 +9,15 @@ from auditor import guards, metrics
 from auditor.asked import Asked
 from auditor.candidate import Candidate
 from auditor.change import Change, Face, Kind, changes
-from auditor.current import forget, keep, restore
+from auditor.current import forget, keep, refusal, restore
 from auditor.declared import Declarations, Declared
 from auditor.fleet import Fleet, Running
 from auditor.job import Scene, free_phase, prepare
-from auditor.postponed import Postponed
 from auditor.proof import Proof, Verdict
 from auditor.stagger import Phase
 from auditor.trial import try_out
 from auditor.turn import Turn
+from auditor.untaken import Untaken
 from engine.brokers import MissingTopic
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
@@ -45,8 +44,7 @@ class Reload:
         self._fleet = fleet
         self._turn = turn
         self._declarations: Declarations | None = None
-        self._rejected: Mapping[str, str] = {}
-        self._postponed = Postponed(random.Random())  # noqa: S311 - jitter, not secrecy
+        self._untaken = Untaken(fleet, scene.clock)
         self._held_up: str | None = None
         self._asked: Asked | None = None
         self._candidate: Candidate | None = None
@@ -62,7 +60,7 @@ class Reload:
         metrics.BAD_FILES.set(len(declarations.problems))
         for watch in declarations.wanted():
             metrics.begin(watch)
-        self._try_all_again()
+        self._untaken.try_all_again()
         for watch in self._fleet.missing:
             if not declarations.may_want(watch):
                 self._excuse(watch)
@@ -71,8 +69,7 @@ class Reload:
         """Say which files and changes are not taken, and why."""
         problems = list(self._declarations.problems.values()) if self._declarations else []
         held_up = [self._held_up] if self._held_up else []
-        changes = [*self._rejected.values(), *self._postponed.notes()]
-        return "; ".join([*problems, *changes, *held_up]) or None
+        return "; ".join([*problems, *self._untaken.notes(), *held_up]) or None
 
     def look(self) -> None:
         """Go on with the change that is under way, or begin the next."""
@@ -113,11 +110,6 @@ class Reload:
         else:
             self._begin(declarations)
 
-    def _try_all_again(self) -> None:
-        """What was refused for want of slots, or could not be tried, may go now."""
-        self._rejected = {}
-        self._postponed.clear()
-
     def _excuse(self, watch: str) -> None:
         self._fleet.excuse(watch)
         forget(self._scene.settings.checkpoints_here() / watch)
@@ -137,15 +129,16 @@ class Reload:
         for name, bad in list(self._fleet.running.items()):
             if (earlier := bad.supervised.earlier) is None:
                 continue
+            why = str(bad.supervised.stopped)
             prepared = prepare(self._scene, earlier, bad.phase)
-            restore(bad.recipe.checkpoint.home, earlier)
+            restore(bad.recipe.checkpoint.home, earlier, refused=bad.declared, reason=why)
             self._fleet.take(name).supervised.stop()
             self._fleet.put(name, prepared)
             if self._settling is not None and self._settling.watch == name:
                 self._settling.end()
                 self._settling = Proof(self._scene, prepared)
             if self._is_wanted(bad.declared, declarations):
-                self._reject(name, str(bad.supervised.stopped))
+                self._untaken.reject(name, why)
 
     def _begin(self, declarations: Declarations) -> None:
         step = self._next_step(declarations)
@@ -172,16 +165,12 @@ class Reload:
         declared = {name: self._face(one) for name, one in declarations.wanted().items()}
         running = {name: self._face(one.declared) for name, one in self._fleet.running.items()}
         steps = changes(running, declared, whole=not declarations.problems)
-        return next((step for step in steps if self._due(step.watch)), None)
+        return next((step for step in steps if self._untaken.may_try(step.watch)), None)
 
     def _is_wanted(self, declared: Declared, declarations: Declarations) -> bool:
         """Tell by their faces: as Python compares, columns may change their places."""
         wanted = declarations.wanted().get(declared.name)
         return wanted is not None and self._face(wanted) == self._face(declared)
-
-    def _due(self, watch: str) -> bool:
-        now = self._scene.clock.monotonic_seconds()
-        return watch not in self._rejected and not self._postponed.waits(watch, now)
 
     def _face(self, declared: Declared) -> Face:
         return declared.face(self._scene.settings.auditor_shuffle_partitions)
@@ -213,14 +202,14 @@ class Reload:
         try:
             return work()
         except (Transient, MissingTopic) as error:
-            self._postpone(watch, str(error))
+            self._untaken.postpone(watch, str(error))
         except Refused as error:
-            self._reject(watch, str(error))
+            self._untaken.reject(watch, str(error))
         return None
 
     def _do(self, step: Change, prepared: Running) -> None:
         log.info("change_begins", watch=step.watch, kind=step.kind.value)
-        self._postponed.begin(step.watch)
+        self._untaken.begin(step.watch)
         does: dict[Kind, Callable[[Running], None]] = {
             Kind.START: self._start,
             Kind.CONTINUE: self._continue,
@@ -237,6 +226,8 @@ class Reload:
 
     def _prepare(self, step: Change, declared: Declared) -> Running:
         """Hold the change against streams, brokers and slots before anything stops."""
+        if step.kind is Kind.CONTINUE:
+            self._check_rows(declared)
         prepared = prepare(self._scene, declared, self._phase(step.watch))
         if step.kind is not Kind.CONTINUE:
             needed = {name: one.slots for name, one in self._fleet.running.items()}
@@ -244,30 +235,18 @@ class Reload:
             guards.check_slots(together, self._scene.settings.auditor_slots)
         return prepared
 
+    def _check_rows(self, declared: Declared) -> None:
+        """The record that showed rows to be bad is read: they would be taken for good now."""
+        home = self._fleet.running[declared.name].recipe.checkpoint.home
+        if (why := refusal(home, declared)) is not None:
+            raise Refused(why)
+
     def _ask(self, declared: Declared, broken_off: threading.Event) -> None:
         try_out(self._scene.spark, declared, self._scene.clock, broken_off)
 
-    def _postpone(self, watch: str, reason: str, *, lasting: bool = False) -> None:
-        now = self._scene.clock.monotonic_seconds()
-        wait_seconds = round(self._postponed.add(watch, reason, now, lasting=lasting), 1)
-        self._explain(watch, reason)
-        log.warning("change_waits", watch=watch, reason=reason, wait_seconds=wait_seconds)
-
-    def _reject(self, watch: str, reason: str) -> None:
-        self._postponed.settle(watch)
-        self._rejected = {**self._rejected, watch: reason}
-        self._explain(watch, reason)
-        metrics.REJECTED.labels(watch).inc()
-        goes_on = watch in self._fleet.running
-        log.error("change_rejected", watch=watch, reason=reason, old_goes_on=goes_on)
-
-    def _explain(self, watch: str, reason: str) -> None:
-        if watch in self._fleet.missing:
-            self._fleet.miss(watch, reason)
-
     def _start(self, prepared: Running) -> None:
         self._fleet.put(prepared.declared.name, prepared)
-        self._postponed.settle(prepared.declared.name)
+        self._untaken.settle(prepared.declared.name)
         log.info("change_done", watch=prepared.declared.name)
 
     def _end(self, watch: str) -> None:
@@ -304,10 +283,10 @@ class Reload:
         supervised = candidate.running.supervised
         if (why := supervised.stopped) is not None:
             self._drop(candidate)
-            self._reject(declared.name, why)
+            self._untaken.reject(declared.name, why)
         elif (why := supervised.failing) is not None and supervised.comes_to_rest():
             self._drop(candidate)
-            self._postpone(declared.name, why, lasting=True)
+            self._untaken.postpone(declared.name, why, lasting=True)
         elif candidate.caught_up and self._rests(declared.name):
             self._promote(candidate.running)
 
@@ -326,4 +305,4 @@ class Reload:
         self._candidate = None
         metrics.forget(shown)
         metrics.change_is_over(name)
-        self._try_all_again()
+        self._untaken.try_all_again()

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from functools import cached_property
+from functools import cached_property, partial
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -12,10 +12,10 @@ from pyspark.sql import functions as F
 from auditor.declared import Declared
 from auditor.poison import Range
 from auditor.query import Recipe, messages_of, prefixed, without
+from auditor.retrial import fails
 from auditor.spared import Place, read_spared
-from auditor.trouble import Trouble, judge
 from engine.options import KEEPING_ASIDE
-from engine.restarts import first_line, whole_text
+from engine.restarts import first_line
 from services.backbone.errors import Transient
 from services.contracts.records import Rejected
 from services.contracts.topics import heartbeat, rejected
@@ -48,9 +48,15 @@ class Sieve:
     def fails_as(self, declared: Declared, part: Range) -> bool:
         """Run the watch, as it is declared there, over these records only, without any state.
 
+        Return whether it fails on what they say.
+
         Raises:
             Transient: it could not be run, or was broken off.
         """
+        return fails(partial(self._failure, declared, part))
+
+    def _failure(self, declared: Declared, part: Range, with_records: bool) -> Exception | None:
+        """Return what the run over these records ends with; without them, they are still read."""
         if self._broken_off.is_set():
             raise Transient("the search for the record was broken off")
         recipe = self._recipe
@@ -59,17 +65,16 @@ class Sieve:
 
         def records(stream: str) -> DataFrame:
             mine = part.topic in (stream, heartbeat(stream))
-            read = self._batch(part)
-            return without(read if mine else read.where(F.lit(False)), spared)
+            read = self._batch(part) if mine else self._batch(part).where(F.lit(False))
+            # Spark cannot tell before it has read them that there are none.
+            return without(read if with_records else read.where(F.col("offset") < 0), spared)
 
         try:
             messages = messages_of(self._apart, declared, records, "search")
             messages.write.format("noop").mode("overwrite").save()
         except (PySparkException, Py4JJavaError) as error:
-            if judge(whole_text(error)) is Trouble.RECORD:
-                return True
-            raise Transient(f"the search for the record failed: {first_line(error)}") from None
-        return False
+            return error
+        return None
 
     def keep_aside(self, place: Place, reason: str, now_ms: int) -> None:
         """Copy the record to its stream's rejected topic, whole and with the reason.

@@ -89,6 +89,19 @@ _WRAPPING: Final = "STREAM_FAILED"
 """The condition that each query ends with, before what it ended for."""
 _OF_NO_VALUE: Final = re.compile("KAFKA_|STREAMING_|STATE_STORE_|CANNOT_(?:LOAD|WRITE)_STATE_STORE")
 """Conditions that may be of those classes, or quote others, and tell nothing of a value."""
+_OF_VALUES: Final = ("DUPLICATED_MAP_KEY", "INVALID_FORMAT", "COLLECTION_SIZE_LIMIT_EXCEEDED")
+"""Conditions about a value that are of other classes."""
+_PATTERN: Final = "java.util.regex.PatternSyntaxException"
+"""What RLIKE says of a pattern that a column holds, in Java's words."""
+_JAVA: Final = re.compile(r"\b(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)\b")
+_AROUND_RECORDS: Final = re.compile(
+    r"\bjava\.(?:io|net|nio)\.[\w.$]*(?:Exception|Error)|Timeout|Interrupt|RejectedExecution"
+    r"|org\.apache\.kafka\.|io\.netty\.|OutOfMemory|StackOverflow|java\.lang\.InternalError"
+    r"|ClassNotFound|NoClassDefFound|LinkError|LinkageError"
+    r"|FetchFailed|TaskKilled|TaskResultLost|ExecutorLost|JOB_CANCELLED|stopped SparkContext"
+    r"|INTERNAL_ERROR_[A-Z]|SQLSTATE: (?:08|53|57|58)|\[(?:KAFKA|STREAMING|STATE_STORE)_"
+)
+"""What tells of brokers, disk, memory, executors, the program or its end, if of any one thing."""
 
 
 def judge(text: str) -> Trouble:
@@ -104,15 +117,35 @@ def judge(text: str) -> Trouble:
     for trouble, signs in _SIGNS:
         if any(sign in text for sign in signs):
             return trouble
-    return Trouble.RECORD if _DATA_STATE.search(text) else Trouble.OUTSIDE
+    is_of_data = _DATA_STATE.search(text) is not None or _PATTERN in text
+    return Trouble.RECORD if is_of_data else Trouble.OUTSIDE
 
 
 def _is_of_a_value(text: str) -> bool:
     """Tell whether what Spark names first is wrong with a value, which its message then quotes."""
+    first = _named_first(text)
+    if not first or _OF_NO_VALUE.match(first):
+        return False
+    return first.partition(".")[0] in _OF_VALUES or _DATA_STATE.search(text) is not None
+
+
+def _named_first(text: str) -> str:
     named = (found[1] for found in _CONDITION.finditer(text))
-    first = next((each for each in named if each != _WRAPPING), None)
-    is_known = first is not None and _OF_NO_VALUE.match(first) is None
-    return is_known and _DATA_STATE.search(text) is not None
+    return next((each for each in named if each != _WRAPPING), "")
+
+
+def may_hide_a_record(text: str) -> bool:
+    """Tell whether a failure that names no value may be a record's: it names nothing else either.
+
+    Whatever names brokers, a disk, memory, an executor or an end that was asked for is none.
+    """
+    is_unknown = judge(text) is Trouble.OUTSIDE and outside(text) is None
+    return is_unknown and _AROUND_RECORDS.search(text) is None
+
+
+def kinds(text: str) -> frozenset[str]:
+    """Return Spark's and Java's names of what a message tells: two alike have the same."""
+    return frozenset(_JAVA.findall(text)) | {_named_first(text)}
 
 
 def is_gap(text: str) -> bool:

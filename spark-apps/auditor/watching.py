@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Final
 
 from auditor import guards
-from auditor.current import all_current, forget, unreadable
+from auditor.current import all_current, forget, read_current, refusal, unreadable
 from auditor.declared import Declarations, Declared, read_declarations
-from auditor.fleet import Fleet
+from auditor.fleet import Fleet, Running
 from auditor.job import Scene, own_phase, prepare, prepare_all, recipe_of
 from auditor.opening import opening
 from auditor.reload import Reload
 from auditor.settings import AuditorSettings
+from auditor.stagger import Phase
 from auditor.turn import Turn
+from engine.brokers import MissingTopic
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.backbone.log import logger
@@ -65,7 +67,8 @@ def read_opening(settings: AuditorSettings) -> Opening:
     last = all_current(here)
     ran = frozenset(last).union(unreadable(here, last))
     declarations = _read(settings.auditor_streams, settings.auditor_watches, bool(last))
-    first = opening(declarations, last, settings.auditor_shuffle_partitions)
+    refused = [name for name, one in declarations.wanted().items() if refusal(here / name, one)]
+    first = opening(declarations, last, settings.auditor_shuffle_partitions, refused)
     lost = (name for name in ran.difference(first) if declarations.may_want(name))
     return Opening(declarations, first, ran, frozenset(lost))
 
@@ -104,7 +107,7 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
         name = declared.name
         try:
             recipe_of(scene, declared).checkpoint.take_over()
-            prepared = prepare(scene, declared, own_phase(scene, number, len(again)))
+            prepared = _prepared(scene, declared, own_phase(scene, number, len(again)))
             needed = {other: one.slots for other, one in fleet.running.items()}
             guards.check_slots(needed | {name: prepared.slots}, scene.settings.auditor_slots)
         except Refused as error:
@@ -113,6 +116,25 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
         else:
             fleet.put(name, prepared)
     return fleet
+
+
+def _prepared(scene: Scene, declared: Declared, phase: Phase) -> Running:
+    """Prepare a watch that ran, with its words of before where the new ones are refused.
+
+    They are the same state's; the reload meets the refused ones again, and tells it.
+
+    Raises:
+        Refused, Transient: as `prepare`, or as `read_current`.
+    """
+    try:
+        return prepare(scene, declared, phase)
+    except MissingTopic:
+        raise
+    except Refused:
+        last = read_current(scene.settings.checkpoints_here() / declared.name)
+        if last is None:
+            raise
+        return prepare(scene, last, phase)
 
 
 def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) -> None:

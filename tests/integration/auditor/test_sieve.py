@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 from pyspark.sql import SparkSession
@@ -24,6 +25,11 @@ FOR_LONG = (
     "x -> exists(sequence(1, 30000), y -> x * y = -length(order_id))) GROUP BY order_id"
 )
 """A loop within one expression: rows that are made without an end fill the heap instead."""
+FORMATTED = (
+    "SELECT <columns>, count(*) AS n, <rest> FROM trades WHERE format_string(client, 1) <> '' "
+    "GROUP BY order_id"
+)
+"""Of a text that is no format Java tells by itself, without a condition of Spark's."""
 LARGE_BYTES = 900_000
 """In base64 more than a request of Java's clients holds by itself."""
 
@@ -35,6 +41,20 @@ def test_queries_that_start_meanwhile_do_not_see_its_records(
     recipe, (part,) = one_record(spark, place)
     assert not Sieve(recipe, threading.Event()).fails(part)
     assert spark.table(f"`{place.stream}`").isStreaming
+
+
+def test_a_record_that_spark_does_not_explain_is_told_from_its_neighbours(
+    spark: SparkSession, place: Place
+) -> None:
+    place.declare("over-purchase")
+    rewrite(place, FORMATTED)
+    recipe, (good,) = one_record(spark, place)
+    sender = Sender(place)
+    sender.request("one", 1, client="%q")
+    sender.flush()
+    sieve = Sieve(recipe, threading.Event())
+    bad = replace(good, first=good.end, end=good.end + 1)
+    assert [sieve.fails(part) for part in (good, bad)] == [False, True]
 
 
 def test_a_run_ends_when_it_is_cancelled(spark: SparkSession, place: Place) -> None:

@@ -109,7 +109,7 @@ def test_the_last_rows_that_worked_are_kept_when_others_take_over(
 def test_rows_that_were_refused_are_nothing_to_go_back_to(tmp_path: Path) -> None:
     keep(tmp_path, declared(OLD), worked=True)
     keep(tmp_path, declared(NEW), worked=True)
-    restore(tmp_path, declared(OLD))
+    restore(tmp_path, declared(OLD), refused=declared(NEW), reason=REASON)
     keep(tmp_path, declared(OLD), worked=False)
     assert read_earlier(tmp_path, declared(OLD)) is None
     assert read_earlier(tmp_path, declared(NEW)) == declared(OLD)

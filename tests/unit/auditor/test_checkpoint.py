@@ -52,16 +52,16 @@ def test_texts_may_change() -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"sql": WATCH.sql + " AND requested > 5"}, "sql"),
-        ({"durations": WATCH.durations | {"early": "2 hours"}}, "arguments"),
-        ({"watermark": "1 hour"}, "watermark"),
+        ({"sql": WATCH.sql + " AND requested > 5"}, ["sql", "white space"]),
+        ({"durations": WATCH.durations | {"early": "2 hours"}}, ["arguments"]),
+        ({"watermark": "1 hour"}, ["watermark"]),
     ],
 )
 def test_another_version_has_another_folder(
-    tmp_path: Path, change: dict[str, object], named: str
+    tmp_path: Path, change: dict[str, object], named: list[str]
 ) -> None:
     other = fingerprint(WATCH.model_copy(update=change), STREAMS, 2)
-    assert WANTED.differences(other) == [named]
+    assert WANTED.differences(other) == named
     first, second = claimed(tmp_path), of(tmp_path, other)
     second.claim(NOW_MS)
     assert first.folder != second.folder

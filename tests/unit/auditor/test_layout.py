@@ -23,8 +23,8 @@ from tests.unit.declarations import copied
 
 WATCH, WITHOUT_BOOK = WATCHES["over-purchase"], WATCHES["unusual-volume"]
 WANTED = fingerprint(WATCH, STREAMS, 2)
-EARLIER = replace(WANTED, book="")
-"""What the same watch was before the sequence of its columns counted."""
+EARLIER = replace(WANTED, book="", white_space="")
+"""What the same watch was before the sequence of its columns counted, and its white space."""
 KEYED_ELSE = {"trades": STREAMS["trades"].model_copy(update={"key": "client"})}
 STORE = "s3a://bucket/a/w"
 NOW_MS = 1_700_000_000_000
@@ -88,7 +88,8 @@ def written_before(home: Path, was: Fingerprint = EARLIER, store: bool = False) 
 
 
 def without_book(was: Fingerprint) -> dict[str, object]:
-    return {name: part for name, part in asdict(was).items() if name != "book"}
+    later = ("book", "white_space")
+    return {name: part for name, part in asdict(was).items() if name not in later}
 
 
 def test_a_note_of_before_is_understood(tmp_path: Path) -> None:
@@ -108,6 +109,16 @@ def test_a_book_that_ran_before_goes_on_under_its_new_name(tmp_path: Path) -> No
         assert (checkpoint.spark / "metadata").read_text() == "kept"
     assert not before.exists()
     assert not (tmp_path / ASIDE).exists()
+
+
+def test_a_version_of_before_its_white_space_counted_goes_on(tmp_path: Path) -> None:
+    before = written_before(tmp_path, replace(WANTED, white_space=""))
+    (before / "watch.json").write_text(json.dumps(without_book(WANTED) | {"book": WANTED.book}))
+    checkpoint = Checkpoint("w", tmp_path, WANTED)
+    checkpoint.take_over()
+    checkpoint.claim(NOW_MS)
+    assert (checkpoint.spark / "metadata").read_text() == "kept"
+    assert not before.exists()
 
 
 def test_its_part_in_a_store_stays_where_it_is(tmp_path: Path) -> None:

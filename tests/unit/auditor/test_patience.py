@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from auditor.formatting import alert_messages
-from auditor.logic import findings, valid_events
+from auditor.checkpoint import Checkpoint, fingerprint
+from auditor.declared import Declared
 from auditor.offsets import committed_watermark_ms
-from auditor.patience import needed_ms, waiting
+from auditor.patience import needed_ms, patient, waiting
 from auditor.progress import read
+from auditor.query import Recipe, messages_of
+from auditor.settings import AuditorSettings
 from services.contracts.durations import LIMIT_MS
-from services.contracts.watches import WatchDeclaration
 from tests.unit.auditor.batches import (
     EPOCH,
     HOUR_MS,
@@ -40,6 +41,7 @@ WINDOWED = WATCHES["over-purchase"].model_copy(
             HAVING purchased > requested""",
     }
 )
+DECLARED = Declared(WINDOWED, {"trades": TRADES})
 AWAY_MS = 200 * HOUR_MS
 
 
@@ -54,13 +56,13 @@ class Continued:
         self.checkpoint = str(folder / "checkpoint")
         self.late = 0
         self.alerted: set[str] = set()
+        self.marks: set[str] = set()
 
-    def run(self, watch: WatchDeclaration, *batches: Iterable[Event]) -> None:
+    def run(self, watermark: str | None, *batches: Iterable[Event]) -> None:
         """Start the watch, read these batches one after the other, and stop."""
         stream = self._spark.readStream.schema(RECORDS).parquet(str(self._input))
-        events = valid_events(stream, TRADES, watch.watermark)
-        found = findings(self._spark, watch, STREAMS, {"trades": events})
-        writer = alert_messages(found, watch, "a", "").writeStream.foreachBatch(self._note)
+        messages = messages_of(self._spark, DECLARED, lambda _: stream, "a", watermark)
+        writer = messages.writeStream.foreachBatch(self._note)
         writer = writer.outputMode("update").option("checkpointLocation", self.checkpoint)
         query = writer.start()
         for batch in batches:
@@ -73,10 +75,12 @@ class Continued:
     def _note(self, rows: DataFrame, batch: int) -> None:
         alerts = [json.loads(bytes(row["value"])) for row in rows.collect()]
         self.alerted |= {alert["key"]["order_id"] for alert in alerts}
+        self.marks |= {alert["declared"] for alert in alerts}
 
 
-def patient_from(reached_ms: int, now_ms: int) -> WatchDeclaration:
-    return waiting(WINDOWED, needed_ms(HOUR_MS, reached_ms, now_ms, lambda _: True))
+def patient_from(reached_ms: int, now_ms: int) -> str:
+    wait_ms = needed_ms(HOUR_MS, reached_ms, now_ms, lambda _: True)
+    return waiting(WINDOWED, wait_ms).watermark
 
 
 @pytest.mark.spark
@@ -85,15 +89,16 @@ def test_what_lay_unread_is_judged_with_the_state_from_before(
     spark: SparkSession, tmp_path: Path, is_patient: bool, found: Iterable[str]
 ) -> None:
     query = Continued(spark, tmp_path)
-    query.run(WINDOWED, [request("old", 10), purchase("p1", "old", 10)])
+    query.run(None, [request("old", 10), purchase("p1", "old", 10)])
     reached_ms = committed_watermark_ms(spark, query.checkpoint)
     now_ms = int(EPOCH.timestamp() * 1000) + AWAY_MS
     # As heartbeats do, these come before what lies unread.
     newest = [[request(f"new-{number}", 10, AWAY_MS)] for number in range(3)]
-    watch = patient_from(reached_ms, now_ms) if is_patient else WINDOWED
-    query.run(watch, *newest, [purchase("p2", "old", 1, HOUR_MS)])
+    watermark = patient_from(reached_ms, now_ms) if is_patient else None
+    query.run(watermark, *newest, [purchase("p2", "old", 1, HOUR_MS)])
     assert (query.alerted, query.late == 0) == (set(found), is_patient)
-    query.run(WINDOWED, [request("later", 10, AWAY_MS + HOUR_MS)])
+    assert query.marks == ({DECLARED.mark} if found else set()), "a partner's alerts are compared"
+    query.run(None, [request("later", 10, AWAY_MS + HOUR_MS)])
     assert committed_watermark_ms(spark, query.checkpoint) == now_ms
 
 
@@ -132,3 +137,16 @@ def test_the_watermark_stays_while_something_lies_unread() -> None:
 def test_how_long_a_book_keeps_its_events_stays() -> None:
     book = WATCHES["over-purchase"]
     assert waiting(book, NOW_MS).kept_ms() == book.kept_ms()
+
+
+@pytest.mark.spark
+def test_who_waits_longer_is_of_the_same_declaration(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auditor.patience.needed_ms", lambda *_: 9 * HOUR_MS)
+    checkpoint = Checkpoint(DECLARED.name, tmp_path, fingerprint(WINDOWED, STREAMS, 1))
+    recipe = Recipe(spark, AuditorSettings(), DECLARED, checkpoint)
+    waits = patient(recipe, NOW_MS)
+    assert waits.watermark == f"{9 * HOUR_MS} milliseconds"
+    assert waits.declared == recipe.declared
+    assert waits.declared.mark == recipe.declared.mark

@@ -14,6 +14,10 @@ TOLD = [
     ("[ARITHMETIC_OVERFLOW] long overflow. SQLSTATE: 22003", Trouble.RECORD),
     ("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012", Trouble.RECORD),
     ("[USER_RAISED_EXCEPTION] no. SQLSTATE: P0001", Trouble.RECORD),
+    ("[DUPLICATED_MAP_KEY] Duplicate map key a was found. SQLSTATE: 23505", Trouble.RECORD),
+    ("[INVALID_FORMAT.ESC_IN_THE_MIDDLE] The format is invalid. SQLSTATE: 42601", Trouble.RECORD),
+    ("[COLLECTION_SIZE_LIMIT_EXCEEDED.PARAMETER] Can't SQLSTATE: 54000", Trouble.RECORD),
+    ("java.util.regex.PatternSyntaxException: Unclosed group near index 4", Trouble.RECORD),
     (
         "Some data may have been lost because they are not available in Kafka any more",
         Trouble.LOST_RECORDS,

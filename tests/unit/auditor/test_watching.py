@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from auditor import watching
-from auditor.change import Face, changes
+from auditor.change import Change, Face, Kind, changes
 from auditor.current import keep
 from auditor.declared import Declared, read_declarations
 from auditor.fleet import Running
@@ -14,11 +14,14 @@ from auditor.job import Scene as JobScene
 from auditor.settings import AuditorSettings
 from auditor.stagger import Phase
 from auditor.watching import Folders, Opening, open_fleet, read_opening
+from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
 from services.contracts.watches import SHIPPED_WATCHES, WatchDeclaration
 from tests.unit.auditor.fakes import Scene as Supervision
 from tests.unit.declarations import copied
+
+LABEL = "no_such_column"
 
 
 class Scene:
@@ -46,6 +49,13 @@ class Scene:
         """Note that these watches ran last."""
         for name in watches:
             keep(self.settings.checkpoints_here() / name, self.declarations.watches[name])
+
+    def label_more(self, watch: str) -> None:
+        """Declare a label for which the watch's SQL has no column."""
+        path = self.watches / f"{watch}.yaml"
+        before = path.read_text()
+        path.write_text(before.replace("\nlabels: [", f"\nlabels: [{LABEL}, "))
+        assert path.read_text() != before
 
     def write(self, text: str) -> None:
         (self.watches / "new.yaml").write_text(text)
@@ -194,6 +204,47 @@ def test_what_ran_and_can_be_read_nowhere_makes_the_auditor_not_ready(
     assert set(fleet.missing) == {"unusual-volume"}
     trades.write_text(good)
     assert read_opening(scene.settings).lost == frozenset()
+
+
+def test_new_words_that_are_refused_leave_the_watch_with_those_before(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "prepare", _only_shipped_labels)
+    scene.ran("over-purchase", "unusual-volume")
+    scene.label_more("over-purchase")
+    opened = read_opening(scene.settings)
+    before = scene.declarations.watches
+    assert opened.first["over-purchase"] != before["over-purchase"]
+    fleet = open_fleet(scene.job(), opened)
+    assert {name: one.declared for name, one in fleet.running.items()} == before
+    assert fleet.missing == {}
+    # So the reload meets the refused words again.
+    declared = faces(opened.declarations.wanted())
+    assert changes(faces(before), declared, whole=True) == [Change(Kind.CONTINUE, "over-purchase")]
+
+
+def test_new_words_wait_for_a_topic_with_their_watch(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Declared] = []
+
+    def prepare(_: object, declared: Declared, __: object) -> None:
+        asked.append(declared)
+        raise MissingTopic("topic trades does not exist")
+
+    monkeypatch.setattr(watching, "prepare", prepare)
+    scene.ran("over-purchase")
+    scene.label_more("over-purchase")
+    opened = read_opening(scene.settings)
+    fleet = open_fleet(scene.job(), opened)
+    assert asked == [opened.first["over-purchase"]]
+    assert fleet.missing == {"over-purchase": "topic trades does not exist"}
+
+
+def _only_shipped_labels(job: JobScene, declared: Declared, phase: Phase) -> Running:
+    if LABEL in declared.watch.labels:
+        raise Refused(f"the SQL does not return {LABEL}")
+    return _few_slots(job, declared, phase)
 
 
 def _refuse(*_: object) -> None:

@@ -1,92 +1,125 @@
 """Compares topic `alerts` with the ledger, some seconds behind."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
 from typing import Final
 
 from services.accountant import metrics
-from services.accountant.accounts import missing_alerts, missing_recipients
+from services.accountant.accounts import MISSING_ALERT, missing_alerts, missing_recipients
+from services.accountant.aside import Aside
+from services.accountant.reader import Reader
 from services.backbone.clock import Clock
-from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.consumer import Incoming
 from services.backbone.ledger.accounting import AccountBook, Finding
 from services.contracts.records import Alert, Malformed
 
 BATCH_LIMIT: Final = 1000
+WAITING_LIMIT: Final = 20_000
+"""So many records wait at most to be old enough, some 10 MiB; then reading pauses."""
+COMPARE_EVERY_SECONDS: Final = 1.0
+"""Between two comparisons of less than a full batch: alerts come one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A record that is compared once the lookout has had its time."""
+
+    record: Incoming
+    """Without its value, which nobody needs any more."""
+    key: str
+    due_ms: int
 
 
 @dataclass
 class Comparison:
-    """Reads what was found and what was set aside, and says what nobody has taken."""
+    """Reads what was found, and says what nobody has taken.
+
+    It reads on while records wait: whoever paused meanwhile could not tell one partition of several
+    of which nothing comes from one that is paused.
+    """
 
     book: AccountBook
-    alerts: Consumer
-    aside: Consumer
+    alerts: Reader
+    aside: Aside
     clock: Clock
     behind_seconds: float
-    _batch: Sequence[Incoming] = ()
-    _due_ms: int = 0
-    _rejected: Sequence[Incoming] = ()
+    _waiting: deque[Waiting] = field(default_factory=deque)
+    _next_at: float = 0.0
+    _wanted: int | None = None
+    """So many records must be read of what was set aside before an alert is told as missing."""
 
     def step(self, poll_seconds: float) -> int:
-        """Compare one batch if it is old enough; return how many records were compared.
+        """Compare what is old enough, at most one batch; return how many records were compared.
 
         Raises:
-            Transient: Postgres is away; the same batch is compared later.
+            Transient: Postgres or Kafka is away; the same records are compared later.
         """
+        self.aside.read()
         self._read(poll_seconds)
-        self._set_aside()
-        if not self._batch or self.clock.now_ms() < self._due_ms:
+        self.aside.keep()
+        due = self._due()
+        if not due:
             return 0
-        self.book.keep(self.findings(self._batch), ())
-        self.alerts.commit(self._batch)
-        compared, self._batch = len(self._batch), ()
-        metrics.ALERTS.inc(compared)
-        return compared
+        found = findings(self.book, [each.key for each in due])
+        self._next_at = self.clock.monotonic_seconds() + COMPARE_EVERY_SECONDS
+        self._wanted = self.aside.wanted(self._wanted) if _any_alert_in(found) else None
+        if self._wanted is not None:
+            return 0
+        self.book.keep(found, ())
+        self.alerts.consumer.commit([each.record for each in due])
+        for _ in due:
+            self._waiting.popleft()
+        metrics.ALERTS.inc(len(due))
+        return len(due)
 
-    def findings(self, batch: Sequence[Incoming]) -> list[Finding]:
-        """Return what is missing of a batch.
-
-        Raises:
-            Transient: Postgres is away.
-        """
-        keys = sorted({_key(each) for each in batch})
-        missing = self.book.missing(keys)
-        absences = self.book.absences([key for key in keys if key not in missing])
-        return missing_alerts(missing) + missing_recipients(absences)
-
-    def settled(self, record: Incoming) -> bool:
-        """Tell whether a record is old enough that it must be in the ledger by now."""
-        return record.timestamp_ms + self.behind_seconds * 1000 <= self.clock.now_ms()
+    def trouble(self) -> str | None:
+        """Say what does not come of what is to be compared, or None."""
+        return self.alerts.trouble() or self.aside.reader.trouble()
 
     def _read(self, poll_seconds: float) -> None:
-        """Poll both readers, also while Postgres is away; what is in hand stays there."""
-        if self._rejected:
-            self.aside.idle(0.0)
-        else:
-            self._rejected = self.aside.batch(BATCH_LIMIT, 0.0)
-        if self._batch:
+        """Poll, also while Postgres is away; what is in hand stays there."""
+        if len(self._waiting) >= WAITING_LIMIT:
             self.alerts.idle(poll_seconds)
         else:
-            self._batch = self.alerts.batch(BATCH_LIMIT, poll_seconds)
-            self._due_ms = self._when_due()
+            come = self.alerts.batch(BATCH_LIMIT, poll_seconds)
+            self._waiting.extend(self._waits(each) for each in come)
 
-    def _set_aside(self) -> None:
-        if self._rejected:
-            keys = [(each.key or b"").decode(errors="replace") for each in self._rejected]
-            self.book.keep_aside(keys)
-            self.aside.commit(self._rejected)
-            self._rejected = ()
-
-    def _when_due(self) -> int:
+    def _waits(self, record: Incoming) -> Waiting:
         """A record's own time counts if it is past; a wrong clock must not stop the comparison."""
+        at_ms = min(record.timestamp_ms, self.clock.now_ms())
+        due_ms = at_ms + int(self.behind_seconds * 1000)
+        return Waiting(replace(record, value=b""), key_of(record), due_ms)
+
+    def _due(self) -> list[Waiting]:
+        """Return the first that are old enough, now and then; a full batch at once."""
         now_ms = self.clock.now_ms()
-        newest = max((min(each.timestamp_ms, now_ms) for each in self._batch), default=0)
-        return newest + int(self.behind_seconds * 1000)
+        old = takewhile(lambda each: each.due_ms <= now_ms, self._waiting)
+        due = list(islice(old, BATCH_LIMIT))
+        is_time = len(due) == BATCH_LIMIT or self.clock.monotonic_seconds() >= self._next_at
+        return due if is_time else []
 
 
-def _key(record: Incoming) -> str:
+def findings(book: AccountBook, keys: Iterable[str]) -> list[Finding]:
+    """Return what is missing of what is known by these keys.
+
+    Raises:
+        Transient: Postgres is away.
+    """
+    asked = sorted(set(keys))
+    missing = book.missing(asked)
+    absences = book.absences([key for key in asked if key not in missing])
+    return missing_alerts(missing) + missing_recipients(absences)
+
+
+def key_of(record: Incoming) -> str:
     """Return by what the record is known: its alert's id, or its place if it cannot be read."""
     try:
         return Alert.decode(record.value).alert_id
     except Malformed:
         return f"{record.topic}/{record.partition}/{record.offset}"
+
+
+def _any_alert_in(found: Iterable[Finding]) -> bool:
+    return any(each.kind == MISSING_ALERT for each in found)

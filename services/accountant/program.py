@@ -5,8 +5,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
+from services.accountant.aside import REJECTED, Aside
 from services.accountant.comparing import Comparison
 from services.accountant.heartbeat import Heartbeat
+from services.accountant.reader import Reader
 from services.accountant.settings import DECLARED_HOURS, AccountantSettings
 from services.accountant.turns import Turns
 from services.backbone.errors import Refused, Transient
@@ -65,15 +67,16 @@ class Accountant:
         """Compare what is due; account if it is time.
 
         Raises:
-            Transient: Postgres or Kafka is away: nothing was accounted, so nothing beats.
+            Transient: Postgres or Kafka is away, or gives nothing of what is there: nothing was
+                accounted, so nothing beats.
         """
         self.comparison.step(POLL_SECONDS)
         now = self.life.clock.monotonic_seconds()
         if now < self._next_at:
             return
         kept_hours = check_topics(self.admin)
-        if not self.comparison.alerts.is_member():
-            raise Transient("Kafka has not taken it into its consumer group yet")
+        if why := self.comparison.trouble():
+            raise Transient(why)
         self.turns.turn(kept_hours)
         self._next_at = now + self.settings.accountant_turn_seconds
         self.trouble = None
@@ -91,7 +94,7 @@ def check_topics(admin: TopicAdmin) -> float:
     Raises:
         Transient: the brokers are away, or the topics are not declared.
     """
-    wanted = {topics.ALERTS, topics.rejected(topics.ALERTS)}
+    wanted = {topics.ALERTS, REJECTED}
     if missing := wanted - admin.partitions().keys():
         names = ", ".join(sorted(missing))
         raise Transient(f"topics are missing: {names}; declare them: python -m services.topics")
@@ -120,14 +123,20 @@ def run_accountant(settings: AccountantSettings, life: Life) -> None:
     with ExitStack() as closing:
         pool = closing.enter_context(open_pool(settings))
         book = AccountBook(pool)
-        group, rejected = settings.accountant_group, topics.rejected(topics.ALERTS)
-        alerts = Consumer(settings, PROGRAM, group=group, topics=[topics.ALERTS])
-        closing.callback(alerts.close)
-        aside = Consumer(settings, PROGRAM, group=f"{group}-rejected", topics=[rejected])
-        closing.callback(aside.close)
+        group, admin = settings.accountant_group, topic_admin(settings)
+        alerts = _reader(settings, group, topics.ALERTS, life, closing)
+        rejected = _reader(settings, f"{group}-rejected", REJECTED, life, closing)
         heartbeat = Heartbeat(settings, life.clock)
         closing.callback(heartbeat.close)
-        behind = settings.accountant_behind_seconds
+        aside, behind = Aside(book, rejected, admin), settings.accountant_behind_seconds
         comparison = Comparison(book, alerts, aside, life.clock, behind)
-        turns, admin = Turns(book, settings, life.clock), topic_admin(settings)
+        turns = Turns(book, settings, life.clock)
         Accountant(settings, life, comparison, turns, heartbeat, admin).run()
+
+
+def _reader(
+    settings: AccountantSettings, group: str, topic: str, life: Life, closing: ExitStack
+) -> Reader:
+    consumer = Consumer(settings, PROGRAM, group=group, topics=[topic])
+    closing.callback(consumer.close)
+    return Reader(consumer, life.clock)

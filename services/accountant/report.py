@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.accountant import accounts
-from services.accountant.comparing import BATCH_LIMIT, Comparison
+from services.accountant.aside import REJECTED, keys
+from services.accountant.comparing import BATCH_LIMIT, findings, key_of
 from services.accountant.program import PROGRAM, check_topics, topic_admin
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import Clock, SystemClock
@@ -29,7 +30,6 @@ ASK_TIMEOUT_SECONDS: Final = 10.0
 LISTED_LIMIT: Final = 50
 EXIT_WRONG: Final = 1
 EXIT_AWAY: Final = 69
-_REJECTED: Final = topics.rejected(topics.ALERTS)
 
 
 @dataclass
@@ -81,16 +81,16 @@ def _account(settings: AccountantSettings, clock: Clock) -> Account:
     kept_hours = check_topics(topic_admin(settings))
     migrate(settings)
     account, window = Account(), settings.accountant_window_hours * 3600
-    with open_pool(settings) as pool, closing(_consumer(settings, _REJECTED)) as aside:
+    with open_pool(settings) as pool, closing(_consumer(settings, REJECTED)) as aside:
         book = AccountBook(pool)
         with closing(_consumer(settings, topics.ALERTS)) as alerts:
-            comparison = Comparison(book, alerts, aside, clock, settings.accountant_behind_seconds)
             for rejected in everything(aside, clock):
-                book.keep_aside([(each.key or b"").decode(errors="replace") for each in rejected])
+                book.keep_aside(keys(rejected))
             for batch in everything(alerts, clock):
-                settled = [each for each in batch if comparison.settled(each)]
                 account.read += len(batch)
-                account.missing += comparison.findings(settled)
+                old_ms = clock.now_ms() - settings.accountant_behind_seconds * 1000
+                old = [key_of(each) for each in batch if each.timestamp_ms <= old_ms]
+                account.missing += findings(book, old)
         account.missing += _absences(book, settings, window)
         account.missing = list({each.subject: each for each in account.missing}.values())
         backlogs = book.backlogs(settings.accountant_due_seconds)

@@ -16,6 +16,7 @@ from services.heartbeat.agreement import Agreement, Shown
 from services.heartbeat.beat_ids import run_name
 from services.heartbeat.beats import Beats
 from services.heartbeat.declared import Following
+from services.heartbeat.hearing import Hearing
 from services.heartbeat.listener import Listener, Listening
 from services.heartbeat.pages import create_app
 from services.heartbeat.pulse import Pulse
@@ -34,37 +35,39 @@ def body(settings: HeartbeatSettings, life: Life, shown: Shown) -> None:
     """Beat, and compare what the auditors raise, until the stop."""
     following = Following(settings, life.clock)
     beats = beats_of(settings)
-    consumer = newest(settings, HEARTBEATS)
+    heard = newest(settings, HEARTBEATS, life)
     producer = Producer(settings, "heartbeat")
     pulse = Pulse(
         run=run_name(settings.instance, life.clock.now_ms()),
         following=following,
         interval_seconds=settings.heartbeat_interval_seconds,
         beats=beats,
-        consumer=consumer,
+        answers=heard,
         producer=producer,
         life=life,
     )
     life.health.add_live("loop", pulse.stuck)
     life.health.add_live("producer", producer.unusable)
     life.health.add_ready("answers", pulse.silent)
+    life.health.add_ready("heartbeats", heard.trouble)
     life.health.add_note("auditors", pulse.one_is_missing)
     life.health.add_note("declarations", following.note)
     with ExitStack() as closing:
         closing.callback(producer.close)
-        closing.callback(consumer.close)
+        closing.callback(heard.consumer.close)
         closing.callback(Listening(listener_of(settings, beats, life, shown)).end)
         closing.callback(life.stop.set)
         pulse.beat_until_stopped()
 
 
-def newest(settings: HeartbeatSettings, topic: str) -> Consumer:
+def newest(settings: HeartbeatSettings, topic: str, life: Life) -> Hearing:
     """Return a reader of what comes from now on.
 
     Nothing is committed: each run starts with the newest, older answers are not its own.
     """
     group = f"heartbeat-{settings.instance}-{topic}"
-    return Consumer(settings, "heartbeat", group=group, topics=[topic], from_beginning=False)
+    consumer = Consumer(settings, "heartbeat", group=group, topics=[topic], from_beginning=False)
+    return Hearing(consumer, life.clock)
 
 
 def beats_of(settings: HeartbeatSettings) -> Beats:
@@ -84,7 +87,7 @@ def listener_of(settings: HeartbeatSettings, beats: Beats, life: Life, shown: Sh
     clock = life.clock
     return Listener(
         agreement,
-        newest(settings, ALERTS),
+        newest(settings, ALERTS, life),
         lambda: beats.steps(clock.monotonic_seconds()),
         beats.marks,
         life,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.backbone.errors import Transient
-from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.consumer import Incoming
 from services.backbone.kafka.settled import Ends
 from services.backbone.log import logger
 from services.backbone.outage import SOON
@@ -16,6 +16,7 @@ from services.backbone.service import Life
 from services.contracts.records import Alert, Malformed
 from services.heartbeat import metrics
 from services.heartbeat.agreement import Agreement, Disagreement, Marks, Raised, Shown, Steps
+from services.heartbeat.hearing import Hearing
 
 BATCH_LIMIT: Final = 1000
 POLL_SECONDS: Final = 0.5
@@ -31,7 +32,7 @@ class Listener:
     """Works on a thread of its own, so that the heartbeats' latency is not touched by it."""
 
     agreement: Agreement
-    alerts: Consumer
+    alerts: Hearing
     steps: Callable[[], Steps]
     marks: Callable[[], Marks]
     life: Life
@@ -46,10 +47,11 @@ class Listener:
         """Compare until the life's stop."""
         progress = Progress(self.life.clock, STUCK_LIMIT_SECONDS)
         self.life.health.add_live("agreement", progress.stalled)
+        self.life.health.add_ready("alerts", self.alerts.trouble)
         try:
             self._turn_until_stopped(progress)
         finally:
-            self.alerts.close()
+            self.alerts.consumer.close()
 
     def _turn_until_stopped(self, progress: Progress) -> None:
         failures = 0
@@ -82,7 +84,7 @@ class Listener:
 
     def _begin_anew_after_a_gap(self, now: float) -> None:
         """Nothing is committed, so each time the partitions are given again begins at their end."""
-        times = self.alerts.times_assigned()
+        times = self.alerts.consumer.times_assigned()
         if times != self._times_assigned:
             self._times_assigned, self._listening_since, self._asked = times, now, None
             self.agreement.forget()
@@ -94,8 +96,8 @@ class Listener:
         """
         may_ask = self._asked is None and now - self._asked_at > ASK_EVERY_SECONDS
         if may_ask and self.agreement.due(now):
-            self._asked, self._asked_at = self.alerts.ends(ASK_TIMEOUT_SECONDS), now
-        if self._asked is not None and self.alerts.has_passed(self._asked):
+            self._asked, self._asked_at = self.alerts.consumer.ends(ASK_TIMEOUT_SECONDS), now
+        if self._asked is not None and self.alerts.consumer.has_passed(self._asked):
             self._asked = None
             for found in self.agreement.judge(self._asked_at, self.steps(), self.marks()):
                 _tell(found)

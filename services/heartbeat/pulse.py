@@ -8,7 +8,7 @@ from typing import Final
 import orjson
 
 from services.backbone.errors import Trouble
-from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.kafka.consumer import Incoming
 from services.backbone.kafka.producer import Outgoing, Producer
 from services.backbone.log import logger
 from services.backbone.service import Life
@@ -19,6 +19,7 @@ from services.contracts.watches import WatchDeclaration
 from services.heartbeat.beat_ids import answered_beat, beat_id
 from services.heartbeat.beats import Beats
 from services.heartbeat.declared import Following
+from services.heartbeat.hearing import Hearing
 from services.heartbeat.metrics import (
     ANSWER_AGE,
     DISAGREEMENTS,
@@ -61,7 +62,7 @@ class Pulse:
     following: Following
     interval_seconds: float
     beats: Beats
-    consumer: Consumer
+    answers: Hearing
     producer: Producer
     life: Life
     _number: int = 0
@@ -106,7 +107,7 @@ class Pulse:
 
     def _listen_first(self) -> None:
         """Wait until answers can be read, else the first beats would seem missed."""
-        while not self.life.stop.is_set() and not self.consumer.assigned():
+        while not self.life.stop.is_set() and not self.answers.consumer.assigned():
             self._read(POLL_SECONDS)
         self._read(POLL_SECONDS)
 
@@ -138,7 +139,7 @@ class Pulse:
 
     def _read(self, wait_seconds: float) -> None:
         self._turned = self._now()
-        for incoming in self.consumer.batch(BATCH_LIMIT, wait_seconds):
+        for incoming in self.answers.batch(BATCH_LIMIT, wait_seconds):
             self._take(incoming, self._now())
 
     def _take(self, incoming: Incoming, now: float) -> None:

@@ -140,15 +140,15 @@ def test_a_recipient_that_its_channel_cannot_reach_is_refused(channel: str, reci
 class Part:
     """Stands for a part that works, or not."""
 
-    trouble: bool = False
+    away: bool = False
     called: int = 0
-    alerts: Any = None
+    starved: bool = False
 
     def step(self, _: float) -> int:
         return self.turn() and 0
 
     def turn(self, _: float = 0) -> int:
-        if self.trouble:
+        if self.away:
             raise Transient("Postgres: away")
         self.called += 1
         return self.called
@@ -156,11 +156,11 @@ class Part:
     def accounted(self) -> None:
         self.called += 1
 
-    def is_member(self) -> bool:
-        return not self.trouble
+    def trouble(self) -> str | None:
+        return "reads nothing for 31 s: 7 records wait" if self.starved else None
 
 
-@pytest.mark.parametrize("broken", ["comparison", "turns", "group", "topics"])
+@pytest.mark.parametrize("broken", ["comparison", "turns", "reading", "topics"])
 def test_what_did_not_account_does_not_beat(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def topics_away(_: TopicAdmin) -> float:
         if broken == "topics":
@@ -169,15 +169,15 @@ def test_what_did_not_account_does_not_beat(broken: str, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("services.accountant.program.check_topics", topics_away)
     clock = ManualClock()
-    comparison, turns = Part(trouble=broken == "comparison"), Part(trouble=broken == "turns")
-    comparison.alerts = Part(trouble=broken == "group")
+    comparison = Part(away=broken == "comparison", starved=broken == "reading")
+    turns = Part(away=broken == "turns")
     heartbeat = Part()
     parts: Any = (comparison, turns, heartbeat, Mock())
     accountant = Accountant(AccountantSettings(), Life(clock=clock), *parts)
     with pytest.raises(Transient):
         accountant.step()
     assert heartbeat.called == 0
-    comparison.trouble = turns.trouble = comparison.alerts.trouble = False
+    comparison.away = turns.away = comparison.starved = False
     monkeypatch.setattr("services.accountant.program.check_topics", lambda _: 168)
     accountant.step()
     accountant.step()

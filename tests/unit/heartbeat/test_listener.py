@@ -12,6 +12,7 @@ from services.contracts.ids import alert_id
 from services.contracts.records import Alert, Severity
 from services.contracts.topics import ALERTS
 from services.heartbeat.agreement import Agreement, Shown
+from services.heartbeat.hearing import Hearing
 from services.heartbeat.listener import Listener, Listening
 
 WATCH = "watch"
@@ -28,11 +29,14 @@ class Broker:
         self.alerts.times_assigned.return_value = 1
         self.alerts.ends.return_value = {(ALERTS, 0): 1}
         self.alerts.has_passed.return_value = True
+        self.alerts.given.return_value = 0
+        self.alerts.positions.return_value = {}
         self.shown = Shown()
         agreement = Agreement(60.0, 10.0, frozenset({"a", "b"}))
         life = Life(clock=self.clock)
+        hearing = Hearing(self.alerts, self.clock)
         self.listener = Listener(
-            agreement, self.alerts, lambda: STEPS, dict, life, self.shown, batch_seconds
+            agreement, hearing, lambda: STEPS, dict, life, self.shown, batch_seconds
         )
         self.step()
         self.clock.move(batch_seconds)

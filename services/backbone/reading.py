@@ -1,7 +1,7 @@
 """Tells whether a member of a consumer group reads what there is."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from services.backbone.clock import Clock
@@ -78,6 +78,8 @@ class Reading:
         self._is_member = False
         self._given = 0
         self._stands: Mapping[Place, Stand] = {}
+        self._starving: Mapping[Place, Stand] = {}
+        """What the client before has not brought: a new one has to show that it does."""
         self._turned = self._looked = clock.monotonic_seconds()
 
     def turn(self, member: Member) -> None:
@@ -93,7 +95,7 @@ class Reading:
         if now - self._looked >= self._limit_seconds / 3:
             self._look(member, now)
             self._looked = now
-        elif has_come and _longest(self._stands):
+        elif has_come and self._stuck():
             self._note(member.positions(), now)
 
     def trouble(self) -> str | None:
@@ -103,7 +105,7 @@ class Reading:
             return "Kafka has not taken it into its consumer group yet"
         if (still := now - self._turned) > self._limit_seconds:
             return f"has not asked the brokers for records for {still:.0f} s"
-        stuck = _longest(self._stands)
+        stuck = self._stuck()
         if stuck and (since := now - stuck.well_at_seconds) > self._limit_seconds:
             return f"reads nothing for {since:.0f} s: {stuck.why}"
         return None
@@ -117,9 +119,13 @@ class Reading:
             place: self._stands[place].after(now, unread.get(place, 0), trouble) for place in still
         }
         self._stands = {**self._stands, **asked}
+        self._starving = {} if positions else self._starving
         if why := self._starved(now - member.asking_seconds(), now):
             member.begin_anew(why)
-            self._stands = {}
+            self._starving, self._stands = _anew(self._stands), {}
+
+    def _stuck(self) -> Stand | None:
+        return _longest(self._stands or self._starving)
 
     def _note(self, positions: Mapping[Place, int], now: float) -> None:
         self._stands = {place: self._stand(place, at, now) for place, at in positions.items()}
@@ -127,6 +133,9 @@ class Reading:
     def _stand(self, place: Place, position: int, now: float) -> Stand:
         """One that has brought records is well; one that is new here may never have brought any."""
         before = self._stands.get(place)
+        if before is None and (starved := self._starving.get(place)):
+            has_brought = position > starved.position
+            return Stand(position, now) if has_brought else replace(starved, position=position)
         if before is None:
             return Stand(position, self._looked)
         return before if before.position == position else Stand(position, now)
@@ -143,6 +152,11 @@ class Reading:
             ),
             None,
         )
+
+
+def _anew(stands: Mapping[Place, Stand]) -> dict[Place, Stand]:
+    """Return what a new client is asked about first; only what waits anew is its own fault."""
+    return {place: replace(stand, waits_from_seconds=None) for place, stand in stands.items()}
 
 
 def _longest(stands: Mapping[Place, Stand]) -> Stand | None:

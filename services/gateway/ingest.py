@@ -1,9 +1,11 @@
 """POST /v1/streams/{stream}/events: admit, read, split, judge, write, answer."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Protocol
 
 from starlette.requests import ClientDisconnect, Request
@@ -28,8 +30,8 @@ from services.gateway.unpack import Corrupt, TooLarge, unpack
 
 log = logger(__name__)
 
-SMALL_BODY_BYTES: Final = 1024
-"""Larger bodies are judged in turn: many tiny events become 300 times their bytes."""
+FEW_EVENTS: Final = 256
+"""Bodies that may hold more are judged in turn: many tiny ones become 300 times their bytes."""
 
 _READ_AWAY_FACTOR = 4
 """A body up to this many limits is read and dropped, so that its sender sees the answer."""
@@ -63,9 +65,10 @@ class Ingest:
     room: Room
     clock: Clock
     new_id: Callable[[], str]
-    middle_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     large_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Apart from the other, since a large body takes long; each is held by one body at a time."""
+    """Held by one large body at a time."""
+    turns: dict[str, asyncio.Lock] = field(default_factory=partial(defaultdict, asyncio.Lock))
+    """By the key's name, for bodies of many events: one sender's keep no other sender waiting."""
 
     def __post_init__(self) -> None:
         # No other on-ramp counts requests: where none does, no gateway is up, used or not.
@@ -99,7 +102,7 @@ class Ingest:
             body = await self._read(request, place)
             intake, source = admitted.intake, f"http {admitted.caller.name} {request_id}"
             plain = self._unpacked(body, admitted, place)
-            async with self._turn(plain):
+            async with self._turn(plain, admitted.caller.name):
                 verdicts, records = await self._judge(plain, admitted, source)
             taken = await intake.take(verdicts, records, source)
             said = answer(intake.stream.stream, taken, request_id)
@@ -143,10 +146,14 @@ class Ingest:
             raise Problem(400, "body_cut_off", "the sender left before the body's end") from None
         return b"".join(chunks)
 
-    def _turn(self, plain: bytes | Unreadable) -> AbstractAsyncContextManager[None]:
-        if isinstance(plain, Unreadable) or len(plain) <= SMALL_BODY_BYTES:
+    def _turn(self, plain: bytes | Unreadable, key: str) -> AbstractAsyncContextManager[None]:
+        if isinstance(plain, Unreadable):
             return nullcontext()
-        return self.large_turn if len(plain) > EVENT_LIMIT_BYTES else self.middle_turn
+        if len(plain) > EVENT_LIMIT_BYTES:
+            return self.large_turn
+        # Events have as many signs between them at least.
+        is_crowd = plain.count(b",") + plain.count(b"\n") >= FEW_EVENTS
+        return self.turns[key] if is_crowd else nullcontext()
 
     async def _judge(
         self, plain: bytes | Unreadable, admitted: Admitted, source: str

@@ -96,7 +96,7 @@ class _Making:
             first,
             self.repeats,
             Naming(partial(known_names, self.pool), self.holder.heed),
-            *following(self.pool, shared),
+            *following(self.settings, self.pool, shared),
             *judging(self.settings, self.pool, self.circumstances, routes, teller),
         ]
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from psycopg.rows import class_row, scalar_row
@@ -13,6 +13,9 @@ from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.decisions import Decision, note
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Earlier
+
+STANDS_FOR_OTHERS: Final = timedelta(hours=84)
+"""Half of the age, by default, from which on nothing is sent without a word of a person."""
 
 # The alerts' rows first, as acknowledging does: then neither can come in between. Those that
 # another holds do not count, else it would hold up all others when it stands still.
@@ -84,10 +87,15 @@ class Taken:
 
 
 class Escalations:
-    """Takes due steps; safe to use from several programs at a time."""
+    """Takes due steps; safe to use from several programs at a time.
 
-    def __init__(self, pool: Pool) -> None:
+    A message that waits stands for others while it is `young`: less than the age at which it would
+    be too old to be sent.
+    """
+
+    def __init__(self, pool: Pool, young: timedelta = STANDS_FOR_OTHERS) -> None:
         self._pool = pool
+        self._young = young
 
     def take(self, limit: int, decide: Decide) -> Taken:
         """Take at most about `limit` due steps, in one transaction: all of it happens, or nothing.
@@ -105,7 +113,7 @@ class Escalations:
             if not (steps := due.fetchall()):
                 # Another has moved them between the two statements.
                 return Taken()
-            earlier = later.earlier(connection, alert_ids)
+            earlier = later.earlier(connection, alert_ids, self._young)
             turns = [decided(step, earlier, decide) for step in steps]
             return _do(connection, steps, turns)
 

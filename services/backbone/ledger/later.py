@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final
 
 import orjson
@@ -28,10 +29,12 @@ ON CONFLICT DO NOTHING RETURNING delivery_id
 # As acknowledging and escalations lock them; in one sequence, so that no two wait for each other.
 _LOCK: Final = "SELECT FROM alerts WHERE alert_id = ANY(%s) ORDER BY alert_id FOR NO KEY UPDATE"
 # What was tried waits for its next try besides, and what waits for its group goes later than that.
+# An old one may be too old to be sent by the time the wait ends.
 _EARLIER: Final = """
 SELECT alert_id, channel, recipient, max(repetition), coalesce(jsonb_agg(plan)
-  FILTER (WHERE state = 'SUPPRESSED' AND group_key IS NULL AND attempt = 0), '[]')
-FROM deliveries WHERE alert_id = ANY(%s) GROUP BY alert_id, channel, recipient
+  FILTER (WHERE state = 'SUPPRESSED' AND group_key IS NULL AND attempt = 0
+    AND created_at > ledger_now() - %(young)s), '[]')
+FROM deliveries WHERE alert_id = ANY(%(alert_ids)s) GROUP BY alert_id, channel, recipient
 """
 
 To = tuple[str, str, str]
@@ -45,7 +48,7 @@ class Earlier:
     last: dict[To, int] = field(default_factory=dict)
     """The greatest repetition number."""
     waiting: dict[To, list[dict[str, Any]]] = field(default_factory=dict)
-    """The plans of those that a silence, an inhibition or quiet hours hold back, untried."""
+    """The plans of young ones that a silence, an inhibition or quiet hours hold back, untried."""
 
     def next(self, to: To) -> int:
         """Return the number that one more message to this recipient has, from 0."""
@@ -65,10 +68,10 @@ def lock(connection: Connection, alert_ids: Sequence[str]) -> None:
     connection.execute(_LOCK, (list(alert_ids),))
 
 
-def earlier(connection: Connection, alert_ids: Sequence[str]) -> Earlier:
-    """Read what was made of alerts."""
+def earlier(connection: Connection, alert_ids: Sequence[str], young: timedelta) -> Earlier:
+    """Read what was made of alerts; what is older than `young` waits, and stands for no other."""
     found = Earlier()
-    rows = connection.execute(_EARLIER, (list(alert_ids),))
+    rows = connection.execute(_EARLIER, {"alert_ids": list(alert_ids), "young": young})
     for alert_id, channel, recipient, last, waiting in rows:
         to = (alert_id, channel, recipient)
         found.last[to], found.waiting[to] = last, waiting

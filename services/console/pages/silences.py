@@ -1,6 +1,7 @@
 """Silences: those that stand, a new one with a preview of what it would hide, and its end."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
@@ -44,7 +45,8 @@ def silence_pages() -> APIRouter:
         try:
             quiet = _quiet(press)
             if press.fields.get("what") == "silence":
-                desk.deeds.silence(press.person, quiet, press.text("key", 256) or None)
+                made = desk.deeds.silence(press.person, quiet, press.text("key", 256) or None)
+                _check_stands(made, desk.clock.now_ms())
                 return RedirectResponse("/silences?said=silenced", 303)
             preview = desk.deeds.preview(press.person, quiet)
         except Problem as error:
@@ -73,6 +75,18 @@ def _quiet(press: Press) -> Quiet:
         lasts=press.text("lasts", 64) or "1h",
         reason=press.text("reason"),
     )
+
+
+def _check_stands(made: dict[str, Any], now_ms: int) -> None:
+    """A press that comes again late is answered with what the first one made, which may be over.
+
+    Raises:
+        Problem: 409, it is.
+    """
+    ends_ms = datetime.fromisoformat(made["ends_at"]).timestamp() * 1000
+    if made["ended_at"] is not None or ends_ms <= now_ms:
+        said = f"this press has made silence {made['silence_id']} before, and that is over"
+        raise Problem(409, "silence_over", f"{said}: press again for another one")
 
 
 def _page(

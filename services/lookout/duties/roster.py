@@ -44,6 +44,8 @@ def judging(
     return [Releasing(bench), Gathering(bench), Sweeping(bench, settings.channels)]
 
 
-def following(pool: Pool, shared: Following) -> list[Duty]:
+def following(settings: LookoutSettings, pool: Pool, shared: Following) -> list[Duty]:
     """Return the duties that tell somebody else."""
-    return [FallingBack(Fallbacks(pool), shared), Escalating(Escalations(pool), shared)]
+    # Of two that wait, made half of the limit apart, one is young enough at whatever end.
+    young = timedelta(hours=settings.age_limit_hours) / 2
+    return [FallingBack(Fallbacks(pool), shared), Escalating(Escalations(pool, young), shared)]

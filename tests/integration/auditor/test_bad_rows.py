@@ -150,6 +150,11 @@ def test_a_bad_row_that_came_while_no_auditor_ran_is_refused_too(limits: Place) 
         assert "client-limits.csv, line 3: " in limited.live.notes()
         limited.wait_over("Dan")
         assert limited.set_aside() == 0
+    with audited(limits) as limited:  # what showed them to be bad is read, and does not come again
+        limited.buy("Bob", 10)
+        limited.live.wait_told("change_rejected", watch=WATCH, old_goes_on="True")
+        assert "client-limits.csv, line 3: " in limited.live.notes()
+        assert limited.set_aside() == 0
 
 
 @pytest.mark.long

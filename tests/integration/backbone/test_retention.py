@@ -9,6 +9,7 @@ import yaml
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import ProducerSettings
 from services.contracts.topics import heartbeat, rejected
+from services.machine.waiting import wait_until
 from services.topics.__main__ import main
 
 pytestmark = pytest.mark.kafka
@@ -49,7 +50,10 @@ def test_a_changed_retention_is_set_where_a_person_says_so(
 
     capsys.readouterr()
     assert main(["--set-retention"]) == 0
-    assert [admin.retention_hours(name) for name in names] == [2.0] * 3
+    # A broker answers for a moment with what it knew before.
+    wait_until(
+        lambda: [admin.retention_hours(name) for name in names] == [2.0] * 3, 30, "it is not set"
+    )
     said = capsys.readouterr().out
     assert said.splitlines() == [f"{name}: kept for 2 h, was kept for 100 h" for name in names]
     assert main(["--set-retention"]) == 0

@@ -108,6 +108,21 @@ def test_another_silence_after_a_lost_answer_is_no_silent_repeat(place: Place, p
     assert len(Silences(pool).newest().rows) == 2
 
 
+def test_a_press_that_comes_again_when_its_silence_is_over_is_told_so(
+    place: Place, pool: Pool
+) -> None:
+    with place.console.client("ann") as ann:
+        form = hidden(ann.get("/silences")) | SILENCE | {"what": "silence"}
+        again = place.lost(ann, "/silences", form)
+        (made,) = Silences(pool).newest().rows
+        Silences(pool).end(made.silence_id, "bob")
+        told = ann.post("/silences", data=hidden(again) | SILENCE | {"what": "silence"})
+        assert (told.status_code, "that is over" in told.text) == (409, True)
+        form = hidden(told) | SILENCE | {"what": "silence"}
+        assert "silenced" in ann.post("/silences", data=form).text
+    assert len(Silences(pool).standing()) == 1
+
+
 def test_a_test_is_sent_once(place: Place, pool: Pool) -> None:
     with place.console.client("ann") as ann:
         form = hidden(ann.get("/test")) | {"person": "ann", "severity": "info", "text": "hello"}

@@ -110,25 +110,30 @@ def test_while_a_silence_stands_one_message_waits_however_often_its_step_comes_a
 
 
 @pytest.mark.parametrize(
-    ("state", "group", "attempt", "found"),
+    ("state", "group", "attempt", "hours", "found"),
     [
-        ("SUPPRESSED", None, 0, 1),
-        ("SUPPRESSED", "g", 0, 0),
-        ("SUPPRESSED", None, 1, 0),
-        ("PENDING", None, 0, 0),
-        ("HELD", None, 0, 0),
+        ("SUPPRESSED", None, 0, 83, 1),
+        ("SUPPRESSED", None, 0, 85, 0),
+        ("SUPPRESSED", "g", 0, 0, 0),
+        ("SUPPRESSED", None, 1, 0, 0),
+        ("PENDING", None, 0, 0, 0),
+        ("HELD", None, 0, 0, 0),
     ],
 )
-def test_what_waits_for_a_rule_alone_is_shown_to_who_decides(
-    pool: Pool, ledger_url: str, state: str, group: str | None, attempt: int, found: int
+def test_what_waits_for_a_rule_alone_and_is_young_is_shown_to_who_decides(
+    pool: Pool, ledger_url: str, state: str, group: str | None, attempt: int, hours: int, found: int
 ) -> None:
     plan = {"route": "r"}
     first, other = sample(1), sample(2)
     record(pool, first, message(first, "sms", "a", plan=plan), steps=(step(0, 0.0),))
     record(pool, other, message(other, "sms", "a", plan=plan))
     with psycopg.connect(ledger_url) as connection:
-        terms = (state, group, attempt)
-        connection.execute("UPDATE deliveries SET state = %s, group_key = %s, attempt = %s", terms)
+        terms = (state, group, attempt, timedelta(hours=hours))
+        connection.execute(
+            "UPDATE deliveries SET state = %s, group_key = %s, attempt = %s,"
+            " created_at = ledger_now() - %s",
+            terms,
+        )
     seen: list[Earlier] = []
 
     def look(due: Due, earlier: Earlier) -> Turn:

@@ -11,7 +11,7 @@ from services.backbone.ledger.acknowledgements import (
     Via,
 )
 from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.escalations import Due, Taken
+from services.backbone.ledger.escalations import STANDS_FOR_OTHERS, Due, Taken
 from services.backbone.ledger.fallbacks import Followed, Lost, Next, Rest, Told
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Earlier
@@ -53,7 +53,8 @@ class MemoryEscalations:
                 to = (row.alert_id, row.channel, row.recipient)
                 found.last[to] = max(found.last.get(to, -1), row.repetition)
                 untried = row.state is State.SUPPRESSED and row.attempt == 0
-                if untried and row.group_key is None:
+                is_young = row.created_at > self.tables.now() - STANDS_FOR_OTHERS.total_seconds()
+                if untried and is_young and row.group_key is None:
                     found.waiting.setdefault(to, []).append(row.plan)
         return found
 

@@ -23,7 +23,7 @@ SHIPPED = (SHIPPED_ACCOUNTS / "unmatched-purchases.yaml").read_text()
         ("  early: 1 hour", "  every: 1 hour\n  early: 1 hour", "not a duration's name: every"),
         ("every: 10 minutes", "every: 10 minutes\nparameters: {early_ms: 1}", "same marker"),
         ("reasons:", "reasons: {}\nothers:", "reasons"),
-        ("version: 1", "version: 2", "line 3: version"),
+        ("version: 1", "version: 2", "line 4: version"),
         ("streams: [trades]", "streams: [trades", "unmatched-purchases.yaml"),
     ],
 )

@@ -89,7 +89,7 @@ def test_one_partition_of_two_that_stands_still_is_told_and_a_new_client_reads_i
     assert told == {"", "reads nothing"}
     assert member.begun_anew == ["alerts/1: 3 records wait"]
     both = {ONE, OTHER}  # of those of a new client nobody knows yet whether they bring anything
-    assert member.asked == [both, *[{OTHER}] * 6, both]
+    assert member.asked == [both, *[{OTHER}] * 7]
 
 
 def test_one_record_that_has_just_come_to_a_quiet_partition_is_no_reason_for_a_new_client() -> None:
@@ -113,6 +113,39 @@ def test_brokers_that_answer_again_are_given_time_to_bring_what_waits() -> None:
         assert turn < 140 or member.begun_anew
         assert turn >= 140 or not member.begun_anew
         clock.move(1)
+
+
+@dataclass
+class Replaced(Told):
+    """A member whose new client is in the group at once, and is given its partition later."""
+
+    gave: int = 0
+    unassigned_turns: int = 0
+
+    def given(self) -> int:
+        return self.gave
+
+    def positions(self) -> dict[Place, int]:
+        return {} if self.unassigned_turns else dict(self.read)
+
+    def begin_anew(self, why: str) -> None:
+        super().begin_anew(why)
+        self.read, self.unassigned_turns = {ONE: -1001}, 15
+
+
+def test_it_is_in_trouble_until_some_client_brings_what_waits() -> None:
+    clock, member = ManualClock(), Replaced(read={ONE: 5}, waiting={ONE: 7}, asking=0.0)
+    reading = Reading(clock, LIMIT_SECONDS)
+    for second in range(400):
+        member.asking += 1
+        member.unassigned_turns = max(0, member.unassigned_turns - 1)
+        reading.turn(member)
+        assert (reading.trouble() is not None) is (second > 30)
+        clock.move(1)
+    assert len(member.begun_anew) > 3
+    member.read, member.gave, member.unassigned_turns = {ONE: 6}, 1, 0
+    reading.turn(member)
+    assert reading.trouble() is None
 
 
 @given(

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from services.contracts.events import EVENT_LIMIT_BYTES
-from services.gateway.ingest import SMALL_BODY_BYTES
+from services.gateway.ingest import FEW_EVENTS
 from services.gateway.split import Elements
 from tests.unit.gateway.surroundings import EVENT, MemoryWriter, gateway
 
@@ -42,8 +42,8 @@ async def test_large_bodies_are_parsed_one_at_a_time_and_small_ones_pass_them() 
 @pytest.mark.parametrize("tiny", [b"{}", b"1"])
 async def test_small_bodies_of_many_tiny_events_are_judged_one_at_a_time(tiny: bytes) -> None:
     writer = Looking()
-    body = b"[" + b",".join([tiny] * 1000) + b"]"
-    assert SMALL_BODY_BYTES < len(body) < EVENT_LIMIT_BYTES
+    body = crowd(tiny)
+    assert len(body) < EVENT_LIMIT_BYTES
     with gateway(writer) as it:
         answers = await asyncio.gather(*(it.post(body) for _ in range(8)))
     assert {each.status_code for each in answers} == {422}
@@ -53,8 +53,8 @@ async def test_small_bodies_of_many_tiny_events_are_judged_one_at_a_time(tiny: b
 
 async def test_compressed_bodies_count_by_what_they_hold() -> None:
     writer = Looking()
-    body = gzip.compress(b"[" + b",".join([b"1"] * 1000) + b"]")
-    assert len(body) < SMALL_BODY_BYTES
+    body = gzip.compress(crowd(b"1"))
+    assert body.count(b",") + body.count(b"\n") < FEW_EVENTS
     with gateway(writer) as it:
         await asyncio.gather(*(it.post(body, content_encoding="gzip") for _ in range(8)))
     assert max(writer.parsed) <= 1
@@ -64,7 +64,22 @@ async def test_a_body_of_a_middle_size_does_not_wait_for_large_ones() -> None:
     writer = MemoryWriter()
     middle = orjson.dumps([EVENT | {"order_id": "middle"}] * 20)
     large = orjson.dumps([EVENT] * 1000)
-    assert SMALL_BODY_BYTES < len(middle) < EVENT_LIMIT_BYTES < len(large)
+    assert len(middle) < EVENT_LIMIT_BYTES < len(large)
     with gateway(writer) as it:
         await asyncio.gather(*(it.post(large) for _ in range(4)), it.post(middle))
     assert orjson.loads(writer.accepted()[-1])["order_id"] != "middle"
+
+
+async def test_a_few_events_do_not_wait_for_crowds() -> None:
+    writer = MemoryWriter()
+    few = orjson.dumps([EVENT | {"order_id": "few"}] * 5)
+    assert few.count(b",") < FEW_EVENTS
+    with gateway(writer) as it:
+        await asyncio.gather(*(it.post(crowd(b"{}")) for _ in range(8)), it.post(few))
+    written = [b'"few"' in each.value for each in writer.written]
+    assert sum(written) == 5
+    assert not any(written[-1000:])
+
+
+def crowd(tiny: bytes) -> bytes:
+    return b"[" + b",".join([tiny] * 1000) + b"]"

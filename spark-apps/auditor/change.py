@@ -12,6 +12,8 @@ class Kind(StrEnum):
     """Removed or paused: its query ends, its checkpoint stays."""
     START = "start"
     """New, or no longer paused."""
+    RESUME = "resume"
+    """A start on the state of what ran last, which could not start with its auditor."""
     CONTINUE = "continue"
     """Texts or rules changed: the same state goes on under the new declaration."""
     REPLACE = "replace"

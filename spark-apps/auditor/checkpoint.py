@@ -34,7 +34,9 @@ _NOTE: Final = "store.json"
 _SINCE: Final = "since_ms"
 _VERSION: Final = "version"
 _ID_LENGTH: Final = 12
-_LATER: Final = ("book", "white_space")
+_NEWEST: Final = "white_space"
+"""Part of a fingerprint that this release always writes, and no earlier one did."""
+_LATER: Final = ("book", _NEWEST)
 """Parts of a fingerprint that earlier releases did not know."""
 
 log = logger(__name__)
@@ -168,11 +170,16 @@ class Checkpoint:
         try:
             for earlier in _as_named_before(self.wanted):
                 before = self.home / earlier.id
-                known = _read(before / _FILE) in (earlier, self.wanted)
-                if known and not is_there(self.folder):
+                if self._has_run_in(before, earlier) and not is_there(self.folder):
                     _rename(before, self.wanted)
         except OSError as error:
             raise self._failed(error) from None
+
+    def _has_run_in(self, before: Path, earlier: Fingerprint) -> bool:
+        """Of this release a folder of that name is another rule's, unless it is being renamed."""
+        parts = _read_parts(before / _FILE)
+        found = _fingerprint_of(parts)
+        return found == self.wanted or (found == earlier and _NEWEST not in parts)
 
     def _failed(self, error: OSError) -> Refused | Transient:
         what = f"watch {self.watch}: checkpoint folder {self.folder}"
@@ -255,11 +262,22 @@ def _rename(folder: Path, wanted: Fingerprint) -> None:
 
 
 def _read(path: Path) -> Fingerprint | None:
+    return _fingerprint_of(_read_parts(path))
+
+
+def _read_parts(path: Path) -> dict[str, Any]:
+    """Return what is written there, nothing where that is no fingerprint."""
+    try:
+        return dict(json.loads(path.read_text()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return {}
+
+
+def _fingerprint_of(parts: Mapping[str, Any]) -> Fingerprint | None:
     known = {field.name for field in fields(Fingerprint)}
     try:
-        parts = dict(json.loads(path.read_text()))
         return Fingerprint(**{name: part for name, part in parts.items() if name in known})
-    except (FileNotFoundError, ValueError, TypeError):
+    except TypeError:
         return None
 
 

@@ -3,17 +3,18 @@
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from auditor import guards, metrics
 from auditor.asked import Asked
 from auditor.candidate import Candidate
 from auditor.change import Change, Face, Kind, changes
-from auditor.current import forget, keep, refusal, restore
+from auditor.current import forget, keep, restore
 from auditor.declared import Declarations, Declared
 from auditor.fleet import Fleet, Running
 from auditor.job import Scene, free_phase, prepare
 from auditor.proof import Proof, Verdict
+from auditor.resumption import check_rows, has_run, prepare_again
 from auditor.stagger import Phase
 from auditor.trial import try_out
 from auditor.turn import Turn
@@ -26,6 +27,8 @@ CATCH_UP_SECONDS: Final = 10.0
 """Length of the batches of a rule that catches up: only their ends tell how far it is."""
 RETRY_SECONDS: Final = 10.0
 """Wait after a look that brokers or disk cut short."""
+
+_Ready = TypeVar("_Ready")
 
 log = logger(__name__)
 
@@ -176,10 +179,12 @@ class Reload:
         return declared.face(self._scene.settings.auditor_shuffle_partitions)
 
     def _try(self, step: Change, declared: Declared) -> None:
-        prepared = self._judged(step.watch, lambda: self._prepare(step, declared))
-        if prepared is None:
+        """Of a state that goes on Spark is not asked: it took it before."""
+        ready = self._judged(step.watch, lambda: self._prepare(step, declared))
+        if ready is None:
             return
-        if step.kind is Kind.CONTINUE:
+        step, prepared = ready
+        if step.kind in (Kind.CONTINUE, Kind.RESUME):
             self._do(step, prepared)
         else:
             now = self._scene.clock.monotonic_seconds()
@@ -197,7 +202,7 @@ class Reload:
         if wanted and (taken := self._judged(declared.name, asked.taken)) is not None:
             self._do(asked.step, taken)
 
-    def _judged(self, watch: str, work: Callable[[], Running]) -> Running | None:
+    def _judged(self, watch: str, work: Callable[[], _Ready]) -> _Ready | None:
         """Return what the work returns; None where its change has to wait or is rejected."""
         try:
             return work()
@@ -212,6 +217,7 @@ class Reload:
         self._untaken.begin(step.watch)
         does: dict[Kind, Callable[[Running], None]] = {
             Kind.START: self._start,
+            Kind.RESUME: self._start,
             Kind.CONTINUE: self._continue,
             Kind.REPLACE: self._compete,
         }
@@ -224,22 +230,24 @@ class Reload:
             return running[watch].phase
         return free_phase(self._scene, (one.phase for one in running.values()))
 
-    def _prepare(self, step: Change, declared: Declared) -> Running:
+    def _as_it_ran(self, step: Change, declared: Declared) -> Change:
+        """What could not start with the auditor starts as it would have then, on the same state."""
+        is_missing = step.kind is Kind.START and step.watch in self._fleet.missing
+        goes_on = is_missing and has_run(self._scene, declared)
+        return Change(Kind.RESUME, step.watch) if goes_on else step
+
+    def _prepare(self, step: Change, declared: Declared) -> tuple[Change, Running]:
         """Hold the change against streams, brokers and slots before anything stops."""
+        step = self._as_it_ran(step, declared)
         if step.kind is Kind.CONTINUE:
-            self._check_rows(declared)
-        prepared = prepare(self._scene, declared, self._phase(step.watch))
+            check_rows(self._scene, declared)
+        does = prepare_again if step.kind is Kind.RESUME else prepare
+        prepared = does(self._scene, declared, self._phase(step.watch))
         if step.kind is not Kind.CONTINUE:
             needed = {name: one.slots for name, one in self._fleet.running.items()}
             together = guards.with_another(needed, declared.name, prepared.slots)
             guards.check_slots(together, self._scene.settings.auditor_slots)
-        return prepared
-
-    def _check_rows(self, declared: Declared) -> None:
-        """The record that showed rows to be bad is read: they would be taken for good now."""
-        home = self._fleet.running[declared.name].recipe.checkpoint.home
-        if (why := refusal(home, declared)) is not None:
-            raise Refused(why)
+        return step, prepared
 
     def _ask(self, declared: Declared, broken_off: threading.Event) -> None:
         try_out(self._scene.spark, declared, self._scene.clock, broken_off)

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Final
 
 from auditor import guards
-from auditor.current import all_current, forget, read_current, refusal, unreadable
+from auditor.current import all_current, forget, refusal, unreadable
 from auditor.declared import Declarations, Declared, read_declarations
-from auditor.fleet import Fleet, Running
-from auditor.job import Scene, own_phase, prepare, prepare_all, recipe_of
+from auditor.fleet import Fleet
+from auditor.job import Scene, own_phase, prepare_all
 from auditor.opening import opening
 from auditor.reload import Reload
+from auditor.resumption import prepare_again
 from auditor.settings import AuditorSettings
-from auditor.stagger import Phase
 from auditor.turn import Turn
-from engine.brokers import MissingTopic
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.backbone.log import logger
@@ -106,8 +105,7 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
     for number, declared in enumerate(again):
         name = declared.name
         try:
-            recipe_of(scene, declared).checkpoint.take_over()
-            prepared = _prepared(scene, declared, own_phase(scene, number, len(again)))
+            prepared = prepare_again(scene, declared, own_phase(scene, number, len(again)))
             needed = {other: one.slots for other, one in fleet.running.items()}
             guards.check_slots(needed | {name: prepared.slots}, scene.settings.auditor_slots)
         except Refused as error:
@@ -116,25 +114,6 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
         else:
             fleet.put(name, prepared)
     return fleet
-
-
-def _prepared(scene: Scene, declared: Declared, phase: Phase) -> Running:
-    """Prepare a watch that ran, with its words of before where the new ones are refused.
-
-    They are the same state's; the reload meets the refused ones again, and tells it.
-
-    Raises:
-        Refused, Transient: as `prepare`, or as `read_current`.
-    """
-    try:
-        return prepare(scene, declared, phase)
-    except MissingTopic:
-        raise
-    except Refused:
-        last = read_current(scene.settings.checkpoints_here() / declared.name)
-        if last is None:
-            raise
-        return prepare(scene, last, phase)
 
 
 def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) -> None:

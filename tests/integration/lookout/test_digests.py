@@ -14,6 +14,7 @@ from services.lookout.duties.following import Following
 from services.lookout.duties.roster import following
 from services.lookout.later import Announcing
 from services.lookout.publishing import Publisher
+from services.lookout.settings import LookoutSettings
 from services.lookout.words import NO_LINKS
 from tests.integration.lookout.keeping import ROUTES, Desk, World
 from tests.integration.lookout.later_rows import message
@@ -146,5 +147,5 @@ def follow(world: World) -> None:
     publisher = Publisher(program.topics, Intake(world.pool))
     announcing = Announcing(publisher, program.topics, world.clock.now_ms)
     shared = Following(program.lookout.circumstances, lambda: ROUTES, NO_LINKS, announcing)
-    for duty in following(world.pool, shared):
+    for duty in following(LookoutSettings(), world.pool, shared):
         duty.do()

@@ -1,13 +1,14 @@
 """One auditor whose declarations change, on queries that do as they are told: no Spark."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from auditor import proof
+from auditor import proof, resumption
 from auditor import reload as reloading
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.declared import Declarations, Declared, read_declarations
@@ -17,6 +18,7 @@ from auditor.reload import Reload
 from auditor.settings import AuditorSettings
 from auditor.stagger import Phase
 from auditor.turn import Turn
+from auditor.watching import open_fleet, read_opening
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.contracts.records import Alert, Severity
@@ -86,25 +88,44 @@ class World:
         self.slots: dict[str, int] = {}
         self.refusal: Exception | None = None
         """What each query that is made from now on is started with."""
+        self.against: Callable[[Declared], Exception | None] = lambda _: None
+        """What is found to be wrong with a watch that is prepared."""
         self.judgement: Exception | None = None
         self.may_judge = threading.Event()
         """A trial takes until this is set, as it is at first, or until it is broken off."""
         self.may_judge.set()
-        self.settings = AuditorSettings(auditor_checkpoints=folder / "kept", auditor_slots=15)
+        self.settings = AuditorSettings(
+            auditor_streams=SHIPPED_STREAMS,
+            auditor_watches=self.watches,
+            auditor_checkpoints=folder / "kept",
+            auditor_slots=15,
+        )
         self.answering = [self.settings.auditor_id]
         """The auditors whose queries answer to a heartbeat that comes at each look."""
         self.listening: list[FakeAnswers] = []
-        scene = JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark here
+        self.scene = JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark
         monkeypatch.setattr(reloading, "prepare", self._prepare)
+        monkeypatch.setattr(resumption, "prepare", self._prepare)
         monkeypatch.setattr(reloading, "try_out", self._try_out)
         monkeypatch.setattr(reloading, "Candidate", FakeCandidate)
         monkeypatch.setattr(proof, "Answers", self._listen)
         self.partner = Turn(self.settings.auditor_checkpoints)
         self.fleet = Fleet()
-        self.reload = Reload(scene, self.fleet, Turn(self.settings.auditor_checkpoints))
+        self.reload = Reload(self.scene, self.fleet, Turn(self.settings.auditor_checkpoints))
         self.turns(self.read())
 
+    def restart(self) -> None:
+        """End this auditor, and begin another one over what it has kept."""
+        self.reload.stop()
+        self.fleet.stop()
+        opened = read_opening(self.settings)
+        self.fleet = open_fleet(self.scene, opened)
+        self.reload = Reload(self.scene, self.fleet, Turn(self.settings.auditor_checkpoints))
+        self.turns(opened.declarations)
+
     def _prepare(self, _: object, declared: Declared, phase: Phase) -> Running:
+        if (reason := self.against(declared)) is not None:
+            raise reason
         scene = Scene(declared.name, clock=self.clock)
         scene.refusal = self.refusal
         self.made.append((declared, scene))

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from auditor import watching
+from auditor import resumption
 from auditor.checkpoint import ASIDE, Checkpoint, Fingerprint, fingerprint
 from auditor.current import keep, read_current
 from auditor.declared import Declarations, Declared
 from auditor.job import Scene
 from auditor.opening import opening
 from auditor.settings import AuditorSettings
+from auditor.spacing import words
 from auditor.watching import open_fleet, read_opening
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
@@ -155,6 +156,23 @@ def test_another_querys_folder_is_not_taken_over(tmp_path: Path) -> None:
     assert before.exists()
 
 
+def test_a_folder_of_this_release_under_that_name_is_another_rules(tmp_path: Path) -> None:
+    """On one line its comment takes all that follows, so its words alone tell its version."""
+    text = f"{WITHOUT_BOOK.sql} -- why\nAND 1 = 1"
+    one_line = WITHOUT_BOOK.model_copy(update={"sql": words(text)})
+    other = fingerprint(one_line, STREAMS, 2)
+    wanted = fingerprint(WITHOUT_BOOK.model_copy(update={"sql": text}), STREAMS, 2)
+    assert replace(wanted, white_space="") == other != wanted
+    of_other = Checkpoint("w", tmp_path, other)
+    of_other.claim(NOW_MS)
+    of_other.spark.mkdir()
+    checkpoint = Checkpoint("w", tmp_path, wanted)
+    checkpoint.take_over()
+    checkpoint.claim(NOW_MS)
+    assert of_other.spark.is_dir()
+    assert not checkpoint.spark.exists()
+
+
 class Upgraded:
     """An auditor of today over what an earlier release kept."""
 
@@ -172,7 +190,7 @@ class Upgraded:
 
     def opens(self, monkeypatch: pytest.MonkeyPatch) -> WatchDeclaration:
         """Return what runs first under the name of the watch that ran."""
-        monkeypatch.setattr(watching, "prepare", _refuse)
+        monkeypatch.setattr(resumption, "prepare", _refuse)
         scene = Scene(None, self.settings, ManualClock())  # type: ignore[arg-type] # no Spark
         opened = read_opening(self.settings)
         open_fleet(scene, opened)

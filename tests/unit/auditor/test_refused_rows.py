@@ -9,23 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.blame import RowsToBlame
 from auditor.current import forget, keep, refusal, restore
 from auditor.declared import Declared
-from auditor.job import Scene as JobScene
 from auditor.reload import Reload
 from auditor.rules import Row
-from auditor.settings import AuditorSettings
 from auditor.turn import Turn
-from auditor.watching import read_opening
-from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import load_watch
 from tests.unit.auditor.batches import EXAMPLE, STREAMS
 from tests.unit.auditor.changing import OTHER, WATCH, World
-
-LIMITED: Final = "client-limit"
-GOOD, BAD, CORRECTED = "Ann,ACME,5\n", "Ann,ACME,5\nBob,ACME,0\n", "Ann,ACME,5\nBob,ACME,7\n"
-WHY = "watch client-limit: client-limits.csv, line 3: with these rows the SQL fails"
+from tests.unit.auditor.limited import CORRECTED, LIMITED, WHY, Limited
 
 EXAMPLE_WATCH: Final = load_watch(EXAMPLE)
 NUMBERS = st.integers(0, 2)
@@ -84,50 +76,6 @@ def test_a_note_of_before_refuses_no_rows(tmp_path: Path) -> None:
     assert refusal(tmp_path, numbered(0)) is None
 
 
-class Limited:
-    """A world with a watch that has a table, of which rows have just been refused."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        world.slots = {LIMITED: 1, WATCH: 1}
-        (world.watches / f"{LIMITED}.yaml").write_text(EXAMPLE.read_text())
-        self.write(GOOD)
-        self.before = world.read().watches[LIMITED]
-        self.write(BAD)
-        bad = world.made[-1][1]
-        bad.remedies.error = RowsToBlame(WHY, self.before)
-        bad.queries[-1].fail("SQLSTATE: 22012")
-        world.turns()
-        self.made = len(world.queries(LIMITED))
-        self.assert_refused()
-
-    def write(self, rows: str) -> None:
-        (self.world.watches / "client-limits.csv").write_text(f"client,stock,most_shares\n{rows}")
-        self.world.turns(self.world.read())
-
-    def runs(self) -> Declared:
-        return self.world.fleet.running[LIMITED].declared
-
-    def assert_refused(self) -> None:
-        # Without heartbeats the turn is kept for as long as a quiet query is waited for.
-        self.world.turns(count=40)
-        assert self.runs() == self.before
-        assert self.world.reload.notes() == WHY
-        assert len(self.world.queries(LIMITED)) == self.made
-        assert self.world.partner.take()
-        self.world.partner.give_back()
-
-    def opens(self) -> Declared:
-        """Return what of the watch runs first after a restart."""
-        kept = self.world.settings.auditor_checkpoints
-        settings = AuditorSettings(
-            auditor_streams=SHIPPED_STREAMS,
-            auditor_watches=self.world.watches,
-            auditor_checkpoints=kept,
-        )
-        return read_opening(settings).first[LIMITED]
-
-
 @pytest.fixture
 def limited(world: World) -> Limited:
     return Limited(world)
@@ -155,8 +103,7 @@ def test_refused_rows_stay_refused_when_words_come_with_them(limited: Limited) -
 def test_refused_rows_stay_refused_over_a_restart(limited: Limited) -> None:
     assert limited.opens() == limited.before
     world = limited.world
-    scene = JobScene(None, world.settings, world.clock)  # type: ignore[arg-type] # no Spark here
-    world.reload = Reload(scene, world.fleet, Turn(world.settings.auditor_checkpoints))
+    world.reload = Reload(world.scene, world.fleet, Turn(world.settings.auditor_checkpoints))
     world.turns(world.read())
     limited.assert_refused()
     assert limited.opens() == limited.before
@@ -170,8 +117,7 @@ def test_corrected_rows_are_taken_and_the_note_is_gone(limited: Limited) -> None
 
 
 def test_corrected_rows_are_taken_that_came_while_nobody_ran(limited: Limited) -> None:
-    path = limited.world.watches / "client-limits.csv"
-    path.write_text(f"client,stock,most_shares\n{CORRECTED}")
+    limited.write_unseen(CORRECTED)
     assert limited.opens().rules[-1] == ("Bob", "ACME", 7)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor import watching
+from auditor import resumption
 from auditor.change import Change, Face, Kind, changes
 from auditor.current import keep
 from auditor.declared import Declared, read_declarations
@@ -164,7 +164,7 @@ def test_empty_folder_at_a_start_ends_nothing_that_ran(scene: Scene) -> None:
 def test_what_was_removed_or_paused_while_nobody_ran_comes_back_with_no_bad_file(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, paused: bool
 ) -> None:
-    monkeypatch.setattr(watching, "prepare", _most_slots)
+    monkeypatch.setattr(resumption, "prepare", _most_slots)
     scene.ran("over-purchase", "unusual-volume")
     path = scene.watches / "unusual-volume.yaml"
     path.write_text(path.read_text() + "paused: true\n") if paused else path.unlink()
@@ -182,7 +182,7 @@ def test_bad_stream_at_the_first_start_of_all_is_refused(scene: Scene) -> None:
 def test_a_watch_that_ran_and_cannot_start_makes_the_auditor_not_ready(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "prepare", _refuse)
+    monkeypatch.setattr(resumption, "prepare", _refuse)
     fleet = open_fleet(scene.job(), scene.opened("over-purchase"))
     assert fleet.running == {}
     # The other one is new: the reload tries it, and what it does not take is a note.
@@ -193,7 +193,7 @@ def test_what_ran_and_can_be_read_nowhere_makes_the_auditor_not_ready(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stream was declared in a way that is refused now, and so was what ran of it."""
-    monkeypatch.setattr(watching, "prepare", _most_slots)
+    monkeypatch.setattr(resumption, "prepare", _most_slots)
     scene.ran("over-purchase", "unusual-volume")
     (scene.settings.checkpoints_here() / "unusual-volume" / "current.json").write_text("{}")
     trades = scene.streams / "trades.yaml"
@@ -209,7 +209,7 @@ def test_what_ran_and_can_be_read_nowhere_makes_the_auditor_not_ready(
 def test_new_words_that_are_refused_leave_the_watch_with_those_before(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "prepare", _only_shipped_labels)
+    monkeypatch.setattr(resumption, "prepare", _only_shipped_labels)
     scene.ran("over-purchase", "unusual-volume")
     scene.label_more("over-purchase")
     opened = read_opening(scene.settings)
@@ -232,7 +232,7 @@ def test_new_words_wait_for_a_topic_with_their_watch(
         asked.append(declared)
         raise MissingTopic("topic trades does not exist")
 
-    monkeypatch.setattr(watching, "prepare", prepare)
+    monkeypatch.setattr(resumption, "prepare", prepare)
     scene.ran("over-purchase")
     scene.label_more("over-purchase")
     opened = read_opening(scene.settings)
@@ -255,7 +255,7 @@ def test_a_new_watch_is_left_to_the_reload_which_has_spark_try_it(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Started untried, one that Real-time Mode refuses would make the auditor not ready."""
-    monkeypatch.setattr(watching, "prepare", _few_slots)
+    monkeypatch.setattr(resumption, "prepare", _few_slots)
     for ran in scene.declarations.watches:
         fleet = open_fleet(scene.job(), scene.opened(ran))
         assert set(fleet.running) == {ran}

@@ -191,17 +191,18 @@ def notices(
 
 
 def _notice(findings: Sequence[Finding], targets: Sequence[Target], now_ms: int) -> Notice:
-    kind, (target, *others) = findings[0].kind, targets
-    summary = f"Accounting: {len(findings)} {_WORDS[kind]}"
-    found = alert_id(WATCH, [kind, str(findings[0].number)])
+    first, (target, *others) = findings[0], targets
+    kind, summary = first.kind, f"Accounting: {len(findings)} {_WORDS[first.kind]}"
+    # Numbers begin again in a new ledger, and in one restored from a backup; times do not.
+    found = alert_id(WATCH, [kind, str(first.number), str(first.found_at_ms)])
     alert = Alert(
         alert_id=found,
         watch=WATCH,
         severity=Severity.WARNING if kind in _WARNINGS else Severity.CRITICAL,
         summary=summary,
-        key={"finding": str(findings[0].number)},
+        key={"finding": str(first.number)},
         labels={"kind": kind},
-        values={"findings": len(findings), "first": _named(findings[0])},
+        values={"findings": len(findings), "first": _named(first)},
         appended_at_ms=now_ms,
         detected_at_ms=now_ms,
         auditor=WATCH,

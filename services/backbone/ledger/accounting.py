@@ -52,13 +52,16 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, about one subject; `number` is the ledger's, 0 if not kept yet."""
+    """One thing that is wrong, about one subject; its number and when it was found are the
+    ledger's, 0 if not kept yet.
+    """
 
     kind: str
     subject: str
     channel: str
     detail: str
     number: int = 0
+    found_at_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

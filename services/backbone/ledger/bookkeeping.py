@@ -81,8 +81,9 @@ GROUP BY channel"""
 
 # The limit is of each kind: many of one would hide those of another, which then never end.
 OPEN_FINDINGS: Final = """
-SELECT kind, subject, channel, detail, number FROM (
+SELECT kind, subject, channel, detail, number, found_at_ms FROM (
   SELECT kind, subject, channel, detail, finding_id AS number,
+    (extract(epoch FROM found_at) * 1000)::bigint AS found_at_ms,
     row_number() OVER (PARTITION BY kind ORDER BY finding_id) AS place
   FROM findings WHERE ended_at IS NULL AND (%(kind)s::text IS NULL OR kind = %(kind)s)
 ) AS open WHERE place <= %(limit)s ORDER BY number"""
@@ -112,7 +113,9 @@ FORGIVEN: Final = """
 SELECT kind, subject, person, reason, at FROM forgiven ORDER BY at DESC, subject LIMIT %(limit)s"""
 
 UNRAISED: Final = """
-SELECT kind, subject, channel, detail, finding_id AS number FROM findings f
+SELECT kind, subject, channel, detail, finding_id AS number,
+  (extract(epoch FROM found_at) * 1000)::bigint AS found_at_ms
+FROM findings f
 WHERE raised_at IS NULL AND ended_at IS NULL
   AND NOT EXISTS (SELECT FROM forgiven g WHERE (g.kind, g.subject) = (f.kind, f.subject))
   AND found_at <= ledger_now() - make_interval(secs => %(settle)s)

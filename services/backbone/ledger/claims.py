@@ -6,7 +6,7 @@ from typing import Any, Final, LiteralString
 
 from psycopg.rows import kwargs_row, tuple_row
 
-from services.backbone.ledger.ages import AGED_SINCE
+from services.backbone.ledger.ages import IS_YOUNG
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import Connection, fetch_all, fetch_within
 from services.contracts.states import State
@@ -56,14 +56,12 @@ class Due:
 # to choose: a row's state and channel are read as `state || ''` where it is looked up by its id,
 # which leaves only the primary key to find it by, and rows to be changed are named by an array.
 _READY: Final = """{state} IN ('PENDING', 'RETRY_WAIT') AND next_attempt_at <= ledger_now()
-    AND {channel} = %(channel)s
-    AND ({aged_since} > ledger_now() - make_interval(secs => %(age_limit)s)
-      OR EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id OFFSET 0))
+    AND {channel} = %(channel)s AND {is_young}
     AND NOT EXISTS (SELECT FROM evidence e
       WHERE e.delivery_id = deliveries.delivery_id AND e.weighed_at IS NULL)"""
-_WAITING: Final = _READY.format(state="state", channel="channel", aged_since=AGED_SINCE)
+_WAITING: Final = _READY.format(state="state", channel="channel", is_young=IS_YOUNG)
 _WAITING_BY_ID: Final = _READY.format(
-    state="state || ''", channel="channel || ''", aged_since=AGED_SINCE
+    state="state || ''", channel="channel || ''", is_young=IS_YOUNG
 )
 
 # A claim takes the delivery out of the outbox too: whoever claims it knows of it.

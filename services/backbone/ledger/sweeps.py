@@ -9,7 +9,7 @@ from typing import Any, Final, LiteralString
 
 from psycopg.rows import class_row, kwargs_row, scalar_row, tuple_row
 
-from services.backbone.ledger.ages import AGED_SINCE, FOUND
+from services.backbone.ledger.ages import FOUND, IS_YOUNG
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import fetch_all
 from services.contracts.records import Severity
@@ -92,10 +92,10 @@ SELECT * FROM moved"""
 LEASE_IS_OVER: Final = "state = 'CLAIMED' AND lease_until < ledger_now()"
 IS_LOST: Final = """state = 'CLAIMED' AND owner = %(owner)s
   AND (delivery_id, fence) NOT IN (SELECT * FROM unnest(%(ids)s::text[], %(fences)s::bigint[]))"""
+# The second line lets the index find old ones; the third is exact.
 IS_TOO_OLD: Final = f"""state IN ('PENDING', 'RETRY_WAIT')
   AND {FOUND} <= ledger_now() - make_interval(secs => %(age_limit)s)
-  AND {AGED_SINCE} <= ledger_now() - make_interval(secs => %(age_limit)s)
-  AND NOT EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id OFFSET 0)"""
+  AND NOT {IS_YOUNG}"""
 IS_DOUBTFUL: Final = """state = 'IN_DOUBT'
   AND updated_at <= ledger_now() - make_interval(secs => %(deadline)s)
   AND (updated_at <= ledger_now() - make_interval(secs => 2 * %(deadline)s) OR %(asked)s < 0
@@ -179,7 +179,7 @@ class Sweeps:
         return await self._swept(_GIVE_BACK, after=after, reason=reason, **columns(lost))
 
     async def too_old(self) -> list[Swept]:
-        """Hold what has waited too long to be sent without a person's word."""
+        """Hold what has waited too long since it was found, or since a person's last word."""
         reason = "too old to be sent without a person's word"
         return await self._swept(_TOO_OLD, after=State.HELD, reason=reason)
 

@@ -51,12 +51,13 @@ WITH waiting AS (
     (delivery_id, alert_id, channel, recipient, attempt, before, path, reason)
   SELECT delivery_id, alert_id, channel, recipient, attempt, before, ARRAY[state], reason FROM moved
 )
-INSERT INTO words (delivery_id, person, action, why, before)
-SELECT delivery_id, %(person)s, %(action)s, %(why)s, before FROM moved RETURNING before"""
+INSERT INTO words (delivery_id, given_at, person, action, why, before)
+SELECT delivery_id, ledger_now(), %(person)s, %(action)s, %(why)s, before
+FROM moved RETURNING before"""
 
 _KEEP: Final = """
-INSERT INTO words (delivery_id, person, action, why, before)
-VALUES (%(id)s, %(person)s, %(action)s, %(why)s, %(before)s)"""
+INSERT INTO words (delivery_id, given_at, person, action, why, before)
+VALUES (%(id)s, ledger_now(), %(person)s, %(action)s, %(why)s, %(before)s)"""
 
 
 @dataclass(frozen=True, slots=True)

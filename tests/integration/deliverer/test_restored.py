@@ -5,6 +5,8 @@ from contextlib import closing
 
 import pytest
 
+from services.backbone.ledger.words import RESEND, Word, give
+from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Start
@@ -26,6 +28,7 @@ def test_with_an_age_limit_a_restored_ledger_sends_nothing_again(
     since = [an_hour_old(n, receiver.url) for n in range(10, 20)]
     new = [delivery(n, recipient=receiver.url) for n in range(20, 30)]
     ledger.add(*waiting)
+    have_been_resent(ledger, *waiting[:5])
     ledger.close()
     with database_like(ledger.name, postgres_url) as copy, closing(Ledger(copy)) as backup:
         ledger.add(*since)
@@ -41,6 +44,28 @@ def test_with_an_age_limit_a_restored_ledger_sends_nothing_again(
         assert receiver.came() == Counter(expected.keys())
         reasons = {row["reason"] for row in backup.rows() if row["state"] == State.HELD}
         assert reasons == {"too old to be sent without a person's word"}
+
+        asked = (waiting[0], waiting[5], since[0])
+        resend(backup, *asked)
+        expected |= {each.delivery_id: State.SENT for each in asked}
+        until(lambda: backup.states() == expected, "what a person asks for now is sent")
+        again = Counter(each.delivery_id for each in asked)
+        assert receiver.came() == Counter(expected.keys()) + again
+
+
+def have_been_resent(ledger: Ledger, *deliveries: Delivery) -> None:
+    """Let deliveries have been held, and a person have sent them again, some time ago."""
+    ids = [each.delivery_id for each in deliveries]
+    ledger.execute("UPDATE deliveries SET state = 'HELD' WHERE delivery_id = ANY(%s)", ids)
+    resend(ledger, *deliveries)
+    ledger.execute("UPDATE words SET given_at = given_at - interval '50 minutes'")
+
+
+def resend(ledger: Ledger, *deliveries: Delivery) -> None:
+    """Have a person send again what is held."""
+    settings = LedgerSettings.model_validate({"postgres_url": ledger.url})
+    for each in deliveries:
+        give(settings, Word(each.delivery_id, RESEND, "ann", "the provider is back"))
 
 
 def an_hour_old(number: int, recipient: str) -> Delivery:

@@ -74,7 +74,7 @@ class MemoryClaims:
             and row.next_attempt_at <= now
             and (
                 row.aged_since > now - self.age_limit_seconds
-                or row.delivery_id in self.tables.words
+                or self.tables.has_word(row.delivery_id, self.age_limit_seconds)
             )
             and not self.tables.has_unweighed(row.delivery_id)
         )

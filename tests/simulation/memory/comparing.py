@@ -58,6 +58,9 @@ FROM evidence"""
 _LOOK_UPS: Final = """
 SELECT delivery_id, attempt, number, extract(epoch FROM asked_at)::float8 AS asked_at,
   extract(epoch FROM answered_at)::float8 AS answered_at, finding FROM look_ups"""
+_WORDS: Final = """
+SELECT delivery_id, extract(epoch FROM max(given_at))::float8 AS given_at
+FROM words GROUP BY delivery_id"""
 
 
 @dataclass
@@ -249,7 +252,7 @@ class Both:
             pieces = rows.execute(_EVIDENCE).fetchall()
             asked = rows.execute(_LOOK_UPS).fetchall()
             alerts = {row["alert_id"] for row in rows.execute("SELECT alert_id FROM alerts")}
-            words = {row["delivery_id"] for row in rows.execute("SELECT delivery_id FROM words")}
+            words = {row["delivery_id"]: row["given_at"] for row in rows.execute(_WORDS)}
         assert alerts == self.tables.alerts.keys()
         assert words == self.tables.words
         assert real.keys() == self.tables.rows.keys()

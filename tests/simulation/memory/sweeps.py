@@ -53,9 +53,10 @@ class MemorySweeps:
         return self._moved(self.is_too_old, State.HELD, TOO_OLD, SENDABLE)
 
     def is_too_old(self, row: Row) -> bool:
-        """Tell whether what may be sent waits too long, without a person's word."""
-        before = self.tables.now() - self.age_limit_seconds
-        return row.aged_since <= before and row.delivery_id not in self.tables.words
+        """Tell whether what may be sent waits too long, without a person's young word."""
+        limit = self.age_limit_seconds
+        is_young = row.aged_since > self.tables.now() - limit
+        return not is_young and not self.tables.has_word(row.delivery_id, limit)
 
     def doubtful(self, deadline_seconds: float, asked: int = -1) -> list[Swept]:
         """Return rows whose time for evidence is over."""

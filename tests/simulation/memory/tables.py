@@ -6,6 +6,7 @@ Postgres (test_memory_ledger.py).
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -131,8 +132,8 @@ class Tables:
     untold: list[UntoldMove] = field(default_factory=list)
     turns: dict[str, float] = field(default_factory=dict)
     """When each channel's next turn begins."""
-    words: set[str] = field(default_factory=set)
-    """Deliveries on which a person has given a word."""
+    words: dict[str, float] = field(default_factory=dict)
+    """When a person has last given a word on a delivery."""
     accepted_at: dict[str, float] = field(default_factory=dict)
     acknowledgements: dict[str, list[Acknowledgement]] = field(default_factory=dict)
     silences: dict[str, SilenceRow] = field(default_factory=dict)
@@ -206,6 +207,10 @@ class Tables:
     def tries(self, delivery_id: str) -> dict[int, AttemptRow]:
         """Return a delivery's tries by number."""
         return {number: each for (key, number), each in self.attempts.items() if key == delivery_id}
+
+    def has_word(self, delivery_id: str, within_seconds: float) -> bool:
+        """Tell whether a person has spoken of a delivery so lately."""
+        return self.words.get(delivery_id, -inf) > self.now() - within_seconds
 
     def has_unweighed(self, delivery_id: str) -> bool:
         """Tell whether evidence waits to be weighed."""

@@ -36,7 +36,7 @@ class MemoryWords:
         row.next_attempt_at = self.tables.now()
         told = (row.delivery_id, row.alert_id, row.channel, row.recipient, row.attempt)
         self.tables.untold.append(UntoldMove(*told, before, (after,), row.reason, ""))
-        self.tables.words.add(row.delivery_id)
+        self.tables.words[row.delivery_id] = self.tables.now()
         return True
 
     def _may_be_taken(self, row: Row) -> bool:

@@ -32,6 +32,7 @@ findings = st.builds(
     channel=channels | st.just(""),
     detail=st.text(max_size=5),
     number=st.integers(1, 99),
+    found_at_ms=st.integers(1_800_000_000_000, 1_800_000_000_009),
 )
 distinct = st.lists(findings, unique_by=lambda each: (each.kind, each.subject))
 targets = st.lists(st.builds(Target, channels, st.sampled_from("xy")), unique=True)
@@ -86,6 +87,16 @@ def test_every_finding_is_told_once_if_there_is_anybody(
         first = Target(notice.delivery.channel, notice.delivery.recipient)
         assert {first, *(Target(*each) for each in notice.instead)} == set(targets)
         assert len(notice.instead) == len(targets) - 1
+
+
+@given(findings, findings)
+def test_messages_have_one_id_if_they_are_of_one_finding(one: Finding, other: Finding) -> None:
+    """A new ledger, or a restored one, gives the numbers of findings a second time."""
+    desk = [Target("log", "desk")]
+    (told,), (also,) = (accounts.notices([each], desk, set(), 1_000) for each in (one, other))
+    same = (one.kind, one.number, one.found_at_ms) == (other.kind, other.number, other.found_at_ms)
+    assert (told.delivery.delivery_id == also.delivery.delivery_id) == same
+    assert (told.delivery.alert.alert_id == also.delivery.alert.alert_id) == same
 
 
 @pytest.mark.parametrize(

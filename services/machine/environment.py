@@ -7,11 +7,12 @@ from typing import Final
 
 from services.machine.api_key import console_password, link_secret
 from services.machine.far_ends import Inbox, far_ends
+from services.machine.inherited import passed_on
 from services.machine.plan import Machine
 from services.machine.problems import MachineProblem
 from services.machine.routes import routes_file
 from services.machine.settings import MachineSettings
-from services.machine.setup import OTHER_SPARK, PYTHON_PATH
+from services.machine.setup import PYTHON_PATH
 
 SIMULATORS_KEY: Final = "ALDEBARAN_SIMULATOR_API_KEY"
 CONSOLES_KEY: Final = "ALDEBARAN_OPERATOR_KEY"
@@ -40,7 +41,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         **far_ends(Inbox(machine.settings), machine.named),
         **machine.unless_named(routing(machine.settings)),
         **machine.unless_named(links(machine)),
-        **{name: value for name, value in inherited.items() if name not in OTHER_SPARK},
+        **passed_on(inherited),
         "ALDEBARAN_HOME": str(machine.home),
         "ALDEBARAN_TOOLS": str(machine.tools),
         **machine.stores,

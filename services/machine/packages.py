@@ -21,7 +21,7 @@ from pathlib import Path
 STAMP = ".requirements-dev.lock"
 """A copy of the list that is installed; written last."""
 UNFINISHED = ".unfinished"
-"""There while an installation is under way; found without one, it was cut short."""
+"""Beside the environment while one is made or installed in; found at a start, it was cut short."""
 EXIT_INTERRUPTED = 130
 BUILT = "pyspark"
 """Comes as source: pip builds it for as long as all others take, so a pip of its own does that."""
@@ -39,14 +39,15 @@ def ensure(
     that does not work any more.
     """
     with held(venv.with_name(venv.name + ".lock")):
-        stamp, unfinished = venv / STAMP, venv / UNFINISHED
+        stamp, unfinished = venv / STAMP, venv.with_name(venv.name + UNFINISHED)
         text, usable = wanted.read_bytes(), works(venv)
         if usable and stamp.is_file() and stamp.read_bytes() == text:
             stamp.touch()
             return False
-        if not usable or unfinished.exists():
-            create(venv)
+        anew = not usable or unfinished.exists()
         unfinished.touch()
+        if anew:
+            create(venv)
         stamp.unlink(missing_ok=True)
         install(venv, wanted)
         written = stamp.with_name(STAMP + ".new")

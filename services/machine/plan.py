@@ -308,13 +308,14 @@ def simulator(machine: Machine) -> Program:
     """Return the source of simulated events; it starts when an alert can go all the way."""
     at = machine.settings
     settings = {"ALDEBARAN_SIMULATOR_GATEWAY_URL": f"http://127.0.0.1:{at.port_gateway}"}
-    return service(
+    started = service(
         "services.simulator",
         at.port_simulator,
         *shlex.split(at.simulator_dials),
         after=("gateway", "auditor-a", "lookout"),
         settings=settings,
     )
+    return replace(started, may_end=True)
 
 
 def topics_program(brokers: cluster.BrokerCluster) -> Program:

@@ -17,7 +17,8 @@ class Program:
     before this one starts for the first time; started again, it waits for none. What is not ready
     in time counts as crashed, unless its `work` names what it lacks. What is found not to be live
     is ended, and started again once it would be. A program that runs `once` is ready when it has
-    ended with exit code 0. `on_terminal` shows its standard output to the user; all else goes to
+    ended with exit code 0; one that `may_end` before or after it is ready is not started again when
+    it has ended so by itself. `on_terminal` shows its standard output to the user; all else goes to
     its log. `stop_signal` asks it to end; `death_signal` is what it gets when the supervisor itself
     is killed. `ordinary_user` is for programs that refuse to run as root. `cores` are the
     processors that it keeps to, with all that it starts. `scratch` is a folder of its own that is
@@ -32,6 +33,7 @@ class Program:
     work: Work | None = None
     after: tuple[str, ...] = ()
     once: bool = False
+    may_end: bool = False
     on_terminal: bool = False
     ready_timeout_seconds: float = 120.0
     stop_timeout_seconds: float = 12.0

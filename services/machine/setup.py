@@ -9,13 +9,12 @@ from typing import Final
 
 from services.backbone.class_archive import NotMade
 from services.machine import broker_classes, ivy, jars, java_sources
+from services.machine.inherited import passed_on
 from services.machine.prerequisites import Missing, find_java
 from services.machine.problems import MachineProblem
 
 ROOT: Final = Path(__file__).parents[2]
 PYTHON_PATH: Final = f"{ROOT}:{ROOT / 'spark-apps'}"
-OTHER_SPARK: Final = frozenset({"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"})
-"""What leads PySpark to another Spark than its own, and to its settings."""
 OWN: Final = java_sources.Sources(ROOT / "spark-apps" / "java", "aldebaran-spark-apps")
 _CHECKED: Final = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 
@@ -89,7 +88,7 @@ def archive_classes(tools: Path, environment: Mapping[str, str]) -> None:
     except NotMade as error:
         sys.stderr.write(f"there is no archive of the broker's classes: {error}\n")
     told = {
-        **environment,
+        **passed_on(environment),
         "JAVA_HOME": str(java.parents[1]),
         "PYTHONPATH": PYTHON_PATH,
         "ALDEBARAN_AUDITOR_JARS": str(jars_folder(tools, "spark").resolve()),

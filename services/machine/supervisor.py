@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
 from pathlib import Path
 
 from services.machine.child import Child, start
@@ -12,6 +11,7 @@ from services.machine.programs import Program, check_plan, stop_levels
 from services.machine.readiness import Liveness, Look
 from services.machine.restarts import RestartPolicy
 from services.machine.undertaker import Undertaker
+from services.machine.watched import Phase, Watched
 
 TICK_SECONDS = 0.1
 TICKS_BETWEEN_LOOKS = 50
@@ -19,42 +19,6 @@ TICKS_BETWEEN_LOOKS = 50
 EXIT_BAD_SETTINGS = 78
 # A terminal and make may each pass on one and the same request to stop.
 HURRY_AFTER_SECONDS = 1.0
-
-
-class Phase(Enum):
-    """Where one program stands."""
-
-    WAITING = auto()
-    STARTING = auto()
-    READY = auto()
-
-
-@dataclass
-class Watched:
-    """One program of the plan and what became of it."""
-
-    program: Program
-    phase: Phase = Phase.WAITING
-    child: Child | None = None
-    started_at_seconds: float = 0.0
-    not_before_seconds: float = 0.0
-    crashes_in_a_row: int = 0
-    has_served: bool = False
-    looked_at_seconds: float = 0.0
-    dead_looks: int = 0
-    silent_since_seconds: float | None = None
-    asked_to_end_at_seconds: float | None = None
-    is_held: bool = False
-
-    def ask_to_stop(self) -> None:
-        """Ask what runs to end."""
-        if self.child is not None:
-            self.child.ask_to_stop()
-
-    def kill(self) -> None:
-        """Kill what runs, and wait for nothing: one that waits for its disk ends when that does."""
-        if self.child is not None:
-            self.child.kill()
 
 
 @dataclass(frozen=True)
@@ -96,9 +60,7 @@ class Supervisor:
         told = False
         ticks = 0
         try:
-            while not self._around.wait(TICK_SECONDS):
-                for watched in self._all.values():
-                    self._advance(watched)
+            while self._goes_on():
                 if not told and all(each.phase is Phase.READY for each in self._all.values()):
                     told = True
                     self._when_ready()
@@ -114,10 +76,25 @@ class Supervisor:
             self._stop_all()
         return 0
 
+    def _goes_on(self) -> bool:
+        """Advance every program; return False once a signal to stop has come.
+
+        A program that is silent holds up its look for seconds, and a signal waits for one, not all.
+        """
+        if self._around.wait(TICK_SECONDS):
+            return False
+        for watched in self._all.values():
+            self._advance(watched)
+            if self._around.wait(0):
+                return False
+        return True
+
     def _advance(self, watched: Watched) -> None:
         if watched.phase is Phase.WAITING:
             self._start_when_due(watched)
-        elif watched.child is not None and (code := watched.child.exit_code) is not None:
+        elif watched.child is None:
+            return
+        elif (code := watched.child.exit_code) is not None:
             self._ended(watched, code)
         elif watched.phase is Phase.STARTING:
             self._look_whether_ready(watched)
@@ -211,13 +188,19 @@ class Supervisor:
         return self._policy.patience_seconds(given, crashes, watched.has_served)
 
     def _ended(self, watched: Watched, code: int) -> None:
-        if watched.program.once and code == 0:
-            self._bury(watched)
-            watched.phase = Phase.READY
+        if watched.is_done(code):
+            self._done(watched)
         elif code == EXIT_BAD_SETTINGS:
             self._refused(watched)
         else:
             self._crashed(watched, f"ended with {_described(code)}")
+
+    def _done(self, watched: Watched) -> None:
+        """What needs it may start, and it is not started again."""
+        self._bury(watched)
+        watched.phase = Phase.READY
+        if not watched.program.once:
+            self._around.say(f"{watched.program.name} has ended")
 
     def _refused(self, watched: Watched) -> None:
         """What has served is tried again: a file that is bad by now may be mended."""

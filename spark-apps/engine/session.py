@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ def _java_options(driver: Driver) -> str:
     return " ".join(
         [
             f'"@{_JAVA_OPTIONS}"',
-            *spark_classes.options(os.environ),
+            shlex.join(spark_classes.options(os.environ)),  # Spark splits it as a shell would
             f'"-Djava.io.tmpdir={tempfile.gettempdir()}"',  # Java does not look at TMPDIR
             f"-Djava.security.properties={_SECURITY.as_uri()}",
             f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",

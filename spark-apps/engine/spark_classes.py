@@ -5,6 +5,7 @@ has loaded.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,8 @@ def make(command: Sequence[str], environment: Mapping[str, str], spark: Path = S
     wanted = class_archive.place(java, spark / "jars")
 
     def run(option: str) -> None:
-        _run(command, dict(environment) | {"SPARK_SUBMIT_OPTS": f"{_COMPILED_ONCE} {option}"})
+        told = shlex.join((_COMPILED_ONCE, option))  # Spark splits it as a shell would
+        _run(command, dict(environment) | {"SPARK_SUBMIT_OPTS": told})
 
     class_archive.keep(wanted, run)
     return wanted

@@ -2,10 +2,11 @@
 
 import argparse
 import logging
+import os
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Final
 
 from services.backbone import service
@@ -78,9 +79,10 @@ def _begin_reading(
 
 
 def say(line: str) -> None:
-    """Show a line to whoever watches."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    """Show a line to whoever watches; a full disk takes the line, never the arrival it tells of."""
+    with suppress(OSError):
+        # Python's own writer would keep what it could not write, and fail with it at the end.
+        os.write(sys.stdout.fileno(), f"{line}\n".encode(sys.stdout.encoding, "replace"))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -11,6 +11,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from services.backbone.errors import Refused, Transient
+from services.backbone.log import logger
 from services.simulator.inbox.faults import Verdict
 from services.simulator.inbox.mails import Mails
 from services.simulator.inbox.received import Arrival
@@ -18,8 +19,11 @@ from services.simulator.inbox.switchboard import Switchboard
 
 WAY: Final = "mail"
 SIZE_LIMIT_BYTES: Final = 1024 * 1024
+NOT_KEPT: Final = "452 not kept, as the disk does not take it just now: come again"
 START_SECONDS: Final = 60.0
 """While all programs of a small machine start at once, the usual 5 s do not do."""
+
+log = logger(__name__)
 
 
 class MailHandler:
@@ -30,12 +34,20 @@ class MailHandler:
         self._mails = Mails(maildir)
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
-        """Keep, refuse, or keep and drop the connection, as the dials say."""
+        """Keep, refuse, or keep and drop the connection, as the dials say.
+
+        What the disk does not take is to come again, as a relay says it: that is no fault of the
+        mail's, and for good it would be lost.
+        """
         faults = self._switchboard.faults(WAY)
         verdict = faults.decide(self._switchboard.rng)
         content = envelope.content or b""
         raw = content.encode() if isinstance(content, str) else content
-        self._take(raw, envelope.rcpt_tos, verdict)
+        try:
+            self._take(raw, envelope.rcpt_tos, verdict)
+        except OSError as error:
+            log.warning("mail_not_kept", reason=str(error))
+            return NOT_KEPT
         await asyncio.sleep(faults.delay_seconds)
         if verdict is Verdict.DROPPED and server.transport is not None:
             server.transport.close()
@@ -47,16 +59,21 @@ class MailHandler:
 
     def _take(self, raw: bytes, recipients: list[str], verdict: Verdict) -> None:
         message = message_from_bytes(raw, policy=policy.default)
-        kept = verdict is not Verdict.REFUSED
+        place = "" if verdict is Verdict.REFUSED else self._mails.add(raw)
         arrival = Arrival(
             way=WAY,
             delivery_id=delivery_id_of(message),
             verdict=verdict,
             at_ms=self._switchboard.clock.now_ms(),
-            place=self._mails.add(raw) if kept else "",
+            place=place,
         )
         subject = str(message.get("subject", ""))
-        self._switchboard.took(arrival, f"{', '.join(recipients)}: {subject}")
+        try:
+            self._switchboard.took(arrival, f"{', '.join(recipients)}: {subject}")
+        except OSError:
+            if place:
+                self._mails.forget(place)
+            raise
 
 
 def delivery_id_of(message: EmailMessage) -> str:

@@ -21,11 +21,20 @@ class Mails:
         self._cut()
 
     def add(self, raw: bytes) -> str:
-        """Keep a mail; return its name."""
+        """Keep a mail; return its name.
+
+        Raises:
+            OSError: the disk does not take it.
+        """
         key = self._maildir.add(raw)
         self._keys.append(key)
         self._cut()
         return key
+
+    def forget(self, key: str) -> None:
+        """Remove a mail of that name: its sender is told that it was not kept."""
+        self._maildir.discard(key)
+        self._keys.remove(key)
 
     def _cut(self) -> None:
         while len(self._keys) > self._limit:

@@ -6,8 +6,9 @@ A journal that has become long is set aside as `received.jsonl.1`, in the place 
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from io import FileIO
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, Any, Final
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
@@ -65,7 +66,7 @@ class Received:
         self._verdicts: Counter[tuple[str, Verdict]] = Counter()
         self._ids: dict[str, Counter[str]] = {way: Counter() for way in ways}
         self._incomplete: set[str] = set()
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
 
     @property
     def is_open(self) -> bool:
@@ -77,18 +78,21 @@ class Received:
         self._journal.parent.mkdir(parents=True, exist_ok=True)
         self._replay(self._aside)
         self._replay(self._journal)
-        self._file = self._journal.open("ab")
+        self._file = self._journal.open("ab", buffering=0)
 
     def add(self, arrival: Arrival) -> None:
-        """Count an arrival and write it down before anybody gets an answer."""
+        """Count an arrival and write it down before anybody gets an answer.
+
+        Raises:
+            OSError: the disk does not take it, so it does not count either.
+        """
         line = arrival.model_dump_json().encode() + b"\n"
         with self._lock:
             assert self._file is not None, "opened before anybody is served"  # noqa: S101 - our own order
-            self._file.write(line)
-            self._file.flush()
-            self._count(arrival)
             if self._file.tell() >= self._limit_bytes:
-                self._begin_anew(self._file)
+                self._file = self._begun_anew(self._file)
+            _append(self._file, line)
+            self._count(arrival)
 
     def counts(self) -> dict[str, WayCounts]:
         """Return the counts of every way in."""
@@ -100,10 +104,14 @@ class Received:
         if self._file is not None:
             self._file.close()
 
-    def _begin_anew(self, full: BinaryIO) -> None:
-        full.close()
+    def _begun_anew(self, full: FileIO) -> FileIO:
+        """Return the next journal; the full one stays in use where the disk has no room for it."""
+        beside = self._journal.with_name(f"{self._journal.name}.new")
+        empty = beside.open("wb", buffering=0)
         self._journal.replace(self._aside)
-        self._file = self._journal.open("ab")
+        beside.replace(self._journal)
+        full.close()
+        return empty
 
     def _way(self, way: str) -> WayCounts:
         ids = self._ids[way]
@@ -139,6 +147,19 @@ class Received:
                 good += len(line)
         with journal.open("rb+") as file:
             file.truncate(good)
+
+
+def _append(file: FileIO, line: bytes) -> None:
+    """Write all of a line, or nothing: a part of it would spoil the next one too."""
+    end = file.tell()
+    left = memoryview(line)
+    try:
+        while left:
+            left = left[file.write(left) :]
+    except OSError:
+        file.truncate(end)
+        file.seek(end)
+        raise
 
 
 def _parsed(line: bytes) -> Any:

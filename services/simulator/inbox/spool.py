@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from services.backbone.log import logger
 from services.simulator.inbox.faults import Verdict
 from services.simulator.inbox.received import Arrival
 from services.simulator.inbox.switchboard import Switchboard
@@ -16,11 +17,16 @@ _LET_GO: Final = ".ok"
 _ID: Final = re.compile(r"\[delivery ([0-9a-f]{32})\]")
 _OUTPUT: Final = re.compile(r"^output=(.*)$", re.MULTILINE)
 
+log = logger(__name__)
+
 
 def read_until(stop: threading.Event, folder: Path, board: Switchboard) -> None:
-    """Read the spool every second until the stop."""
+    """Read the spool every second until the stop; what a full disk refuses stays there."""
     while not board.clock.wait(stop, READ_SECONDS):
-        take_all(folder, board)
+        try:
+            take_all(folder, board)
+        except OSError as error:
+            log.warning("spool_not_read", folder=str(folder), reason=str(error))
 
 
 def take_all(folder: Path, board: Switchboard) -> int:

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from services.backbone.log import logger
 from services.simulator.inbox.faults import NOISE, Faults, Strange, Verdict
 from services.simulator.inbox.provider import (
     Closing,
@@ -25,6 +26,11 @@ from services.simulator.inbox.switchboard import Switchboard
 BODY_LIMIT_BYTES: Final = 1024 * 1024
 HEADERS_KEPT: Final = 50
 PAGE: Final = ProviderAnswer(200, b"<html><p>Please sign in.</p></html>\n", media_type="text/html")
+NOT_KEPT: Final = ProviderAnswer(
+    503, b"not kept, as the disk does not take it just now: come again\n", media_type="text/plain"
+)
+
+log = logger(__name__)
 
 
 class WebServer(ThreadingHTTPServer):
@@ -117,7 +123,12 @@ class WebHandler(BaseHTTPRequestHandler):
         board = self.server.switchboard
         faults = board.faults(name)
         verdict = faults.decide(board.rng)
-        board.took(self._arrival(name, request, sending, verdict), sending.shown)
+        try:
+            board.took(self._arrival(name, request, sending, verdict), sending.shown)
+        except OSError as error:
+            log.warning("not_kept", way=name, reason=str(error))
+            self._answer(NOT_KEPT)
+            return
         if verdict is Verdict.REFUSED:
             answer = provider.refuse(faults.refuse_status)
         else:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
+import psutil
 import pytest
 
 from services.backbone.settings import EXIT_BAD_SETTINGS
@@ -116,6 +117,39 @@ def test_what_is_sent_is_kept_shown_and_counted_also_after_a_restart(tmp_path: P
     shown = (tmp_path / "output").read_text()
     assert "mail  accepted desk@example.org: Something happened" in shown
     assert 'hook  accepted b1: {"text":"Something happened"}' in shown
+
+
+@contextmanager
+def disk_full_after(size_bytes: int, pid: int) -> Iterator[None]:
+    """Let no file of another process become larger."""
+    process = psutil.Process(pid)
+    before = process.rlimit(psutil.RLIMIT_FSIZE)
+    process.rlimit(psutil.RLIMIT_FSIZE, (size_bytes, before[1]))
+    yield
+    process.rlimit(psutil.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.skipif(not hasattr(psutil.Process, "rlimit"), reason="only Linux limits another")
+@pytest.mark.parametrize("room_bytes", [0, 1000], ids=["for nothing", "for a mail alone"])
+def test_what_a_full_disk_does_not_take_comes_again_and_counts_once(
+    tmp_path: Path, room_bytes: int
+) -> None:
+    with begun(tmp_path) as (inbox, process):
+        wait_until(lambda: ready(inbox), 60, "the inbox")
+        assert httpx2.post(inbox.hook, content=b"x" * 2 * room_bytes).status_code == 200
+        with disk_full_after(room_bytes, process.pid):
+            with pytest.raises(smtplib.SMTPDataError) as refused:
+                inbox.mail("a1")
+            assert (refused.value.smtp_code, inbox.post("b1").status_code) == (452, 503)
+            assert list((tmp_path / "mail" / "new").iterdir()) == []
+        inbox.mail("a1")
+        assert inbox.post("b1").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    with running(tmp_path) as inbox:
+        mails, hooks = inbox.received("mail"), inbox.received("hook")
+    assert (mails["ids"], hooks["ids"]["b1"]) == ({"a1": 1}, 1)
+    assert mails["repeats"] == hooks["repeats"] == {}
 
 
 def test_it_is_alive_and_not_ready_while_it_counts_what_came_before(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.session import Driver, base_config
-from engine.spark_classes import SPARK
+from engine.spark_classes import SPARK, make
 
 DRIVER = Driver("x", "local[1]", alone=True, heap="512m", jars=(), log_format="json")
 
@@ -24,3 +24,21 @@ def test_java_writes_where_python_does(tmp_path: Path, monkeypatch: pytest.Monke
         command, env=os.environ, capture_output=True, text=True, check=True, timeout=200
     )
     assert f"java.io.tmpdir = {folder}\n" in said.stdout + said.stderr
+
+
+def test_the_archive_of_classes_may_lie_in_a_folder_with_a_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark splits what Java is told, in the environment and in its own configuration."""
+    submit, spark = str(SPARK / "bin" / "spark-submit"), tmp_path / "a user's" / "spark"
+    (spark / "jars").mkdir(parents=True)
+    archive = make((submit, "--version"), os.environ, spark)
+    found = (f"-XX:SharedArchiveFile={archive}",)
+    monkeypatch.setattr("engine.spark_classes.options", lambda _: found)
+    told = base_config(DRIVER)["spark.driver.defaultJavaOptions"]
+    option = f"spark.driver.defaultJavaOptions={told} -Xlog:class+load:file={tmp_path}/loaded"
+    command = (submit, "--conf", option, "--version")
+    subprocess.run(command, env=os.environ, capture_output=True, check=True, timeout=200)
+    loaded = (tmp_path / "loaded").read_text().splitlines()
+    (one,) = (line for line in loaded if "org.apache.spark.deploy.SparkSubmit " in line)
+    assert "shared objects file (top)" in one

@@ -24,6 +24,7 @@ class Installer:
         self.inside = 0
         self.most_inside = 0
         self.fails = False
+        self.is_cut_short = False
 
     def create(self, venv: Path) -> None:
         (venv / "bin").mkdir(parents=True, exist_ok=True)
@@ -33,6 +34,8 @@ class Installer:
         python.unlink(missing_ok=True)
         python.symlink_to("/bin/true")
         self.created += 1
+        if self.is_cut_short:  # its Python finds pip by then, and pip's own program is not there
+            raise KeyboardInterrupt
 
     def install(self, _: Path, wanted: Path) -> None:
         self.inside += 1
@@ -118,6 +121,20 @@ def test_what_was_cut_short_is_made_anew(tmp_path: Path) -> None:
     to.fails = False
     assert ensure(venv, wanted, to.create, to.install)
     assert to.created == 2
+
+
+def test_one_whose_making_was_cut_short_is_made_anew(tmp_path: Path) -> None:
+    venv, wanted, to = tmp_path / "venv", tmp_path / "list", Installer()
+    wanted.write_text("a==1")
+    to.is_cut_short = True
+    with pytest.raises(KeyboardInterrupt):
+        ensure(venv, wanted, to.create, to.install)
+    assert works(venv)
+    to.is_cut_short = False
+    assert ensure(venv, wanted, to.create, to.install)
+    assert (to.created, to.installed) == (2, ["a==1"])
+    assert not ensure(venv, wanted, to.create, to.install)
+    assert {each.name for each in tmp_path.iterdir()} == {"venv", "venv.lock", "list"}
 
 
 def set_up(venv: Path, wanted: Path) -> "subprocess.Popen[str]":

@@ -188,14 +188,26 @@ OTHER_SPARK = {
     "SPARK_CONF_DIR": "/opt/spark/conf",
     "PYSPARK_SUBMIT_ARGS": "--master yarn pyspark-shell",
 }
+OTHER_SERVERS = OTHER_SPARK | {
+    "SPARK_REMOTE": "sc://spark.example",
+    "SPARK_API_MODE": "connect",
+    "SPARK_CONNECT_MODE_ENABLED": "1",
+    "SPARK_DIST_CLASSPATH": "/opt/hadoop/lib/*",
+    "HADOOP_CONF_DIR": "/etc/hadoop",
+    "YARN_CONF_DIR": "/etc/hadoop",
+    "PGSSLMODE": "require",
+    "PGHOSTADDR": "192.0.2.1",
+    "PGCONNECT_TIMEOUT": "1",
+}
 
 
-def test_programs_are_not_led_to_another_spark_of_the_machine(machine: Machine) -> None:
-    kept = {"SPARK_SUBMIT_OPTS": "-Xss4m"}
-    found = environment(machine, OTHER_SPARK | kept)
-    assert {name: value for name, value in found.items() if "SPARK_" in name} == kept | {
-        "PYSPARK_PYTHON": sys.executable
-    }
+def test_programs_are_not_led_to_other_servers_of_the_users(machine: Machine) -> None:
+    kept = {"SPARK_SUBMIT_OPTS": "-Xss4m", "PAGER": "less"}
+    found = environment(machine, OTHER_SERVERS | kept)
+    assert found.keys() - environment(machine, {}).keys() == kept.keys()
+    assert kept.items() <= found.items()
+    told = (ROOT / "docs" / "one-machine.md").read_text("utf-8")
+    assert [name for name in OTHER_SERVERS if f"`{name}`" not in told] == ["PGCONNECT_TIMEOUT"]
 
 
 def test_make_leads_nobody_to_another_spark_of_the_machine(tmp_path: Path) -> None:

@@ -26,4 +26,6 @@ def test_the_oldest_go_also_those_that_were_read_and_those_of_an_earlier_process
     again.add(b"4\n")
     again.add(b"5\n")
     assert kept() == {b"4\n", b"5\n"}
+    again.forget(again.add(b"6\n"))
+    assert kept() == {b"5\n"}
     assert first not in rest

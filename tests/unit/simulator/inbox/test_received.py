@@ -1,6 +1,8 @@
 """Counts per id, before and after a restart; dials as JSON."""
 
+import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 
 from services.simulator.inbox.dials import turned, untouched
 from services.simulator.inbox.faults import Verdict
-from services.simulator.inbox.received import Arrival, Received
+from services.simulator.inbox.received import Arrival, Received, WayCounts
+from tests.unit.simulator.inbox.disks import full_after
 
 
 def arrival(way: str, delivery_id: str, verdict: Verdict) -> Arrival:
@@ -56,6 +59,50 @@ def test_a_half_written_last_line_was_never_answered_and_does_not_count(tmp_path
     assert again.counts()["mail"].ids == {"a": 1}
     again.close()
     assert journal.read_bytes() == whole
+
+
+@given(st.lists(st.tuples(ARRIVALS, st.none() | st.integers(0, 120)), max_size=10))
+def test_what_a_full_disk_takes_a_part_of_does_not_count_also_after_a_restart(
+    tried: list[tuple[Arrival, int | None]],
+) -> None:
+    """The disk has so many bytes left at each try; a line has almost a hundred."""
+    model = Counter[str]()
+    with TemporaryDirectory() as folder:
+        journal = Path(folder) / "received.jsonl"
+        received = Received(journal, ["mail", "hook"], 400)
+        received.open()
+        for each, room in tried:
+            size = sys.maxsize if room is None else journal.stat().st_size + room
+            with suppress(OSError), full_after(size):
+                received.add(each)
+                model[each.verdict] += 1
+        told = received.counts()
+        received.close()
+        again = Received(journal, ["mail", "hook"], 400)
+        again.open()
+        again.close()
+        assert Counter({verdict: total(told, verdict) for verdict in Verdict}) == model
+        assert again.counts() == told
+
+
+def total(counts: dict[str, WayCounts], verdict: Verdict) -> int:
+    kept: int = sum(getattr(way, verdict.value) for way in counts.values())
+    return kept
+
+
+def test_a_full_journal_that_cannot_be_followed_stays_in_use(tmp_path: Path) -> None:
+    journal = tmp_path / "received.jsonl"
+    received = Received(journal, ["mail"], 1)
+    received.open()
+    received.add(arrival("mail", "a", Verdict.ACCEPTED))
+    barred = tmp_path / "received.jsonl.new"
+    barred.mkdir()
+    with pytest.raises(OSError, match=r"received\.jsonl\.new"):
+        received.add(arrival("mail", "b", Verdict.ACCEPTED))
+    barred.rmdir()
+    received.add(arrival("mail", "b", Verdict.ACCEPTED))
+    received.close()
+    assert received.counts()["mail"].ids == {"a": 1, "b": 1}
 
 
 def test_the_newest_are_kept_and_counted_again_after_a_restart(tmp_path: Path) -> None:

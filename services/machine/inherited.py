@@ -1,0 +1,30 @@
+"""What of the user's environment is for other servers, and is passed to no program."""
+
+from collections.abc import Mapping
+from typing import Final
+
+OTHER_SPARK: Final = frozenset(
+    {
+        "SPARK_HOME",
+        "SPARK_CONF_DIR",
+        "PYSPARK_SUBMIT_ARGS",
+        "SPARK_REMOTE",
+        "SPARK_API_MODE",
+        "SPARK_CONNECT_MODE_ENABLED",
+        "SPARK_DIST_CLASSPATH",
+        "HADOOP_CONF_DIR",
+        "YARN_CONF_DIR",
+    }
+)
+"""What leads PySpark to another Spark than its own, to its settings, and to other classes."""
+OTHER_POSTGRES: Final = "PG"
+"""So begins each variable of libpq; what they ask of a server holds beside any address."""
+
+
+def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what programs of this machine may find of the user's environment."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in OTHER_SPARK and not name.startswith(OTHER_POSTGRES)
+    }

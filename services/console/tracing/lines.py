@@ -4,12 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import orjson
-
 from services.backbone.kafka.consumer import Incoming
 from services.backbone.ledger.rows import AlertDetail
 from services.backbone.writing import json_text
 from services.console.timeline import timeline
+from services.console.tracing.mentions import mentions
 from services.contracts.ids import digest
 from services.contracts.records import Accounted, Alert, Rejected
 from services.contracts.topics import ACCOUNTS, ALERTS, REJECTED_SUFFIX
@@ -76,7 +75,7 @@ def _line(each: Incoming, key: str, streams: Sequence[str]) -> Line | None:
 def _refused(each: Incoming, place: str, key: str) -> Line | None:
     told = Rejected.decode(each.value)
     original = told.original
-    if orjson.dumps(key) not in original:
+    if not mentions(original, key):
         return None
     said = f"{place}: from {told.source}: {told.reason}: {told.detail}: "
     return _made(each, place, "refused", said + original.decode(errors="replace"))

@@ -13,6 +13,7 @@ from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.listing import Listing
 from services.backbone.ledger.places import NEWEST, Place
 from services.backbone.ledger.rows import Page
+from services.console.tracing.closing import full
 from services.console.tracing.lines import Line
 
 TRACES_LIMIT: Final = 5
@@ -26,15 +27,21 @@ FOLLOWED_SECONDS: Final = 600.0
 LIST_LIMIT: Final = 100
 PAGE_LIMIT: Final = 500
 
+# The line with CLOSING_ID, of traces that have one.
 _COLUMNS: Final = """
 SELECT trace_id, key, person, why,
   begun_at, (extract(epoch FROM begun_at) * 1000)::bigint AS begun_at_ms,
   (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms,
-  ends_at > ledger_now() AS is_on, places
-FROM traces"""
+  ends_at > ledger_now() AS is_on, places, closed_id IS NOT NULL AS is_closed
+FROM traces
+LEFT JOIN (SELECT trace_id AS closed_id FROM trace_lines WHERE line_id = 'closing') AS closing
+  ON closed_id = trace_id"""
 _ONE: Final = f"{_COLUMNS} WHERE trace_id = %s"
+# Those that are on come first: of those that wait for the brokers there may be many.
 _FOLLOWED: Final = f"""{_COLUMNS}
-WHERE ends_at > ledger_now() - make_interval(secs => %s) ORDER BY begun_at LIMIT %s"""
+WHERE ends_at > ledger_now() - make_interval(secs => %s)
+  OR (closed_id IS NULL AND ends_at > ledger_now() - make_interval(days => %s))
+ORDER BY ends_at DESC LIMIT %s"""
 
 _LOCK: Final = "LOCK TABLE traces IN SHARE ROW EXCLUSIVE MODE"
 _FORGET: Final = "DELETE FROM traces WHERE ends_at < ledger_now() - make_interval(days => %s)"
@@ -47,7 +54,9 @@ _END: Final = (
 )
 
 # The row is held while lines are added: their numbers then grow as they become visible.
-_HOLD: Final = "SELECT trace_id FROM traces WHERE trace_id = %s FOR UPDATE"
+_HOLD: Final = """
+SELECT (extract(epoch FROM ledger_now()) * 1000)::bigint
+FROM traces WHERE trace_id = %s FOR UPDATE"""
 _COUNT: Final = "SELECT count(*) FROM trace_lines WHERE trace_id = %s"
 _ADD: Final = """
 INSERT INTO trace_lines (trace_id, line_id, at, step, detail, alert_id)
@@ -81,6 +90,7 @@ class Trace:
     ends_at_ms: int
     is_on: bool
     places: Mapping[str, int]
+    is_closed: bool
 
 
 _LISTING: Final = Listing(Trace, _COLUMNS, "begun_at", "trace_id", LIST_LIMIT)
@@ -115,8 +125,8 @@ class Traces:
             return cursor.execute(_ONE, (trace_id,)).fetchone()
 
     def followed(self) -> list[Trace]:
-        """Return the traces that are on, or have ended just now."""
-        terms = FOLLOWED_SECONDS, 4 * TRACES_LIMIT
+        """Return the traces that are on, have ended just now, or wait for their closing line."""
+        terms = FOLLOWED_SECONDS, KEPT_DAYS, 4 * TRACES_LIMIT
         with transaction(self._pool) as connection:
             return (
                 connection.cursor(row_factory=class_row(Trace)).execute(_FOLLOWED, terms).fetchall()
@@ -124,17 +134,17 @@ class Traces:
 
     def add(self, trace_id: str, lines: Sequence[Line], places: Mapping[str, int]) -> bool:
         """Add what was seen, with where to go on; return False once the trace is full."""
-        told = orjson.dumps(list(lines)).decode()
         with transaction(self._pool) as connection:
-            if connection.execute(_HOLD, (trace_id,)).fetchone() is None:
+            numbers = connection.cursor(row_factory=scalar_row)
+            now_ms = numbers.execute(_HOLD, (trace_id,)).fetchone()
+            if now_ms is None:
                 return False
-            count = (
-                connection.cursor(row_factory=scalar_row).execute(_COUNT, (trace_id,)).fetchone()
-            )
+            count = numbers.execute(_COUNT, (trace_id,)).fetchone()
             if (count or 0) >= LINES_LIMIT:
+                _add_on(connection, trace_id, [full(now_ms, LINES_LIMIT)])
                 connection.execute(_END, (trace_id,))
                 return False
-            connection.execute(_ADD, {"trace_id": trace_id, "lines": told})
+            _add_on(connection, trace_id, lines)
             connection.execute(_KEEP, (orjson.dumps(dict(places)).decode(), trace_id))
         return True
 
@@ -157,6 +167,11 @@ class Traces:
         with transaction(self._pool) as connection:
             cursor = connection.cursor(row_factory=class_row(LineRow))
             return cursor.execute(_NEWEST_LINES, terms).fetchall()
+
+
+def _add_on(connection: Connection, trace_id: str, lines: Sequence[Line]) -> None:
+    told = orjson.dumps(list(lines)).decode()
+    connection.execute(_ADD, {"trace_id": trace_id, "lines": told})
 
 
 def begin_on(

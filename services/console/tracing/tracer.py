@@ -1,22 +1,29 @@
 """Reads on for every trace that is on: topics and ledger, once a moment, into lines."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Trouble
-from services.backbone.kafka.consumer import Incoming
-from services.backbone.kafka.trail import Followed, Places, Trail
+from services.backbone.kafka.trail import Places
 from services.backbone.ledger.reading import LedgerReader
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.backbone.settings import KafkaSettings
 from services.console.tracing.alerts import ALERTS_LIMIT, KeyAlerts
+from services.console.tracing.closing import READ_ON_SECONDS, cut_short, over
 from services.console.tracing.lines import Line, lines_in, lines_of
+from services.console.tracing.reading import (
+    OpenReading,
+    Reading,
+    TopicReading,
+    is_in,
+    is_read,
+    over_at_ms,
+)
 from services.console.tracing.store import FOLLOWED_SECONDS, Trace, Traces
-from services.contracts.topics import ACCOUNTS, ALERTS, rejected
 
 log = logger(__name__)
 
@@ -25,39 +32,14 @@ IDLE_SECONDS: Final = 1.0
 BUSY_SECONDS: Final = 0.1
 RECORDS_AT_ONCE: Final = 5000
 READ_SECONDS: Final = 0.2
-TOPICS_SECONDS: Final = 30.0
-"""What was accepted in time may be found, and accounted for, so long after the end."""
 LEDGER_SECONDS: Final = 1.0
 TOPICS_AGAIN_SECONDS: Final = 5.0
 AGAIN: Final = Backoff(first_seconds=0.5, limit_seconds=10.0)
 
 
-class Reading(Protocol):
-    """What reads topics for one trace."""
-
-    @property
-    def places(self) -> Places:
-        """Where to go on."""
-
-    def read(self, limit: int, seconds: float) -> tuple[int, list[Incoming]]:
-        """Return how many records were read, and those of the key."""
-
-    def close(self) -> None:
-        """End reading."""
-
-
-OpenReading = Callable[[Trace], Reading]
-
-
 def topic_reading(settings: KafkaSettings, streams: Sequence[str]) -> OpenReading:
     """Return what opens the reading of a trace."""
-    whole = (ALERTS, ACCOUNTS, *map(rejected, streams))
-
-    def opened(trace: Trace) -> Reading:
-        followed = Followed(trace.key.encode(), streams, whole)
-        return Trail(settings, followed, trace.begun_at_ms, trace.places)
-
-    return opened
+    return lambda trace: TopicReading(settings, trace, streams)
 
 
 @dataclass
@@ -66,6 +48,8 @@ class _Following:
 
     alerts: KeyAlerts
     reading: Reading | None = None
+    ends: Places | None = None
+    """Up to where topics are read, once nothing more can come that belongs to the trace."""
     topics_at: float = 0.0
     ledger_at: float = 0.0
     written: set[str] = field(default_factory=set)
@@ -137,29 +121,37 @@ class Tracer:
 
     def _from_topics(self, trace: Trace, following: "_Following") -> tuple[list[Line], Places]:
         now_ms, now = self.life.clock.now_ms(), self.life.clock.monotonic_seconds()
-        if now_ms > trace.ends_at_ms + TOPICS_SECONDS * 1000:
+        is_late = now_ms > trace.ends_at_ms + READ_ON_SECONDS * 1000
+        if trace.is_closed or is_late:
             following.close()
-            return [], {}
+            return [] if trace.is_closed else [cut_short(now_ms)], {}
         if now < following.topics_at:
             return [], {}
         try:
-            if following.reading is None:
-                following.reading = self.opening(trace)
-            count, found = following.reading.read(RECORDS_AT_ONCE, READ_SECONDS)
+            return self._read_on(trace, following, now_ms)
         except Trouble as error:
             log.warning("trace_without_topics", trace_id=trace.trace_id, reason=str(error))
             following.close()
             following.topics_at = now + TOPICS_AGAIN_SECONDS
             return [], {}
-        in_time = [each for each in found if self._is_in(trace, each)]
-        lines = lines_of(in_time, trace.key, self.streams)
-        return lines, following.reading.places if count else {}
 
-    def _is_in(self, trace: Trace, each: Incoming) -> bool:
-        ends = trace.ends_at_ms
-        if each.topic in (ALERTS, ACCOUNTS):  # What follows from an event in time belongs to it.
-            ends += int(TOPICS_SECONDS * 1000)
-        return trace.begun_at_ms <= each.timestamp_ms < ends
+    def _read_on(
+        self, trace: Trace, following: "_Following", now_ms: int
+    ) -> tuple[list[Line], Places]:
+        if following.reading is None:
+            following.reading = self.opening(trace)
+        reading, over_at = following.reading, over_at_ms(trace)
+        if now_ms >= over_at and following.ends is None:
+            following.ends = reading.places_at(over_at)
+            if not following.ends.keys() <= reading.places.keys():  # Topics were made meanwhile.
+                following.close()
+                return [], {}
+        count, found = reading.read(RECORDS_AT_ONCE, READ_SECONDS)
+        in_time = [each for each in found if is_in(trace, each)]
+        lines = lines_of(in_time, trace.key, self.streams)
+        if following.ends is not None and is_read(reading.places, following.ends):
+            lines.append(over(now_ms))
+        return lines, reading.places if count else {}
 
     def _from_ledger(self, trace: Trace, following: "_Following") -> list[Line]:
         now = self.life.clock.monotonic_seconds()

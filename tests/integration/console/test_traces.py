@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from services.aldebaran.__main__ import carry_out, parser
 from services.aldebaran.client import CommandSettings, console_client
@@ -24,11 +25,15 @@ from services.backbone.service import Life
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.console.people.audit import Audit
 from services.console.people.roles import Role
-from services.console.tracing.store import TRACES_LIMIT, LineRow, Traces
+from services.console.tracing.closing import READ_ON_SECONDS
+from services.console.tracing.lines import Line
+from services.console.tracing.reading import TOPICS_SECONDS
+from services.console.tracing.store import LINES_LIMIT, TRACES_LIMIT, LineRow, Traces
 from services.console.tracing.tracer import Tracer, topic_reading
 from services.contracts import topics
 from services.contracts.records import Rejected
 from services.contracts.topics import Topic, rejected
+from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
 from tests.integration.console.conftest import Console, running
 from tests.integration.console.ledger_rows import START, add_alert, add_attempt, add_delivery
@@ -38,6 +43,16 @@ from tests.integration.console.test_people import word
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 OPERATOR = {"Authorization": "Bearer secret"}
+
+
+class Ahead(SystemClock):
+    """The machine's clock, so many seconds later."""
+
+    def __init__(self, seconds: float) -> None:
+        self._ms = int(seconds * 1000)
+
+    def now_ms(self) -> int:
+        return super().now_ms() + self._ms
 
 
 @dataclass
@@ -51,10 +66,11 @@ class Scene:
     producer: Producer
 
     @contextmanager
-    def tracer(self) -> Iterator[Life]:
-        """Follow traces, as the program does."""
-        life, streams = Life(), (self.stream,)
-        opening = topic_reading(self.settings, streams)
+    def tracer(self, ahead_seconds: float = 0.0, brokers: str = "") -> Iterator[Life]:
+        """Follow traces, as the program does; by a clock that is ahead, where it comes later."""
+        life, streams = Life(clock=Ahead(ahead_seconds)), (self.stream,)
+        away = ProducerSettings(kafka_bootstrap_servers=brokers) if brokers else self.settings
+        opening = topic_reading(away, streams)
         made = Tracer(Traces(self.pool), LedgerReader(self.pool), opening, streams, life)
         thread = threading.Thread(target=made.follow_until_stopped)
         thread.start()
@@ -70,6 +86,11 @@ class Scene:
             answer = client.post("/v1/traces", json=body, headers=OPERATOR)
             assert answer.status_code == 201, answer.text
             return str(answer.json()["trace_id"])
+
+    def end(self) -> None:
+        """End all traces now, though nobody follows them."""
+        with psycopg.connect(self.console.ledger_url) as connection:
+            connection.execute("UPDATE traces SET ends_at = clock_timestamp()")
 
     def send(self, key: str, number: int) -> None:
         value = json.dumps({"id": key, "number": number}).encode()
@@ -183,8 +204,7 @@ def test_a_trace_ends_by_itself_though_nobody_was_there(scene: Scene) -> None:
     key = uuid.uuid4().hex
     trace = scene.begin(key)
     scene.send(key, 1)
-    with psycopg.connect(scene.console.ledger_url) as connection:
-        connection.execute("UPDATE traces SET ends_at = clock_timestamp()")
+    scene.end()
     scene.send(key, 2)
     with scene.tracer():
         scene.see(trace, 1)
@@ -193,6 +213,65 @@ def test_a_trace_ends_by_itself_though_nobody_was_there(scene: Scene) -> None:
         scene.see(second, 1)
     assert len(scene.lines(trace)) == 1
     assert '"number": 1' in scene.lines(trace)[0].detail
+
+
+@pytest.mark.parametrize("ahead_seconds", [TOPICS_SECONDS + 5, READ_ON_SECONDS / 2])
+def test_what_came_before_the_end_is_read_however_late(scene: Scene, ahead_seconds: float) -> None:
+    key = uuid.uuid4().hex
+    trace = scene.begin(key)
+    scene.producer.write([kept_aside(scene, f'{{"id": "{key}"}}'.encode())])
+    scene.send(key, 1)
+    scene.end()
+    scene.send(key, 2)
+    with scene.tracer(ahead_seconds):
+        scene.see(trace, 3)
+    assert sorted(scene.steps(trace)) == ["accepted", "over", "refused"]
+    with scene.tracer(), scene.tracer():
+        second = scene.begin(key)
+        scene.send(key, 3)
+        scene.see(second, 1)
+    assert len(scene.lines(trace)) == 3, "it is closed"
+
+
+def test_a_trace_waits_for_brokers_that_are_away_at_its_end(scene: Scene) -> None:
+    key = uuid.uuid4().hex
+    trace = scene.begin(key)
+    scene.send(key, 1)
+    scene.end()
+    nowhere = f"127.0.0.1:{free_ports(1)[0]}"
+    with capture_logs() as logs, scene.tracer(TOPICS_SECONDS + 5, nowhere):
+        wait_until(
+            lambda: any(each["event"] == "trace_without_topics" for each in logs), 60, "it read on"
+        )
+    assert scene.lines(trace) == []
+    with scene.tracer(TOPICS_SECONDS + 5):
+        scene.see(trace, 2)
+    assert scene.steps(trace) == ["accepted", "over"]
+
+
+def test_a_trace_that_nobody_could_read_says_so(scene: Scene) -> None:
+    key = uuid.uuid4().hex
+    trace = scene.begin(key)
+    scene.send(key, 1)
+    scene.end()
+    with scene.tracer(READ_ON_SECONDS + 5):
+        scene.see(trace, 1)
+    (line,) = scene.lines(trace)
+    assert line.step == "cut short"
+    assert "within 60 minutes after the end" in line.detail
+
+
+def test_a_full_trace_says_so_and_is_over(scene: Scene) -> None:
+    key = uuid.uuid4().hex
+    trace = scene.begin(key)
+    lines = [Line(str(each), 0, "accepted", "") for each in range(LINES_LIMIT)]
+    assert Traces(scene.pool).add(trace, lines, {})
+    assert not Traces(scene.pool).add(trace, [Line("more", 0, "accepted", "")], {})
+    line = Traces(scene.pool).newest_lines(trace)[0]
+    assert (line.step, line.detail) == ("cut short", "10,000 lines are there, which is the most")
+    told = Traces(scene.pool).one(trace)
+    assert told is not None
+    assert (told.is_on, told.is_closed) == (False, True)
 
 
 def test_who_may_begin_and_end_and_how_many(scene: Scene) -> None:

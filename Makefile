@@ -5,8 +5,11 @@ SHELL := bash
 
 ALDEBARAN_TOOLS ?= .tools
 export ALDEBARAN_TOOLS
-# They lead PySpark to another Spark, and to its settings.
-unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS
+# They lead PySpark to another Spark and its settings, and libpq to another server, as
+# services/machine/inherited.py says of all that is passed on.
+unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS SPARK_REMOTE SPARK_API_MODE
+unexport SPARK_CONNECT_MODE_ENABLED SPARK_DIST_CLASSPATH HADOOP_CONF_DIR YARN_CONF_DIR
+unexport $(filter PG%,$(.VARIABLES))
 # The first Python on PATH that is new enough; name another by BASE_PYTHON.
 BASE_PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
   if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \

@@ -183,12 +183,10 @@ def test_the_environment_names_absolute_places_and_escapes_the_password(machine:
     )
 
 
-OTHER_SPARK = {
+OTHER_SERVERS = {
     "SPARK_HOME": "/opt/spark",
     "SPARK_CONF_DIR": "/opt/spark/conf",
     "PYSPARK_SUBMIT_ARGS": "--master yarn pyspark-shell",
-}
-OTHER_SERVERS = OTHER_SPARK | {
     "SPARK_REMOTE": "sc://spark.example",
     "SPARK_API_MODE": "connect",
     "SPARK_CONNECT_MODE_ENABLED": "1",
@@ -210,15 +208,20 @@ def test_programs_are_not_led_to_other_servers_of_the_users(machine: Machine) ->
     assert [name for name in OTHER_SERVERS if f"`{name}`" not in told] == ["PGCONNECT_TIMEOUT"]
 
 
-def test_make_leads_nobody_to_another_spark_of_the_machine(tmp_path: Path) -> None:
+def test_make_leads_nobody_to_other_servers_of_the_users(tmp_path: Path) -> None:
     shown = tmp_path / "shown.mk"
     shown.write_text("shown:\n\t@env\n", "utf-8")
     command = ["make", "-s", "-f", "Makefile", "-f", str(shown), "shown"]
     told = subprocess.run(
-        command, cwd=ROOT, env=os.environ | OTHER_SPARK, capture_output=True, text=True, check=True
+        command,
+        cwd=ROOT,
+        env=os.environ | OTHER_SERVERS,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     assert "ALDEBARAN_TOOLS=" in told
-    assert not [name for name in OTHER_SPARK if f"{name}=" in told]
+    assert not [name for name in OTHER_SERVERS if f"{name}=" in told]
 
 
 def test_the_terminals_program_writes_in_the_terminals_letters(

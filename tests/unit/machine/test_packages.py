@@ -1,6 +1,7 @@
 """The environment is made once, by one process at a time, and anew after it was cut short."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -96,7 +97,7 @@ def test_make_leaves_a_home_of_the_settings_file(tmp_path: Path) -> None:
     """What make exports is in the environment, which wins over the file."""
     (tmp_path / "settings.yaml").write_text(f"home: {tmp_path}/elsewhere\n")
     reads = "from services.machine.settings import MachineSettings; print(MachineSettings().home)"
-    rule = f"include Makefile\ntold:\n\t@{sys.executable} -c '{reads}'\n"
+    rule = f"include Makefile\ntold:\n\t@{shlex.quote(sys.executable)} -c '{reads}'\n"
     told = {name: value for name, value in os.environ.items() if name != "ALDEBARAN_HOME"}
     command = ["make", "-s", "-f", "-", "told"]
     said = subprocess.run(

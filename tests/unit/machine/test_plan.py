@@ -1,5 +1,6 @@
 import io
 import os
+import shlex
 import stat
 import subprocess
 import sys
@@ -280,7 +281,7 @@ def test_lines_to_copy_take_the_password_out_of_its_file(machine: Machine, tmp_p
     (folder / "password").write_text("x-1_Y\n", "ascii")
     told = commands(replace(machine, server=replace(machine.server, folder=folder)))
     assert "x-1_Y" not in "".join(told)
-    assert told[1].endswith("/venv/bin/activate")
+    assert shlex.split(told[1])[-1].endswith("/venv/bin/activate")
     line = f"{told[2]}; echo $ALDEBARAN_POSTGRES_URL"
     shown = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)
     assert shown.stdout == "postgresql://aldebaran:x-1_Y@127.0.0.1:15432/aldebaran\n"

@@ -11,10 +11,11 @@ import httpx2
 import psycopg
 import pytest
 from httpx2 import Client
+from pydantic import TypeAdapter
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.silences import NewSilence, Silences
+from services.backbone.ledger.silences import NewSilence, SilenceRow, Silences
 from services.backbone.ledger.words import Word
 from services.backbone.web.problems import Problem
 from services.console.deeds.deliveries import possible, say
@@ -144,6 +145,14 @@ class PlayedLookout:
         return self.answer
 
 
+def stood(lasts: timedelta) -> dict[str, Any]:
+    """Return the lookout's whole answer that it has made a silence."""
+    now = datetime.now(UTC)
+    made = SilenceRow("0" * 32, {}, now, now + lasts, "ann", "works", "api ann", now, None, None)
+    told: dict[str, Any] = TypeAdapter(SilenceRow).dump_python(made, mode="json")
+    return told
+
+
 @pytest.fixture
 def played() -> PlayedLookout:
     return PlayedLookout()
@@ -184,7 +193,7 @@ def test_a_silence_is_previewed_then_made(
         assert "would have caught <b>1</b>" in page
         assert "This one too" in page
         assert 'value="cpu*"' in page
-        played.answer = httpx2.Response(201, json={"silence_id": "0" * 32})
+        played.answer = httpx2.Response(201, json=stood(timedelta(hours=2)))
         assert "silenced" in formed(ann, "/silences", what="silence", **fields).text
         (_, path, key, body) = played.asked[-1]
         assert path == "/silences"

@@ -18,9 +18,9 @@ from services.aldebaran import (
 )
 from services.aldebaran.client import CommandSettings, console_client
 from services.aldebaran.completion import SHELLS, script
-from services.aldebaran.lines import tell_text
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Trouble
+from services.backbone.lines import tell_text
 from services.backbone.settings import read_settings
 from services.backbone.web.client import ApiClient
 

@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Any, Final, TextIO
 
 from services.aldebaran.client import all_rows
-from services.aldebaran.lines import tell
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
+from services.backbone.lines import tell
 from services.backbone.web.client import ApiClient, in_path
 from services.contracts.ids import ID_LENGTH
 

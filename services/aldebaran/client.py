@@ -1,13 +1,10 @@
 """How the command line speaks with a running console."""
 
-import argparse
-import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx2
 
-from services.backbone.errors import Transient
 from services.backbone.web.client import ApiClient, OperatorSettings, command_client
 from services.contracts.web import ServerAddress
 
@@ -24,25 +21,6 @@ def console_client(
 ) -> ApiClient:
     """Return what asks the console."""
     return command_client("console", settings.console_url, settings, transport)
-
-
-def add_key_argument(parser: argparse.ArgumentParser) -> None:
-    """Add what names one deed, so that it is done once however often it is asked for."""
-    parser.add_argument("--key", help="the same key again is the same deed, done once")
-
-
-def ask_once(client: ApiClient, path: str, body: Any, key: str | None) -> Any:
-    """Ask for a deed of this key, or of a new one, and return the answer.
-
-    Raises:
-        Trouble: as `ApiClient.ask` does; where the answer was lost, with the key to go on with.
-    """
-    key = key or uuid.uuid4().hex
-    try:
-        return client.ask("POST", path, body, key=key)
-    except Transient as error:
-        said = f"it may have been done all the same: the same command with --key {key} does it once"
-        raise Transient(f"{error}; {said}") from error
 
 
 def all_rows(

@@ -4,9 +4,10 @@ import argparse
 from itertools import islice
 from typing import TextIO
 
-from services.aldebaran.client import add_key_argument, all_rows, ask_once
-from services.aldebaran.lines import tell
+from services.aldebaran.client import all_rows
+from services.backbone.lines import tell
 from services.backbone.web.client import ApiClient, in_path
+from services.backbone.web.once import add_key_argument, ask_once
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

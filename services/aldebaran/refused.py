@@ -4,9 +4,9 @@ import argparse
 import json
 from typing import Any, TextIO
 
-from services.aldebaran.lines import harmless
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
+from services.backbone.lines import harmless
 from services.backbone.web.client import ApiClient, in_path
 
 

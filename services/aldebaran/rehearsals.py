@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from services.aldebaran.lines import tell, tell_text
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
+from services.backbone.lines import tell, tell_text
 from services.backbone.web.client import ApiClient
 from services.contracts.declarations import FILE_LIMIT_BYTES, BadDeclaration
 from services.contracts.watches import load_watch

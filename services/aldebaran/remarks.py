@@ -3,8 +3,8 @@
 import sys
 from typing import TextIO
 
-from services.aldebaran.lines import tell
 from services.backbone.errors import Transient
+from services.backbone.lines import tell
 
 
 class Remarks:

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any, TextIO
 
-from services.aldebaran.lines import tell
+from services.backbone.lines import tell
 from services.backbone.web.client import ApiClient
 from services.backbone.web.silencing import labels_of
 from services.contracts.records import Severity

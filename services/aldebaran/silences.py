@@ -4,9 +4,10 @@ import argparse
 import json
 from typing import Any, TextIO
 
-from services.aldebaran.client import add_key_argument, all_rows, ask_once
-from services.aldebaran.lines import tell
+from services.aldebaran.client import all_rows
+from services.backbone.lines import tell
 from services.backbone.web.client import ApiClient, in_path
+from services.backbone.web.once import add_key_argument, ask_once
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 from services.backbone.web.trials import add_trial_arguments, trial_body
 
@@ -39,7 +40,7 @@ def silence(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     else:
         told = client.ask("POST", "/v1/silences/preview", silence_body(chosen))
         for line in preview_lines(told):
-            tell(out, line.removesuffix("\n"))
+            tell(out, line)
     return 0
 
 

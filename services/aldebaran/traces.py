@@ -7,11 +7,11 @@ import uuid
 from typing import Any, Final, TextIO
 
 from services.aldebaran.client import all_rows
-from services.aldebaran.lines import tell
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
+from services.backbone.lines import tell
 from services.backbone.web.client import ApiClient
 
 LOOK_SECONDS: Final = 1.0

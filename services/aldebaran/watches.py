@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from services.aldebaran.lines import tell
 from services.aldebaran.rehearsals import add_try
 from services.aldebaran.remarks import Remarks
 from services.backbone.errors import Refused
+from services.backbone.lines import tell
 from services.backbone.settings import StreamsSettings, read_settings, same_as
 from services.backbone.web.client import ApiClient
 from services.contracts.declarations import BadDeclaration

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from services.backbone.errors import Trouble
 from services.backbone.ledger.words import Waiting, Word, give, waiting
+from services.backbone.lines import tell, tell_text
 from services.backbone.settings import read_settings
 from services.deliverer.settings import DelivererSettings
 
@@ -27,6 +28,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         command = commands.add_parser(name, help=text)
         command.add_argument("delivery_id")
         command.add_argument("--why", required=True, help="kept with your name")
+        command.add_argument(
+            "--try",
+            dest="attempt",
+            type=int,
+            help="the one that held showed; no other is decided on",
+        )
         command.add_argument("--who", default=getpass.getuser(), help="default: your user's name")
     return top.parse_args(arguments)
 
@@ -36,21 +43,28 @@ def answer(arguments: argparse.Namespace) -> int:
     settings = read_settings(DelivererSettings)
     try:
         if arguments.command == "held":
-            rows = waiting(settings, settings.channel)
-            sys.stdout.write("".join(_line(row) for row in rows) or "none\n")
+            for line in [_line(row) for row in waiting(settings, settings.channel)] or ["none"]:
+                tell(sys.stdout, line)
         else:
-            word = Word(
-                arguments.delivery_id, arguments.command, arguments.who[:100], arguments.why[:400]
-            )
-            give(settings, word)
-            sys.stdout.write("done\n")
+            give(settings, _word(arguments))
+            tell(sys.stdout, "done")
     except Trouble as error:
-        sys.stderr.write(f"{error}\n")
+        tell_text(sys.stderr, str(error))
         return 1
     return 0
 
 
+def _word(arguments: argparse.Namespace) -> Word:
+    return Word(
+        arguments.delivery_id,
+        arguments.command,
+        arguments.who[:100],
+        arguments.why[:400],
+        arguments.attempt,
+    )
+
+
 def _line(row: Waiting) -> str:
     age = f"{row.age_seconds / 3600:.1f} h"
-    start = f"{row.delivery_id} {row.state:8} {age:>8} tries {row.attempt}"
-    return f"{start} {row.recipient}: {row.reason}\n"
+    start = f"{row.delivery_id} {row.state:8} {age:>8} try {row.attempt}"
+    return f"{start} {row.recipient}: {row.reason}"

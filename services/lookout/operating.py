@@ -4,15 +4,16 @@ import argparse
 import json
 import sys
 import threading
-import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Trouble
+from services.backbone.lines import tell, tell_text
 from services.backbone.settings import read_settings
 from services.backbone.web.client import ApiClient, NotFound, in_path
 from services.backbone.web.keys import ApiKey, entry, expiry, new_key, shown
+from services.backbone.web.once import add_key_argument, ask_once
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 from services.backbone.web.trials import add_trial_arguments, trial_body
 from services.lookout.api.operators import SETTING
@@ -36,6 +37,7 @@ def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
     ack.add_argument("--who", default="", help="default: the name of your key")
     test = commands.add_parser("test-send", help="send a test the whole way to somebody")
     add_trial_arguments(test)
+    add_key_argument(test)
     test.add_argument("--heed-silences", action="store_true", help="let silences hold it back")
     test.add_argument("--wait", action="store_true", help="show what becomes of it")
     test.add_argument("--wait-seconds", type=float, default=120.0)
@@ -48,6 +50,8 @@ def _add_silence(actions: "Commands[argparse.ArgumentParser]") -> None:
     for name, text in (("add", "silence alerts"), ("preview", "show what that would catch")):
         add = actions.add_parser(name, help=text)
         add_silence_arguments(add, needs_reason=name == "add")
+        if name == "add":
+            add_key_argument(add)
     listing = actions.add_parser("list", help="list silences, newest first")
     listing.add_argument("--standing", action="store_true", help="only those not over yet")
     actions.add_parser("end", help="end a silence now").add_argument("silence")
@@ -68,7 +72,7 @@ def answer(chosen: argparse.Namespace, clock: Clock | None = None) -> int:
         finally:
             client.close()
     except Trouble as error:
-        sys.stderr.write(f"{error}\n")
+        tell_text(sys.stderr, str(error))
         return 1
 
 
@@ -83,7 +87,8 @@ def act(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO
     if chosen.command == "ack":
         body = {"note": chosen.note, "person": chosen.who}
         told = client.ask("POST", f"/alerts/{in_path(chosen.alert)}/acknowledge", body)
-        out.writelines(f"{each['person']} at {each['at']}\n" for each in told["acknowledgements"])
+        for each in told["acknowledgements"]:
+            tell(out, f"{each['person']} at {each['at']}")
         return 0
     return _SILENCE[chosen.action](chosen, client, out)
 
@@ -97,12 +102,13 @@ def keygen(chosen: argparse.Namespace, clock: Clock, out: TextIO) -> int:
 
 
 def _add(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
-    _line(client.ask("POST", "/silences", silence_body(chosen)), out)
+    _line(ask_once(client, "/silences", silence_body(chosen), chosen.key), out)
     return 0
 
 
 def _preview(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
-    out.writelines(preview_lines(client.ask("POST", "/silences/preview", silence_body(chosen))))
+    for line in preview_lines(client.ask("POST", "/silences/preview", silence_body(chosen))):
+        tell(out, line)
     return 0
 
 
@@ -130,14 +136,13 @@ def _line(silence: dict[str, Any], out: TextIO) -> None:
     ends = silence["ended_at"] or silence["ends_at"]
     match = json.dumps(silence["match"])
     said = f"{silence['author']}: {silence['reason']}"
-    out.write(f"{silence['silence_id']} {silence['starts_at']} to {ends} {match} {said}\n")
+    tell(out, f"{silence['silence_id']} {silence['starts_at']} to {ends} {match} {said}")
 
 
 def _test_send(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
     body = trial_body(chosen) | {"heed_silences": chosen.heed_silences}
-    # Named here, so that asking again after a lost answer is the same test.
-    told = client.ask("POST", "/test-sends", body, key=uuid.uuid4().hex)
-    out.write(f"alert {told['alert_id']}\n")
+    told = ask_once(client, "/test-sends", body, chosen.key)
+    tell(out, f"alert {told['alert_id']}")
     if not chosen.wait:
         return 0
     return follow(told, client, clock, out, chosen.wait_seconds)
@@ -154,11 +159,11 @@ def follow(
             if states.get(each["delivery_id"]) != each["state"]:
                 states[each["delivery_id"]] = each["state"]
                 line = f"{each['channel']} {each['recipient']}: {each['state']}"
-                out.write(f"{line}  {each['sentence']}\n")
+                tell(out, f"{line}  {each['sentence']}")
         if states.keys() >= set(told["delivery_ids"]) and ENDED.issuperset(states.values()):
             return 0 if REACHED.issuperset(states.values()) else 1
         if clock.monotonic_seconds() >= until:
-            out.write(f"not ended within {wait_seconds:g} s; look again: GET {told['why']}\n")
+            tell(out, f"not ended within {wait_seconds:g} s; look again: GET {told['why']}")
             return 1
         clock.wait(threading.Event(), LOOK_SECONDS)
 

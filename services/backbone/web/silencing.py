@@ -39,10 +39,10 @@ def preview_lines(told: dict[str, Any]) -> Iterator[str]:
     yield (
         f"of the newest {told['alerts_looked_at']} alerts it would have caught"
         f" {told['alerts_caught']}; of {told['deliveries_looked_at']} deliveries that are not sent"
-        f" yet it would hold back {told['deliveries_held_back']}\n"
+        f" yet it would hold back {told['deliveries_held_back']}"
     )
     for each in told["alerts"]:
-        yield f"  {each['alert_id']} {each['severity']} {each['watch']}: {each['summary']}\n"
+        yield f"  {each['alert_id']} {each['severity']} {each['watch']}: {each['summary']}"
 
 
 def labels_of(given: Iterable[str]) -> dict[str, str]:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.aldebaran.__main__ import carry_out, parser
-from services.aldebaran.lines import harmless, tell_text
 from services.backbone.clock import ManualClock
+from services.backbone.lines import harmless, tell_text
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\r\n2026 forged\x9b31m\u202etxt\u2028\x00\x7f"
 

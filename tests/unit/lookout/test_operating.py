@@ -31,11 +31,13 @@ class Api:
     def __init__(self, *answers: tuple[int, Any]) -> None:
         self.answers = list(answers)
         self.asked: list[tuple[str, str, Any]] = []
+        self.keys: list[str | None] = []
 
     def __call__(self, request: httpx2.Request) -> httpx2.Response:
         body = json.loads(request.content) if request.content else None
         path = request.url.raw_path.decode()
         self.asked.append((request.method, path, body))
+        self.keys.append(request.headers.get("idempotency-key"))
         assert request.headers["authorization"] == "Bearer key"
         status, answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return httpx2.Response(status, json=answer)
@@ -61,6 +63,29 @@ def test_a_silence_is_asked_for_as_the_routes_spell_it() -> None:
     body = {"match": match, "lasts": "2h", "reason": "fans"}
     assert api.asked == [("POST", "/silences", body)]
     assert (code, "ann: fans" in said) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("silence", "add", "--watch", "cpu", "--reason", "fans"),
+        ("test-send", "--person", "ann"),
+    ],
+)
+def test_a_deed_whose_answer_was_lost_is_done_once_by_its_key(arguments: tuple[str, ...]) -> None:
+    api = Api((503, {"title": "no", "detail": "because"}))
+    for more in ((), ("--key", "mine")):
+        with pytest.raises(Transient, match="the same command with --key"):
+            api.run(*arguments, *more)
+    assert api.keys[0]
+    assert api.keys[1:] == ["mine"]
+
+
+def test_what_others_wrote_moves_no_terminal() -> None:
+    hostile = SILENCE | {"reason": "fans\x1b[2J\nforged"}
+    assert (
+        "fans\\x1b[2J\\nforged\n" in Api((200, {"silences": [hostile]})).run("silence", "list")[1]
+    )
 
 
 def test_silences_are_listed_and_ended() -> None:

@@ -260,7 +260,7 @@ spec:
     - type: kafka
       metadata:
         bootstrapServers: {{ include "aldebaran.bootstrap" $root | quote }}
-        consumerGroup: {{ $spec.group }}
+        consumerGroup: {{ get ($spec.settings | default dict) (printf "%s_group" $name) | default $spec.group }}
         topic: {{ $spec.topic }}
         lagThreshold: {{ $scaling.lagThreshold | toJson | trimAll "\"" | quote }}
         # As the lookout does: of a partition of which it has committed nothing yet, all is to be read.

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from archivist.account_run import check_account
 from archivist.declaration import AccountDeclaration, load_accounts
 from archivist.earlier import take_over
-from archivist.queries import archive_folder, checkpoint_folder
+from archivist.queries import ARCHIVE, archive_folder, checkpoint_folder
 from archivist.rounds import Rounds, Scene
 from archivist.session import open_session
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
@@ -117,7 +117,7 @@ def _check(
     partition_counts(spark, settings.kafka_client_options(), wanted)
     check_reach(spark, "archive", settings.archivist_archive)
     for stream in streams.values():
-        checkpoint = checkpoint_folder(settings, "archive", stream)
+        checkpoint = checkpoint_folder(settings, ARCHIVE, stream)
         _open_archive(spark, archive_folder(settings, stream), checkpoint)
     for account in accounts.values():
         check_account(spark, account, streams)

@@ -1,25 +1,32 @@
-"""Rounds over all jobs, one after the other: archive, keep aside, account."""
+"""Rounds over all jobs, one after the other: file each stream, then account."""
 
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
-from pyspark.sql.streaming.query import StreamingQuery
 
 from archivist import metrics
 from archivist.account_run import AccountRun
 from archivist.declaration import AccountDeclaration
+from archivist.filing import Counts, Filing, Places
 from archivist.gaps import told
 from archivist.headway import headway, work_done
-from archivist.queries import archive_folder, start_archiving, start_rejecting
+from archivist.queries import (
+    REJECTED_BEFORE,
+    archive_folder,
+    checkpoint_folder,
+    start_filing,
+    start_rejecting_as_before,
+    write_aside,
+)
 from archivist.settings import ArchivistSettings
-from archivist.shelving import Shelver
 from archivist.task import Task, Work, finish
-from engine.events import MALFORMED, ROWS
 from engine.restarts import Failures, RestartLimit
 from services.backbone.log import logger
 from services.backbone.progress import Progress
@@ -52,7 +59,6 @@ class Rounds:
         self._scene = scene
         self._complete_until_ms: dict[str, int] = {}
         self._archive = {name: _archiving(scene, one) for name, one in streams.items()}
-        self._reject = [_rejecting(scene, one) for one in streams.values()]
         self._accounts = [self._accounting(one, streams) for one in accounts.values()]
 
     def turn(self) -> None:
@@ -64,7 +70,7 @@ class Rounds:
         """
         for stream, task in self._archive.items():
             self._archive_one(stream, task)
-        for task in [*self._reject, *self._accounts]:
+        for task in self._accounts:
             if task.turn():
                 self._scene.progress.beat()
 
@@ -96,50 +102,63 @@ class Rounds:
 
 
 def _archiving(scene: Scene, stream: StreamDeclaration) -> Task:
-    def count(rows: int, malformed: int) -> None:
-        metrics.ARCHIVED.labels(stream.stream).inc(rows - malformed)
-
-    def start() -> StreamingQuery:
-        shelver.failure = None
-        return start_archiving(scene.spark, scene.settings, stream, shelver)
-
-    shelver = Shelver(scene.spark, archive_folder(scene.settings, stream))
-    return _streaming(scene, f"archive {stream.stream}", start, count, lambda: shelver.failure)
-
-
-def _rejecting(scene: Scene, stream: StreamDeclaration) -> Task:
-    def count(_: int, malformed: int) -> None:
-        metrics.REJECTED.labels(stream.stream).inc(malformed)
-
-    start = partial(start_rejecting, scene.spark, scene.settings, stream)
-    return _streaming(scene, f"rejected {stream.stream}", start, count)
-
-
-def _streaming(
-    scene: Scene,
-    name: str,
-    start: Callable[[], StreamingQuery],
-    count: Callable[[int, int], None],
-    failure: Callable[[], Exception | None] = lambda: None,
-) -> Task:
-    """`failure` tells why a query failed, where that is known better than Spark says it."""
+    name, filing = f"archive {stream.stream}", Filing(stream, _places(scene.settings, stream))
 
     def on_batch(batch: StreamingQueryProgress) -> None:
-        observed = [row.asDict() for row in batch.observedMetrics.values()]
-        rows, malformed = (sum(row[part] or 0 for row in observed) for part in (ROWS, MALFORMED))
-        if rows:
-            count(rows, malformed)
+        held = filing.counts(batch.batchId)
+        if held.rows:
+            _count(stream.stream, held)
             metrics.BATCHES.labels(name).inc()
-            log.info("batch", job=name, batch=batch.batchId, rows=rows, malformed=malformed)
+            log.info("batch", job=name, batch=batch.batchId, **asdict(held))
         scene.progress.beat()
 
     def work() -> bool:
+        filing.failure = None
         try:
-            return finish(start(), scene.life, on_batch)
+            return _left_aside(scene, stream) and finish(
+                start_filing(scene.spark, scene.settings, stream, filing), scene.life, on_batch
+            )
         except PySparkException as error:
-            raise told(failure() or error, scene.settings, name) from None
+            raise told(filing.failure or error, scene.settings, name) from None
 
     return _task(scene, name, work)
+
+
+def _places(settings: ArchivistSettings, stream: StreamDeclaration) -> Places:
+    return Places(
+        archive=archive_folder(settings, stream),
+        files_per_batch=settings.archivist_files_per_batch,
+        keep_aside=partial(write_aside, settings),
+    )
+
+
+def _count(stream: str, held: Counts) -> None:
+    metrics.ARCHIVED.labels(stream).inc(held.rows - held.malformed)
+    metrics.REJECTED.labels(stream).inc(held.malformed)
+
+
+def _left_aside(scene: Scene, stream: StreamDeclaration) -> bool:
+    """Keep aside what a version before had not come to, once; return whether nothing is left.
+
+    Done again where it was killed: its checkpoint is there until all was kept.
+    """
+    checkpoint = checkpoint_folder(scene.settings, REJECTED_BEFORE, stream)
+    if not checkpoint.exists():
+        return True
+    query = start_rejecting_as_before(scene.spark, scene.settings, stream)
+    kept = finish(query, scene.life, lambda _: scene.progress.beat())
+    if kept:
+        _remove(checkpoint)
+        log.info("rejected_taken_over", stream=stream.stream)
+    return kept
+
+
+def _remove(checkpoint: Path) -> None:
+    """Moved away first: half of a checkpoint would be taken for a whole one."""
+    over = checkpoint.with_suffix(".over")
+    shutil.rmtree(over, ignore_errors=True)
+    checkpoint.rename(over)
+    shutil.rmtree(over)
 
 
 def _task(scene: Scene, name: str, work: Work) -> Task:

@@ -28,23 +28,6 @@ ASIDE: Final = "_earlier"
 ASIDE_LOG: Final = f"{ASIDE}/log"
 
 
-class Shelver:
-    """Shelves the batches of a stream, and keeps what went wrong: of that Spark tells a trace."""
-
-    def __init__(self, spark: SparkSession, folder: str) -> None:
-        self._spark = spark
-        self._folder = folder
-        self.failure: Exception | None = None
-
-    def __call__(self, rows: DataFrame, batch: int) -> None:
-        """Do as `shelve`."""
-        try:
-            shelve(self._spark, self._folder, rows, batch)
-        except Exception as error:
-            self.failure = error
-            raise
-
-
 def shelve(spark: SparkSession, folder: str, rows: DataFrame, batch: int) -> None:
     """Put a batch's rows into the folders of their days; done again, they are still there once.
 

@@ -13,7 +13,8 @@ from typing import TypeVar
 from confluent_kafka import Consumer
 from pyspark.sql import Row, SparkSession
 
-from archivist.settings import SHIPPED_ACCOUNTS
+from archivist.queries import start_rejecting_as_before
+from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from archivist.shelf import DATE, archive_ddl, shelved
 from engine.events import VALID
 from services.backbone.kafka.admin import TopicAdmin
@@ -117,6 +118,13 @@ class ArchivePlace(Place):
             .start()
         )
         query.awaitTermination()
+
+    def keep_aside_as_before(self, spark: SparkSession) -> None:
+        """Keep aside what is no event as versions before did: by a query of its own."""
+        state = self.folder / "state"
+        settings = ArchivistSettings(kafka_bootstrap_servers=self.bootstrap, archivist_state=state)
+        stream = load_stream(self.folder / "streams" / "trades.yaml")
+        start_rejecting_as_before(spark, settings, stream).awaitTermination()
 
     @property
     def checkpoint(self) -> Path:

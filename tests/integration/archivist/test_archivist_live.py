@@ -55,7 +55,7 @@ def test_nothing_is_lost_or_doubled_by_a_kill(place: ArchivePlace, spark: SparkS
             "all that is no event is kept aside",
             lambda: broken <= {record.original for record in kept_aside.read(Rejected)},
         )
-        # The archive comes first in each round.
+        wait_for("the rest is archived", lambda: len(place.archived(spark)) >= len(opened))
         assert second.ask("/healthz/live")[0] == 200
         assert second.terminate() == 0, second.log()[-3000:]
     rows = place.archived(spark)
@@ -95,6 +95,35 @@ def test_what_a_version_before_archived_is_continued(
         assert running.terminate() == 0, running.log()[-3000:]
     found = Counter(row["order_id"] for row in place.archived(spark))
     assert found == Counter(f"r{number}" for number in range(150))
+
+
+@pytest.mark.long
+def test_what_a_version_before_had_not_kept_aside_is_not_left_out(
+    place: ArchivePlace, spark: SparkSession
+) -> None:
+    sender = Sender(place)
+    broken = [b"{broken %d" % number for number in range(3)]
+    sender.raw(broken[0], key="r0")
+    sender.flush()
+    place.keep_aside_as_before(spark)
+    sender.raw(broken[1], key="r1")
+    sender.flush()
+    place.archive_as_before(spark, records_per_batch=10)
+    sender.raw(broken[2], key="r2")
+    sender.flush()
+    kept_aside = Reader(place.bootstrap, rejected(place.stream))
+
+    def kept() -> list[bytes]:
+        return sorted(record.original for record in kept_aside.read(Rejected))
+
+    before = place.folder / "state" / "rejected"
+    assert (before / place.stream).exists()
+    with place.archivist() as running:
+        wait_for("the query before is over", lambda: not list(before.iterdir()))
+        assert set(kept()) == set(broken)
+        # The last one by both: the version before had neither archived it nor kept it aside.
+        wait_for("one query does both", lambda: kept() == sorted([*broken, broken[2]]))
+        assert running.terminate() == 0, running.log()[-3000:]
 
 
 def test_why_a_batch_cannot_be_filed_is_told(place: ArchivePlace) -> None:

@@ -11,9 +11,9 @@ from archivist.earlier import take_over
 from archivist.shelving import last_batch, shelve
 from engine import folders
 from services.backbone.errors import Refused
+from tests.unit.archivist.deaths import Death, KilledError
 from tests.unit.archivist.filed import found, once, over_days, written_before
 from tests.unit.archivist.histories import archived
-from tests.unit.archivist.test_shelving import Death, KilledError
 
 pytestmark = pytest.mark.spark
 

@@ -23,7 +23,7 @@ from tests.unit.auditor.batches import TRADES
 
 LIMIT_SECONDS = 300.0
 PATIENCE_SECONDS = 60.0
-JOBS = ("_accounting", "_archiving", "_rejecting")
+JOBS = ("_accounting", "_archiving")
 
 
 class LongJob:
@@ -35,10 +35,9 @@ class LongJob:
         self.clock = ManualClock()
         self.progress = Progress(self.clock, LIMIT_SECONDS)
         self.standstills: list[str | None] = []
-        for name in {"_archiving", "_rejecting"} - {job}:
-            monkeypatch.setattr(rounds, name, self._done)
-        for name in ("start_archiving", "start_rejecting"):
-            monkeypatch.setattr(rounds, name, lambda *_: None)
+        if job != "_archiving":
+            monkeypatch.setattr(rounds, "_archiving", self._done)
+        monkeypatch.setattr(rounds, "start_filing", lambda *_: None)
         monkeypatch.setattr(rounds, "work_done", lambda _: done())
         monkeypatch.setattr(rounds, "finish", self._takes_long)
         monkeypatch.setattr("archivist.account_run.AccountRun.judge", self._takes_long)

@@ -3,7 +3,6 @@
 import errno
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +13,10 @@ from archivist import shelving
 from archivist.shelving import check_history, shelve
 from engine import folders
 from services.backbone.errors import Refused
+from tests.unit.archivist.deaths import Death, KilledError, dying_at
 from tests.unit.archivist.filed import found, kept, once, over_days
 
 pytestmark = pytest.mark.spark
-
-
-class KilledError(Exception):
-    """Stands for a kill -9."""
-
-
-class Death:
-    """Kills at a step, before or after it was taken; all steps after that are free."""
-
-    def __init__(self, step: int) -> None:
-        self.step = step
-        self.steps = 0
-
-    def around(self, taken: Callable[..., Any]) -> Callable[..., Any]:
-        def step(*arguments: Any) -> Any:
-            self._pass()
-            result = taken(*arguments)
-            self._pass()
-            return result
-
-        return step
-
-    def _pass(self) -> None:
-        self.steps += 1
-        if self.steps == self.step:
-            raise KilledError
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +41,7 @@ def test_a_batch_is_there_once_wherever_it_was_killed(
         steps += 1
         folder = Path(shutil.copytree(tmp_path / "0", tmp_path / str(steps)))
         with monkeypatch.context() as patch:
-            death = Death(steps)
-            for module, name in (
-                *((shelving, one) for one in ("write_in", "move_files", "remove")),
-                *((folders, one) for one in ("move_file", "remove")),
-            ):
-                patch.setattr(module, name, death.around(getattr(module, name)))
+            dying_at(steps, patch)
             try:
                 shelve(spark, str(folder), batches[1], 1)
                 killed = False

@@ -1,7 +1,7 @@
 """`forgive`: a person says that what is missing will stay so; kept with who and why."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,13 +41,18 @@ def forgive(settings: AccountantSettings, subjects: Sequence[str], kind: str, wo
 
     It is 0 if all were open and are forgiven now, 1 if some were not, 69 if Postgres is away.
     """
+    done: set[str] = set()
     try:
         migrate(settings)
         with open_pool(settings) as pool:
             book = AccountBook(pool)
-            done = forgive_all(book, kind, word) if kind else forgive_named(book, subjects, word)
+            parts: Iterable[set[str]] = (
+                forgive_all(book, kind, word) if kind else [forgive_named(book, subjects, word)]
+            )
+            for part in parts:
+                done |= part
     except Trouble as error:
-        sys.stderr.write(f"nothing was forgiven: {error}\n")
+        sys.stderr.write(f"{len(done)} forgiven, then: {error}; the same command goes on\n")
         return EXIT_AWAY
     sys.stdout.write(f"{len(done)} forgiven\n")
     unknown = sorted(set(subjects) - done)
@@ -64,12 +69,10 @@ def forgive_named(book: AccountBook, subjects: Sequence[str], word: Word) -> set
     return book.forgive(FORGIVABLE, subjects, person=word.person, reason=word.reason)
 
 
-def forgive_all(book: AccountBook, kind: str, word: Word) -> set[str]:
-    """Forgive every open finding of a kind, page by page; return their subjects."""
-    done: set[str] = set()
+def forgive_all(book: AccountBook, kind: str, word: Word) -> Iterator[set[str]]:
+    """Forgive every open finding of a kind, page by page; give the subjects of each."""
     while subjects := [each.subject for each in book.open_findings(kind)]:
-        done |= book.forgive([kind], subjects, person=word.person, reason=word.reason)
-    return done
+        yield book.forgive([kind], subjects, person=word.person, reason=word.reason)
 
 
 def forgiven(settings: AccountantSettings) -> int:

@@ -19,6 +19,7 @@ from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.ledger.accounting import AccountBook, Finding, Place, Totals
 from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.schema import migrate
+from services.backbone.lines import harmless, tell_text
 from services.backbone.log import set_up_logging
 from services.contracts import topics
 
@@ -52,12 +53,12 @@ def once(settings: AccountantSettings) -> int:
     except Trouble as error:
         sys.stderr.write(f"cannot account: {error}\n")
         return EXIT_AWAY
-    sys.stdout.write(table(account))
+    tell_text(sys.stdout, table(account))
     return EXIT_WRONG if account.missing or account.overdue else 0
 
 
 def table(account: Account) -> str:
-    """Return the account as lines of text."""
+    """Return the account as lines of text; what others wrote is on its line."""
     counted = Counter(each.kind for each in account.missing)
     rows = [
         ("records on topic alerts", account.read),
@@ -71,10 +72,12 @@ def table(account: Account) -> str:
     ]
     wrong = [*account.missing, *account.overdue]
     lines = [f"{name:26}{number:>10}" for name, number in rows]
-    lines += [f"{each.kind} {each.subject}: {each.detail}" for each in wrong[:LISTED_LIMIT]]
+    lines += [
+        harmless(f"{each.kind} {each.subject}: {each.detail}") for each in wrong[:LISTED_LIMIT]
+    ]
     if (more := len(wrong) - LISTED_LIMIT) > 0:
         lines.append(f"and {more} more")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _account(settings: AccountantSettings, clock: Clock) -> Account:

@@ -3,14 +3,16 @@
 import argparse
 import getpass
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from services.backbone.errors import Trouble
-from services.backbone.ledger.words import Waiting, Word, give, waiting
+from services.backbone.errors import Refused, Trouble
+from services.backbone.ledger.words import ARRIVED, LIST_LIMIT, Waiting, Word, give, waiting
 from services.backbone.lines import tell, tell_text
 from services.backbone.settings import read_settings
 from services.deliverer.settings import DelivererSettings
+from services.deliverer.wiring import channel_names
 
+_TRY = "the one that held showed; no other is decided on"
 HELP = """Without a command: deliver the channel named by ALDEBARAN_CHANNEL until told to stop."""
 
 
@@ -22,19 +24,16 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     for name, text in (
         ("resend", "send once more; with the repeat mark if a try may have been taken"),
         ("close", "do nothing more about it"),
-        ("arrived", "the recipient has it: it counts as sent, and is not repeated"),
+        (ARRIVED, "the recipient has it: it counts as sent, and is not repeated"),
         ("absent", "the recipient does not have it: it is sent again, without the mark"),
     ):
         command = commands.add_parser(name, help=text)
         command.add_argument("delivery_id")
         command.add_argument("--why", required=True, help="kept with your name")
-        command.add_argument(
-            "--try",
-            dest="attempt",
-            type=int,
-            help="the one that held showed; no other is decided on",
-        )
         command.add_argument("--who", default=getpass.getuser(), help="default: your user's name")
+        command.set_defaults(attempt=None)
+        if name != ARRIVED:  # That it arrived holds of whichever try.
+            command.add_argument("--try", dest="attempt", type=int, help=_TRY)
     return top.parse_args(arguments)
 
 
@@ -43,7 +42,7 @@ def answer(arguments: argparse.Namespace) -> int:
     settings = read_settings(DelivererSettings)
     try:
         if arguments.command == "held":
-            for line in [_line(row) for row in waiting(settings, settings.channel)] or ["none"]:
+            for line in _held(waiting(settings, settings.channel), settings.channel):
                 tell(sys.stdout, line)
         else:
             give(settings, _word(arguments))
@@ -52,6 +51,22 @@ def answer(arguments: argparse.Namespace) -> int:
         tell_text(sys.stderr, str(error))
         return 1
     return 0
+
+
+def _held(rows: Sequence[Waiting], channel: str) -> Iterator[str]:
+    """A channel that was taken away may have left some, so its name is doubted only without any.
+
+    Raises:
+        Refused: nothing waits, and there is no such channel.
+    """
+    if not rows and channel not in channel_names():
+        known = ", ".join(channel_names())
+        raise Refused(f"ALDEBARAN_CHANNEL: no channel {channel}, there are {known}")
+    yield from map(_line, rows)
+    if not rows:
+        yield "none"
+    if len(rows) == LIST_LIMIT:
+        yield f"these are the newest {LIST_LIMIT}: settle them, and look again for older ones"
 
 
 def _word(arguments: argparse.Namespace) -> Word:

@@ -11,6 +11,7 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Trouble
 from services.backbone.ledger.database import pool_of_command
 from services.backbone.ledger.names import known_names
+from services.backbone.lines import tell_text
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Alert, Malformed
 from services.contracts.watches import load_watches
@@ -49,9 +50,9 @@ def answer(asked: argparse.Namespace, settings: LookoutSettings, clock: Clock) -
         alert = Alert.decode(asked.alert.read_bytes())
         told = explain(reading.load(RoutesSource(asked.file)), alert, asked.at or now)
     except (Trouble, Malformed, BadDeclaration, OSError) as error:
-        sys.stderr.write(f"{error}\n")
+        tell_text(sys.stderr, str(error))
         return 1
-    sys.stdout.write(told + "\n")
+    tell_text(sys.stdout, told)
     return 0
 
 

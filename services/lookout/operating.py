@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
 from services.backbone.clock import Clock, SystemClock
-from services.backbone.errors import Trouble
+from services.backbone.errors import Transient, Trouble
 from services.backbone.lines import tell, tell_text
 from services.backbone.settings import read_settings
 from services.backbone.web.client import ApiClient, NotFound, in_path
@@ -151,7 +151,10 @@ def _test_send(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out:
 def follow(
     told: dict[str, Any], client: ApiClient, clock: Clock, out: TextIO, wait_seconds: float
 ) -> int:
-    """Show each change of a test's deliveries until all have ended; 0 if all reached somebody."""
+    """Show each change of a test's deliveries until all have ended; 0 if all reached somebody.
+
+    The test is sent by then, so who does not answer is asked again: he may be back in a moment.
+    """
     until = clock.monotonic_seconds() + wait_seconds
     states: dict[str, str] = {}
     while True:
@@ -163,7 +166,7 @@ def follow(
         if states.keys() >= set(told["delivery_ids"]) and ENDED.issuperset(states.values()):
             return 0 if REACHED.issuperset(states.values()) else 1
         if clock.monotonic_seconds() >= until:
-            tell(out, f"not ended within {wait_seconds:g} s; look again: GET {told['why']}")
+            tell(out, f"sent; not ended within {wait_seconds:g} s; look again: GET {told['why']}")
             return 1
         clock.wait(threading.Event(), LOOK_SECONDS)
 
@@ -171,6 +174,6 @@ def follow(
 def _recipients(client: ApiClient, path: str) -> list[dict[str, Any]]:
     try:
         found: list[dict[str, Any]] = client.ask("GET", path)["recipients"]
-    except NotFound:
+    except (NotFound, Transient):
         return []
     return found

@@ -7,7 +7,7 @@ import argparse
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Final, Protocol, Self
 
 from pydantic import Field, model_validator
@@ -59,6 +59,9 @@ class TopicsSettings(KafkaSettings, ChannelsSettings, StreamsSettings):
 class Keeps(Protocol):
     """What knows and says for how long topics are kept; see TopicAdmin."""
 
+    def partitions(self) -> Mapping[str, int]:
+        """Return the number of partitions of each topic that is there."""
+
     def retention_hours(self, topic: str) -> float:
         """Return for how long a topic's records are kept."""
 
@@ -79,21 +82,28 @@ def declared_topics(settings: TopicsSettings) -> list[Topic]:
     return [topic.with_copies(settings.topic_copies) for topic in wanted]
 
 
-def set_retention(admin: Keeps, topics: Iterable[Topic]) -> list[str]:
-    """Have topics kept for as long as they declare; return a line for each that was not.
+def set_retention(admin: Keeps, topics: Sequence[Topic]) -> Iterator[str]:
+    """Have topics kept for as long as they declare; give a line for each that was not, once it is.
 
     Raises:
-        Transient: the brokers cannot be reached, or have no such topic.
-        Refused: they do not tell this program, or do not let it say so.
+        Transient: the brokers cannot be reached.
+        Refused: they do not tell this program, or do not let it say so; or some topics are not
+            there, of which it tells when all others are kept as declared.
     """
-    lines = []
+    present = admin.partitions()
     for topic in topics:
+        if topic.name not in present:
+            continue
         before = admin.retention_hours(topic.name)
         if before != topic.retention_hours:
             admin.keep(topic.name, topic.retention_hours)
             was = "without limit" if math.isinf(before) else f"for {before:g} h"
-            lines.append(f"{topic.name}: kept for {topic.retention_hours} h, was kept {was}")
-    return lines
+            yield f"{topic.name}: kept for {topic.retention_hours} h, was kept {was}"
+    if absent := [topic.name for topic in topics if topic.name not in present]:
+        raise Refused(
+            f"there is no topic {', '.join(absent)}: make them first (`python -m services.topics`);"
+            " all others are kept for as long as declared"
+        )
 
 
 def patiently(
@@ -133,24 +143,31 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_BAD_SETTINGS
     does = _set_retention if told.set_retention else _declare
     try:
-        sys.stdout.write(does(admin, settings))
+        for line in does(admin, settings):
+            sys.stdout.write(f"{line}\n")
     except (Trouble, BadDeclaration) as error:
-        what = "retention cannot be set" if told.set_retention else "topics cannot be declared"
+        what = (
+            "retention is not set everywhere" if told.set_retention else "topics cannot be declared"
+        )
         sys.stderr.write(f"{what}: {error}\n")
         return 1
     return 0
 
 
-def _declare(admin: TopicAdmin, settings: TopicsSettings) -> str:
+def _declare(admin: TopicAdmin, settings: TopicsSettings) -> Iterator[str]:
     topics = declared_topics(settings)
     patience_seconds = settings.topic_patience_seconds
     changed = patiently(lambda: admin.declare(topics), patience_seconds, SystemClock())
-    return f"{len(topics)} topics declared, changed: {', '.join(changed) or 'none'}\n"
+    yield f"{len(topics)} topics declared, changed: {', '.join(changed) or 'none'}"
 
 
-def _set_retention(admin: TopicAdmin, settings: TopicsSettings) -> str:
-    lines = set_retention(admin, streams_topics(settings))
-    return "\n".join(lines or ["every topic of a stream is kept for as long as declared"]) + "\n"
+def _set_retention(admin: TopicAdmin, settings: TopicsSettings) -> Iterator[str]:
+    changed = 0
+    for line in set_retention(admin, streams_topics(settings)):
+        changed += 1
+        yield line
+    if not changed:
+        yield "every topic of a stream is kept for as long as declared"
 
 
 if __name__ == "__main__":

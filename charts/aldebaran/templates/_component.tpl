@@ -260,7 +260,8 @@ spec:
     - type: kafka
       metadata:
         bootstrapServers: {{ include "aldebaran.bootstrap" $root | quote }}
-        consumerGroup: {{ get ($spec.settings | default dict) (printf "%s_group" $name) | default $spec.group }}
+        {{- $group := printf "%s_group" $name }}
+        consumerGroup: {{ dig $group (dig $group $spec.group $root.Values.settings) $spec.settings }}
         topic: {{ $spec.topic }}
         lagThreshold: {{ $scaling.lagThreshold | toJson | trimAll "\"" | quote }}
         # As the lookout does: of a partition of which it has committed nothing yet, all is to be read.

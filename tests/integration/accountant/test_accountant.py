@@ -172,5 +172,5 @@ def test_the_account_is_alone_on_standard_output(world: World) -> None:
     forbid(world.bootstrap, topics.ALERTS, AclOperation.DESCRIBE_CONFIGS)
     account = world.accountants.once()
     assert account.returncode == 0
-    assert account.stdout == table(Account())
+    assert account.stdout == table(Account()) + "\n"
     assert "retention_not_told" in account.stderr

@@ -1,6 +1,7 @@
 """What a person has forgiven is not missing any more, is never raised, and is on record."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from services.accountant.accounts import (
     notices,
 )
 from services.accountant.forgiving import Word, forgive_all
+from services.backbone.errors import Transient
 from services.backbone.ledger.accounting import ROWS_LIMIT, AccountBook, Finding, Notice
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.settings import LedgerSettings
@@ -110,8 +112,32 @@ def test_all_of_a_kind_are_forgiven_behind_as_many_of_another_as_are_read_at_onc
         others = [Finding(OVERDUE_CHANNEL, f"c{n}", "", "late") for n in range(ROWS_LIMIT)]
         book.keep(others, ())
         book.keep(missing_alerts(set(KEYS)), ())
-        assert forgive_all(book, MISSING_ALERT, Word("ann", "ledger wiped")) == set(KEYS)
+        assert [*forgive_all(book, MISSING_ALERT, Word("ann", "ledger wiped"))] == [set(KEYS)]
         assert len(book.open_findings(OVERDUE_CHANNEL)) == ROWS_LIMIT
+
+
+def test_what_was_forgiven_before_a_fault_is_told(
+    ledger_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_POSTGRES_URL", ledger_url)
+    with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
+        AccountBook(pool).keep(missing_alerts({f"{n:032x}" for n in range(ROWS_LIMIT + 1)}), ())
+    done: list[set[str]] = []
+    forgive = AccountBook.forgive
+
+    def once(self: AccountBook, *arguments: Any, **words: str) -> set[str]:
+        if done:
+            raise Transient("Postgres: away")
+        done.append(forgive(self, *arguments, **words))
+        return done[0]
+
+    command = ["forgive", "--all", MISSING_ALERT, "--by", "ann", "--reason", "ledger wiped"]
+    with monkeypatch.context() as patch:
+        patch.setattr(AccountBook, "forgive", once)
+        assert main(command) == 69
+    assert f"{ROWS_LIMIT} forgiven, then: Postgres: away; the same" in capsys.readouterr().err
+    assert main(command) == 0
+    assert capsys.readouterr().out == "1 forgiven\n"
 
 
 def test_as_many_of_one_kind_as_are_read_at_once_hide_none_of_another(ledger_url: str) -> None:

@@ -42,7 +42,7 @@ def test_a_changed_retention_is_set_where_a_person_says_so(
 
     declared(tmp_path, stream, 100)
     assert main(["--set-retention"]) == 1
-    assert f"retention cannot be set: topic {stream}: Kafka: " in capsys.readouterr().err
+    assert f"there is no topic {', '.join(names)}: make them first" in capsys.readouterr().err
     assert main([]) == 0
     declared(tmp_path, stream, 2)
     assert main([]) == 0

@@ -21,6 +21,10 @@ def test_a_word_holds_of_the_try_that_held_showed(
     monkeypatch.setenv("ALDEBARAN_CHANNEL", "webhook")
     assert carried_out("held") == 0
     assert capsys.readouterr().out == "none\n"
+    with monkeypatch.context() as patch:
+        patch.setenv("ALDEBARAN_CHANNEL", "wehbook")
+        assert carried_out("held") == 1
+    assert "no channel wehbook, there are bus, email" in capsys.readouterr().err
     one = add_delivery(
         ledger_url, add_alert(ledger_url, "one"), channel="webhook", state=State.HELD
     )
@@ -38,3 +42,6 @@ def test_a_word_holds_of_the_try_that_held_showed(
     assert carried_out(*said, "--try", "2") == 0
     assert capsys.readouterr().out == "done\n"
     assert carried_out(*said, "--try", "2") == 1
+    with pytest.raises(SystemExit):
+        parse(["arrived", one, "--why", "seen", "--try", "1"])
+    assert parse(["arrived", one, "--why", "seen"]).attempt is None

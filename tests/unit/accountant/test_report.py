@@ -4,10 +4,11 @@ from unittest.mock import Mock, create_autospec
 
 import pytest
 
-from services.accountant.report import STANDSTILL_SECONDS, everything
+from services.accountant.report import STANDSTILL_SECONDS, Account, everything, table
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
+from services.backbone.ledger.accounting import Finding
 
 ALERT = Incoming("alerts", 0, 0, b"k", b"{}", 0)
 
@@ -42,3 +43,9 @@ def test_brokers_that_give_nothing_for_long_do_not_give_all() -> None:
     clock = ManualClock()
     with pytest.raises(Transient, match="nothing came for 60 s"):
         list(everything(consumer(clock, STANDSTILL_SECONDS + 1), clock))
+
+
+def test_what_a_provider_said_is_on_its_line() -> None:
+    said = Finding("held", "d1", "email", "451 x\x1b[2J\nheld d2: forged")
+    lines = table(Account(overdue=[said])).split("\n")
+    assert lines[-1] == "held d1: 451 x\\x1b[2J\\nheld d2: forged"

@@ -141,7 +141,8 @@ def test_a_test_is_followed_to_its_end(ends: list[str], code: int) -> None:
     ids = [str(number) for number in range(len(ends))]
     made = {"alert_id": "a" * 32, "why": "/alerts/a/why", "delivery_ids": ids}
     missing = (404, {"title": "no_such_alert", "detail": "not yet"})
-    api = Api((202, made), missing, (200, page(["PENDING"] * len(ends))), (200, page(ends)))
+    away = (503, {"title": "store_away", "detail": "Postgres: away"})
+    api = Api((202, made), missing, away, (200, page(["PENDING"] * len(ends))), (200, page(ends)))
     result, said = api.run("test-send", "--channel", "bus", "--to", "t", "--wait")
     assert result == code
     assert said.count("PENDING  is PENDING") == len(ends)

@@ -35,19 +35,21 @@ class Places:
 class Filing:
     """Files the batches of a stream; tells what each held, and what went wrong.
 
-    Of a failure Spark itself tells a trace only.
+    Of a failure Spark itself tells a trace only. A batch that cannot be archived is tried again and
+    again: what is no event of it is kept aside once by each process.
     """
 
     def __init__(self, stream: StreamDeclaration, places: Places) -> None:
         self._stream = stream
         self._places = places
         self._counts: dict[int, Counts] = {}
+        self._aside: int | None = None
         self.failure: Exception | None = None
 
     def __call__(self, marked: DataFrame, batch: int) -> None:
-        """Do as `file`."""
+        """Do as `_file`."""
         try:
-            self._counts[batch] = file(marked, batch, self._stream, self._places)
+            self._counts[batch] = self._file(marked, batch)
         except Exception as error:
             self.failure = error
             raise
@@ -56,24 +58,24 @@ class Filing:
         """Return what a batch held, once."""
         return self._counts.pop(batch, Counts(0, 0))
 
+    def _file(self, marked: DataFrame, batch: int) -> Counts:
+        """Keep aside what is no event, then archive the events; `marked` is as `shelved` makes it.
 
-def file(marked: DataFrame, batch: int, stream: StreamDeclaration, places: Places) -> Counts:
-    """Keep aside what is no event, then archive the events; `marked` is as `shelved` makes it.
+        In this sequence, since a batch may begin anew under another declaration. What the first one
+        took for no event is aside by then; else it could be an event now, of a batch that was
+        archived without it, and so be in neither place. It may be in both.
 
-    In this sequence, since a batch may begin anew under another declaration. What the first one
-    took for no event is aside by then; else it could be an event now, of a batch that was archived
-    without it, and so be in neither place. It may be in both.
-
-    Raises:
-        PySparkException: the topic or the archive does not take it.
-        OSError: the disk or the store does not.
-    """
-    held = _counts(marked)
-    if held.malformed:
-        places.keep_aside(rejections(marked, stream))
-    events = marked.where(F.col(VALID)).drop(VALID).coalesce(places.files_per_batch)
-    shelve(marked.sparkSession, places.archive, events, batch)
-    return held
+        Raises:
+            PySparkException: the topic or the archive does not take it.
+            OSError: the disk or the store does not.
+        """
+        held = _counts(marked)
+        if held.malformed and self._aside != batch:
+            self._places.keep_aside(rejections(marked, self._stream))
+        self._aside = batch
+        events = marked.where(F.col(VALID)).drop(VALID).coalesce(self._places.files_per_batch)
+        shelve(marked.sparkSession, self._places.archive, events, batch)
+        return held
 
 
 def _counts(marked: DataFrame) -> Counts:

@@ -7,7 +7,6 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from archivist.aside import rejections
 from archivist.settings import ArchivistSettings
 from archivist.shelf import shelved
 from engine.options import KEEPING_ASIDE
@@ -15,9 +14,6 @@ from services.contracts.streams import StreamDeclaration
 
 ARCHIVE: Final = "archive"
 """Folder of the checkpoints of the queries that file."""
-
-REJECTED_BEFORE: Final = "rejected"
-"""Where a version before had those of queries that kept aside by themselves."""
 
 
 def archive_folder(settings: ArchivistSettings, stream: StreamDeclaration) -> str:
@@ -38,29 +34,10 @@ def start_filing(
 ) -> StreamingQuery:
     """Start giving new records to `file`, marked and in batches; ends when it has caught up."""
     return (
-        _marked(spark, settings, stream)
+        marked_records(spark, settings, stream)
         .writeStream.foreachBatch(file)
         .option("checkpointLocation", str(checkpoint_folder(settings, ARCHIVE, stream)))
         .queryName(f"archive {stream.stream}")
-        .trigger(availableNow=True)
-        .start()
-    )
-
-
-def start_rejecting_as_before(
-    spark: SparkSession, settings: ArchivistSettings, stream: StreamDeclaration
-) -> StreamingQuery:
-    """Start keeping aside what a version before, which had a query for it, had not come to.
-
-    At least once: what its other query has not archived yet will be kept aside again, under the
-    same keys.
-    """
-    return (
-        rejections(_marked(spark, settings, stream), stream)
-        .writeStream.format("kafka")
-        .options(**_aside_options(settings))
-        .option("checkpointLocation", str(checkpoint_folder(settings, REJECTED_BEFORE, stream)))
-        .queryName(f"rejected {stream.stream}")
         .trigger(availableNow=True)
         .start()
     )
@@ -72,16 +49,18 @@ def write_aside(settings: ArchivistSettings, rejected: DataFrame) -> None:
     Raises:
         PySparkException: the brokers do not take them.
     """
-    rejected.write.format("kafka").options(**_aside_options(settings)).save()
+    rejected.write.format("kafka").options(**aside_options(settings)).save()
 
 
-def _aside_options(settings: ArchivistSettings) -> dict[str, str]:
+def aside_options(settings: ArchivistSettings) -> dict[str, str]:
+    """Return what Spark's sink is told where records are kept aside."""
     return {**settings.spark_kafka_options(), **KEEPING_ASIDE}
 
 
-def _marked(
+def marked_records(
     spark: SparkSession, settings: ArchivistSettings, stream: StreamDeclaration
 ) -> DataFrame:
+    """Return what is on a stream's topic, as `shelved` marks it, from its start or a checkpoint."""
     records = (
         spark.readStream.format("kafka")
         .options(**settings.spark_kafka_options())

@@ -1,11 +1,9 @@
 """Rounds over all jobs, one after the other: file each stream, then account."""
 
 import random
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -14,17 +12,16 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 from archivist import metrics
 from archivist.account_run import AccountRun
 from archivist.declaration import AccountDeclaration
+from archivist.earlier_query import (
+    is_left,
+    rejected_before,
+    remove_checkpoint,
+    start_rejecting_as_before,
+)
 from archivist.filing import Counts, Filing, Places
 from archivist.gaps import told
 from archivist.headway import headway, work_done
-from archivist.queries import (
-    REJECTED_BEFORE,
-    archive_folder,
-    checkpoint_folder,
-    start_filing,
-    start_rejecting_as_before,
-    write_aside,
-)
+from archivist.queries import archive_folder, start_filing, write_aside
 from archivist.settings import ArchivistSettings
 from archivist.task import Task, Work, finish
 from engine.restarts import Failures, RestartLimit
@@ -59,6 +56,11 @@ class Rounds:
         self._scene = scene
         self._complete_until_ms: dict[str, int] = {}
         self._archive = {name: _archiving(scene, one) for name, one in streams.items()}
+        self._before = [
+            _rejecting_as_before(scene, one)
+            for one in streams.values()
+            if is_left(rejected_before(scene.settings, one))
+        ]
         self._accounts = [self._accounting(one, streams) for one in accounts.values()]
 
     def turn(self) -> None:
@@ -70,7 +72,7 @@ class Rounds:
         """
         for stream, task in self._archive.items():
             self._archive_one(stream, task)
-        for task in self._accounts:
+        for task in [*self._before, *self._accounts]:
             if task.turn():
                 self._scene.progress.beat()
 
@@ -115,9 +117,8 @@ def _archiving(scene: Scene, stream: StreamDeclaration) -> Task:
     def work() -> bool:
         filing.failure = None
         try:
-            return _left_aside(scene, stream) and finish(
-                start_filing(scene.spark, scene.settings, stream, filing), scene.life, on_batch
-            )
+            query = start_filing(scene.spark, scene.settings, stream, filing)
+            return finish(query, scene.life, on_batch)
         except PySparkException as error:
             raise told(filing.failure or error, scene.settings, name) from None
 
@@ -137,28 +138,26 @@ def _count(stream: str, held: Counts) -> None:
     metrics.REJECTED.labels(stream).inc(held.malformed)
 
 
-def _left_aside(scene: Scene, stream: StreamDeclaration) -> bool:
-    """Keep aside what a version before had not come to, once; return whether nothing is left.
+def _rejecting_as_before(scene: Scene, stream: StreamDeclaration) -> Task:
+    """Let a version before's query come to its end; its checkpoint is there until it has."""
+    name, checkpoint = f"rejected {stream.stream}", rejected_before(scene.settings, stream)
 
-    Done again where it was killed: its checkpoint is there until all was kept.
-    """
-    checkpoint = checkpoint_folder(scene.settings, REJECTED_BEFORE, stream)
-    if not checkpoint.exists():
+    def work() -> bool:
+        if checkpoint.exists():
+            query = start_rejecting_as_before(scene.spark, scene.settings, stream)
+            if not finish(query, scene.life, lambda _: scene.progress.beat()):
+                return False
+            log.info("rejected_taken_over", stream=stream.stream)
+        remove_checkpoint(checkpoint)
         return True
-    query = start_rejecting_as_before(scene.spark, scene.settings, stream)
-    kept = finish(query, scene.life, lambda _: scene.progress.beat())
-    if kept:
-        _remove(checkpoint)
-        log.info("rejected_taken_over", stream=stream.stream)
-    return kept
 
+    def told_work() -> bool:
+        try:
+            return work()
+        except PySparkException as error:
+            raise told(error, scene.settings, name) from None
 
-def _remove(checkpoint: Path) -> None:
-    """Moved away first: half of a checkpoint would be taken for a whole one."""
-    over = checkpoint.with_suffix(".over")
-    shutil.rmtree(over, ignore_errors=True)
-    checkpoint.rename(over)
-    shutil.rmtree(over)
+    return _task(scene, name, told_work)
 
 
 def _task(scene: Scene, name: str, work: Work) -> Task:

@@ -78,14 +78,14 @@ def check_history(spark: SparkSession, folder: str, checkpoint: Path) -> None:
         raise Refused(
             f"the archive {folder} holds batches up to {written}, its checkpoint {checkpoint} "
             f"only up to {planned}: bring back the checkpoint, or move the archive's folder away "
-            "(what Kafka still has is then archived again)"
+            "(what Kafka still has is then archived again, and kept aside again)"
         )
     if done > written:
         raise Refused(
             f"the checkpoint {checkpoint} has archived batches up to {done}, the archive {folder} "
             f"holds them only up to {written}: correct the address or bring back the archive, or "
             "move the checkpoint and what there is of the archive away (what Kafka still has is "
-            "then archived again)"
+            "then archived again, and kept aside again)"
         )
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 from confluent_kafka import Consumer
 from pyspark.sql import Row, SparkSession
 
-from archivist.queries import start_rejecting_as_before
+from archivist.earlier_query import start_rejecting_as_before
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from archivist.shelf import DATE, archive_ddl, shelved
 from engine.events import VALID

@@ -86,10 +86,17 @@ def test_what_a_batch_held_is_told_once(spark: SparkSession, tmp_path: Path) -> 
     assert place.aside() == {"many", "none"}
 
 
-def test_why_a_batch_was_not_filed_is_known(spark: SparkSession, tmp_path: Path) -> None:
+def test_why_a_batch_was_not_filed_is_known_and_it_is_kept_aside_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     place = Place(spark, tmp_path)
     (tmp_path / "_batches").write_text("in the way")
     filing = place.filing(FEWER)
-    with pytest.raises(OSError, match="_batches"):
-        filing(place.marked(FEWER), 0)
-    assert "_batches" in str(filing.failure)
+    for _ in range(2):
+        with pytest.raises(OSError, match="_batches"):
+            filing(place.marked(FEWER), 0)
+        assert "_batches" in str(filing.failure)
+    (tmp_path / "_batches").unlink()
+    filing(place.marked(FEWER), 0)
+    assert found(spark, tmp_path) == {"few": 1, "some": 1}
+    assert len(place.kept) == len({each.source for each in place.kept}) == 2

@@ -61,7 +61,7 @@ spec:
 {{- $secrets = concat $secrets (include "aldebaran.settingsSecrets" (list $root $name $spec) | fromJsonArray) -}}
 {{- if has "postgres" (default list $spec.egressTo) }}{{ $secrets = append $secrets (include "aldebaran.postgresSecret" $root | fromJson) }}{{ end -}}
 {{- if and $spec.links $root.Values.components.callbacks.enabled }}{{ $secrets = append $secrets (include "aldebaran.linksSecret" $root) }}{{ end -}}
-{{- if eq (default "" $spec.keys) "simulator" }}{{ $secrets = append $secrets (include "aldebaran.keysSecret" $root) }}{{ end -}}
+{{- if eq (default "" $spec.keys) "simulator" }}{{ $secrets = append $secrets (include "aldebaran.simulatorKey" $root | fromJson) }}{{ end -}}
 serviceAccountName: {{ include "aldebaran.serviceAccount" $root }}
 automountServiceAccountToken: false
 enableServiceLinks: false

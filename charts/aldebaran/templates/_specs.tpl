@@ -5,12 +5,14 @@ is the deliverer. `values` is where its values stand. */}}
 {{- range $name, $entry := .Values.components -}}
 {{- $spec := mergeOverwrite (deepCopy $.Values.default) (deepCopy $entry) -}}
 {{- if $spec.enabled -}}
+{{- include "aldebaran.stopped" $spec -}}
 {{- $specs = append $specs (dict "name" $name "values" (printf "components.%s" $name) "spec" $spec) -}}
 {{- end -}}
 {{- end -}}
 {{- range $channel, $entry := .Values.channels -}}
 {{- if $entry.enabled -}}
 {{- $spec := mergeOverwrite (deepCopy $.Values.default) (deepCopy $.Values.channelDefault) (deepCopy $entry) -}}
+{{- include "aldebaran.stopped" $spec -}}
 {{- $name := printf "deliverer-%s" $channel -}}
 {{- $_ := set $spec "group" $name -}}
 {{- $_ := set $spec "topic" (printf "deliveries.%s" $channel) -}}
@@ -19,6 +21,12 @@ is the deliverer. `values` is where its values stand. */}}
 {{- end -}}
 {{- end -}}
 {{- toJson $specs -}}
+{{- end -}}
+
+{{/* A program of no pods is stopped by a person, as while a ledger is brought back; an autoscaler would
+start it again, or Helm leave its pods to it: spec. */}}
+{{- define "aldebaran.stopped" -}}
+{{- if eq (int .replicas) 0 }}{{ $_ := set .autoscaling "type" "none" }}{{ end -}}
 {{- end -}}
 
 {{/* Names of the StatefulSets of this release, as JSON. */}}

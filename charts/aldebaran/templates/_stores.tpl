@@ -34,6 +34,12 @@
 {{- include "aldebaran.secretName" (list . "keys" .Values.keys) -}}
 {{- end -}}
 
+{{/* Of those keys, the one that sends events, as JSON. */}}
+{{- define "aldebaran.simulatorKey" -}}
+{{- $key := "aldebaran_simulator_api_key" -}}
+{{- dict "name" (include "aldebaran.keysSecret" .) "key" $key "path" $key "optional" true | toJson -}}
+{{- end -}}
+
 {{- define "aldebaran.linksSecret" -}}
 {{- include "aldebaran.secretName" (list . "links" .Values.links) -}}
 {{- end -}}

@@ -8,7 +8,7 @@ from typing import Final
 from services.accountant import accounts
 from services.accountant.report import EXIT_AWAY, EXIT_WRONG
 from services.accountant.settings import AccountantSettings
-from services.backbone.errors import Trouble
+from services.backbone.errors import Transient, Trouble
 from services.backbone.ledger.accounting import AccountBook, Forgiven
 from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.schema import migrate
@@ -52,7 +52,8 @@ def forgive(settings: AccountantSettings, subjects: Sequence[str], kind: str, wo
             for part in parts:
                 done |= part
     except Trouble as error:
-        sys.stderr.write(f"{len(done)} forgiven, then: {error}; the same command goes on\n")
+        goes_on = "; the same command goes on" if isinstance(error, Transient) else ""
+        sys.stderr.write(f"at least {len(done)} forgiven, then: {error}{goes_on}\n")
         return EXIT_AWAY
     sys.stdout.write(f"{len(done)} forgiven\n")
     unknown = sorted(set(subjects) - done)

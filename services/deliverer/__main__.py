@@ -12,7 +12,7 @@ from services.deliverer.command_line import answer, parse
 from services.deliverer.inbox import PROGRAM
 from services.deliverer.program import serve
 from services.deliverer.settings import DelivererSettings
-from services.deliverer.wiring import channel_names, opener
+from services.deliverer.wiring import no_channel, opener
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,8 +23,7 @@ def main(arguments: Sequence[str]) -> int:
     settings = read_settings(DelivererSettings)
     open_channel = opener(settings.channel)
     if open_channel is None:
-        known = ", ".join(channel_names())
-        sys.stderr.write(f"ALDEBARAN_CHANNEL: no channel {settings.channel}, there are {known}\n")
+        sys.stderr.write(f"{no_channel(settings.channel)}\n")
         return EXIT_BAD_SETTINGS
     return service.run(PROGRAM, settings, lambda life: serve(settings, open_channel, life))
 

@@ -10,7 +10,7 @@ from services.backbone.ledger.words import ARRIVED, LIST_LIMIT, Waiting, Word, g
 from services.backbone.lines import tell, tell_text
 from services.backbone.settings import read_settings
 from services.deliverer.settings import DelivererSettings
-from services.deliverer.wiring import channel_names
+from services.deliverer.wiring import channel_names, no_channel
 
 _TRY = "the one that held showed; no other is decided on"
 HELP = """Without a command: deliver the channel named by ALDEBARAN_CHANNEL until told to stop."""
@@ -60,8 +60,7 @@ def _held(rows: Sequence[Waiting], channel: str) -> Iterator[str]:
         Refused: nothing waits, and there is no such channel.
     """
     if not rows and channel not in channel_names():
-        known = ", ".join(channel_names())
-        raise Refused(f"ALDEBARAN_CHANNEL: no channel {channel}, there are {known}")
+        raise Refused(no_channel(channel))
     yield from map(_line, rows)
     if not rows:
         yield "none"

@@ -27,6 +27,11 @@ def opener(name: str) -> OpenChannel | None:
     return opens
 
 
+def no_channel(name: str) -> str:
+    """Say that there is no channel of this name, and which there are."""
+    return f"ALDEBARAN_CHANNEL: no channel {name}, there are {', '.join(channel_names())}"
+
+
 def promise_of(name: str) -> Promise:
     """Return what a channel promises; it needs no settings for that."""
     promise: Promise = _module(name).PROMISE

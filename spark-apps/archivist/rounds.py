@@ -1,7 +1,7 @@
 """Rounds over all jobs, one after the other: file each stream, then account."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 
@@ -116,13 +116,10 @@ def _archiving(scene: Scene, stream: StreamDeclaration) -> Task:
 
     def work() -> bool:
         filing.failure = None
-        try:
-            query = start_filing(scene.spark, scene.settings, stream, filing)
-            return finish(query, scene.life, on_batch)
-        except PySparkException as error:
-            raise told(filing.failure or error, scene.settings, name) from None
+        query = start_filing(scene.spark, scene.settings, stream, filing)
+        return finish(query, scene.life, on_batch)
 
-    return _task(scene, name, work)
+    return _reading(scene, name, work, lambda: filing.failure)
 
 
 def _places(settings: ArchivistSettings, stream: StreamDeclaration) -> Places:
@@ -151,11 +148,19 @@ def _rejecting_as_before(scene: Scene, stream: StreamDeclaration) -> Task:
         remove_checkpoint(checkpoint)
         return True
 
+    return _reading(scene, name, work)
+
+
+def _reading(
+    scene: Scene, name: str, work: Work, failure: Callable[[], Exception | None] = lambda: None
+) -> Task:
+    """`failure` tells why a stream's query failed, where that is known better than Spark says."""
+
     def told_work() -> bool:
         try:
             return work()
         except PySparkException as error:
-            raise told(error, scene.settings, name) from None
+            raise told(failure() or error, scene.settings, name) from None
 
     return _task(scene, name, told_work)
 

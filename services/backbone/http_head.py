@@ -1,8 +1,8 @@
-"""HTTP as uvicorn reads it, with an end to what comes before and behind a body."""
+"""HTTP/1.1 with an end to what comes before and behind a body."""
 
 from typing import Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from services.backbone.http1 import Http1
 
 HEAD_LIMIT_BYTES: Final = 64 * 1024
 """Of one request; what of it came together with the end of the one before does not count."""
@@ -13,7 +13,7 @@ _TOO_LARGE: Final = (
 )
 
 
-class BoundedHead(HttpToolsProtocol):
+class BoundedHead(Http1):
     """Ends a connection that sends an address, headers or trailers without an end.
 
     The parser keeps all of them until they are complete, before anybody is asked for a key.

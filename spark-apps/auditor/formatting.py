@@ -81,10 +81,15 @@ def _alert(found: DataFrame, watch: WatchDeclaration, by: Iterable[Column], whol
         F.struct(*(short(column) for column in watch.labels)).alias("labels"),
         F.struct(F.lit(watch.rule).alias(RULE), *values).alias("values"),
         (_event_ids(watch.event_ids, no_ids) if whole else no_ids).alias("event_ids"),
-        F.unix_millis(APPENDED_AT).alias("appended_at_ms"),
+        _appended_at_ms().alias("appended_at_ms"),
         now_ms().alias("detected_at_ms"),
         *by,
     )
+
+
+def _appended_at_ms() -> Column:
+    """An aggregate with a filter may find no event: no alert is lost for a time that is empty."""
+    return F.coalesce(F.unix_millis(APPENDED_AT), now_ms())
 
 
 def _event_ids(column: str | None, otherwise: Column) -> Column:

@@ -11,12 +11,14 @@ from auditor.trouble import outside
 from engine.queries import check_select, plain
 from engine.restarts import first_line, whole_text
 from services.backbone.errors import Refused, Transient
+from services.contracts.records import SHORT_LIMIT_CHARACTERS
 from services.contracts.topics import heartbeat
 from services.contracts.watches import APPENDED_AT, SeverityColumn, WatchDeclaration
 
 COLUMNS_MAX: Final = 64
 RULE: Final = "rule"
 """Name of the alert's value that holds the watch's rule."""
+_SHOWN_CHARACTERS: Final = 40
 
 _CONDITION: Final = re.compile(r"\[([A-Z_0-9]+(?:\.[A-Z_0-9]+)?)\]")
 
@@ -74,6 +76,11 @@ def check_columns(watch: WatchDeclaration, schema: StructType) -> None:
         raise Refused(
             f"watch {watch.watch}: the SQL returns {len(types)} columns, at most {COLUMNS_MAX}, "
             f"none of them named {RULE}"
+        )
+    if long := [name for name in types if len(name) > SHORT_LIMIT_CHARACTERS]:
+        raise Refused(
+            f"watch {watch.watch}: name the column that begins {long[0][:_SHOWN_CHARACTERS]!r} "
+            f"with AS; a name has at most {SHORT_LIMIT_CHARACTERS} characters"
         )
     if not isinstance(types[APPENDED_AT], TimestampType):
         raise Refused(

@@ -158,6 +158,18 @@ def test_a_full_book_gives_up_its_oldest_events_and_says_so(spark: SparkSession)
     assert max(n for _, _, n in counts) * 800 * 103 < 2**20
 
 
+def test_one_order_of_thousands_in_a_batch_is_one_book_in_memory(spark: SparkSession) -> None:
+    """All its books together are more than Java's heap holds, and out of memory Java ends."""
+    declared = BookDeclaration(
+        kept="2 hours", events={"text": "repeat(event_id, 20)"}, totals={"n": "count(text)"}
+    )
+    watch = WATCH.model_copy(update={"book": declared})
+    events = [purchase(f"p{i:05}", "hot", 1, i) for i in range(4000)]
+    found = valid_events(records(spark, events), TRADES, "1 minute")
+    rows = book(spark, watch, found, "order_id").groupBy().agg({"n": "max", "forgotten": "max"})
+    assert rows.collect()[0].asDict() == {"max(n)": 4000, "max(forgotten)": 0}
+
+
 def test_full_books_are_counted(spark: SparkSession, tmp_path: Path) -> None:
     rule = WATCHES["over-purchase"]
     assert rule.book

@@ -107,6 +107,11 @@ def test_event_ids_that_no_record_takes_lose_no_alert(spark: SparkSession) -> No
     assert alert(spark, ids=None).event_ids == alert(spark, ids=[None]).event_ids == []
 
 
+def test_an_empty_append_time_loses_no_alert(spark: SparkSession) -> None:
+    found = alert(spark, at=None)
+    assert found.appended_at_ms == pytest.approx(found.detected_at_ms, abs=60_000)
+
+
 def test_record_that_no_broker_takes_loses_its_values(spark: SparkSession) -> None:
     value = bytes(message(spark, nothing="x" * RECORD_LIMIT_BYTES)["value"])
     assert len(value) < RECORD_LIMIT_BYTES

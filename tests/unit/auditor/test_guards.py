@@ -112,6 +112,7 @@ def test_columns_that_fit() -> None:
         ({"appended_at": StringType()}, "max(appended_at) AS appended_at"),
         ({"rule": StringType()}, "none of them named rule"),
         ({f"c{i}": StringType() for i in range(60)}, "returns 67 columns, at most 64"),
+        ({"a" + "b" * 512: StringType()}, "name the column that begins 'abbb"),
         ({"event_ids": StringType()}, "must be an array of strings, it is string"),
         ({"event_ids": ArrayType(LongType())}, "it is array<bigint>"),
     ],

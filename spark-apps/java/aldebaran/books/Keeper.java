@@ -72,8 +72,9 @@ final class Keeper extends StatefulProcessor<String, Row, Row> {
             events.add(rows.next());
         }
         events.sort(Comparator.comparingLong(event -> event.getLong(AT_MS)));
-        events.replaceAll(event -> taken(key, event));
-        return CollectionConverters.asScala(events.iterator());
+        // One book at a time: a batch brings all events of a key at once, and a book holds them all.
+        return CollectionConverters.asScala(
+                events.stream().map(event -> taken(key, event)).iterator());
     }
 
     private Row taken(String key, Row event) {

@@ -58,6 +58,8 @@ spec:
 {{- $spec := .spec -}}
 {{- $secrets := list -}}
 {{- range $path, $key := $spec.drawn }}{{ $secrets = append $secrets (dict "name" (include "aldebaran.keysSecret" $root) "key" $key "path" $path "optional" true) }}{{ end -}}
+{{- /* What is optional counts as there while its Secret is still being made: this one waits for the Secret. */ -}}
+{{- if $spec.drawn }}{{ $secrets = append $secrets (dict "name" (include "aldebaran.keysSecret" $root) "key" "operator-keys.yaml" "path" "operator-keys.yaml") }}{{ end -}}
 {{- $secrets = concat $secrets (include "aldebaran.settingsSecrets" (list $root $name $spec) | fromJsonArray) -}}
 {{- if has "postgres" (default list $spec.egressTo) }}{{ $secrets = append $secrets (include "aldebaran.postgresSecret" $root | fromJson) }}{{ end -}}
 {{- if and $spec.links $root.Values.components.callbacks.enabled }}{{ $secrets = append $secrets (include "aldebaran.linksSecret" $root) }}{{ end -}}

@@ -101,9 +101,14 @@ class Relay:
 
     def _try(self, age_seconds: float) -> None:
         try:
-            self.sweep(age_seconds)
-            metrics.OUTBOX.set(self._intake.waiting())
+            self._sweep_and_count(age_seconds)
             self._trouble = None
         except Transient as error:
             self._trouble = str(error)
             log.warning("relay_tries_again", reason=str(error))
+
+    def _sweep_and_count(self, age_seconds: float) -> None:
+        try:
+            self.sweep(age_seconds)
+        finally:  # above all where the brokers take nothing, which the count is there to tell
+            metrics.OUTBOX.set(self._intake.waiting())

@@ -11,6 +11,7 @@ from services.backbone.errors import Refused, Transient, Trouble
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake, OutboxEntry
 from services.backbone.service import Life
+from services.lookout import metrics
 from services.lookout.publishing import PART_LIMIT_BYTES, PART_LIMIT_DELIVERIES, Publisher, parts
 from services.lookout.relay import Relay
 from services.lookout.routing import Routes, Target
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.postgres
 
 ROUTES = Routes((), told("default", Target("bus", "x"), Target("bus", "y")))
 RELAYED = "aldebaran_lookout_relayed_total"
+UNPUBLISHED = "aldebaran_lookout_outbox_unpublished"
 SETTINGS = LookoutSettings(lookout_relay_deliveries=3, lookout_relay_age_seconds=3600)
 
 
@@ -93,6 +95,26 @@ def test_it_sweeps_all_at_start_whatever_the_age(intake: Intake) -> None:
     life.stop.set()
     running.close()
     assert len(written.written) == 8
+
+
+@pytest.mark.parametrize(
+    "taking_nothing", [Topics(away=True), Topics(lacking=frozenset({"deliveries.bus"}))]
+)
+def test_what_the_brokers_do_not_take_is_counted_after_a_restart_too(
+    intake: Intake, taking_nothing: Topics
+) -> None:
+    leave_in_outbox(intake, 2)
+    metrics.OUTBOX.set(0)
+    life = Life()
+    running = relay(intake, taking_nothing, life)
+    before = running.trouble()
+    running.start()
+    while running.trouble() == before:
+        life.stop.wait(0.01)
+    life.stop.set()
+    running.close()
+    assert "away" in (running.trouble() or "")
+    assert REGISTRY.get_sample_value(UNPUBLISHED) == 4
 
 
 class Broken(Intake):

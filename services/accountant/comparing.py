@@ -30,6 +30,13 @@ class Waiting:
     """Without its value, which nobody needs any more."""
     key: str
     due_ms: int
+    """By the wall's clock, as the record's own time is."""
+    due_at_seconds: float
+    """By the steady clock, at the latest: the wall's may be set back while the record waits."""
+
+    def is_due(self, now_ms: int, now_seconds: float) -> bool:
+        """Tell whether the lookout has had its time; `now_seconds` are of the steady clock."""
+        return self.due_ms <= now_ms or self.due_at_seconds <= now_seconds
 
 
 @dataclass
@@ -90,14 +97,15 @@ class Comparison:
         """A record's own time counts if it is past; a wrong clock must not stop the comparison."""
         at_ms = min(record.timestamp_ms, self.clock.now_ms())
         due_ms = at_ms + int(self.behind_seconds * 1000)
-        return Waiting(replace(record, value=b""), key_of(record), due_ms)
+        due_at_seconds = self.clock.monotonic_seconds() + self.behind_seconds
+        return Waiting(replace(record, value=b""), key_of(record), due_ms, due_at_seconds)
 
     def _due(self) -> list[Waiting]:
         """Return the first that are old enough, now and then; a full batch at once."""
-        now_ms = self.clock.now_ms()
-        old = takewhile(lambda each: each.due_ms <= now_ms, self._waiting)
+        now_ms, now_seconds = self.clock.now_ms(), self.clock.monotonic_seconds()
+        old = takewhile(lambda each: each.is_due(now_ms, now_seconds), self._waiting)
         due = list(islice(old, BATCH_LIMIT))
-        is_time = len(due) == BATCH_LIMIT or self.clock.monotonic_seconds() >= self._next_at
+        is_time = len(due) == BATCH_LIMIT or now_seconds >= self._next_at
         return due if is_time else []
 
 

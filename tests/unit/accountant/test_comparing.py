@@ -110,6 +110,37 @@ def test_each_record_is_compared_once_in_its_turn_when_the_lookout_has_had_its_t
             assert could_be_ms >= now_ms - COMPARE_EVERY_SECONDS * 1000
 
 
+class SetBack(ManualClock):
+    """A clock whose time of day may be set back."""
+
+    back_ms = 0
+
+    def now_ms(self) -> int:
+        return super().now_ms() - self.back_ms
+
+
+set_back = st.tuples(st.floats(0, 3), st.integers(0, 7_200_000), ages)
+
+
+@given(st.lists(set_back, max_size=60))
+@settings(deadline=None)
+def test_a_clock_that_is_set_back_holds_up_nothing(
+    turns: list[tuple[float, int, list[float]]],
+) -> None:
+    clock = SetBack()
+    scene, read_ms = Scene(clock=clock), list[int]()
+    longest_ms = int((BEHIND_SECONDS + COMPARE_EVERY_SECONDS) * 1000)
+    for step, back_ms, ages in turns:
+        clock.move(step)
+        clock.back_ms += back_ms
+        now_ms = round(clock.monotonic_seconds() * 1000)
+        read_ms += [now_ms] * len(ages)
+        scene.step(*ages)
+        committed = scene.committed()
+        assert committed == list(range(len(committed)))
+        assert all(each >= now_ms - longest_ms for each in read_ms[len(committed) :])
+
+
 def test_a_backlog_is_compared_without_pauses() -> None:
     scene = Scene()
     left = [BATCH_LIMIT, BATCH_LIMIT, BATCH_LIMIT // 2]

@@ -22,9 +22,8 @@ from services.contracts.records import (
     Delivery,
     Severity,
 )
+from services.contracts.watches import ACCOUNTANT
 
-WATCH: Final = "accountant"
-"""The watch of the accountant's own alerts."""
 NAMED_LIMIT: Final = 10
 """Findings that a message names; of others it tells how many."""
 
@@ -194,10 +193,10 @@ def _notice(findings: Sequence[Finding], targets: Sequence[Target], now_ms: int)
     first, (target, *others) = findings[0], targets
     kind, summary = first.kind, f"Accounting: {len(findings)} {_WORDS[first.kind]}"
     # Numbers begin again in a new ledger, and in one restored from a backup; times do not.
-    found = alert_id(WATCH, [kind, str(first.number), str(first.found_at_ms)])
+    found = alert_id(ACCOUNTANT, [kind, str(first.number), str(first.found_at_ms)])
     alert = Alert(
         alert_id=found,
-        watch=WATCH,
+        watch=ACCOUNTANT,
         severity=Severity.WARNING if kind in _WARNINGS else Severity.CRITICAL,
         summary=summary,
         key={"finding": str(first.number)},
@@ -205,7 +204,7 @@ def _notice(findings: Sequence[Finding], targets: Sequence[Target], now_ms: int)
         values={"findings": len(findings), "first": _named(first)},
         appended_at_ms=now_ms,
         detected_at_ms=now_ms,
-        auditor=WATCH,
+        auditor=ACCOUNTANT,
     )
     delivery = Delivery(
         delivery_id=delivery_id(found, target.channel, target.recipient),

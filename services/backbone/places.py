@@ -7,7 +7,7 @@ from typing import Any, Final
 import yaml
 
 from services.backbone.errors import Refused
-from services.contracts.yaml_values import read_yaml
+from services.contracts.yaml_values import GivenTwice, read_yaml
 
 SETTINGS_FILE: Final = "ALDEBARAN_SETTINGS_FILE"
 SECRETS_DIR: Final = "ALDEBARAN_SECRETS_DIR"
@@ -23,6 +23,8 @@ def settings_file(environment: Mapping[str, str]) -> dict[str, Any]:
         return {}
     try:
         read = read_yaml(Path(path).expanduser().read_text("utf-8")) or {}
+    except GivenTwice as error:
+        raise Refused(f"{SETTINGS_FILE}: {path}, {error}") from None
     except yaml.YAMLError as error:
         raise Refused(f"{SETTINGS_FILE}: {path} is no YAML{_place(error)}") from None
     except (OSError, RuntimeError, ValueError) as error:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from services.contracts.records import describe
 from services.contracts.yaml_lines import check_growth, line_of
-from services.contracts.yaml_values import read_yaml
+from services.contracts.yaml_values import GivenTwice, read_yaml
 
 FILE_LIMIT_BYTES: Final = 256 * 1024
 
@@ -50,6 +50,8 @@ def parse_declaration(kind: type[Declared], text: str, name: str) -> Declared:
         lines = sorted({line_of(text, item["loc"]) for item in error.errors()})
         where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
         raise BadDeclaration(f"{name}, {where}: {describe(error)}") from None
+    except GivenTwice as error:
+        raise BadDeclaration(f"{name}, {error}") from None
     except (yaml.YAMLError, ValueError) as error:
         raise BadDeclaration(f"{name}: {error}") from None
 

@@ -4,7 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from services.contracts.declarations import read_declaration, read_folder
 from services.contracts.fields import FieldDeclaration
@@ -68,6 +76,18 @@ class StreamDeclaration(BaseModel):
         if is_own(stream):
             raise ValueError(f"topic {stream} is Aldebaran's own: give the stream another name")
         return stream
+
+    @field_validator("aliases")
+    @classmethod
+    def _no_other_field_is_spelled_so(
+        cls, aliases: dict[str, str], declared: ValidationInfo
+    ) -> dict[str, str]:
+        # Its values would go into the column of the field that the alias stands for.
+        other = {each for each, field in aliases.items() if each != field}
+        if taken := other & declared.data.get("fields", {}).keys():
+            named = ", ".join(sorted(taken))
+            raise ValueError(f"a field of its own: {named}; leave out the alias, or the field")
+        return aliases
 
     @model_validator(mode="after")
     def _names_are_declared(self) -> Self:

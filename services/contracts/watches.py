@@ -51,6 +51,13 @@ BEAT_LENGTH: Final = 25
 TEST_SEND: Final = "test-send"
 """Names the alerts that people send to see whether a way to somebody works; no watch has it."""
 
+ACCOUNTANT: Final = "accountant"
+"""Names the alerts that tell of what the accountant finds, whose own deliveries are no findings; no
+watch has it.
+"""
+
+_RESERVED: Final = {TEST_SEND: "test messages", ACCOUNTANT: "what the accountant finds"}
+
 Column = FieldName
 
 
@@ -185,8 +192,8 @@ class WatchDeclaration(BaseModel):
     @field_validator("watch")
     @classmethod
     def _is_not_reserved(cls, value: str) -> str:
-        if value == TEST_SEND:
-            raise ValueError(f"the name {TEST_SEND} is reserved for test messages")
+        if value in _RESERVED:
+            raise ValueError(f"the name {value} is reserved for {_RESERVED[value]}: take another")
         return value
 
     @model_validator(mode="after")

@@ -1,4 +1,6 @@
-"""What a YAML text says; a value that its tag cannot hold is refused with its place."""
+"""What a YAML text says; refused with its place are a key that stands twice, and a value that its
+tag cannot hold.
+"""
 
 from typing import Any, Final
 
@@ -6,9 +8,42 @@ import yaml
 from yaml.constructor import ConstructorError
 
 _SHOWN_CHARACTERS: Final = 80
+_MERGE: Final = "tag:yaml.org,2002:merge"
 
 
-class _Loader(yaml.SafeLoader):
+class GivenTwice(yaml.MarkedYAMLError):
+    """A key that its mapping has already; the message has its line, and shows no value."""
+
+    def __init__(self, key: yaml.ScalarNode) -> None:
+        told = f"{key.value[:_SHOWN_CHARACTERS]} is given twice"
+        super().__init__(problem=told, problem_mark=key.start_mark)
+        self._line = key.start_mark.line + 1
+
+    def __str__(self) -> str:
+        return f"line {self._line}: {self.problem}"
+
+
+class OnceLoader(yaml.SafeLoader):
+    """Has each key once in its mapping; the safe loader takes the last one without a word."""
+
+    def compose_mapping_node(self, anchor: dict[Any, yaml.Node]) -> yaml.MappingNode:
+        """Return a mapping as it is written: what `<<` brings along its own keys may overrule.
+
+        Raises:
+            GivenTwice: it has a key twice.
+        """
+        node = super().compose_mapping_node(anchor)
+        seen = set[str]()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
+                continue
+            if key.value in seen:
+                raise GivenTwice(key)
+            seen.add(key.value)
+        return node
+
+
+class _Loader(OnceLoader):
     """The safe loader lets out whatever Python raises of a text such as `!!bool maybe`."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
@@ -24,6 +59,7 @@ def read_yaml(text: str) -> Any:
     """Return what one YAML document says.
 
     Raises:
+        GivenTwice: a key stands twice in its mapping.
         yaml.YAMLError: it is no YAML, or a value is not of the kind that it says to be.
     """
     return yaml.load(text, Loader=_Loader)  # noqa: S506 - it is the safe one

@@ -13,6 +13,7 @@ from services.backbone.ledger import bookkeeping
 from services.backbone.ledger.database import Connection, Pool, sorted_troubles
 from services.backbone.ledger.fallbacks import fallback_plan
 from services.contracts.records import Delivery
+from services.contracts.watches import ACCOUNTANT
 
 ROWS_LIMIT: Final = 2000
 """Most rows of each kind, and most open findings, that one turn looks at."""
@@ -137,7 +138,7 @@ class AccountBook:
         """Return what waits, the longest first; at most ROWS_LIMIT of each kind, and of what has
         failed only what was made since so long ago.
         """
-        terms = {"since": since_seconds, "limit": ROWS_LIMIT}
+        terms = {"since": since_seconds, "limit": ROWS_LIMIT, "own": ACCOUNTANT}
         return self._ask(class_row(OpenRow), bookkeeping.OPEN_ROWS, **terms)
 
     def backlogs(self, due_seconds: float) -> list[Backlog]:

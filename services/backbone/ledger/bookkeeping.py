@@ -39,7 +39,7 @@ ORDER BY accepted_at, alert_id DESC LIMIT %(limit)s"""
 
 # The accountant's own messages are left out: it would have to tell of them by itself again.
 _OWN: Final = """
-  AND NOT EXISTS (SELECT FROM alerts a WHERE a.alert_id = d.alert_id AND a.watch = 'accountant')"""
+  AND NOT EXISTS (SELECT FROM alerts a WHERE a.alert_id = d.alert_id AND a.watch = %(own)s)"""
 
 # A failure that nobody follows has no other target, or its last one has failed too. What is still
 # to be followed stands as in the index deliveries_fallback: only then can it be used.

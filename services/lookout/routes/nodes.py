@@ -8,6 +8,8 @@ from typing import Final
 
 import yaml
 
+from services.contracts.yaml_values import OnceLoader
+
 Plain = str | None | list["Plain"] | dict[str, "Plain"]
 Path = tuple[str | int, ...]
 
@@ -54,7 +56,7 @@ def read_document(text: str) -> Document:
     if len(text) > TEXT_LIMIT_CHARACTERS:
         raise Unreadable(1, f"a file has at most {TEXT_LIMIT_CHARACTERS} characters")
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(text, Loader=OnceLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise Unreadable(mark.line + 1 if mark else 1, _said(error)) from None
@@ -94,8 +96,6 @@ def _mapping(node: yaml.MappingNode, path: Path, document: Document) -> dict[str
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
             raise Unreadable(line, "a key must be plain text")
-        if key.value in values:
-            raise Unreadable(line, f"{key.value} is given twice")
         document.lines[(*path, key.value)] = line
         values[key.value] = _plain(value, (*path, key.value), document)
     return values

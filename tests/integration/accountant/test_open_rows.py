@@ -9,6 +9,7 @@ from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
 from services.contracts.records import Alert
+from services.contracts.watches import ACCOUNTANT
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.lookout.later_rows import message, record, step
 from tests.unit.lookout.samples import sample
@@ -105,7 +106,7 @@ def test_a_failure_that_no_lookout_has_followed_is_seen(
 
 
 def test_the_accountants_own_message_is_never_a_finding(pool: Pool, ledger: Ledger) -> None:
-    own = sample(watch="accountant")
+    own = sample(watch=ACCOUNTANT)
     record(pool, own, message(own, "email", "a@example.com", plan=FALLBACK))
     for state in ("FAILED", "HELD", "IN_DOUBT"):
         lose(ledger, state)

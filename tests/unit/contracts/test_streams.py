@@ -39,6 +39,7 @@ def long(**bounds: float) -> dict[str, object]:
         ({"key": "nobody"}, "not among the declared fields: nobody"),
         ({"key": "load"}, "the key load must be a required string"),
         ({"aliases": {"x": "y"}}, "not among the declared fields: y"),
+        ({"aliases": {"load": "host"}}, "aliases: .*a field of its own: load; leave out the alias"),
         ({"partitions": 0}, "partitions: Input should be greater than"),
         ({"colour": "red"}, "colour: Extra inputs are not permitted"),
         ({"fields": {"host": {"type": "text"}}}, "fields.host.type"),
@@ -59,6 +60,13 @@ def test_a_wrong_declaration_is_refused_with_file_and_reason(
 ) -> None:
     with pytest.raises(BadDeclaration, match=r"readings\.yaml, lines? [\d, ]+: .*" + message):
         load_stream(declared(tmp_path, **changes))
+
+
+def test_an_alias_may_be_spelled_like_the_field_that_it_stands_for(tmp_path: Path) -> None:
+    aliases = {"load": "load", "LOAD": "load"}
+    reader = EventReader(load_stream(declared(tmp_path, aliases=aliases)))
+    assert isinstance(reader.take({"host": "a", "LOAD": 1.5}), Event)
+    assert isinstance(reader.take({"host": "a", "load": 1.5}), Event)
 
 
 def test_whole_numbers_have_the_bounds_that_are_written(tmp_path: Path) -> None:

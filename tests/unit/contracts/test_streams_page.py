@@ -26,6 +26,8 @@ WRONG = [
     ("partitions: 2", "partitions: 0"),
     ("version: 1\n", "version: 1\ncolour: red\n"),
     ("region, value: unknown", "region"),
+    ("partitions: 2\n", "partitions: 2\npartitions: 4\n"),
+    ('"hostname": host', "region: host"),
 ]
 
 

@@ -10,9 +10,9 @@ export ALDEBARAN_TOOLS
 unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS SPARK_REMOTE SPARK_API_MODE
 unexport SPARK_CONNECT_MODE_ENABLED SPARK_DIST_CLASSPATH HADOOP_CONF_DIR YARN_CONF_DIR
 unexport $(filter PG%,$(.VARIABLES))
-# The first Python on PATH that is new enough; name another by BASE_PYTHON.
-BASE_PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
-  if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+# The first Python on PATH that says of itself that it will do; name another by BASE_PYTHON.
+BASE_PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
+  if $$each services/machine/prerequisites.py python 2>/dev/null; then \
     echo $$each; exit; fi; done; echo python3)
 VENV := $(ALDEBARAN_TOOLS)/venv
 PYTHON := $(VENV)/bin/python
@@ -87,7 +87,7 @@ classes: setup ## Let Java archive Kafka's and Spark's classes, once (50 s): lat
 .PHONY: prerequisites
 prerequisites: ## Say what is missing on this machine, and the command that installs it
 	@command -v $(BASE_PYTHON) > /dev/null || \
-	  { echo "setup: Python 3.11 or newer is needed: install python3 with your system's packages" >&2; exit 1; }
+	  { echo "setup: Python 3.11 to 3.14 is needed: install it with your system's packages" >&2; exit 1; }
 	@$(BASE_PYTHON) services/machine/prerequisites.py
 
 .PHONY: lock

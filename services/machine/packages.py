@@ -9,6 +9,7 @@ runs on a bare Python before the environment exists, so it imports only the stan
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 import subprocess
 import sys
@@ -84,23 +85,39 @@ def create_venv(venv: Path) -> None:
 
 
 def pip_install(venv: Path, wanted: Path) -> None:
-    """Install the pinned packages, each with its hash."""
+    """Install the pinned packages, each with its hash.
+
+    What pip writes for a while, 2.3 GiB to build pyspark, lies beside the environment: /tmp may be
+    in memory. A TMPDIR that the user names is used.
+    """
     sys.stdout.write("Installing Python packages; the first time this takes some minutes.\n")
     sys.stdout.flush()
     rest, builds, built = split(wanted.read_text("utf-8"))
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+    with folder_beside(venv) as folder, ThreadPoolExecutor() as pool:
         if builds:
-            _pip(venv, builds, Path(folder) / "builds", ())
-        parts = [(rest, Path(folder) / "rest", ()), (built, Path(folder) / "built", ITS_OWN)]
+            _pip(venv, builds, folder / "builds", ())
+        parts = [(rest, folder / "rest", ()), (built, folder / "built", ITS_OWN)]
         runs = [pool.submit(_pip, venv, *each) for each in parts if each[0]]
-    for run in runs:
-        run.result()
+        for run in runs:  # here, so that the folder is removed when an interrupted pip has ended
+            run.result()
+
+
+@contextmanager
+def folder_beside(venv: Path) -> Iterator[Path]:
+    """Make a folder beside the environment, and remove it at the end."""
+    above = venv.parent.resolve()  # pip builds in another folder, where no relative name leads here
+    with tempfile.TemporaryDirectory(
+        prefix=f"{venv.name}.", dir=above, ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)
 
 
 def _pip(venv: Path, packages: str, place: Path, options: Sequence[str]) -> None:
     place.write_text(packages, "utf-8")
     always = ("--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(place))
-    subprocess.run([str(venv / "bin" / "pip"), "install", *options, *always], check=True)
+    command = [str(venv / "bin" / "pip"), "install", *options, *always]
+    temporary = os.environ.get("TMPDIR") or str(place.parent)
+    subprocess.run(command, env={**os.environ, "TMPDIR": temporary}, check=True)
 
 
 def split(lock: str) -> tuple[str, str, str]:

@@ -19,6 +19,8 @@ from pathlib import Path
 
 PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 PYTHON_MINIMUM = (3, 11)
+PYTHON_MAXIMUM = (3, 14)
+"""The newest for which each locked package that is compiled comes compiled."""
 JAVA_VERSIONS = (17, 21)
 JAVA_FOLDERS = (
     Path("/usr/lib/jvm"),
@@ -32,6 +34,7 @@ JAVA_ANSWER_SECONDS = 20
 INSTALL_COMMANDS = {
     "debian": {
         "python": "sudo apt-get install python3.11-venv",
+        "older_python": "sudo apt-get install python3.14-venv",
         "venv": "sudo apt-get install {python}-venv",
         # Debian 12 has no 21, Debian 13 no 17.
         "java": "sudo apt-get install openjdk-21-jre-headless"
@@ -40,12 +43,14 @@ INSTALL_COMMANDS = {
     },
     "fedora": {
         "python": "sudo dnf install python3.11",
+        "older_python": "sudo dnf install python3.14",
         "venv": "sudo dnf install python3.11",
         "java": "sudo dnf install java-21-openjdk-headless",
         "make": "sudo dnf install make",
     },
     "macos": {
         "python": "brew install python@3.12",
+        "older_python": "brew install python@3.14",
         "venv": "brew install python@3.12",
         "java": "brew install openjdk@21",
         "make": "xcode-select --install",
@@ -71,11 +76,24 @@ class Java:
 
 def python_version_problem(version: tuple[int, ...]) -> Missing | None:
     """Say what is wrong with a Python `version` such as (3, 9, 2); None means it will do."""
-    if version[:2] >= PYTHON_MINIMUM:
+    if PYTHON_MINIMUM <= version[:2] <= PYTHON_MAXIMUM:
         return None
-    wanted = ".".join(str(part) for part in PYTHON_MINIMUM)
+    key = "python" if version < PYTHON_MINIMUM else "older_python"
     actual = ".".join(str(part) for part in version[:3])
-    return Missing("python", f"Python {wanted} or newer is needed, this is {actual}")
+    return Missing(key, f"Python {python_range()} is needed, this is {actual}")
+
+
+def python_range() -> str:
+    """Name the versions of Python that will do, as pages do: 3.11 to 3.14."""
+    first, last = (
+        ".".join(str(part) for part in each) for each in (PYTHON_MINIMUM, PYTHON_MAXIMUM)
+    )
+    return f"{first} to {last}"
+
+
+def this_python_problem() -> Missing | None:
+    """Say what is wrong with the version of the Python that runs this."""
+    return python_version_problem(tuple(sys.version_info[:3]))
 
 
 def venv_problem() -> Missing | None:
@@ -181,7 +199,7 @@ def advice(missing: Missing, machine_family: str | None, python: str = PYTHON) -
 
 def find_missing(environment: Mapping[str, str]) -> list[Missing]:
     """Look at this machine and list every prerequisite that is not there."""
-    missing = [python_version_problem(tuple(sys.version_info[:3])) or venv_problem()]
+    missing = [this_python_problem() or venv_problem()]
     java = find_java(environment)
     missing.append(java if isinstance(java, Missing) else None)
     if shutil.which("make", path=environment.get("PATH", "")) is None:
@@ -201,10 +219,13 @@ def tell_java_home() -> int:
 def main(arguments: list[str]) -> int:
     """Print each missing prerequisite to standard error; exit code 0 when nothing is missing.
 
-    With the argument `java-home` print that instead.
+    With the argument `java-home` print that instead; with `python` print nothing, and judge only
+    the version of the Python that runs this.
     """
     if arguments == ["java-home"]:
         return tell_java_home()
+    if arguments == ["python"]:
+        return 1 if this_python_problem() else 0
     release = Path("/etc/os-release")
     text = release.read_text(encoding="utf-8") if release.is_file() else ""
     missing = find_missing(os.environ)

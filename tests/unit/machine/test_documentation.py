@@ -8,6 +8,7 @@ from services.backbone.settings import CHANNELS_MAX, PREFIX
 from services.machine.api_key import ApiKey
 from services.machine.plan import Machine, plan, set_anyway
 from services.machine.postgres import PostgresServer
+from services.machine.prerequisites import python_range
 from services.machine.settings import DELIVERER_PREFIX, PORT_PREFIX, MachineSettings
 
 ROOT = Path(__file__).parents[3]
@@ -72,3 +73,39 @@ def test_the_simulators_page_brings_the_key_and_a_port_that_make_run_leaves() ->
     assert int(port) not in EVERYTHING.ports().values()
     for first in (EVERYTHING.port_deliverers, EVERYTHING.port_mirrors):
         assert int(port) not in range(first, first + CHANNELS_MAX)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/one-machine.md"])
+def test_the_page_tells_which_pythons_will_do(name: str) -> None:
+    assert f"Python {python_range()}" in (ROOT / name).read_text("utf-8")
+
+
+def is_commented(line: str) -> bool:
+    """Say whether a word outside quotes begins with #."""
+    return re.search(r"(^|\s)#", re.sub(r"'[^']*'|\"[^\"]*\"", "quoted", line)) is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("make run", False),
+        ("make run  # all of it", True),
+        ("# all of it", True),
+        ("""send '{"a": 1, "#shares": " # "}'""", False),
+        ("""send '{"#shares": 1}'  # it's one""", True),
+        ('export A="$(cat a)" # b', True),
+        ("curl localhost/page#part", False),
+    ],
+)
+def test_a_comment_is_told_from_what_is_quoted(line: str, expected: bool) -> None:
+    assert is_commented(line) == expected
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/one-machine.md", "docs/simulator.md"])
+def test_lines_to_paste_are_without_comments(name: str) -> None:
+    """The zsh of macOS takes what stands behind a # for more words, and fails or does something."""
+    text = (ROOT / name).read_text("utf-8")
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert lines
+    assert [line for line in lines if is_commented(line)] == []

@@ -190,20 +190,88 @@ def test_a_list_is_split_into_whole_packages() -> None:
 RECORDING = """#!/bin/sh
 for list; do :; done
 echo "$(grep -o '^[a-z]*' "$list"): $*" >> "${0%/*}/said"
+test -d "$TMPDIR" && echo "$TMPDIR" >> "${0%/*}/temporary"
 """
+
+
+def with_pip(venv: Path, script: str) -> Path:
+    """Make an environment with this program as its pip; return a list of packages to install."""
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "pip").write_text(script)
+    (venv / "bin" / "pip").chmod(0o755)
+    wanted = venv.parent / "list"
+    wanted.write_text("a==1\npyspark==2\nsetuptools==3\n")
+    return wanted
 
 
 def test_what_builds_pyspark_is_there_before_and_nothing_else_is_fetched_for_it(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "pip").write_text(RECORDING)
-    (tmp_path / "bin" / "pip").chmod(0o755)
-    (tmp_path / "list").write_text("a==1\npyspark==2\nsetuptools==3\n")
-    pip_install(tmp_path, tmp_path / "list")
-    first, *others = (tmp_path / "bin" / "said").read_text().splitlines()
+    venv = tmp_path / "venv"
+    pip_install(venv, with_pip(venv, RECORDING))
+    first, *others = (venv / "bin" / "said").read_text().splitlines()
     assert first.startswith("setuptools: install ")
     alone, built = sorted(others)
     assert alone.startswith("a: install ")
     assert built.startswith("pyspark: install --no-deps --no-build-isolation ")
     assert all(" --require-hashes " in each for each in (first, alone, built))
+
+
+def test_what_pip_writes_for_a_while_lies_beside_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The /tmp of Debian 13 and Fedora is in memory, and building pyspark writes 2.3 GiB."""
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    venv = Path("tools") / "venv"  # as make names it
+    pip_install(venv, with_pip(venv, RECORDING))
+    used = {Path(each) for each in (venv / "bin" / "temporary").read_text().splitlines()}
+    assert {each.parent for each in used} == {tmp_path / "tools"}
+    assert {each.name for each in venv.parent.iterdir()} == {"venv", "list"}
+
+
+def test_pip_writes_where_the_user_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs, venv = tmp_path / "theirs", tmp_path / "venv"
+    theirs.mkdir()
+    monkeypatch.setenv("TMPDIR", str(theirs))
+    pip_install(venv, with_pip(venv, RECORDING))
+    assert set((venv / "bin" / "temporary").read_text().splitlines()) == {str(theirs)}
+
+
+def test_nothing_is_left_of_a_pip_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    venv = tmp_path / "venv"
+    wanted = with_pip(venv, '#!/bin/sh\ntouch "$TMPDIR/half"\nexit 3\n')
+    with pytest.raises(subprocess.CalledProcessError):
+        pip_install(venv, wanted)
+    assert {each.name for each in tmp_path.iterdir()} == {"venv", "list"}
+
+
+ENDLESS = """#!/bin/sh
+for list; do :; done
+grep -q setuptools "$list" && exit
+trap 'sleep 0.3; mkdir -p "$TMPDIR/late"; exit 2' INT
+echo > "${0%/*}/told"
+while :; do sleep 0.1; done
+"""
+
+
+def test_nothing_is_left_of_a_pip_that_is_interrupted(tmp_path: Path) -> None:
+    venv = tmp_path / "venv"
+    wanted = with_pip(venv, ENDLESS)
+    os.mkfifo(venv / "bin" / "told")
+    code = "import sys, pathlib as p; from services.machine.packages import pip_install as i"
+    code += "; i(*map(p.Path, sys.argv[1:]))"
+    command = [sys.executable, "-c", code, str(venv), str(wanted)]
+    told = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
+    with subprocess.Popen(
+        command, cwd=ROOT, env=told, start_new_session=True, stderr=subprocess.PIPE, text=True
+    ) as process:
+        with (venv / "bin" / "told").open("rb+", buffering=0) as opened:
+            assert opened.read(1) + opened.read(1) == b"\n\n"  # of a's pip and of pyspark's
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does on Ctrl-C
+        _, said = process.communicate(timeout=60)
+    assert said.endswith("KeyboardInterrupt\n")
+    assert {each.name for each in tmp_path.iterdir()} == {"venv", "list"}

@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,8 @@ import pytest
 from services.machine import prerequisites
 from services.machine.prerequisites import (
     JAVA_FOLDERS,
+    PYTHON_MAXIMUM,
+    PYTHON_MINIMUM,
     Java,
     Missing,
     advice,
@@ -17,7 +20,7 @@ from services.machine.prerequisites import (
     java_major,
     python_version_problem,
 )
-from services.machine.setup import required_java
+from services.machine.setup import ROOT, required_java
 
 
 @pytest.mark.parametrize(
@@ -100,10 +103,81 @@ def test_what_was_found_instead_is_named(tmp_path: Path) -> None:
     assert find_java({}, ()) == Missing("java", "Java 17 or 21 is needed, none was found")
 
 
-def test_an_old_python_is_named() -> None:
-    assert python_version_problem((3, 11, 0)) is None
-    found = python_version_problem((3, 9, 2))
-    assert found == Missing("python", "Python 3.11 or newer is needed, this is 3.9.2")
+@pytest.mark.parametrize("minor", range(11, 15))
+def test_a_python_of_the_range_will_do(minor: int) -> None:
+    assert python_version_problem((3, minor, 0)) is None
+    assert python_version_problem((3, minor, 7)) is None
+
+
+@pytest.mark.parametrize(
+    ("version", "key"),
+    [
+        ((2, 7, 18), "python"),
+        ((3, 9, 2), "python"),
+        ((3, 10, 99), "python"),
+        ((3, 15, 0), "older_python"),
+        ((4, 0, 0), "older_python"),
+    ],
+)
+def test_a_python_that_is_too_old_or_too_new_is_named(
+    version: tuple[int, int, int], key: str
+) -> None:
+    actual = ".".join(str(part) for part in version)
+    told = f"Python 3.11 to 3.14 is needed, this is {actual}"
+    assert python_version_problem(version) == Missing(key, told)
+
+
+PRETENDING = """#!/bin/sh
+exec '{python}' -c 'import runpy, sys
+sys.version_info, sys.argv = {version}, sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")' "$@"
+"""
+
+
+def make_in_front_of(folder: Path, pythons: dict[str, tuple[int, int, int]], target: str) -> str:
+    """Return what `make` says where only these Pythons are on the PATH, with these versions."""
+    for name in ("bash", "make"):
+        (folder / name).symlink_to(shutil.which(name) or name)
+    for name, version in pythons.items():
+        (folder / name).write_text(PRETENDING.format(python=sys.executable, version=version))
+        (folder / name).chmod(0o755)
+    shown = folder / "shown.mk"
+    shown.write_text("shown:\n\t@echo $(BASE_PYTHON)\n", "utf-8")
+    command = [str(folder / "make"), "-s", "-f", "Makefile", "-f", str(shown), target]
+    others = os.environ.keys() - {"BASE_PYTHON", "MAKEFLAGS"}
+    told = {name: os.environ[name] for name in others} | {"PATH": str(folder)}
+    said = subprocess.run(command, cwd=ROOT, env=told, capture_output=True, text=True, check=False)
+    return said.stdout + said.stderr
+
+
+@pytest.mark.parametrize(
+    ("pythons", "chosen"),
+    [
+        ({"python3": (3, 14, 1), "python3.12": (3, 12, 0)}, "python3"),
+        ({"python3": (3, 15, 0), "python3.14": (3, 14, 1), "python3.11": (3, 11, 0)}, "python3.14"),
+        ({"python3": (3, 9, 2), "python3.11": (3, 11, 0)}, "python3.11"),
+        ({"python3.13": (3, 13, 0)}, "python3.13"),
+        ({"python3": (3, 15, 0)}, "python3"),
+        ({}, "python3"),
+    ],
+)
+def test_make_takes_the_first_python_that_will_do(
+    tmp_path: Path, pythons: dict[str, tuple[int, int, int]], chosen: str
+) -> None:
+    assert make_in_front_of(tmp_path, pythons, "shown") == f"{chosen}\n"
+
+
+def test_make_tries_every_version_of_the_range_by_its_name(tmp_path: Path) -> None:
+    for minor in range(PYTHON_MINIMUM[1], PYTHON_MAXIMUM[1] + 1):
+        folder = tmp_path / str(minor)
+        folder.mkdir()
+        name = f"python3.{minor}"
+        assert make_in_front_of(folder, {name: (3, minor, 0)}, "shown") == f"{name}\n"
+
+
+def test_make_says_why_the_only_python_will_not_do(tmp_path: Path) -> None:
+    said = make_in_front_of(tmp_path, {"python3": (3, 15, 0)}, "prerequisites")
+    assert "setup: Python 3.11 to 3.14 is needed, this is 3.15.0. Install it" in said
 
 
 @pytest.mark.parametrize(
@@ -129,12 +203,15 @@ APT, DNF, BREW = "sudo apt-get install", "sudo dnf install", "brew install"
     ("machine", "key", "command"),
     [
         ("debian", "python", f"{APT} python3.11-venv"),
+        ("debian", "older_python", f"{APT} python3.14-venv"),
         ("debian", "venv", f"{APT} python3.13-venv"),
         ("debian", "java", f"{APT} openjdk-21-jre-headless || {APT} openjdk-17-jre-headless"),
         ("debian", "make", f"{APT} make"),
         ("fedora", "python", f"{DNF} python3.11"),
+        ("fedora", "older_python", f"{DNF} python3.14"),
         ("fedora", "java", f"{DNF} java-21-openjdk-headless"),
         ("macos", "python", f"{BREW} python@3.12"),
+        ("macos", "older_python", f"{BREW} python@3.14"),
         ("macos", "java", f"{BREW} openjdk@21"),
     ],
 )
@@ -144,7 +221,7 @@ def test_each_missing_thing_comes_with_its_command(machine: str, key: str, comma
     assert f"{machine}: {command}" in advice(missing, None, "python3.13")
 
 
-@pytest.mark.parametrize("key", ["python", "venv", "java", "make"])
+@pytest.mark.parametrize("key", ["python", "older_python", "venv", "java", "make"])
 @pytest.mark.parametrize("machine", ["debian", "fedora", "macos"])
 def test_nothing_that_may_be_missing_is_without_a_command(machine: str, key: str) -> None:
     assert "install" in advice(Missing(key, "It is needed"), machine)

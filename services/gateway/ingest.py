@@ -22,7 +22,7 @@ from services.gateway.admission import Place, Room
 from services.gateway.answer import Answer, answer, refusal
 from services.gateway.intake import Intake
 from services.gateway.media import Encoding, Form, encoding_of, form_of
-from services.gateway.problems import bug, too_many_events
+from services.gateway.problems import Busy, bug, too_many_events
 from services.gateway.senders import Caller, check_open
 from services.gateway.settings import GatewaySettings
 from services.gateway.split import Parts, Unreadable, Verdict, split
@@ -32,6 +32,9 @@ log = logger(__name__)
 
 FEW_EVENTS: Final = 256
 """Bodies that may hold more are judged in turn: many tiny ones become 300 times their bytes."""
+
+TOLD_EVERY_SECONDS: Final = 60.0
+"""At most so often a line tells of one key's requests that found no room."""
 
 _READ_AWAY_FACTOR = 4
 """A body up to this many limits is read and dropped, so that its sender sees the answer."""
@@ -70,6 +73,9 @@ class Ingest:
     turns: dict[str, asyncio.Lock] = field(default_factory=partial(defaultdict, asyncio.Lock))
     """By the key's name, for bodies of many events: one sender's keep no other sender waiting."""
 
+    told_seconds: dict[str, float] = field(default_factory=dict)
+    """By the key's name, when a line last told that it found no room; on the monotonic clock."""
+
     def __post_init__(self) -> None:
         # No other on-ramp counts requests: where none does, no gateway is up, used or not.
         metrics.REQUESTS.labels("200")
@@ -80,10 +86,11 @@ class Ingest:
         request_id = self.new_id()
         try:
             said = await self._answer(request, request_id)
+        except Busy as busy:
+            self._tell(busy, request_id)
+            said = refusal(busy, request_id)
         except Problem as problem:
-            # Too many requests must not become too many lines; the metrics count them.
-            write = log.debug if problem.status == 429 else log.info
-            write("request_refused", request_id=request_id, reason=str(problem))
+            log.info("request_refused", request_id=request_id, reason=str(problem))
             said = refusal(problem, request_id)
         except Exception as error:
             # One sender's request must not stop the others, so a bug ends the request only.
@@ -92,13 +99,28 @@ class Ingest:
         self._count(said.status, began)
         return response(said, request_id)
 
+    def _tell(self, busy: Busy, request_id: str) -> None:
+        """Too many requests must not become too many lines; the metrics count them."""
+        now, told = self.clock.monotonic_seconds(), self.told_seconds.get(busy.key)
+        is_news = told is None or now - told >= TOLD_EVERY_SECONDS
+        if is_news:
+            self.told_seconds[busy.key] = now
+        write = log.warning if is_news else log.debug
+        write(
+            "request_refused",
+            request_id=request_id,
+            reason=str(busy),
+            caller=busy.key,
+            most_held_by=busy.fullest,
+        )
+
     def _count(self, status: int, began: float) -> None:
         metrics.REQUESTS.labels(str(status)).inc()
         metrics.REQUEST_SECONDS.observe(self.clock.monotonic_seconds() - began)
 
     async def _answer(self, request: Request, request_id: str) -> Answer:
         admitted = self._admit(request)
-        with self.room.enter(admitted.expected_bytes) as place:
+        with self.room.enter(admitted.caller.name, admitted.expected_bytes) as place:
             body = await self._read(request, place)
             intake, source = admitted.intake, f"http {admitted.caller.name} {request_id}"
             plain = self._unpacked(body, admitted, place)

@@ -1,17 +1,28 @@
 """Why a sender's events were not taken."""
 
+from typing import Final
+
 from services.backbone.web.problems import Problem
+
+BUSY_SECONDS: Final = 1
+"""When a sender may try again what found no room."""
+
+
+class Busy(Problem):
+    """429: the same request is welcome a little later."""
+
+    def __init__(self, detail: str, key: str, fullest: str) -> None:
+        super().__init__(429, "busy", detail, {"Retry-After": str(BUSY_SECONDS)})
+        self.key = key
+        """The name of the key whose request it was."""
+        self.fullest = fullest
+        """The name of the key that holds most, which is for our log only."""
 
 
 def too_many_events(count: int, limit: int) -> Problem:
     """Return 413 for a body of too many events."""
     detail = f"{count} events in one request, at most {limit}; nothing was kept"
     return Problem(413, "too_many_events", detail, limit_events=limit)
-
-
-def busy(detail: str, *, retry_after_seconds: int = 1) -> Problem:
-    """Return 429: the same request is welcome a little later."""
-    return Problem(429, "busy", detail, {"Retry-After": str(retry_after_seconds)})
 
 
 def bug() -> Problem:

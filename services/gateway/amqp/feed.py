@@ -52,7 +52,7 @@ class Feed:
     rng: random.Random
     backoff: Backoff = field(default_factory=lambda: Backoff(limit_seconds=5.0))
     trouble: str | None = None
-    """What is wrong with writing now."""
+    """What is wrong with writing now; nothing while no message is in work."""
     working: int = 0
     bug: Exception | None = None
 
@@ -66,6 +66,8 @@ class Feed:
             self.bug = error
         finally:
             self.working -= 1
+            if not self.working:  # What was given up waits with RabbitMQ, and in nobody's way.
+                self.trouble = None
 
     async def _settle(self, message: Message) -> None:
         if len(message.body) > self.settings.body_limit_bytes:

@@ -85,6 +85,7 @@ class Gateway:
     room: Room
     health: Health
     app: FastAPI
+    clock: ManualClock
 
     async def post(self, content: bytes | AsyncIterator[bytes], **headers: str) -> httpx2.Response:
         spelled = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -106,4 +107,4 @@ def gateway(
     health = Health()
     app = create_app(ingest, health)
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://gateway")
-    yield Gateway(client, room, health, app)
+    yield Gateway(client, room, health, app, clock)

@@ -77,8 +77,23 @@ async def test_told_to_stop_the_message_stays_with_its_server() -> None:
     taking.life.stop.set()
     await taking.take(message)
     assert message.answers == []
-    assert taking.trouble == "away"
+    assert taking.trouble is None
     assert taking.bug is None
+
+
+async def test_trouble_is_told_while_a_message_waits_and_not_once_its_channel_is_lost() -> None:
+    writer = MemoryWriter(troubles=[Transient("away")] * 1000)
+    taking = feed(writer)
+    waiting = [asyncio.ensure_future(taking.take(Delivered(GOOD))) for _ in range(2)]
+    async with asyncio.timeout(30):
+        while taking.trouble is None:
+            await asyncio.sleep(0)
+    waiting[0].cancel()
+    await asyncio.wait(waiting[:1])
+    troubles = [taking.trouble]
+    waiting[1].cancel()
+    await asyncio.wait(waiting)
+    assert [*troubles, taking.trouble] == ["away", None]
 
 
 async def test_an_oversized_message_goes_to_its_own_queue() -> None:

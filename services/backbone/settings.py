@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -36,9 +44,21 @@ EXIT_BAD_SETTINGS = 78
 _OPTIONS: Final = "_options"
 """Ends the names of settings that are passed on to a library, to which an empty text says
 something."""
+CONTROLS: Final = r"\x00-\x1f\x7f"
+"""Signs that no header can carry, as a character class of regular expressions."""
 CHANNELS_MAX = 64
 Port = Annotated[int, Field(ge=1, le=65_535)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+def _one_line(secret: SecretStr) -> SecretStr:
+    if re.search(f"[{CONTROLS}]", secret.get_secret_value().strip()):
+        raise ValueError("a line end or another control character is in it: give it as one line")
+    return secret
+
+
+OneLine = Annotated[SecretStr, AfterValidator(_one_line)]
+"""A secret that is sent to somebody: one that no request can carry is found at the start."""
 
 
 class Settings(BaseSettings):
@@ -62,12 +82,16 @@ class Settings(BaseSettings):
     @field_validator("*")
     @classmethod
     def _no_secret_is_blank(cls, value: Any, info: ValidationInfo) -> Any:
-        """Anybody can guess a blank secret; only as a default it may be: there is none, it says."""
+        """Anybody can guess a blank secret; only as a default it may be: there is none, it says.
+
+        White space around one is none of it, as in the files of `ALDEBARAN_SECRETS_DIR`.
+        """
         name = info.field_name or ""
-        is_said = value != cls.model_fields[name].default
-        if is_said and not name.endswith(_OPTIONS) and _has_blank_secret(value):
+        if name.endswith(_OPTIONS):
+            return value
+        if value != cls.model_fields[name].default and _has_blank_secret(value):
             raise ValueError("a blank secret protects nothing: give the secret, or leave it out")
-        return value
+        return _stripped(value)
 
     @classmethod
     def settings_customise_sources(
@@ -92,6 +116,18 @@ def _has_blank_secret(value: object) -> bool:
     if isinstance(value, dict):
         return any(_has_blank_secret(each) for each in value.values())
     return isinstance(value, list | tuple) and any(_has_blank_secret(each) for each in value)
+
+
+def _stripped(value: Any) -> Any:
+    """Return a value of which no secret begins or ends with white space; all else as it is."""
+    if isinstance(value, SecretStr):
+        return SecretStr(value.get_secret_value().strip())
+    if isinstance(value, BaseModel):
+        changed = {name: new for name, each in value if (new := _stripped(each)) != each}
+        return value.model_copy(update=changed) if changed else value
+    if isinstance(value, dict):
+        return {name: _stripped(each) for name, each in value.items()}
+    return type(value)(map(_stripped, value)) if isinstance(value, list | tuple) else value
 
 
 class StreamsSettings(Settings):

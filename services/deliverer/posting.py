@@ -25,6 +25,8 @@ from services.deliverer.outcomes import Outcome, Refused, Unknown
 REASON_LIMIT: Final = 200
 """Characters of what a provider said that are kept in a reason."""
 ANSWER_LIMIT_BYTES: Final = 64 * 1024
+_RESOLVED: Final = re.compile(r" \('[^']*', \d+(?:, \d+)*\)")
+"""Where a name led, as connecting tells it."""
 _WHOLE_ADDRESS: Final = re.compile(r"(https?://)(?:[^\s/'\"]*@)?([^\s/?#'\"]+)[^\s'\"]*")
 
 
@@ -127,21 +129,46 @@ def address(url: str) -> URL:
         (found.with_host(found.host).raw_host or "").encode("idna")
     except ValueError as error:
         raise NoAddress(f"its host or port is not valid: {error}"[:REASON_LIMIT]) from None
+    _check_login(found)
     return found
 
 
-def failed(error: Exception, window: SendWindow) -> Outcome:
-    """Sort a request that got no answer."""
-    reason = trouble_of(error)
+def _check_login(url: URL) -> None:
+    """Write the log-in as the client will, which raises what is no ClientError."""
+    try:
+        aiohttp.encode_basic_auth(url.user or "", url.password or "", "latin1")
+    except ValueError:
+        raise NoAddress("its user has a colon, or its log-in is not all ISO 8859-1") from None
+
+
+def failed(
+    error: Exception, window: SendWindow, hidden_url: str = "", shown_as: str = ""
+) -> Outcome:
+    """Sort a request that got no answer; the reason is as `trouble_of` tells it."""
+    reason = trouble_of(error, hidden_url, shown_as)
     if window.opened:
         return Unknown(reason)
     return Refused(reason, destination_down=True)
 
 
-def trouble_of(error: Exception) -> str:
-    """Return what went wrong; of an address only its host, since a path may be a secret."""
+def trouble_of(error: Exception, hidden_url: str = "", shown_as: str = "") -> str:
+    """Return what went wrong; of an address only its host, since a path may be a secret.
+
+    Of `hidden_url` not even that: it is `shown_as` a name.
+    """
     told = _WHOLE_ADDRESS.sub(r"\1\2", f"{type(error).__name__}: {error}")
+    if hidden_url:
+        told = _named(told, URL(hidden_url), shown_as)
     return told[:REASON_LIMIT]
+
+
+def _named(told: str, url: URL, name: str) -> str:
+    """Put a name where the host stands in any spelling, and nothing where the host led."""
+    told = _RESOLVED.sub("", told)
+    for host in {url.host or "", url.raw_host or ""} - {""}:
+        whole = rf"(?<![\w.-]){re.escape(host.rstrip('.'))}(?![\w-])"
+        told = re.sub(whole, lambda _: name, told, flags=re.IGNORECASE)
+    return told
 
 
 async def answer_object(

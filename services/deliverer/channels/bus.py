@@ -7,13 +7,13 @@ is written again: readers that drop repeats by key see each delivery once.
 import asyncio
 from typing import Final, Self
 
-from pydantic import SecretStr, model_validator
+from pydantic import model_validator
 
 from services.backbone import errors
 from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.kafka.security import Mechanism, Protocol, Security
-from services.backbone.settings import Seconds, read_settings
+from services.backbone.settings import OneLine, Seconds, read_settings
 from services.contracts.recipients import complaint, is_ours
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
@@ -43,7 +43,7 @@ class BusSettings(ProducerSettings):
     """How to log in at the other cluster."""
     bus_sasl_username: str | None = None
     """The user there."""
-    bus_sasl_password: SecretStr | None = None
+    bus_sasl_password: OneLine | None = None
     """The user's password."""
     bus_ca_file: str | None = None
     """Certificates (PEM) that the cluster's is checked by, instead of the system's."""

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import aiohttp
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from services.backbone.certificates import CaFile
 from services.backbone.clock import Clock
-from services.backbone.settings import Seconds, Settings, read_settings
+from services.backbone.settings import OneLine, Seconds, Settings, read_settings
 from services.contracts import recipients
 from services.contracts.records import Delivery, Severity
 from services.contracts.web import ServerAddress
@@ -58,7 +58,7 @@ PROMISE: Final = Promise(
 class PagerDutySettings(Settings):
     """Which integrations, and where."""
 
-    pagerduty_routing_keys: dict[str, SecretStr] = Field(default_factory=dict)
+    pagerduty_routing_keys: dict[str, OneLine] = Field(default_factory=dict)
     """Integration keys (Events API v2) by the name that routes use."""
     pagerduty_url: ServerAddress = "https://events.pagerduty.com"
     """Accounts in the EU use https://events.eu.pagerduty.com."""

@@ -28,6 +28,7 @@ from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, U
 from services.deliverer.posting import (
     REASON_LIMIT,
     NoAddress,
+    address,
     answer_bytes,
     failed,
     open_web,
@@ -72,12 +73,32 @@ def signing_key(secret: str) -> bytes:
 
 
 def _with_key(secret: SecretStr) -> SecretStr:
-    signing_key(secret.get_secret_value())
+    signing_key(secret.get_secret_value().strip())
     return secret
 
 
 SigningSecret = Annotated[SecretStr, AfterValidator(_with_key)]
 """Has a key: a mistyped one is found at the start, and not by a send."""
+
+_FORM: Final = (
+    "must look like https://server.example.com/path, and with a log-in like https://user:password@…"
+    " with %2F for `/` and so on, no colon in the user, and ISO 8859-1 only"
+)
+
+
+def _leading_somewhere(url: SecretStr) -> SecretStr:
+    text = url.get_secret_value().strip()
+    if not text:
+        raise ValueError("a blank secret leads nowhere: give the address")
+    try:
+        address(text)
+    except NoAddress:  # its text may repeat a part of the value
+        raise ValueError(_FORM) from None
+    return SecretStr(text)
+
+
+SecretAddress = Annotated[SecretStr, AfterValidator(_leading_somewhere)]
+"""An address that the client can use: what it cannot is found at the start too."""
 
 
 class WebhookTarget(BaseModel):
@@ -85,7 +106,7 @@ class WebhookTarget(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    url: SecretStr
+    url: SecretAddress
     signing_secret: SigningSecret | None = None
 
 
@@ -129,15 +150,16 @@ class WebhookChannel:
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
         """POST one delivery; the status line decides, whatever the answer's body says."""
-        address, secret = self._target(message.delivery.recipient)
+        recipient = message.delivery.recipient
+        url, secret = self._target(recipient)
         body = payload(message)
         headers = self._headers(message, body, secret)
         try:
-            response = await post(self._web, address, window, body, headers)
+            response = await post(self._web, url, window, body, headers)
         except NoAddress as error:
             return Permanent(f"the recipient is no address to POST to: {error}")
         except aiohttp.ClientError as error:
-            return failed(error, window)
+            return failed(error, window, "" if recipient == url else url, shown_as=recipient)
         outcome = answered(response.status, response.headers, self._clock.now_ms())
         window.decide(outcome)
         await self._let_go(response)

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, SecretStr, StringConstraints
+from pydantic import Field, StringConstraints
 
 from services.backbone.certificates import CaFile
-from services.backbone.settings import Port, Seconds, Settings
+from services.backbone.settings import OneLine, Port, Seconds, Settings
 
 PLAIN_ADDRESS: Final = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,255}"
 Address = Annotated[str, StringConstraints(pattern=f"^{PLAIN_ADDRESS}$")]
@@ -25,7 +25,7 @@ class EmailSettings(Settings):
     """Certificates (PEM) that the relay's is checked by, instead of the system's."""
     email_username: str | None = None
     """The user at the relay; without one there is no log-in."""
-    email_password: SecretStr | None = None
+    email_password: OneLine | None = None
     """The user's password."""
     email_sender: Address = "aldebaran@localhost.localdomain"
     """Who writes; the domain is that of message ids too."""

@@ -1,13 +1,23 @@
 """What the NRDP channel can be told."""
 
+import re
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
 from services.backbone.certificates import CaFile
-from services.backbone.settings import Seconds, Settings
+from services.backbone.settings import CONTROLS, OneLine, Seconds, Settings
 from services.contracts.web import ServerAddress
 from services.deliverer.channels.nagios.wording import InfoState
+
+
+def _login_name(name: str) -> str:
+    if re.search(f"[:{CONTROLS}]", name.strip()):
+        raise ValueError("a user's name has no colon and no control character: no log-in takes one")
+    return name.strip()
+
+
+LoginName = Annotated[str, AfterValidator(_login_name)]
 
 
 class NrdpSettings(Settings):
@@ -15,11 +25,11 @@ class NrdpSettings(Settings):
 
     nrdp_url: ServerAddress = "http://127.0.0.1/nrdp/"
     """Where NRDP is."""
-    nrdp_token: SecretStr = SecretStr("")
+    nrdp_token: OneLine = SecretStr("")
     """One of `authorized_tokens` of the server."""
-    nrdp_username: str | None = None
+    nrdp_username: LoginName | None = None
     """For servers with require_basic_auth."""
-    nrdp_password: SecretStr = SecretStr("")
+    nrdp_password: OneLine = SecretStr("")
     """The password of that user."""
     nrdp_info_state: InfoState = 1
     """0 would tell that all is well, and so would end an earlier alert of the same service."""
@@ -31,9 +41,9 @@ class NrdpSettings(Settings):
     """Certificates (PEM) that the server's is checked by, instead of the system's."""
     nrdp_status_url: ServerAddress | None = None
     """Where statusjson.cgi and archivejson.cgi of that Nagios are; evidence after a doubt."""
-    nrdp_status_username: str | None = None
+    nrdp_status_username: LoginName | None = None
     """The user there."""
-    nrdp_status_password: SecretStr = SecretStr("")
+    nrdp_status_password: OneLine = SecretStr("")
     """The user's password."""
     nrdp_status_timeout_seconds: Seconds = 10.0
     """For each question there."""

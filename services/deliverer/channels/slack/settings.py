@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import Field, SecretStr, StringConstraints
+from pydantic import Field, StringConstraints
 
 from services.backbone.certificates import CaFile
-from services.backbone.settings import Seconds, Settings
+from services.backbone.settings import OneLine, Seconds, Settings
 from services.contracts.recipients import SLACK_CONVERSATION
 from services.contracts.web import ServerAddress
 
@@ -15,7 +15,7 @@ Conversation = Annotated[str, StringConstraints(pattern=SLACK_CONVERSATION.patte
 class SlackSettings(Settings):
     """Which bot, and how patient."""
 
-    slack_bot_token: SecretStr
+    slack_bot_token: OneLine
     """`xoxb-…`, with the scopes chat:write and, for evidence, channels:history and its like."""
     slack_channels: dict[str, Conversation] = Field(default_factory=dict)
     """Conversation ids by the name that routes use."""

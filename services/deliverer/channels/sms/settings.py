@@ -2,10 +2,10 @@
 
 from typing import Annotated, Self
 
-from pydantic import Field, SecretStr, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from services.backbone.certificates import CaFile
-from services.backbone.settings import Seconds, Settings
+from services.backbone.settings import OneLine, Seconds, Settings
 from services.contracts.web import PublicAddress, ServerAddress
 
 AccountSid = Annotated[str, StringConstraints(pattern=r"^AC[0-9a-fA-F]{32}$")]
@@ -21,11 +21,11 @@ class SmsSettings(Settings):
 
     sms_account_sid: AccountSid
     """The account at Twilio."""
-    sms_auth_token: SecretStr | None = None
+    sms_auth_token: OneLine | None = None
     """The account's token; needed unless there is an API key."""
     sms_api_key: KeySid | None = None
     """With `sms_api_key_secret`, used for requests instead of the account's token."""
-    sms_api_key_secret: SecretStr | None = None
+    sms_api_key_secret: OneLine | None = None
     """The secret of that API key."""
     sms_sender: Sender | None = None
     """A number (E.164), short code or name that the account may send from."""

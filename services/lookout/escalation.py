@@ -18,6 +18,7 @@ from services.lookout.digest import Digest
 from services.lookout.plans import encode_plan, read_plan
 from services.lookout.routing import Escalation, Instruction, Routes, Step, Target, each_once
 from services.lookout.standing import found_at
+from services.lookout.waiting import stands_for
 
 STAGE: Final = "escalation"
 REPETITION_LIMIT: Final = 1000
@@ -69,7 +70,8 @@ def escalate(due: Due, earlier: Earlier, routes: Routes, tell: Tell) -> Turn:
             continue
         instruction = replace(told, grouping=None, asked_at=asked_at, since=due.now)
         message = tell(alert, instruction, number, opening, due.now)
-        if message.suppression is not None and _waits(earlier, to, instruction, routes):
+        waiting = earlier.waiting.get(to, ())
+        if message.suppression is not None and stands_for(waiting, instruction, routes):
             decisions.append(_not_told(due, to, "has a message that waits as this would"))
             continue
         made.append(message)
@@ -113,23 +115,6 @@ def _recorded(step: Step, count: int) -> bytes:
 def _asked(due: Due, routes: Routes) -> Iterator[Instruction]:
     for each in due.plan["tell"]:
         yield read_plan(each["plan"], Target(each["channel"], each["recipient"]), routes)
-
-
-def _waits(earlier: Earlier, to: To, told: Instruction, routes: Routes) -> bool:
-    """Tell whether a message waits that goes no later than one more would, and leads as far."""
-    plans = earlier.waiting.get(to, ())
-    waiting = (read_plan(each, told.target, routes) for each in plans)
-    return any(_goes_as_soon(each, told) and _leads_as_far(each, told) for each in waiting)
-
-
-def _goes_as_soon(waiting: Instruction, told: Instruction) -> bool:
-    return waiting.quiet in (None, told.quiet) and waiting.grouping is None
-
-
-def _leads_as_far(waiting: Instruction, told: Instruction) -> bool:
-    """Who is told after a failure has to be told anew, also if a route has told them before."""
-    alike = (waiting.fallback, waiting.fallback_on_held) == (told.fallback, told.fallback_on_held)
-    return not told.fallback or (alike and waiting.since is not None)
 
 
 def _asked_at(due: Due, alert: Alert) -> datetime:

@@ -16,6 +16,7 @@ from services.lookout.escalation import REPETITION_LIMIT, Tell
 from services.lookout.plans import read_plan
 from services.lookout.rendering import Message
 from services.lookout.routing import Instruction, Routes, Target
+from services.lookout.waiting import stands_for
 
 STAGE: Final = "fallback"
 REASON_LIMIT_CHARACTERS: Final = 300
@@ -63,7 +64,7 @@ def _next_target(lost: Lost, told: Told, routes: Routes, write: Write) -> Next:
             instruction, target=target, fallback=rest, grouping=None, asked_at=lost.tried_at
         )
         made = write(instead, number)
-        if made.suppression is not None and _waits(lost, target, told):
+        if made.suppression is not None and _waits(lost, instead, told, routes):
             why = f"{target.channel} to {target.recipient} has a message that waits as this would"
             return Next(_decision(lost, "already told", why))
         why = f"{target.channel} to {target.recipient} is told instead, after: {_reason(lost)}"
@@ -100,9 +101,10 @@ def _taken_along(lost: Lost, told: Told, place: int, listed: Instruction) -> Res
     return Rest(told.by[_to(lost.alert_id, target)], named, listed.fallback_on_held)
 
 
-def _waits(lost: Lost, target: Target, told: Told) -> bool:
-    """Tell whether messages of all that was lost are held back from the target already."""
-    return told.waiting.issuperset(_to(each, target) for each in lost.alert_ids)
+def _waits(lost: Lost, instead: Instruction, told: Told, routes: Routes) -> bool:
+    """Tell whether of all that was lost messages wait that stand for the one instead."""
+    to = (_to(each, instead.target) for each in lost.alert_ids)
+    return all(stands_for(told.waiting.get(each, ()), instead, routes) for each in to)
 
 
 def _to(alert_id: str, target: Target) -> To:

@@ -106,6 +106,16 @@ def _group(instruction: Instruction, grouping: Grouping, alert: Alert, at: datet
         instruction.route,
         at + timedelta(seconds=grouping.wait_seconds),
         f"grouped by {alike}" if alike else "grouped with all alerts of its route",
-        group_key=digest("group", instruction.route, *target, *grouping.by, *values),
+        group_key=digest(
+            "group", instruction.route, *target, *grouping.by, *values, *_fallback(instruction)
+        ),
         group_limit=grouping.limit,
     )
+
+
+def _fallback(instruction: Instruction) -> tuple[str, ...]:
+    """A digest has the fallback of its carrier, so only those are together that have the same."""
+    if not instruction.fallback:
+        return ()
+    named = [name for each in instruction.fallback for name in (each.channel, each.recipient)]
+    return (digest("held" if instruction.fallback_on_held else "failed", *named),)

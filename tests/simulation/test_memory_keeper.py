@@ -53,7 +53,11 @@ NAMES: Final = (
     *("judge", "judge", "judge", "judge", "groups", "escalate", "fall_back"),
     *("claim", "settle", "settle", "publish", "evidence", "evidence", "word"),
 )
-PLAN: Final = {"route": "r", "fallback": [{"channel": "webhook", "recipient": "third"}]}
+PLAN: Final = {
+    "route": "r",
+    "fallback": [{"channel": "webhook", "recipient": "third"}],
+    "grouping": {"by": []},
+}
 
 
 @pytest.fixture
@@ -149,6 +153,27 @@ async def test_what_a_person_sends_again_is_not_judged_nor_ever_too_old(migrated
         await both.by_id("b", [key])
         both.check()
         assert [claim.attempt for claim in both.claims] == [1, 2]
+
+
+async def test_what_waits_beside_a_failure_is_shown_alike_alone_and_in_a_digest(
+    migrated: str,
+) -> None:
+    async with _two_ledgers(migrated) as keepers:
+        both, groups = keepers.both, (GROUPS[1], GROUPS[3])
+        both.accept([_new(group, 0, 0) for group in groups])
+        await both.by_id("a", [group[0].delivery_id for group in groups])
+        first, second = both.claims
+        lost = (State.FAILED, State.FAILED)
+        await both.settle("a", [Settlement(first.delivery_id, first.fence, *lost, None)])
+        keepers.fall_back(_follow)
+        keepers.judge("page", "", lambda now, rows: _digest(rows))
+        keepers.judge("next", "", _silence)
+        await both.settle("a", [Settlement(second.delivery_id, second.fence, *lost, None)])
+        keepers.fall_back(_follow)
+        keepers.check()
+        beside = [each.decided for each in both.tables.decisions if each.stage == "test"]
+        assert ["another" in each for each in beside] == [True, True]
+        assert ["grouping" in each for each in beside] == [True, False]
 
 
 async def _try_first(both: Both, retry_in_seconds: float) -> None:
@@ -320,11 +345,13 @@ def _turn(due: Due, earlier: Earlier, some: int) -> Turn:
     to = (due.alert_id, "webhook", RECIPIENTS[some % 2])
     made = _message(due.record, to[2], earlier.next(to), due.due_at)
     made = replace(made, suppression=_waits(due.now, some // 2))
-    plans = (
-        orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in earlier.waiting.get(to, ())
-    )
-    told = _decision(due.alert_id, made.delivery.delivery_id, f"told beside {sorted(plans)}")
+    beside = _sorted(earlier.waiting.get(to, ()))
+    told = _decision(due.alert_id, made.delivery.delivery_id, f"told beside {beside}")
     return Turn((made,), (told,), (None, 10.0)[due.repetition < some % 3])
+
+
+def _sorted(plans: Sequence[dict[str, Any]]) -> list[bytes]:
+    return sorted(orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in plans)
 
 
 def _follow(lost: Lost, told: Told) -> Next:
@@ -336,7 +363,9 @@ def _follow(lost: Lost, told: Told) -> Next:
         told_already = _decision(lost.alert_id, lost.delivery_id, "already told")
         return Next(told_already, exhausted=True, rest=rest)
     record = orjson.dumps(orjson.loads(lost.record)["alert"]).decode()
-    why = _decision(lost.alert_id, lost.delivery_id, f"next of {len(lost.members)}")
+    members = [sorted(orjson.loads(each)) for each in lost.members]
+    beside = sorted((to, _sorted(plans)) for to, plans in told.waiting.items())
+    why = _decision(lost.alert_id, lost.delivery_id, f"next of {members} beside {beside}")
     return Next(why, _message(record, "third", lost.repetition, lost.tried_at))
 
 

@@ -5,7 +5,7 @@ A delivery that was tried and is HELD is offered too where its plan says so.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import orjson
@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 from services.backbone.ledger import later
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.decisions import Decision, note
+from services.backbone.ledger.escalations import STANDS_FOR_OTHERS
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import To
 from services.contracts.states import State
@@ -26,7 +27,8 @@ SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.repetition, d.state,
   (SELECT max(t.claimed_at) FROM attempts t WHERE t.delivery_id = d.delivery_id) AS tried_at,
   ledger_now() AS now
 FROM deliveries d LEFT JOIN LATERAL (
-  SELECT array_agg(x.record::text ORDER BY m.created_at, m.delivery_id) AS alerts
+  SELECT array_agg((x.record - 'values' - 'event_ids')::text
+    ORDER BY m.created_at, m.delivery_id) AS alerts
   FROM deliveries m JOIN alerts x USING (alert_id)
   WHERE d.digest_id = d.delivery_id AND m.digest_id = d.digest_id
 ) AS digest ON true
@@ -52,13 +54,19 @@ WHERE delivery_id = %(delivery_id)s AND coalesce(plan -> 'fallback', '[]') = '[]
   AND digest_id IS NULL AND state <> 'SUPPRESSED'
 """
 _CARRY: Final = "UPDATE deliveries SET digest_id = delivery_id WHERE delivery_id = %(after)s"
-# An alert that a digest told has reached whom the digest has reached, and has failed with it.
+# An alert that a digest told has reached whom the digest has reached, and has failed with it. Such
+# a digest is grouped no more, and waits by the quiet hours of each that it tells.
 _KNOWN: Final = """
 SELECT d.delivery_id, d.alert_id, coalesce(c.channel, d.channel),
   coalesce(c.recipient, d.recipient), coalesce(c.created_at, d.created_at),
-  coalesce(c.state, d.state), coalesce(c.attempt, d.attempt), c.group_key IS NOT NULL
+  coalesce(c.state, d.state), coalesce(c.attempt, d.attempt), c.group_key IS NOT NULL,
+  CASE WHEN c.state = 'SUPPRESSED' AND c.group_key IS NULL AND c.attempt = 0
+    AND c.created_at > ledger_now() - %(young)s THEN
+    CASE WHEN d.digest_id IS NULL THEN d.plan
+      ELSE c.plan - 'grouping' || jsonb_build_object('quiet', d.plan -> 'quiet') END
+  END
 FROM deliveries d LEFT JOIN deliveries c ON c.delivery_id = coalesce(d.digest_id, d.delivery_id)
-WHERE d.alert_id = ANY(%s)
+WHERE d.alert_id = ANY(%(alert_ids)s)
 """
 
 
@@ -76,7 +84,7 @@ class Lost:
     plan: dict[str, Any]
     record: str
     members: list[str]
-    """The alerts that a digest tells, as JSON; empty for a message about one alert."""
+    """The alerts that a digest tells, as JSON without values and event ids; else empty."""
     tried_at: datetime | None
     """When it was tried last."""
     now: datetime
@@ -126,8 +134,8 @@ class Told:
     by: dict[To, str] = field(default_factory=dict)
     """The last delivery that did."""
     failed: dict[To, datetime] = field(default_factory=dict)
-    waiting: set[To] = field(default_factory=set)
-    """What a silence, an inhibition or quiet hours hold back."""
+    waiting: dict[To, list[dict[str, Any]]] = field(default_factory=dict)
+    """The plans of young ones that a silence, an inhibition or quiet hours hold back, untried."""
 
     def count(
         self,
@@ -146,15 +154,19 @@ class Told:
         match state:
             case State.FAILED:
                 self.failed[to] = max(made_at, self.failed.get(to, made_at))
-            case State.SUPPRESSED if not grouped:
-                self.waiting.add(to)
             case State.HELD:
+                pass
+            case State.SUPPRESSED if not grouped:
                 pass
             case State.CLOSED if attempt == 0:
                 pass
             case _:
                 before = self.reached.get(to, made_at), self.by.get(to, "")
                 self.reached[to], self.by[to] = max(before, (made_at, delivery_id))
+
+    def wait(self, to: To, plan: dict[str, Any]) -> None:
+        """Count a message that waits and may stand for others."""
+        self.waiting.setdefault(to, []).append(plan)
 
     def add(self, made: NewDelivery, alert_ids: Iterable[str], at: datetime) -> None:
         """Count a message that is made now and tells some alerts."""
@@ -164,6 +176,8 @@ class Told:
         for each in alert_ids:
             to = (each, told.channel, told.recipient)
             self.count(to, at, state, delivery_id=told.delivery_id)
+            if made.suppression is not None:
+                self.wait(to, orjson.loads(made.plan))
 
     def has_reached(self, to: To, since: datetime | None) -> bool:
         """Tell whether a message made since then, or ever, has reached a recipient or may soon."""
@@ -187,10 +201,14 @@ class Followed:
 
 
 class Fallbacks:
-    """Takes failures that nothing has followed yet; safe to use from several programs."""
+    """Takes failures that nothing has followed yet; safe to use from several programs.
 
-    def __init__(self, pool: Pool) -> None:
+    A message that waits stands for others while it is `young`, as for escalations.
+    """
+
+    def __init__(self, pool: Pool, young: timedelta = STANDS_FOR_OTHERS) -> None:
         self._pool = pool
+        self._young = young
 
     def take(self, limit: int, decide: Decide) -> Followed:
         """Decide about at most `limit` failures in one transaction: each is decided once.
@@ -206,7 +224,7 @@ class Fallbacks:
             alert_ids = sorted({id_ for each in lost for id_ in each.alert_ids})
             later.lock(connection, alert_ids)
             lost = _acknowledged(connection, lost, alert_ids)
-            told = _told(connection, alert_ids)
+            told = _told(connection, alert_ids, self._young)
             return _do(connection, lost, [_next(each, told, decide) for each in lost])
 
 
@@ -236,13 +254,15 @@ def _acknowledged(
     return [replace(each, acknowledged=known.issuperset(each.alert_ids)) for each in lost]
 
 
-def _told(connection: Connection, alert_ids: Sequence[str]) -> Told:
+def _told(connection: Connection, alert_ids: Sequence[str], young: timedelta) -> Told:
     told = Told()
-    for row in connection.execute(_KNOWN, (list(alert_ids),)):
-        delivery_id, alert_id, channel, recipient, made_at, state, attempt, grouped = row
+    for row in connection.execute(_KNOWN, {"alert_ids": list(alert_ids), "young": young}):
+        delivery_id, alert_id, channel, recipient, made_at, state, attempt, grouped, waits = row
         told.ids.add(delivery_id)
         to = (alert_id, channel, recipient)
         told.count(to, made_at, state, attempt, grouped=grouped, delivery_id=delivery_id)
+        if waits is not None:
+            told.wait(to, waits)
     return told
 
 

@@ -48,4 +48,7 @@ def following(settings: LookoutSettings, pool: Pool, shared: Following) -> list[
     """Return the duties that tell somebody else."""
     # Of two that wait, made half of the limit apart, one is young enough at whatever end.
     young = timedelta(hours=settings.age_limit_hours) / 2
-    return [FallingBack(Fallbacks(pool), shared), Escalating(Escalations(pool, young), shared)]
+    return [
+        FallingBack(Fallbacks(pool, young), shared),
+        Escalating(Escalations(pool, young), shared),
+    ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from services.backbone.ledger import escalations, fallbacks
 from services.backbone.ledger.acknowledgements import (
@@ -52,9 +53,7 @@ class MemoryEscalations:
             if row.alert_id in alert_ids:
                 to = (row.alert_id, row.channel, row.recipient)
                 found.last[to] = max(found.last.get(to, -1), row.repetition)
-                untried = row.state is State.SUPPRESSED and row.attempt == 0
-                is_young = row.created_at > self.tables.now() - STANDS_FOR_OTHERS.total_seconds()
-                if untried and is_young and row.group_key is None:
+                if _may_stand_for_others(row, self.tables.now()):
                     found.waiting.setdefault(to, []).append(row.plan)
         return found
 
@@ -70,6 +69,19 @@ class MemoryEscalations:
             acknowledged=key[0] in tables.acknowledgements,
             now=moment(tables.now()),
         )
+
+
+def _may_stand_for_others(row: Row, now: float) -> bool:
+    untried = row.state is State.SUPPRESSED and row.attempt == 0
+    is_young = row.created_at > now - STANDS_FOR_OTHERS.total_seconds()
+    return untried and is_young and row.group_key is None
+
+
+def _waits_by(row: Row, carrier: Row) -> dict[str, Any]:
+    if row.digest_id is None:
+        return row.plan
+    kept = {name: each for name, each in carrier.plan.items() if name != "grouping"}
+    return kept | {"quiet": row.plan.get("quiet")}
 
 
 @dataclass(frozen=True)
@@ -108,7 +120,7 @@ class MemoryFallbacks:
             reason=row.reason,
             plan=row.plan,
             record=row.record,
-            members=[tables.alerts[each.alert_id].encoded.decode() for each in members],
+            members=[tables.head(each.alert_id) for each in members],
             acknowledged=all(each in tables.acknowledgements for each in about),
             tried_at=max(tried, default=None),
             now=moment(tables.now()),
@@ -124,6 +136,8 @@ class MemoryFallbacks:
                 told.ids.add(row.delivery_id)
                 terms = (to, made_at, carrier.state, carrier.attempt)
                 told.count(*terms, grouped=grouped, delivery_id=row.delivery_id)
+                if _may_stand_for_others(carrier, self.tables.now()):
+                    told.wait(to, _waits_by(row, carrier))
         return told
 
     def _next(self, lost: Lost, told: Told, decide: fallbacks.Decide) -> Next:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.ledger.suppressions import Kind, Suppression
+from services.contracts.ids import digest
 from services.contracts.records import Alert, Severity
 from services.lookout.judgement import judge, judge_one
 from services.lookout.matching import Match
@@ -216,6 +217,24 @@ def test_a_group_is_one_recipients_alerts_that_are_alike() -> None:
     assert len(keys) == len(others)
     assert north.group_key not in keys
     assert (north.until, north.group_limit) == (NOW + timedelta(minutes=1), 5)
+
+
+@given(instructions(), instructions(), st.booleans(), st.booleans())
+def test_a_group_is_of_those_whom_its_failure_is_told_to_alike(
+    one: Instruction, other: Instruction, on_held: bool, other_on_held: bool
+) -> None:
+    lists = ((one.fallback, on_held), (other.fallback, other_on_held))
+    first, second = (
+        group_of(sample(), replace(GROUPED, fallback=listed, fallback_on_held=held)).group_key
+        for listed, held in lists
+    )
+    assert (first == second) == (lists[0] == lists[1] or not (one.fallback or other.fallback))
+
+
+def test_a_group_without_a_fallback_has_the_key_that_lookouts_of_before_give_it() -> None:
+    zoned = group_of(sample(labels={"zone": "north"}))
+    key = digest("group", "r", "sms", "a", "watch", "labels.zone", "over-limit", "north")
+    assert zoned.group_key == key
 
 
 def test_two_sources_of_one_inhibition_do_not_mute_each_other() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.contracts.records import Severity
-from services.contracts.watches import TEST_SEND, WatchDeclaration
+from services.contracts.watches import ACCOUNTANT, TEST_SEND, WatchDeclaration
 from services.lookout.fanout import Unusable, fan_out
 from services.lookout.matching import Match
 from services.lookout.routing import Inhibition, Instruction, Route, Routes, Target
@@ -77,11 +77,12 @@ def test_what_others_write_under_the_reserved_name_is_kept_aside(values: dict[st
     assert made.reason == "malformed"
 
 
-def test_no_watch_may_have_the_reserved_name() -> None:
-    with pytest.raises(ValueError, match="reserved"):
+@pytest.mark.parametrize("name", [TEST_SEND, ACCOUNTANT])
+def test_no_watch_may_have_a_reserved_name(name: str) -> None:
+    with pytest.raises(ValueError, match=f"the name {name} is reserved for .*: take another"):
         WatchDeclaration.model_validate(
             {
-                "watch": TEST_SEND,
+                "watch": name,
                 "version": 1,
                 "description": "d",
                 "streams": ["s"],

@@ -114,6 +114,7 @@ def _show(rows: Iterator[dict[str, Any]], as_json: bool, out: TextIO) -> None:
 
 def _line(alert: dict[str, Any]) -> str:
     told = ", ".join(f"{each['channel']} {each['state'].lower()}" for each in alert["deliveries"])
+    told += f" and {alert['more_deliveries']} more" if alert.get("more_deliveries") else ""
     head = f"{utc(alert['accepted_at_ms'])} {alert['alert_id'][:8]} {alert['severity']:8}"
     return f"{head} {alert['watch']}: {alert['summary']} [{told or 'nobody is told'}]"
 

@@ -4,19 +4,21 @@ import argparse
 import json
 import threading
 import uuid
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, TextIO
 
-from services.aldebaran.client import all_rows
+from services.aldebaran.client import CommandSettings, all_rows
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
 from services.backbone.lines import tell
+from services.backbone.settings import read_settings
 from services.backbone.web.client import ApiClient
 
 LOOK_SECONDS: Final = 1.0
-LAST_LOOKS: Final = 3
-"""After the end, for what was still being written."""
+CLOSING_SECONDS: Final = 60.0
+"""So long after the end its last line is waited for: half a minute where the brokers answer."""
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -61,32 +63,59 @@ def _on(client: ApiClient, key: str) -> str | None:
 
 
 def _follow(trace_id: str, as_json: bool, client: ApiClient, clock: Clock, out: TextIO) -> None:
-    after, told, quiet = 0, False, 0
-    remarks = Remarks(out, as_json)
+    remarks, trouble = Remarks(out, as_json), None
+    over_at: float | None = None
+    for number, page in enumerate(_looks(trace_id, remarks, client, clock)):
+        trace, now = page["trace"], clock.monotonic_seconds()
+        if number == 0 and not as_json:
+            remarks.say(f"{trace['key']} is traced until {utc(trace['ends_at_ms'])}")
+        if page["trouble"] and page["trouble"] != trouble:
+            remarks.say(f"the topics cannot be read now: {page['trouble']}")
+        trouble = page["trouble"]
+        _show(page["rows"], as_json, out)
+        if over_at is None and not trace["is_on"]:
+            over_at = now
+        if page["rows"] or over_at is None:
+            continue
+        if trace["is_closed"]:
+            remarks.say(f"what was under way is followed for a while more: {_where(trace_id)}")
+            return
+        if now - over_at >= CLOSING_SECONDS:
+            remarks.say(f"it is over, and still being read; see {_where(trace_id)}")
+            return
+
+
+def _looks(
+    trace_id: str, remarks: Remarks, client: ApiClient, clock: Clock
+) -> Iterator[dict[str, Any]]:
+    """Yield what each look finds, without an end; after lines it looks again at once."""
+    after = 0
     while True:
         try:
             page = client.ask("GET", f"/v1/traces/{trace_id}/lines", query={"after": after})
         except Transient as error:
             remarks.away(error)
-            clock.wait(threading.Event(), LOOK_SECONDS)
-            continue
-        remarks.answered()
-        if not told and not as_json:
-            until = utc(page["trace"]["ends_at_ms"])
-            remarks.say(f"{page['trace']['key']} is traced until {until}")
-        told, after = True, page["next_after"]
-        for each in page["rows"]:
-            if as_json:
-                out.write(f"{json.dumps(each)}\n")
-            else:
-                tell(out, _line(each))
-        out.flush()
-        if not page["rows"]:
-            quiet += not page["trace"]["is_on"]
-            if quiet > LAST_LOOKS:
-                return
-            clock.wait(threading.Event(), LOOK_SECONDS)
+        else:
+            remarks.answered()
+            after = page["next_after"]
+            yield page
+            if page["rows"]:
+                continue
+        clock.wait(threading.Event(), LOOK_SECONDS)
+
+
+def _show(rows: Sequence[dict[str, Any]], as_json: bool, out: TextIO) -> None:
+    for each in rows:
+        if as_json:
+            out.write(f"{json.dumps(each)}\n")
+        else:
+            tell(out, _line(each))
+    out.flush()
 
 
 def _line(each: dict[str, Any]) -> str:
     return f"{utc(each['at_ms'])} {each['step'].lower():10} {each['detail']}"
+
+
+def _where(trace_id: str) -> str:
+    return f"{read_settings(CommandSettings).console_url.rstrip('/')}/traces/{trace_id}"

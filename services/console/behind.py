@@ -5,7 +5,7 @@ events. Nothing of it is in the ledger, so it is looked up when somebody asks.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -44,6 +44,10 @@ class Event:
     text: str
 
 
+Unread = Literal["", "no_ids", "no_watch"]
+"""Why no stream was read: the alert names no events, or its watch is not declared here."""
+
+
 @dataclass(frozen=True, slots=True)
 class Looked:
     """How many records were looked through, and whether nothing more could be found."""
@@ -52,11 +56,16 @@ class Looked:
     whole: bool
 
 
+NOT_READ: Final[tuple[tuple[Event, ...], Looked]] = ((), Looked(0, whole=False))
+"""What is told of events where no stream was read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Behind:
     """What the topics still have of an alert.
 
     `still_open`: the time in which another auditor's finding would be seen is not over yet.
+    `events_unread` is empty where the streams were read.
     """
 
     findings: tuple[Finding, ...]
@@ -64,6 +73,7 @@ class Behind:
     findings_looked: Looked
     events_looked: Looked
     still_open: bool
+    events_unread: Unread = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,7 @@ class Topics:
     """Where the streams are declared whose topics may be read."""
 
     def behind(self, record: dict[str, Any], streams: Sequence[str]) -> Behind:
-        """Return what is behind an alert, by its record."""
+        """Return what is behind an alert, by its record; no streams: its watch is not declared."""
         detected, appended = int(record["detected_at_ms"]), int(record["appended_at_ms"])
         ids = [str(each) for each in record.get("event_ids", ())]
         still_open = self.clock.now_ms() < detected + AFTER_MS
@@ -85,13 +95,26 @@ class Topics:
             span = Span(detected - SLACK_MS, detected + AFTER_MS)
             found = findings(window.records(span), record["alert_id"])
             of_findings = Looked(window.looked_through, window.is_whole)
+        why = unread(ids, streams)
+        told, of_events = NOT_READ if why else self._events(streams, appended, ids)
+        return Behind(found, told, of_findings, of_events, still_open, why)
+
+    def _events(
+        self, streams: Sequence[str], appended_ms: int, ids: Sequence[str]
+    ) -> tuple[tuple[Event, ...], Looked]:
         with self._window(streams) as window:
-            told = backwards(window, appended, ids) if ids and streams else ()
-            of_events = Looked(window.looked_through, window.is_whole or has_all(told, ids))
-        return Behind(found, told, of_findings, of_events, still_open)
+            told = backwards(window, appended_ms, ids)
+            return told, Looked(window.looked_through, window.is_whole or has_all(told, ids))
 
     def _window(self, topics: Sequence[str]) -> Window:
         return Window(self.settings, self.clock, topics, self.bounds)
+
+
+def unread(ids: Sequence[str], streams: Sequence[str]) -> Unread:
+    """Tell why no stream can be read for events with these ids; empty where one can."""
+    if not ids:
+        return "no_ids"
+    return "" if streams else "no_watch"
 
 
 def backwards(window: Window, appended_ms: int, ids: Sequence[str]) -> tuple[Event, ...]:

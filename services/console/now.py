@@ -52,12 +52,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ChannelLine:
-    """One channel's row of the table."""
+    """One channel's row of the table; a figure is None where no deliverer of it tells it."""
 
     channel: str
     cells: dict[str, Cell]
-    overdue_seconds: float
-    breakers_open: int
+    overdue_seconds: float | None
+    breakers_open: int | None
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether a deliverer of the channel answers."""
+        return self.overdue_seconds is not None or self.breakers_open is not None
 
 
 COLUMNS: Final = {
@@ -79,7 +84,7 @@ def channel_lines(now: Now, channels: Iterable[str] = ()) -> list[ChannelLine]:
     cut = frozenset(now.overview.at_least.channels if now.overview else ())
     overdue = now.figures.overdue if now.figures else {}
     breakers = now.figures.breakers if now.figures else {}
-    names = {*channels, *(each.channel for each in states), *overdue}
+    names = {*channels, *(each.channel for each in states), *overdue, *breakers}
     return [
         ChannelLine(
             channel=name,
@@ -87,8 +92,8 @@ def channel_lines(now: Now, channels: Iterable[str] = ()) -> list[ChannelLine]:
                 column: _cell([each for each in states if each.channel == name], wanted, cut)
                 for column, wanted in COLUMNS.items()
             },
-            overdue_seconds=overdue.get(name, 0.0),
-            breakers_open=int(breakers.get(name, 0)),
+            overdue_seconds=overdue.get(name),
+            breakers_open=int(breakers[name]) if name in breakers else None,
         )
         for name in sorted(names)
     ]

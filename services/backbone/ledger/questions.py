@@ -39,14 +39,17 @@ ONE_ALERT: Final = _ALERT + "WHERE alert_id = %(alert_id)s"
 RECORD: Final = "SELECT record, routed_by FROM alerts WHERE alert_id = %(alert_id)s"
 
 MARKS: Final = """
-SELECT alert_id, channel, recipient, state FROM (
-  SELECT alert_id, channel, recipient, state,
+SELECT alert_id, channel, recipient, state, of_all FROM (
+  SELECT alert_id, channel, recipient, state, count(*) OVER (PARTITION BY alert_id) AS of_all,
     row_number() OVER (PARTITION BY alert_id ORDER BY created_at, delivery_id) AS number
   FROM deliveries WHERE alert_id = ANY(%(ids)s)) AS numbered
 WHERE number <= %(limit)s ORDER BY alert_id, number"""
 
+# The newest of one alert come first: where a limit cuts, what happens now is not cut off.
 DELIVERIES_OF: Final = (
-    _DELIVERY + "WHERE alert_id = %(alert_id)s ORDER BY created_at, delivery_id LIMIT %(limit)s"
+    _DELIVERY
+    + """
+WHERE alert_id = %(alert_id)s ORDER BY created_at DESC, delivery_id DESC LIMIT %(limit)s"""
 )
 
 ONE_DELIVERY: Final = _DELIVERY + "WHERE delivery_id = %(delivery_id)s"
@@ -56,11 +59,12 @@ SELECT delivery_id, a.attempt, a.owner, outcome, a.reason, a.provider_id,
   (extract(epoch FROM claimed_at) * 1000)::bigint AS claimed_at_ms,
   (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
 FROM attempts a JOIN deliveries USING (delivery_id)
-WHERE alert_id = %(alert_id)s ORDER BY claimed_at, delivery_id, a.attempt LIMIT %(limit)s"""
+WHERE alert_id = %(alert_id)s
+ORDER BY claimed_at DESC, delivery_id DESC, a.attempt DESC LIMIT %(limit)s"""
 
 DECISIONS_OF: Final = """
 SELECT delivery_id, (extract(epoch FROM at) * 1000)::bigint AS at_ms, stage, decided, why
-FROM decisions WHERE alert_id = %(alert_id)s ORDER BY decision_id LIMIT %(limit)s"""
+FROM decisions WHERE alert_id = %(alert_id)s ORDER BY decision_id DESC LIMIT %(limit)s"""
 
 # Written out as in the index deliveries_open: only then can it be used.
 _IS_OPEN: Final = "state IN ('PENDING', 'CLAIMED', 'RETRY_WAIT', 'IN_DOUBT', 'HELD', 'SUPPRESSED')"
@@ -86,6 +90,14 @@ _OF_ONE_STATE: Final = "({} WHERE state = '{}' ORDER BY created_at LIMIT %(limit
 WAITING_FOR_PEOPLE: Final = " UNION ALL ".join(
     _OF_ONE_STATE.format(_DELIVERY, state) for state in ("IN_DOUBT", "HELD")
 )
+
+# No index leads to the channels of ended deliveries: they are looked for among the newest.
+CHANNELS: Final = """
+SELECT channel FROM channel_names UNION SELECT channel FROM turns
+UNION SELECT channel FROM channel_pauses
+UNION SELECT channel FROM (
+  SELECT channel FROM deliveries ORDER BY created_at DESC LIMIT %(limit)s) AS newest
+ORDER BY channel"""
 
 OPEN_COUNTS: Final = """
 SELECT state, count(*) AS count FROM (

@@ -13,6 +13,7 @@ from services.backbone.ledger.rows import (
     AlertDetail,
     AlertRow,
     AttemptRow,
+    Cut,
     DecisionRow,
     DeliveryMark,
     DeliveryRow,
@@ -28,15 +29,25 @@ PAGE_LIMIT: Final = 200
 MARKS_LIMIT: Final = 10
 """Most deliveries that a list shows per alert."""
 DETAIL_LIMIT: Final = 500
-"""Most deliveries, and most attempts, that one alert's detail shows."""
+"""Most deliveries, most attempts and most decisions that one alert's detail shows."""
 COUNT_LIMIT: Final = 10_000
 """More open deliveries than this are not counted to the end."""
+NEWEST_LIMIT: Final = 10_000
+"""So many of the newest deliveries are looked through for their channels."""
 OPEN: Final = frozenset(State) - TERMINAL
 """States in which something is still to happen, by itself or by a person."""
 
 EVERYTHING: Final = Search()
 
+_DETAIL: Final[dict[Cut, str]] = {
+    "deliveries": questions.DELIVERIES_OF,
+    "attempts": questions.ATTEMPTS_OF,
+    "decisions": questions.DECISIONS_OF,
+}
+
 _Rows = list[dict[str, Any]]
+_First = tuple[list[DeliveryMark], int]
+"""An alert's first deliveries, and how many it has beyond these."""
 
 
 class LedgerReader:
@@ -62,23 +73,23 @@ class LedgerReader:
 
     def alert(self, alert_id: str) -> AlertDetail | None:
         """Return everything about one alert, as of one moment; None if there is none."""
-        terms = {"alert_id": alert_id, "limit": DETAIL_LIMIT}
+        terms = {"alert_id": alert_id, "limit": DETAIL_LIMIT + 1}
         with snapshot(self._pool) as connection:
             found = _ask(connection, questions.ONE_ALERT, terms)
             if not found:
                 return None
             whole = _ask(connection, questions.RECORD, terms)[0]
-            deliveries = _ask(connection, questions.DELIVERIES_OF, terms)
-            attempts = _ask(connection, questions.ATTEMPTS_OF, terms)
-            decisions = _ask(connection, questions.DECISIONS_OF, terms)
+            newest = {name: _ask(connection, text, terms) for name, text in _DETAIL.items()}
             marks = _marks(connection, [alert_id])
+        rows = {name: each[:DETAIL_LIMIT][::-1] for name, each in newest.items()}
         return AlertDetail(
             alert=_alert(found[0], marks),
             record=whole["record"],
             routed_by=whole["routed_by"],
-            deliveries=[delivery_of(row) for row in deliveries],
-            attempts=[AttemptRow(**row) for row in attempts],
-            decisions=[DecisionRow(**row) for row in decisions],
+            deliveries=[delivery_of(row) for row in rows["deliveries"]],
+            attempts=[AttemptRow(**row) for row in rows["attempts"]],
+            decisions=[DecisionRow(**row) for row in rows["decisions"]],
+            cut=[name for name, each in newest.items() if len(each) > DETAIL_LIMIT],
         )
 
     def deliveries(
@@ -110,6 +121,14 @@ class LedgerReader:
         with snapshot(self._pool) as connection:
             rows = _ask(connection, questions.OLDEST_OPEN_DELIVERIES, terms)
         return [delivery_of(row) for row in rows]
+
+    def channels(self) -> list[str]:
+        """Return the channels that the ledger knows, by name: whose deliverers have left a word
+        there, that are stopped, or that have one of the newest `NEWEST_LIMIT` deliveries.
+        """
+        with snapshot(self._pool) as connection:
+            rows = _ask(connection, questions.CHANNELS, {"limit": NEWEST_LIMIT})
+        return [row["channel"] for row in rows]
 
     def open_counts(self) -> dict[State, int]:
         """Return how many deliveries are open, by state, counted up to `COUNT_LIMIT`."""
@@ -150,16 +169,20 @@ def _page(rows: _Rows, limit: int, id_column: str) -> Page[dict[str, Any]]:
     return page_of(rows, _bounded(limit), lambda row: Place(row["place_us"], row[id_column]))
 
 
-def _marks(connection: Connection, alert_ids: list[str]) -> dict[str, list[DeliveryMark]]:
+def _marks(connection: Connection, alert_ids: list[str]) -> dict[str, _First]:
     rows = _ask(connection, questions.MARKS, {"ids": alert_ids, "limit": MARKS_LIMIT})
     return {
-        alert_id: [
-            DeliveryMark(row["channel"], row["recipient"], State(row["state"])) for row in group
-        ]
+        alert_id: _first(list(group))
         for alert_id, group in groupby(rows, key=lambda row: str(row["alert_id"]))
     }
 
 
-def _alert(row: dict[str, Any], marks: dict[str, list[DeliveryMark]]) -> AlertRow:
+def _first(rows: _Rows) -> _First:
+    marks = [DeliveryMark(row["channel"], row["recipient"], State(row["state"])) for row in rows]
+    return marks, rows[0]["of_all"] - len(marks)
+
+
+def _alert(row: dict[str, Any], marks: dict[str, _First]) -> AlertRow:
     columns = {name: value for name, value in row.items() if name != "place_us"}
-    return AlertRow(**columns, deliveries=marks.get(row["alert_id"], []))
+    first, more = marks.get(row["alert_id"], ([], 0))
+    return AlertRow(**columns, deliveries=first, more_deliveries=more)

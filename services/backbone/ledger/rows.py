@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from services.backbone.ledger.places import Place
 from services.contracts.states import State
@@ -40,7 +40,9 @@ class DeliveryMark:
 
 @dataclass(frozen=True, slots=True)
 class AlertRow:
-    """One alert with its first deliveries; `age_ms` is the time since it was accepted."""
+    """One alert with its first deliveries, and how many it has beyond these; `age_ms` is the time
+    since it was accepted.
+    """
 
     alert_id: str
     watch: str
@@ -51,6 +53,7 @@ class AlertRow:
     accepted_at_ms: int
     age_ms: int
     deliveries: list[DeliveryMark]
+    more_deliveries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +104,16 @@ class DecisionRow:
     why: str
 
 
+Cut = Literal["deliveries", "attempts", "decisions"]
+"""A list of an alert's detail."""
+
+
 @dataclass(frozen=True, slots=True)
 class AlertDetail:
-    """What the ledger knows about one alert; lists are bounded, `record` is the alert's own."""
+    """What the ledger knows about one alert; `record` is the alert's own.
+
+    Lists hold the newest, the oldest of them first; those of which there is more are in `cut`.
+    """
 
     alert: AlertRow
     record: dict[str, Any]
@@ -111,6 +121,7 @@ class AlertDetail:
     deliveries: list[DeliveryRow]
     attempts: list[AttemptRow]
     decisions: list[DecisionRow] = field(default_factory=list)
+    cut: list[Cut] = field(default_factory=list)
 
 
 def delivery_of(row: dict[str, Any]) -> DeliveryRow:

@@ -24,7 +24,9 @@ ROWS_LIMIT: Final = 100_000
 DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet takes a cell that begins like this for a formula."""
 
-_COLUMNS: Final = tuple(each.name for each in fields(AlertRow) if each.name != "deliveries")
+_COLUMNS: Final = tuple(
+    each.name for each in fields(AlertRow) if each.name not in ("deliveries", "more_deliveries")
+)
 
 
 def export_api() -> APIRouter:
@@ -70,11 +72,11 @@ def _asked(found: Iterator[AlertRow]) -> Iterator[AlertRow]:
 
 
 def _csv(found: Iterator[AlertRow]) -> Iterator[str]:
-    yield _line([*_COLUMNS, "accepted_at", "deliveries"])
+    yield _line([*_COLUMNS, "accepted_at", "deliveries", "more_deliveries"])
     for row in found:
         told = "; ".join(f"{each.channel} {each.recipient} {each.state}" for each in row.deliveries)
         values = [getattr(row, name) for name in _COLUMNS]
-        yield _line([*values, utc(row.accepted_at_ms), told])
+        yield _line([*values, utc(row.accepted_at_ms), told, row.more_deliveries])
 
 
 def _line(values: list[object]) -> str:

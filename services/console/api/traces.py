@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from services.backbone.errors import Refused
+from services.backbone.health import Health
 from services.backbone.ledger.rows import Page
 from services.backbone.web.problems import Problem
 from services.console.api.terms import (
@@ -26,6 +27,7 @@ from services.console.deeds.traces import (
 )
 from services.console.desk import Served
 from services.console.people.door import Reader, Responder
+from services.console.tracing.reading import TOPICS_NOTE
 from services.console.tracing.store import LIST_LIMIT, PAGE_LIMIT, LineRow, Trace
 
 
@@ -56,7 +58,7 @@ class TraceBegun(BaseModel):
 
 
 class TraceRow(BaseModel):
-    """One trace: who follows what, and until when."""
+    """One trace: who follows what, and until when; `is_closed` once its last line is there."""
 
     trace_id: str
     key: str
@@ -65,14 +67,19 @@ class TraceRow(BaseModel):
     begun_at_ms: int
     ends_at_ms: int
     is_on: bool
+    is_closed: bool
 
 
 class LinesPage(BaseModel):
-    """Lines as they were written; `next_after` is where to go on, now or later."""
+    """Lines as they were written; `next_after` is where to go on, now or later.
+
+    `trouble` says why the console cannot read topics now; null while it can.
+    """
 
     trace: TraceRow
     rows: list[LineRow]
     next_after: int
+    trouble: str | None
 
 
 def trace_api() -> APIRouter:
@@ -107,7 +114,8 @@ def trace_api() -> APIRouter:
         trace = found(desk.traces.one(trace_id))
         rows = desk.traces.lines(trace_id, after, limit)
         last = rows[-1].number if rows else after
-        return LinesPage(trace=shown(trace), rows=rows, next_after=last)
+        trouble = topics_trouble(desk.health, trace)
+        return LinesPage(trace=shown(trace), rows=rows, next_after=last, trouble=trouble)
 
     @router.delete("/{trace_id}", summary="End a trace now")
     def off(trace_id: TraceId, person: Responder, desk: Served, key: Key = None) -> TraceRow:
@@ -129,6 +137,11 @@ def found(trace: Trace | None) -> Trace:
     return trace
 
 
+def topics_trouble(health: Health, trace: Trace) -> str | None:
+    """Return why topics cannot be read now; None while they can, and where nobody waits for it."""
+    return None if trace.is_closed else health.notes().get(TOPICS_NOTE)
+
+
 def shown(trace: Trace) -> TraceRow:
     """Return a trace as people and programs see it."""
     return TraceRow(
@@ -139,4 +152,5 @@ def shown(trace: Trace) -> TraceRow:
         begun_at_ms=trace.begun_at_ms,
         ends_at_ms=trace.ends_at_ms,
         is_on=trace.is_on,
+        is_closed=trace.is_closed,
     )

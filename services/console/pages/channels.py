@@ -34,7 +34,7 @@ def channel_pages() -> APIRouter:
             "channels.html",
             title="Channels",
             here="channels",
-            lines=channel_lines(now, stopped),
+            lines=channel_lines(now, {*stopped, *desk.reader.channels()}),
             columns=COLUMNS,
             stopped=stopped,
         )

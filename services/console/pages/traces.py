@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from services.backbone.errors import Refused
 from services.console.api.terms import TraceId
-from services.console.api.traces import found
+from services.console.api.traces import found, topics_trouble
 from services.console.deeds.traces import (
     KEY_LIMIT_CHARACTERS,
     MINUTES_DEFAULT,
@@ -19,6 +19,7 @@ from services.console.deeds.traces import (
 from services.console.desk import Desk, Served
 from services.console.people.door import Onlooker, Press, Reader, ResponderPress
 from services.console.rendering import html
+from services.console.tracing.looking import left_ms, look_seconds
 
 
 def trace_pages() -> APIRouter:
@@ -88,13 +89,17 @@ def _page(request: Request, desk: Desk, key: str, problem: str = "") -> HTMLResp
 
 
 def _one(request: Request, desk: Desk, trace_id: str, template: str) -> HTMLResponse:
-    trace = found(desk.traces.one(trace_id))
+    trace, now_ms = found(desk.traces.one(trace_id)), desk.clock.now_ms()
+    lines, are_all = desk.traces.newest_lines(trace_id)
     return html(
         request,
         template,
         title=f"Trace of {trace.key}",
         here="traces",
         trace=trace,
-        lines=desk.traces.newest_lines(trace_id),
-        left_ms=max(0, trace.ends_at_ms - desk.clock.now_ms()),
+        lines=lines,
+        are_all=are_all,
+        trouble=topics_trouble(desk.health, trace),
+        look_seconds=look_seconds(trace, now_ms),
+        left_ms=left_ms(trace, now_ms),
     )

@@ -4,11 +4,13 @@
   const STALE_MS = 12000;
   const AGAIN_MS = 5000;
   const HOLD_MS = 3000;
+  const PRESS_MS = 15000;
   const told = {yes: "live", held: "held while you point"};
   const places = {n: "/", a: "/alerts", t: "/todo", c: "/channels", w: "/watches", r: "/routes", s: "/silences"};
   let heardAt = Date.now();
   let pointedAt = 0;
   let pending = "";
+  let chosen = "";
 
   function live(state) {
     if (document.body.dataset.live !== state) document.body.dataset.live = state;
@@ -45,14 +47,31 @@
 
   function rows() { return [...document.querySelectorAll("[data-row]")]; }
 
+  function chosenAt(all) {
+    const at = all.findIndex((each) => each.classList.contains("selected"));
+    return at < 0 ? all.indexOf(document.activeElement?.closest("[data-row]")) : at;
+  }
+
   function move(step) {
     const all = rows();
     if (!all.length) return;
-    const at = all.findIndex((each) => each.classList.contains("selected"));
-    const next = all[Math.min(all.length - 1, Math.max(0, at + step))];
+    const next = all[Math.min(all.length - 1, Math.max(0, chosenAt(all) + step))];
     all.forEach((each) => each.classList.toggle("selected", each === next));
+    chosen = next.id;
     next.querySelector("a")?.focus({preventScroll: true});
     next.scrollIntoView({block: "nearest"});
+  }
+
+  // What the server draws knows of no chosen row.
+  function chooseAgain() { if (chosen) document.getElementById(chosen)?.classList.add("selected"); }
+
+  function disable(button) {
+    button.disabled = true;
+    setTimeout(() => { button.disabled = false; }, PRESS_MS);
+  }
+
+  function enablePressed() {
+    for (const each of document.querySelectorAll("button:disabled")) each.disabled = false;
   }
 
   function help() {
@@ -84,12 +103,16 @@
   document.addEventListener("click", (event) => { if (event.target.closest("[data-help]")) help(); });
   document.addEventListener("submit", (event) => {
     // A second press while the first is on its way sends nothing; the server would drop it too.
-    // A search stays on its page, and may be asked again.
-    const button = event.target.matches("[hx-get]") ? null : event.submitter;
-    if (button) setTimeout(() => { button.disabled = true; });
+    // A search and a dialog stay on their page, and may be asked again.
+    const button = event.target.matches("[hx-get], [method=dialog]") ? null : event.submitter;
+    if (button) setTimeout(() => disable(button));
   });
+  // Where no answer has come, the page is still there: somebody stopped it, or came back to it.
+  window.addEventListener("pageshow", enablePressed);
+  window.navigation?.addEventListener("navigateerror", enablePressed);
   // The address is the search that is shown, to be sent to somebody; one that is refused is not shown.
   document.addEventListener("htmx:after:swap", (event) => {
+    chooseAgain();
     const {request, response, sourceElement} = event.detail.ctx;
     if (response?.status === 200 && sourceElement?.matches("[role=search]")) history.replaceState(null, "", request.action);
   });

@@ -12,6 +12,9 @@ from services.contracts.topics import ACCOUNTS, ALERTS, rejected
 TOPICS_SECONDS: Final = 30.0
 """What was accepted in time may be found, and accounted for, so long after the end."""
 
+TOPICS_NOTE: Final = "traces"
+"""The note of the console's health that says why topics cannot be read now."""
+
 
 class Reading(Protocol):
     """What reads topics for one trace."""

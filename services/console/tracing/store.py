@@ -162,12 +162,16 @@ class Traces:
                 connection.cursor(row_factory=class_row(LineRow)).execute(_LINES, terms).fetchall()
             )
 
-    def newest_lines(self, trace_id: str) -> list[LineRow]:
-        """Return the newest lines by their own times, the newest first."""
-        terms = (trace_id, PAGE_LIMIT)
+    def newest_lines(self, trace_id: str) -> tuple[list[LineRow], bool]:
+        """Return the newest lines by their own times, the newest first, and whether these are all.
+
+        There are PAGE_LIMIT at most.
+        """
+        terms = (trace_id, PAGE_LIMIT + 1)
         with transaction(self._pool) as connection:
             cursor = connection.cursor(row_factory=class_row(LineRow))
-            return cursor.execute(_NEWEST_LINES, terms).fetchall()
+            found = cursor.execute(_NEWEST_LINES, terms).fetchall()
+        return found[:PAGE_LIMIT], len(found) <= PAGE_LIMIT
 
 
 def _add_on(connection: Connection, trace_id: str, lines: Sequence[Line]) -> None:

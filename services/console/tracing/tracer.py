@@ -16,6 +16,7 @@ from services.console.tracing.alerts import ALERTS_LIMIT, KeyAlerts
 from services.console.tracing.closing import READ_ON_SECONDS, cut_short, over
 from services.console.tracing.lines import Line, lines_in, lines_of
 from services.console.tracing.reading import (
+    TOPICS_NOTE,
     OpenReading,
     Reading,
     TopicReading,
@@ -34,6 +35,8 @@ RECORDS_AT_ONCE: Final = 5000
 READ_SECONDS: Final = 0.2
 LEDGER_SECONDS: Final = 1.0
 TOPICS_AGAIN_SECONDS: Final = 5.0
+CHECK_SECONDS: Final = 10.0
+"""After so long without a record the brokers are asked whether they are there."""
 AGAIN: Final = Backoff(first_seconds=0.5, limit_seconds=10.0)
 
 
@@ -51,6 +54,9 @@ class _Following:
     ends: Places | None = None
     """Up to where topics are read, once nothing more can come that belongs to the trace."""
     topics_at: float = 0.0
+    heard_at: float = 0.0
+    trouble: str | None = None
+    """Why topics could not be read at the last try."""
     ledger_at: float = 0.0
     written: set[str] = field(default_factory=set)
 
@@ -78,6 +84,7 @@ class Tracer:
 
     def follow_until_stopped(self) -> None:
         """Look for traces and read on, again and again; what is away is asked later."""
+        self.life.health.add_note(TOPICS_NOTE, self.trouble)
         attempt, rng = 0, random.SystemRandom()
         while not self.life.stop.is_set():
             try:
@@ -103,6 +110,11 @@ class Tracer:
             self._follow(trace, self._followings[trace.trace_id])
         return bool(followed)
 
+    def trouble(self) -> str | None:
+        """Return why the topics of a trace cannot be read now; safe to ask from any thread."""
+        told = (each.trouble for each in tuple(self._followings.values()))
+        return next((each for each in told if each), None)
+
     def close(self) -> None:
         """End all reading; it goes on from the kept places."""
         for each in self._followings.values():
@@ -124,14 +136,18 @@ class Tracer:
         is_late = now_ms > trace.ends_at_ms + READ_ON_SECONDS * 1000
         if trace.is_closed or is_late:
             following.close()
+            following.trouble = None
             return [] if trace.is_closed else [cut_short(now_ms)], {}
         if now < following.topics_at:
             return [], {}
         try:
-            return self._read_on(trace, following, now_ms)
+            read = self._read_on(trace, following, now_ms)
+            following.trouble = None
+            return read
         except Trouble as error:
             log.warning("trace_without_topics", trace_id=trace.trace_id, reason=str(error))
             following.close()
+            following.trouble = str(error)
             following.topics_at = now + TOPICS_AGAIN_SECONDS
             return [], {}
 
@@ -140,6 +156,7 @@ class Tracer:
     ) -> tuple[list[Line], Places]:
         if following.reading is None:
             following.reading = self.opening(trace)
+            following.heard_at = self.life.clock.monotonic_seconds()
         reading, over_at = following.reading, over_at_ms(trace)
         if now_ms >= over_at and following.ends is None:
             following.ends = reading.places_at(over_at)
@@ -147,11 +164,21 @@ class Tracer:
                 following.close()
                 return [], {}
         count, found = reading.read(RECORDS_AT_ONCE, READ_SECONDS)
+        self._check(reading, following, count, now_ms)
         in_time = [each for each in found if is_in(trace, each)]
         lines = lines_of(in_time, trace.key, self.streams)
         if following.ends is not None and is_read(reading.places, following.ends):
             lines.append(over(now_ms))
         return lines, reading.places if count else {}
+
+    def _check(self, reading: Reading, following: "_Following", count: int, now_ms: int) -> None:
+        now = self.life.clock.monotonic_seconds()
+        if count:
+            following.heard_at = now
+        elif now >= following.heard_at + CHECK_SECONDS:
+            # Without brokers a reading just finds nothing, so they are asked.
+            reading.places_at(now_ms)
+            following.heard_at = now
 
     def _from_ledger(self, trace: Trace, following: "_Following") -> list[Line]:
         now = self.life.clock.monotonic_seconds()

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from services.backbone.ledger.database import Pool, transaction
 from services.backbone.ledger.pauses import pause_on
 from services.backbone.ledger.rehearsals import Rehearsals, ask_on
+from services.console.tracing.lines import Line
+from services.console.tracing.store import Traces, begin_on
 from services.contracts.rehearsals import Answer, Course, Looked, Raised, Rehearsal
 from services.contracts.states import State
 from services.contracts.watches import SHIPPED_WATCHES
@@ -28,6 +30,7 @@ ANSWER = Answer(
         )
     ),
 )  # fmt: skip
+TRACE, STEPS = "7" * 32, ("accepted", "found", "retry wait", "sent", "over", "cut short")
 PLAIN = (
     "/", "/alerts", "/todo", "/todo?state=FAILED", "/silences", "/test", "/channels", "/watches",
     "/watches/over-purchase", "/rehearsals?watch=over-purchase", "/routes", "/users", "/audit",
@@ -50,15 +53,18 @@ def fill(pool: Pool, url: str) -> Scene:
         made = add_delivery(url, alert, recipient=f"{state.lower()}@example.org", state=state)
         add_attempt(url, made, 1, 0.02, 0.05, "IN_DOUBT")
     with transaction(pool) as connection:
+        begin_on(connection, TRACE, "o-4711", "ann", "she misses a message", 900.0)
         pause_on(connection, "email", "ann", "the provider asked us to wait")
         ask_on(connection, "d" * 32, "ann", "mine", Rehearsal(new=LIVE))
         ask_on(connection, "e" * 32, "ann", "over-purchase", _changed())
+    Traces(pool).add(TRACE, [Line(each, 0, each, "{" * 200, alert) for each in STEPS], {})
     book = Rehearsals(pool)
     while (taken := book.take("test", 600)) is not None:
         if taken.rehearsal.live is not None:
             book.answer(taken, "test", ANSWER)
     own = (f"/alerts/{alert}", f"/alerts/{alert}/silence", f"/deliveries/{made}")
-    return Scene((*PLAIN, *own, f"/rehearsals/{'d' * 32}", f"/rehearsals/{'e' * 32}"))
+    tried = (f"/rehearsals/{'d' * 32}", f"/rehearsals/{'e' * 32}")
+    return Scene((*PLAIN, *own, *tried, f"/traces/{TRACE}"))
 
 
 def _changed() -> Rehearsal:

@@ -63,6 +63,14 @@ def test_auditors_and_events_are_found_while_topics_keep_them(kafka_bootstrap: s
     old = record | {"detected_at_ms": now - 10**9, "appended_at_ms": now - 10**9}
     gone = looked_up.behind(old, [stream])
     assert (gone.findings, gone.events, gone.still_open) == ((), (), False)
+    assert (gone.events_unread, gone.events_looked.whole) == ("", True)
+    undeclared = looked_up.behind(record, ())
+    assert undeclared.findings == behind.findings
+    assert (undeclared.events, undeclared.events_unread) == ((), "no_watch")
+    unnamed = looked_up.behind(record | {"event_ids": []}, [stream])
+    assert (unnamed.events, unnamed.events_unread) == ((), "no_ids")
+    assert not undeclared.events_looked.whole
+    assert not unnamed.events_looked.whole
 
 
 def test_the_newest_events_are_looked_at_first_and_what_was_not_is_told(

@@ -324,6 +324,22 @@ def test_a_lookout_that_is_away_is_a_problem(console: Console) -> None:
         assert "the lookout does not answer" in page.text
 
 
+def test_a_quiet_channel_whose_deliverers_are_dead_can_be_stopped(
+    console: Console, ledger_url: str
+) -> None:
+    with console.client("boss", Role.ADMIN) as boss:
+        said = "No deliverer is heard, and the ledger has no delivery yet."
+        assert said in boss.get("/channels").text
+        add_delivery(ledger_url, add_alert(ledger_url, "one"), channel="sms", state=State.SENT)
+        page = boss.get("/channels").text
+        assert "not seen</span>" in page
+        assert "<b>sms</b>" in page
+        assert ">runs<" not in page
+        form = dict(re.findall(r'name="(word|key)" value="([0-9a-f]+)"', page))
+        stop = {"what": "pause", "why": "the provider is down"}
+        assert "the provider is down" in boss.post("/channels/sms", data=form | stop).text
+
+
 def test_a_channel_is_stopped_once_and_goes_on(console: Console, ledger_url: str) -> None:
     add_delivery(ledger_url, add_alert(ledger_url, "one"), state=State.HELD)
     add_delivery(ledger_url, waits := add_alert(ledger_url, "two"), state=State.PENDING)

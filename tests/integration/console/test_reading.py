@@ -42,6 +42,7 @@ def test_a_page_is_bounded_whatever_is_asked(reader: LedgerReader, ledger_url: s
     assert [mark.recipient for mark in row.deliveries] == [
         f"{number}@example.org" for number in range(MARKS_LIMIT)
     ]
+    assert row.more_deliveries == 5
     assert len(reader.deliveries([], 3).rows) == 3
     assert len(reader.alerts(-5).rows) == 1
     assert PAGE_LIMIT < 1000
@@ -63,6 +64,69 @@ def test_an_alert_comes_with_its_deliveries_and_attempts(
     tries = [(each.attempt, each.outcome, each.provider_id) for each in detail.attempts]
     assert tries == [(1, "RETRY_WAIT", "250 kept"), (2, "SENT", "250 kept")]
     assert reader.alert("0" * 32) is None
+
+
+@pytest.mark.parametrize("amount", [0, 1, MARKS_LIMIT, MARKS_LIMIT + 1, 3 * MARKS_LIMIT])
+def test_what_a_list_leaves_out_is_counted_for_each_alert(
+    reader: LedgerReader, ledger_url: str, amount: int
+) -> None:
+    many = add_alert(ledger_url, "many", accepted=2)
+    other = add_alert(ledger_url, "other", accepted=1)
+    for number in range(amount):
+        add_delivery(ledger_url, many, recipient=str(number), created=number)
+    add_delivery(ledger_url, other)
+    counted = {
+        row.alert_id: (len(row.deliveries), row.more_deliveries) for row in reader.alerts(2).rows
+    }
+    first = min(amount, MARKS_LIMIT)
+    assert counted == {many: (first, amount - first), other: (1, 0)}
+
+
+@pytest.mark.parametrize("amount", [2, 3, 4, 7])
+def test_of_a_long_life_the_newest_is_there_and_the_cut_is_told(
+    reader: LedgerReader, ledger_url: str, monkeypatch: pytest.MonkeyPatch, amount: int
+) -> None:
+    limit = 3
+    monkeypatch.setattr("services.backbone.ledger.reading.DETAIL_LIMIT", limit)
+    alert = add_alert(ledger_url, "one")
+    made = [
+        add_delivery(ledger_url, alert, recipient=str(number), created=number)
+        for number in range(amount)
+    ]
+    with psycopg.connect(ledger_url) as connection:
+        for number in range(amount):
+            add_attempt(ledger_url, made[0], number + 1, number, number + 0.5, "RETRY_WAIT")
+            connection.execute(
+                "INSERT INTO decisions (alert_id, at, stage, decided, why)"
+                " VALUES (%s, now(), 'sweep', 'HELD', %s)",
+                (alert, str(number)),
+            )
+    detail = reader.alert(alert)
+    assert detail is not None
+    assert [each.delivery_id for each in detail.deliveries] == made[-limit:]
+    newest = list(range(amount))[-limit:]
+    assert [each.attempt - 1 for each in detail.attempts] == newest
+    assert [int(each.why) for each in detail.decisions] == newest
+    cut = ["deliveries", "attempts", "decisions"] if amount > limit else []
+    assert detail.cut == cut
+
+
+def test_the_ledger_knows_channels_by_names_turns_stops_and_newest_deliveries(
+    reader: LedgerReader, ledger_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert reader.channels() == []
+    monkeypatch.setattr("services.backbone.ledger.reading.NEWEST_LIMIT", 2)
+    alert = add_alert(ledger_url, "one")
+    for number, channel in enumerate(("log", "email", "email")):
+        add_delivery(
+            ledger_url, alert, recipient=str(number), channel=channel, created=number,
+            state=State.SENT,
+        )  # fmt: skip
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute("INSERT INTO channel_names (channel, names) VALUES ('bus', '{desk}')")
+        connection.execute("INSERT INTO turns (channel, next_at) VALUES ('sms', now())")
+        connection.execute("INSERT INTO channel_pauses VALUES ('push', 'boss', 'it moves')")
+    assert reader.channels() == ["bus", "email", "push", "sms"]
 
 
 @pytest.mark.parametrize("state", State)
@@ -89,17 +153,21 @@ def test_the_oldest_open_delivery_is_first(reader: LedgerReader, ledger_url: str
     assert rows[0].age_ms > rows[1].age_ms
 
 
-def test_the_oldest_open_deliveries_are_found_by_their_index(
-    reader: LedgerReader, ledger_url: str
+@pytest.mark.parametrize(
+    ("question", "index"),
+    [
+        (questions.OLDEST_OPEN_DELIVERIES, "deliveries_open"),
+        (questions.CHANNELS, "deliveries_newest"),
+    ],
+)
+def test_the_oldest_open_and_the_newest_deliveries_are_found_by_their_index(
+    ledger_url: str, question: str, index: str
 ) -> None:
-    assert reader.oldest_open(1) == []
     with psycopg.connect(ledger_url) as connection:
         for other_way in ("seqscan", "sort", "incremental_sort"):
             connection.execute(f"SET enable_{other_way} = off")
-        explained = connection.execute(
-            b"EXPLAIN " + questions.OLDEST_OPEN_DELIVERIES.encode(), {"limit": 5}
-        )
-        assert "deliveries_open" in str(explained.fetchall())
+        explained = connection.execute(b"EXPLAIN " + question.encode(), {"limit": 5})
+        assert index in str(explained.fetchall())
 
 
 ALWAYS = Spans(alerts_hours=10**6, ended_minutes=10**7)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from services.backbone.errors import Transient
 from services.backbone.ledger.places import NEWEST, Place
-from services.backbone.ledger.reading import LedgerReader
+from services.backbone.ledger.reading import MARKS_LIMIT, LedgerReader
 from services.backbone.ledger.searching import Search
-from tests.integration.console.ledger_rows import START, add_alert
+from tests.integration.console.ledger_rows import START, add_alert, add_delivery
 
 pytestmark = pytest.mark.postgres
 
@@ -183,3 +183,16 @@ def test_exports_hold_all_that_fits(browser: Client, filled: LedgerReader, ledge
     assert len(lines) == AMOUNT // 4
     assert {json.loads(line)["summary"] for line in lines} == {"quiet"}
     assert len(browser.get("/v1/alerts-export?rows=5").text.splitlines()) == 6
+
+
+def test_an_export_tells_how_many_deliveries_it_leaves_out(
+    browser: Client, ledger_url: str
+) -> None:
+    alert = add_alert(ledger_url, "many")
+    for number in range(MARKS_LIMIT + 2):
+        add_delivery(ledger_url, alert, recipient=str(number), created=number)
+    (row,) = csv.DictReader(io.StringIO(browser.get("/v1/alerts-export").text))
+    assert (row["deliveries"].count("; "), row["more_deliveries"]) == (MARKS_LIMIT - 1, "2")
+    told = json.loads(browser.get("/v1/alerts-export?form=ndjson").text)
+    assert (len(told["deliveries"]), told["more_deliveries"]) == (MARKS_LIMIT, 2)
+    assert "and 2 more</span>" in browser.get("/alerts").text

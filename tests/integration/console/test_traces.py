@@ -4,7 +4,7 @@ import io
 import json
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from services.aldebaran.__main__ import carry_out, parser
 from services.aldebaran.client import CommandSettings, console_client
-from services.backbone.clock import ManualClock, SystemClock
+from services.backbone.clock import Clock, ManualClock, SystemClock
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.ledger.database import Pool
@@ -28,7 +28,7 @@ from services.console.people.roles import Role
 from services.console.tracing.closing import READ_ON_SECONDS
 from services.console.tracing.lines import Line
 from services.console.tracing.reading import TOPICS_SECONDS
-from services.console.tracing.store import LINES_LIMIT, TRACES_LIMIT, LineRow, Traces
+from services.console.tracing.store import LINES_LIMIT, PAGE_LIMIT, TRACES_LIMIT, LineRow, Traces
 from services.console.tracing.tracer import Tracer, topic_reading
 from services.contracts import topics
 from services.contracts.records import Rejected
@@ -42,6 +42,7 @@ from tests.integration.console.test_people import word
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
+Run = Callable[..., str]
 OPERATOR = {"Authorization": "Bearer secret"}
 
 
@@ -68,7 +69,8 @@ class Scene:
     @contextmanager
     def tracer(self, ahead_seconds: float = 0.0, brokers: str = "") -> Iterator[Life]:
         """Follow traces, as the program does; by a clock that is ahead, where it comes later."""
-        life, streams = Life(clock=Ahead(ahead_seconds)), (self.stream,)
+        health, streams = self.console.watcher.life.health, (self.stream,)
+        life = Life(clock=Ahead(ahead_seconds), health=health)
         away = ProducerSettings(kafka_bootstrap_servers=brokers) if brokers else self.settings
         opening = topic_reading(away, streams)
         made = Tracer(Traces(self.pool), LedgerReader(self.pool), opening, streams, life)
@@ -108,7 +110,14 @@ class Scene:
 
 @pytest.fixture
 def scene(pool: Pool, ledger_url: str, kafka_bootstrap: str) -> Iterator[Scene]:
-    settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    with tracing(pool, ledger_url, kafka_bootstrap) as made:
+        yield made
+
+
+@contextmanager
+def tracing(pool: Pool, ledger_url: str, bootstrap: str) -> Iterator[Scene]:
+    """Give a console with an operator's key, and topics at these brokers."""
+    settings = ProducerSettings(kafka_bootstrap_servers=bootstrap)
     stream = f"things-{uuid.uuid4().hex}"
     own = (Topic(stream, partitions=4, append_time=True), Topic(rejected(stream)))
     TopicAdmin(settings, "test").declare((*own, *topics.core_topics(["bus"])))
@@ -267,11 +276,19 @@ def test_a_full_trace_says_so_and_is_over(scene: Scene) -> None:
     lines = [Line(str(each), 0, "accepted", "") for each in range(LINES_LIMIT)]
     assert Traces(scene.pool).add(trace, lines, {})
     assert not Traces(scene.pool).add(trace, [Line("more", 0, "accepted", "")], {})
-    line = Traces(scene.pool).newest_lines(trace)[0]
+    newest, are_all = Traces(scene.pool).newest_lines(trace)
+    line = newest[0]
+    assert (len(newest), are_all) == (PAGE_LIMIT, False)
     assert (line.step, line.detail) == ("cut short", "10,000 lines are there, which is the most")
     told = Traces(scene.pool).one(trace)
     assert told is not None
     assert (told.is_on, told.is_closed) == (False, True)
+    with scene.console.client() as client:
+        page = client.get(f"/traces/{trace}").text
+        assert page.count("data-row") == PAGE_LIMIT
+        assert "The newest 500; the others" in page
+        told = client.get(f"/v1/traces/{trace}/lines", headers=OPERATOR).json()["trace"]
+        assert (told["is_on"], told["is_closed"]) == (False, True)
 
 
 def test_who_may_begin_and_end_and_how_many(scene: Scene) -> None:
@@ -310,11 +327,12 @@ def test_the_page_shows_a_trace_while_it_is_on(scene: Scene) -> None:
         scene.see(trace, 1)
         assert "accepted" in bob.get(f"/traces/{trace}/lines").text
         over = bob.post(f"/traces/{trace}/end", data={"word": given["word"]})
-        assert "hx-trigger" not in over.text
+        assert 'hx-trigger="every 5s"' in over.text, "its last line is to come"
         assert bob.get("/traces/" + "0" * 32).status_code == 404
 
 
-def test_by_the_command_line(scene: Scene) -> None:
+def run_with(scene: Scene, clock: Clock) -> Run:
+    """Return what runs commands by this clock."""
     settings = CommandSettings.model_validate(
         {"console_url": scene.console.url, "operator_key": "secret"}
     )
@@ -322,9 +340,14 @@ def test_by_the_command_line(scene: Scene) -> None:
     def run(*arguments: str) -> str:
         out, client = io.StringIO(), console_client(settings)
         with closing(client):
-            carry_out(parser().parse_args(arguments), client, ManualClock(), out)
+            carry_out(parser().parse_args(arguments), client, clock, out)
         return out.getvalue()
 
+    return run
+
+
+def test_by_the_command_line(scene: Scene) -> None:
+    run = run_with(scene, ManualClock())
     key = uuid.uuid4().hex
     trace = scene.begin(key)
     with scene.tracer():
@@ -337,4 +360,5 @@ def test_by_the_command_line(scene: Scene) -> None:
     ended.join()
     assert f"# {key} is traced until" in told
     assert "accepted" in told
+    assert f"it is over, and still being read; see http://127.0.0.1:18080/traces/{trace}" in told
     assert run("traces").startswith(f"over {key}")

@@ -44,7 +44,8 @@ class Api:
             "match": {},
             "silence_id": "s",
         }
-        trace = {"trace_id": "t", "key": "o-1", "is_on": False, "ends_at_ms": 2_000}
+        trace = {"trace_id": "t", "key": "o-1", "ends_at_ms": 2_000}
+        trace |= {"is_on": False, "is_closed": True}
         alert = {"alert_id": "a", "severity": "info", "watch": text, "summary": text}
         head = alert | {"accepted_at_ms": 1, "deliveries": [told]}
         tried = {"delivery_id": "d", "age_ms": 1, "attempt": 1, "reason": text, "summary": text}
@@ -66,7 +67,8 @@ class Api:
                 "considered": [route]},
             "/v1/streams/halls/rejected": {"rows": [rejected], "looked": {"whole": True}},
             "/v1/traces": {"rows": [trace | {"person": text, "why": text, "is_on": True}]},
-            "/v1/traces/t/lines": {"rows": [], "next_after": 1, "trace": trace},
+            "/v1/traces/t/lines": {"rows": [], "next_after": 1, "trace": trace,
+                "trouble": f"Kafka: {text}"},
             "/v1/watches": {"rows": [{"watch": text, "figures": None, "paused": True}],
                 "problems": [text]},
         }  # fmt: skip
@@ -89,7 +91,7 @@ COMMANDS = {
     "who w": 2,
     "rejected halls": 2,
     "traces": 1,
-    "trace o-1": 2,
+    "trace o-1": 4,
     "watch list": 2,
 }
 

@@ -30,7 +30,8 @@ class Api:
         if self._looks in (1, 2):
             raise Transient("no console answers")
         rows = [ROW] if self._looks == 3 else []
-        return {"rows": rows, "next_after": 1, "trace": TRACE | {"is_on": False}}
+        over = TRACE | {"is_on": False, "is_closed": True}
+        return {"rows": rows, "next_after": 1, "trace": over, "trouble": None}
 
 
 def run(command: str) -> str:
@@ -54,4 +55,6 @@ def test_remarks_are_beside_json_and_among_the_lines_for_people(
     assert not capsys.readouterr().err
     (only,) = run(f"{command} --json").splitlines()
     assert row in json.loads(only).values()
-    assert capsys.readouterr().err == remark
+    beside = capsys.readouterr().err
+    assert beside.count(remark) == 1
+    assert all(line.startswith("# ") for line in beside.splitlines())

@@ -1,0 +1,88 @@
+"""Traces while the brokers are away: page, API, command and health say so, and then go on."""
+
+import threading
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from httpx2 import Client
+
+from services.backbone.clock import SystemClock
+from services.backbone.ledger.database import Pool
+from services.console.tracing.reading import TOPICS_NOTE, TOPICS_SECONDS
+from services.machine.ports import free_ports
+from services.machine.waiting import wait_until
+from tests.broker import OwnBroker
+from tests.integration.console.test_traces import OPERATOR, Scene, run_with, tracing
+
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.timeout(240)]
+
+AWAY = "The topics cannot be read now"
+
+
+@pytest.fixture
+def scene(pool: Pool, ledger_url: str, own_broker: OwnBroker) -> Iterator[Scene]:
+    with tracing(pool, ledger_url, own_broker.node.bootstrap) as made:
+        yield made
+
+
+def trouble(client: Client, trace: str) -> str | None:
+    told: str | None = client.get(f"/v1/traces/{trace}/lines", headers=OPERATOR).json()["trouble"]
+    return told
+
+
+def test_brokers_that_die_beneath_a_trace_are_told_and_it_goes_on(
+    scene: Scene, own_broker: OwnBroker
+) -> None:
+    key = uuid.uuid4().hex
+    trace = scene.begin(key)
+    with scene.console.client() as client, scene.tracer():
+        scene.send(key, 1)
+        scene.see(trace, 1)
+        assert AWAY not in client.get(f"/traces/{trace}").text
+        own_broker.kill()
+        wait_until(
+            lambda: bool(trouble(client, trace)), 60, "nobody says that the brokers are away"
+        )
+        page = client.get(f"/traces/{trace}/lines").text
+        assert AWAY in page
+        assert "Kafka: " in page
+        notes = client.get("/healthz/ready").json()["notes"]
+        assert notes[TOPICS_NOTE].startswith("Kafka: ")
+        own_broker.start()
+        wait_until(lambda: trouble(client, trace) is None, 60, "it is still told")
+        scene.send(key, 2)
+        scene.see(trace, 2)
+        assert AWAY not in client.get(f"/traces/{trace}").text
+
+
+def test_a_trace_that_nobody_could_read_yet_is_no_empty_one(scene: Scene) -> None:
+    trace, nowhere = scene.begin(uuid.uuid4().hex), f"127.0.0.1:{free_ports(1)[0]}"
+    with scene.console.client() as client, scene.tracer(brokers=nowhere):
+        wait_until(
+            lambda: bool(trouble(client, trace)), 60, "nobody says that the brokers are away"
+        )
+        page = client.get(f"/traces/{trace}").text
+    assert "Nothing of this key was read so far." in page
+    assert "Nothing of this key has come" not in page
+
+
+def test_who_follows_by_the_command_line_sees_the_last_line(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_CONSOLE_URL", scene.console.url)
+    key, run = uuid.uuid4().hex, run_with(scene, SystemClock())
+    trace = scene.begin(key)
+    scene.send(key, 1)
+    ended = threading.Timer(0.5, lambda: run("trace", key, "--end"))
+    ended.start()
+    with scene.tracer(TOPICS_SECONDS):
+        told = run("trace", key)
+    ended.join()
+    assert "accepted" in told
+    assert "over       the topics have been read up to the end of the trace" in told
+    assert told.endswith(f"for a while more: {scene.console.url}/traces/{trace}\n")
+    with scene.console.client() as client:
+        assert (
+            "over; what was under way then is followed for" in client.get(f"/traces/{trace}").text
+        )

@@ -1,10 +1,59 @@
-"""A button of a dialog, which stays on its page, can be pressed again and again."""
+"""A button that was pressed is dead while its answer is on the way, and no longer."""
+
+from typing import Final
 
 import pytest
+from playwright.sync_api import Route
 
 from tests.integration.browser.conftest import OpenTab
+from tests.integration.console.conftest import Console
+from tests.integration.console.ledger_rows import add_alert
+from tests.integration.deliverer.ledgers import Ledger
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+PRESSED: Final = """(then) => new Promise(done => {
+  const real = setTimeout, button = document.querySelector("[data-key=x]");
+  const deeds = {
+    stop: () => window.stop(),
+    wait: () => {},
+    back: () => dispatchEvent(new PageTransitionEvent("pageshow", {persisted: true})),
+  };
+  window.setTimeout = (doing, ms) => real(doing, ms / 20);
+  button.click();
+  real(() => {
+    const wasDead = button.disabled;
+    deeds[then]();
+    const looks = setInterval(() => {
+      if (button.disabled) return;
+      clearInterval(looks);
+      window.stop();
+      done(wasDead);
+    }, 20);
+  }, 200);
+})"""
+"""Presses, stops that or comes back or does nothing, and waits until the button lives again.
+
+It looks from within, as a browser under test answers nothing while it waits for a page; time goes
+20 times as fast."""
+
+
+@pytest.mark.parametrize("then", ["stop", "wait", "back"])
+def test_a_press_without_an_answer_may_be_repeated(
+    tab: OpenTab, console: Console, ledger: Ledger, then: str
+) -> None:
+    one, held = tab(), list[Route]()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    one.log_in(console)
+    one.go(f"/alerts/{add_alert(ledger.url, 'one')}")
+    one.page.route("**/acknowledge", hold, times=1)
+    assert one.page.evaluate(PRESSED, then) is True
+    assert len(held) == 1
+    one.page.click("[data-key=x]")
+    one.page.wait_for_selector("text=by ann (console)")
 
 
 def test_the_help_is_closed_by_its_button_again_and_again(tab: OpenTab) -> None:

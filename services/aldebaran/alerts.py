@@ -9,6 +9,7 @@ from typing import Any, Final, TextIO
 
 from services.aldebaran.client import all_rows
 from services.aldebaran.remarks import Remarks
+from services.aldebaran.rows import show
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
@@ -56,7 +57,7 @@ def alerts(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: Tex
     most = max(limit, TAIL_ROWS) if follows else limit
     query["limit"] = min(most, TAIL_ROWS)
     rows = list(islice(all_rows(client, "/v1/alerts", query), most))
-    _show(reversed(rows[:limit]), chosen.json, out)
+    show(reversed(rows[:limit]), chosen.json, out, _line)
     if follows:
         _follow(chosen, client, clock, out, query, rows)
     return 0
@@ -82,7 +83,7 @@ def _follow(
         remarks.answered()
         if not are_all:
             remarks.say(f"more came at once: these are the newest {len(new)}")
-        _show(iter(new), chosen.json, out)
+        show(iter(new), chosen.json, out, _line)
         seen |= dict.fromkeys(each["alert_id"] for each in new)
         for old in list(seen)[:-REMEMBERED]:
             del seen[old]
@@ -101,15 +102,6 @@ def _new(
             return found[::-1], True
         query = {**query, "cursor": page["next_cursor"]}
     return found[::-1], False
-
-
-def _show(rows: Iterator[dict[str, Any]], as_json: bool, out: TextIO) -> None:
-    for each in rows:
-        if as_json:
-            out.write(f"{json.dumps(each)}\n")
-        else:
-            tell(out, _line(each))
-    out.flush()
 
 
 def _line(alert: dict[str, Any]) -> str:

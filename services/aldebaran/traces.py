@@ -1,14 +1,14 @@
 """`trace`, `traces`: follow one key in detail for a while, and see its steps as they come."""
 
 import argparse
-import json
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final, TextIO
 
 from services.aldebaran.client import CommandSettings, all_rows
 from services.aldebaran.remarks import Remarks
+from services.aldebaran.rows import show
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
@@ -72,7 +72,7 @@ def _follow(trace_id: str, as_json: bool, client: ApiClient, clock: Clock, out: 
         if page["trouble"] and page["trouble"] != trouble:
             remarks.say(f"the topics cannot be read now: {page['trouble']}")
         trouble = page["trouble"]
-        _show(page["rows"], as_json, out)
+        show(page["rows"], as_json, out, _line)
         if over_at is None and not trace["is_on"]:
             over_at = now
         if page["rows"] or over_at is None:
@@ -102,15 +102,6 @@ def _looks(
             if page["rows"]:
                 continue
         clock.wait(threading.Event(), LOOK_SECONDS)
-
-
-def _show(rows: Sequence[dict[str, Any]], as_json: bool, out: TextIO) -> None:
-    for each in rows:
-        if as_json:
-            out.write(f"{json.dumps(each)}\n")
-        else:
-            tell(out, _line(each))
-    out.flush()
 
 
 def _line(each: dict[str, Any]) -> str:

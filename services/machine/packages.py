@@ -87,8 +87,8 @@ def create_venv(venv: Path) -> None:
 def pip_install(venv: Path, wanted: Path) -> None:
     """Install the pinned packages, each with its hash.
 
-    What pip writes for a while, 2.3 GiB to build pyspark, lies beside the environment: /tmp may be
-    in memory. A TMPDIR that the user names is used.
+    What pip writes for a while, some 2 GiB to build pyspark (reckoned), lies beside the
+    environment: /tmp may be in memory. A TMPDIR that the user names is used.
     """
     sys.stdout.write("Installing Python packages; the first time this takes some minutes.\n")
     sys.stdout.flush()

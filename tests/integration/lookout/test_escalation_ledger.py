@@ -37,6 +37,7 @@ from tests.integration.lookout.later_rows import (
     step,
 )
 from tests.integration.lookout.processes import eventually
+from tests.integration.lookout.waits import WAITS
 from tests.unit.lookout.samples import sample
 
 pytestmark = pytest.mark.postgres
@@ -109,17 +110,7 @@ def test_while_a_silence_stands_one_message_waits_however_often_its_step_comes_a
     assert noted == [("not told",)] * 3 + [("told",)] * 3
 
 
-@pytest.mark.parametrize(
-    ("state", "group", "attempt", "hours", "found"),
-    [
-        ("SUPPRESSED", None, 0, 83, 1),
-        ("SUPPRESSED", None, 0, 85, 0),
-        ("SUPPRESSED", "g", 0, 0, 0),
-        ("SUPPRESSED", None, 1, 0, 0),
-        ("PENDING", None, 0, 0, 0),
-        ("HELD", None, 0, 0, 0),
-    ],
-)
+@pytest.mark.parametrize(("state", "group", "attempt", "hours", "found"), WAITS)
 def test_what_waits_for_a_rule_alone_and_is_young_is_shown_to_who_decides(
     pool: Pool, ledger_url: str, state: str, group: str | None, attempt: int, hours: int, found: int
 ) -> None:

@@ -23,6 +23,7 @@ from services.lookout.words import NO_LINKS
 from tests.integration.lookout.keeping import read_in
 from tests.integration.lookout.later_rows import message, record, rows
 from tests.integration.lookout.test_escalation_ledger import MINUTE, START, at
+from tests.integration.lookout.waits import WAITS
 from tests.unit.lookout.samples import sample
 
 pytestmark = pytest.mark.postgres
@@ -44,17 +45,7 @@ ROUTES = Routes(
 )
 
 
-@pytest.mark.parametrize(
-    ("state", "group", "attempt", "hours", "found"),
-    [
-        ("SUPPRESSED", None, 0, 83, 1),
-        ("SUPPRESSED", None, 0, 85, 0),
-        ("SUPPRESSED", "g", 0, 0, 0),
-        ("SUPPRESSED", None, 1, 0, 0),
-        ("PENDING", None, 0, 0, 0),
-        ("HELD", None, 0, 0, 0),
-    ],
-)
+@pytest.mark.parametrize(("state", "group", "attempt", "hours", "found"), WAITS)
 def test_what_waits_for_a_rule_alone_and_is_young_is_shown_to_who_decides(
     pool: Pool, ledger_url: str, state: str, group: str | None, attempt: int, hours: int, found: int
 ) -> None:

@@ -220,7 +220,7 @@ def test_what_builds_pyspark_is_there_before_and_nothing_else_is_fetched_for_it(
 def test_what_pip_writes_for_a_while_lies_beside_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The /tmp of Debian 13 and Fedora is in memory, and building pyspark writes 2.3 GiB."""
+    """The /tmp of Debian 13 and Fedora is in memory, and building pyspark writes some 2 GiB."""
     monkeypatch.delenv("TMPDIR", raising=False)
     monkeypatch.chdir(tmp_path)
     venv = Path("tools") / "venv"  # as make names it

@@ -1,8 +1,11 @@
 """Traces while the brokers are away: page, API, command and health say so, and then go on."""
 
+import os
+import signal
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 from httpx2 import Client
@@ -31,8 +34,31 @@ def trouble(client: Client, trace: str) -> str | None:
     return told
 
 
-def test_brokers_that_die_beneath_a_trace_are_told_and_it_goes_on(
-    scene: Scene, own_broker: OwnBroker
+def say_so(client: Client, trace: str) -> None:
+    """Wait until it is said that the brokers are away."""
+    wait_until(lambda: bool(trouble(client, trace)), 60, "nobody says that the brokers are away")
+
+
+@contextmanager
+def killed(broker: OwnBroker) -> Iterator[None]:
+    broker.kill()
+    yield
+    broker.start()
+
+
+@contextmanager
+def silent(broker: OwnBroker) -> Iterator[None]:
+    """It stands still, with all its connections open."""
+    os.killpg(broker.running.group, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.killpg(broker.running.group, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("away", [killed, silent])
+def test_brokers_that_go_away_beneath_a_trace_are_told_and_it_goes_on(
+    scene: Scene, own_broker: OwnBroker, away: Callable[[OwnBroker], AbstractContextManager[None]]
 ) -> None:
     key = uuid.uuid4().hex
     trace = scene.begin(key)
@@ -40,16 +66,13 @@ def test_brokers_that_die_beneath_a_trace_are_told_and_it_goes_on(
         scene.send(key, 1)
         scene.see(trace, 1)
         assert AWAY not in client.get(f"/traces/{trace}").text
-        own_broker.kill()
-        wait_until(
-            lambda: bool(trouble(client, trace)), 60, "nobody says that the brokers are away"
-        )
-        page = client.get(f"/traces/{trace}/lines").text
-        assert AWAY in page
-        assert "Kafka: " in page
-        notes = client.get("/healthz/ready").json()["notes"]
-        assert notes[TOPICS_NOTE].startswith("Kafka: ")
-        own_broker.start()
+        with away(own_broker):
+            say_so(client, trace)
+            page = client.get(f"/traces/{trace}/lines").text
+            assert AWAY in page
+            assert "Kafka: " in page
+            notes = client.get("/healthz/ready").json()["notes"]
+            assert notes[TOPICS_NOTE].startswith("Kafka: ")
         wait_until(lambda: trouble(client, trace) is None, 60, "it is still told")
         scene.send(key, 2)
         scene.see(trace, 2)
@@ -59,9 +82,7 @@ def test_brokers_that_die_beneath_a_trace_are_told_and_it_goes_on(
 def test_a_trace_that_nobody_could_read_yet_is_no_empty_one(scene: Scene) -> None:
     trace, nowhere = scene.begin(uuid.uuid4().hex), f"127.0.0.1:{free_ports(1)[0]}"
     with scene.console.client() as client, scene.tracer(brokers=nowhere):
-        wait_until(
-            lambda: bool(trouble(client, trace)), 60, "nobody says that the brokers are away"
-        )
+        say_so(client, trace)
         page = client.get(f"/traces/{trace}").text
     assert "Nothing of this key was read so far." in page
     assert "Nothing of this key has come" not in page

@@ -17,6 +17,7 @@ from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.inboxes import Inbox, playing
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.programs import DelivererProcess
+from tests.integration.deliverer.refusing import told_at_the_start
 from tests.integration.deliverer.waiting import until
 from tests.unit.deliverer.builders import delivery
 
@@ -276,7 +277,5 @@ def test_killed_while_apple_holds_it_another_sends_the_same_item(
 
 
 def test_without_apples_key_it_says_what_to_set_and_ends(start: Start, apple: Apple) -> None:
-    deliverer = start("push", ready=False, **(apple.settings | {"push_key": "no key"}))
-    assert deliverer.process is not None
-    assert deliverer.process.wait(60) == 78
-    assert "push_key is no P-256 key" in deliverer.log_file.read_text()
+    settings = apple.settings | {"push_key": "no key"}
+    assert "push_key is no P-256 key" in told_at_the_start(start, "push", **settings)

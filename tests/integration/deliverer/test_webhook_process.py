@@ -15,6 +15,7 @@ from services.deliverer.channels.webhook import signed
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.receivers import DROP, OK, Answer, WebhookReceiver
+from tests.integration.deliverer.refusing import told_at_the_start
 from tests.integration.deliverer.waiting import until
 from tests.unit.deliverer.builders import delivery
 
@@ -375,9 +376,6 @@ def test_what_was_refused_once_is_sent_again_however_busy_the_channel_is(
 
 def test_a_mistyped_signing_secret_keeps_it_from_starting(start: Start) -> None:
     targets = json.dumps({"desk": {"url": "https://desk.example", "signing_secret": "whsec_x"}})
-    deliverer = start("webhook", ready=False, webhook_targets=targets)
-    assert deliverer.process is not None
-    assert deliverer.process.wait(30) == 78
-    told = deliverer.log_file.read_text()
+    told = told_at_the_start(start, "webhook", webhook_targets=targets)
     assert "ALDEBARAN_WEBHOOK_TARGETS.DESK.SIGNING_SECRET" in told
     assert "whsec_x" not in told

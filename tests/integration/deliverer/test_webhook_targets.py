@@ -8,6 +8,7 @@ from services.contracts.states import State
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.deliverer.receivers import WebhookReceiver
+from tests.integration.deliverer.refusing import told_at_the_start
 from tests.integration.deliverer.waiting import until
 from tests.unit.deliverer.builders import delivery
 
@@ -17,10 +18,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 @pytest.mark.parametrize("login", ["bot:hunter€2", "bo%3At:hunter2", "bot:hunter2/x"])
 def test_a_target_that_cannot_be_used_keeps_it_from_starting(start: Start, login: str) -> None:
     targets = json.dumps({"desk": {"url": f"https://{login}@hooks.example.com/x"}})
-    deliverer = start("webhook", ready=False, webhook_targets=targets)
-    assert deliverer.process is not None
-    assert deliverer.process.wait(30) == 78
-    told = deliverer.log_file.read_text()
+    told = told_at_the_start(start, "webhook", webhook_targets=targets)
     assert "ALDEBARAN_WEBHOOK_TARGETS.DESK.URL" in told
     assert "hunter" not in told
 

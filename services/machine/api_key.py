@@ -20,7 +20,7 @@ class ApiKey:
 
     folder: Path
     name: str = "api"
-    entry: str = '    streams: ["*"]\n'
+    entry: str = '  streams: ["*"]\n'
 
     @property
     def key_file(self) -> Path:
@@ -43,13 +43,23 @@ def operator_key(folder: Path) -> ApiKey:
 
 
 def prepare(key: ApiKey) -> None:
-    """Make the key if there is none yet; the hash is written from the key each time."""
+    """Make the key if there is none yet, and its entry in the file of keys.
+
+    A file that has the entry stays as it is, as people add keys of theirs to it.
+    """
     key.folder.mkdir(parents=True, exist_ok=True)
     if not key.key_file.is_file():
         write_private(key.key_file, KEY_PREFIX + secrets.token_urlsafe(KEY_BYTES))
-    digest = hashlib.sha256(key.read().encode("ascii")).hexdigest()
-    entry = f"keys:\n  - name: this-machine\n    sha256: {digest}\n{key.entry}"
-    key.hashes_file.write_text(entry, "ascii")
+    digest = _digest(key.read())
+    entry = f"keys:\n- name: this-machine\n  sha256: {digest}\n{key.entry}".encode("ascii")
+    held = key.hashes_file.read_bytes() if key.hashes_file.is_file() else b""
+    # Nobody has added to one of the same words: indented, as it once was, it takes no entry.
+    if digest.encode("ascii") not in held or held.split() == entry.split():
+        key.hashes_file.write_bytes(entry)
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def link_secret(folder: Path) -> str:

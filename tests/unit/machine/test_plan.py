@@ -1,7 +1,6 @@
 import io
 import os
 import shlex
-import stat
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,14 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import yaml
 
-from services.backbone.web.keys import ApiKey, key_hash, load_keys
-from services.contracts.ids import digest
-from services.machine import api_key, cluster
+from services.machine import cluster
 from services.machine.environment import environment
 from services.machine.plan import Machine, plan
-from services.machine.problems import MachineProblem
 from services.machine.programs import Program, check_plan
 from services.machine.setup import ROOT
 from services.machine.welcome import commands, welcome
@@ -246,23 +241,6 @@ def test_the_welcome_names_places_and_no_secret(machine: Machine) -> None:
     assert machine.api_key.read() not in said
 
 
-def test_keys_of_the_users_own_come_with_the_key_that_our_program_sends(machine: Machine) -> None:
-    def refusal(*named: str, dials: str = "--rate 1") -> str:
-        settings = machine.settings.model_copy(update={"simulator_dials": dials})
-        asked = frozenset(f"ALDEBARAN_{name}" for name in named)
-        try:
-            environment(replace(machine, settings=settings, named=asked), {})
-        except MachineProblem as problem:
-            return str(problem)
-        return ""
-
-    assert "by ALDEBARAN_SIMULATOR_API_KEY, or" in refusal("API_KEYS_FILE")
-    assert "by ALDEBARAN_OPERATOR_KEY" in refusal("OPERATOR_KEYS_FILE")
-    both = ("API_KEYS_FILE", "OPERATOR_KEYS_FILE", "OPERATOR_KEY")
-    assert [refusal(*both, dials=dials) for dials in ("", "--api-key mine")] == ["", ""]
-    assert refusal(*both, "SIMULATOR_API_KEY") == ""
-
-
 def test_the_welcome_leaves_out_keys_that_are_not_in_use(machine: Machine) -> None:
     files = {
         "ALDEBARAN_API_KEYS_FILE": "/api-key",
@@ -285,24 +263,3 @@ def test_lines_to_copy_take_the_password_out_of_its_file(machine: Machine, tmp_p
     line = f"{told[2]}; echo $ALDEBARAN_POSTGRES_URL"
     shown = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)
     assert shown.stdout == "postgresql://aldebaran:x-1_Y@127.0.0.1:15432/aldebaran\n"
-
-
-def test_the_key_is_made_once_is_private_and_its_hash_follows_it(tmp_path: Path) -> None:
-    key = api_key.ApiKey(tmp_path)
-    api_key.prepare(key)
-    first = key.read()
-    key.hashes_file.unlink()
-    api_key.prepare(key)
-    assert key.read() == first
-    assert stat.S_IMODE(key.key_file.stat().st_mode) == 0o600
-    (entry,) = yaml.safe_load(key.hashes_file.read_text("ascii"))["keys"]
-    assert len(entry["sha256"]) == 2 * len(digest("a"))
-    assert first not in key.hashes_file.read_text("ascii")
-
-
-def test_operators_have_a_key_of_their_own_that_the_lookout_can_read(tmp_path: Path) -> None:
-    key = api_key.operator_key(tmp_path)
-    api_key.prepare(key)
-    assert key.key_file.name == "operator-key"
-    (read,) = load_keys(key.hashes_file, ApiKey)
-    assert read.sha256 == key_hash(key.read())

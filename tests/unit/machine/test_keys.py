@@ -1,0 +1,68 @@
+"""Keys of one machine: made once, kept beside those that people add, sent by our own programs."""
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from services.backbone.web.keys import ApiKey, entry, key_hash, load_keys
+from services.contracts.ids import digest
+from services.machine import api_key
+from services.machine.environment import environment
+from services.machine.plan import Machine
+from services.machine.problems import MachineProblem
+
+
+def test_keys_of_the_users_own_come_with_the_key_that_our_program_sends(machine: Machine) -> None:
+    def refusal(*named: str, dials: str = "--rate 1") -> str:
+        settings = machine.settings.model_copy(update={"simulator_dials": dials})
+        asked = frozenset(f"ALDEBARAN_{name}" for name in named)
+        try:
+            environment(replace(machine, settings=settings, named=asked), {})
+        except MachineProblem as problem:
+            return str(problem)
+        return ""
+
+    assert "by ALDEBARAN_SIMULATOR_API_KEY, or" in refusal("API_KEYS_FILE")
+    assert "by ALDEBARAN_OPERATOR_KEY" in refusal("OPERATOR_KEYS_FILE")
+    both = ("API_KEYS_FILE", "OPERATOR_KEYS_FILE", "OPERATOR_KEY")
+    assert [refusal(*both, dials=dials) for dials in ("", "--api-key mine")] == ["", ""]
+    assert refusal(*both, "SIMULATOR_API_KEY") == ""
+
+
+def test_the_key_is_made_once_is_private_and_its_hash_follows_it(tmp_path: Path) -> None:
+    key = api_key.ApiKey(tmp_path)
+    api_key.prepare(key)
+    first = key.read()
+    key.hashes_file.unlink()
+    api_key.prepare(key)
+    assert key.read() == first
+    assert stat.S_IMODE(key.key_file.stat().st_mode) == 0o600
+    (entry,) = yaml.safe_load(key.hashes_file.read_text("ascii"))["keys"]
+    assert len(entry["sha256"]) == 2 * len(digest("a"))
+    assert first not in key.hashes_file.read_text("ascii")
+
+
+def test_operators_have_a_key_of_their_own_that_the_lookout_can_read(tmp_path: Path) -> None:
+    key = api_key.operator_key(tmp_path)
+    api_key.prepare(key)
+    assert key.key_file.name == "operator-key"
+    (read,) = load_keys(key.hashes_file, ApiKey)
+    assert read.sha256 == key_hash(key.read())
+
+
+@pytest.mark.parametrize("indented", ["", "  "])
+def test_keys_that_people_add_stay(tmp_path: Path, indented: str) -> None:
+    key = api_key.operator_key(tmp_path)
+    api_key.prepare(key)
+    made = key.hashes_file.read_text("ascii")
+    first, *lines = made.splitlines(keepends=True)
+    key.hashes_file.write_text("".join([first, *(indented + line for line in lines)]), "ascii")
+    api_key.prepare(key)
+    with key.hashes_file.open("a", encoding="utf-8") as file:
+        file.write("# Jörg's\n" + entry(ApiKey, "ann", "aldebaran_ann"))
+    api_key.prepare(key)
+    names = [each.name for each in load_keys(key.hashes_file, ApiKey)]
+    assert names == ["this-machine", "ann"]

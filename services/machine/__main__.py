@@ -12,7 +12,7 @@ from services.backbone.settings import read_settings
 from services.backbone.spelling import sentence, unknown_settings
 from services.machine import api_key, cluster, home, postgres, rabbitmq, routes
 from services.machine.cores import cores_here
-from services.machine.environment import environment
+from services.machine.environment import environment, own_keys
 from services.machine.far_ends import Inbox, named_settings, taken_over_by
 from services.machine.interrupts import Interrupts
 from services.machine.packages import EXIT_INTERRUPTED
@@ -88,8 +88,9 @@ def kept_running(machine: Machine, inherited: Mapping[str, str], interrupts: Int
         now_seconds=now_seconds,
     )
     programs = plan(machine)
+    replaced = own_keys(machine, os.environ)
     supervisor = Supervisor(
-        programs, surroundings, RestartPolicy(), lambda: say(welcome(programs, machine))
+        programs, surroundings, RestartPolicy(), lambda: say(welcome(programs, machine, replaced))
     )
     return supervisor.run()
 

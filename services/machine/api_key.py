@@ -36,6 +36,10 @@ class ApiKey:
         """Return the key; it must have been prepared."""
         return self.key_file.read_text("ascii").strip()
 
+    def opens(self, sent: str) -> bool:
+        """Tell whether the file of keys has a key that somebody sends."""
+        return _digest(sent.strip()).encode("ascii") in self.hashes_file.read_bytes()
+
 
 def operator_key(folder: Path) -> ApiKey:
     """Return the key for the lookout's API."""

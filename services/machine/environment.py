@@ -16,13 +16,16 @@ from services.machine.setup import PYTHON_PATH
 
 SIMULATORS_KEY: Final = "ALDEBARAN_SIMULATOR_API_KEY"
 CONSOLES_KEY: Final = "ALDEBARAN_OPERATOR_KEY"
+GATEWAYS_KEYS: Final = "ALDEBARAN_API_KEYS_FILE"
+LOOKOUTS_KEYS: Final = "ALDEBARAN_OPERATOR_KEYS_FILE"
+LOOKOUT: Final = "ALDEBARAN_LOOKOUT_URL"
 NO_SIMULATORS_KEY: Final = (
-    "ALDEBARAN_API_KEYS_FILE is named, so the gateway may not know this machine's key: name one"
+    f"{GATEWAYS_KEYS} is named, so the gateway may not know this machine's key: name one"
     f" that is in that file by {SIMULATORS_KEY}, or start no simulator by"
     " ALDEBARAN_SIMULATOR_DIALS="
 )
 NO_CONSOLES_KEY: Final = (
-    "ALDEBARAN_OPERATOR_KEYS_FILE is named, so the lookout may not know this machine's key: name"
+    f"{LOOKOUTS_KEYS} is named, so the lookout may not know this machine's key: name"
     f" the console's, which must be in that file, by {CONSOLES_KEY}"
 )
 
@@ -42,6 +45,7 @@ def environment(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str
         **machine.unless_named(routing(machine.settings)),
         **machine.unless_named(links(machine)),
         **passed_on(inherited),
+        **own_keys(machine, inherited),
         "ALDEBARAN_HOME": str(machine.home),
         "ALDEBARAN_TOOLS": str(machine.tools),
         **machine.stores,
@@ -58,22 +62,43 @@ def lacking_keys(machine: Machine) -> list[str]:
     named, dials = machine.named, machine.settings.simulator_dials
     asked = dials and "--api-key" not in dials
     lacking = []
-    if "ALDEBARAN_API_KEYS_FILE" in named and asked and SIMULATORS_KEY not in named:
+    if GATEWAYS_KEYS in named and asked and SIMULATORS_KEY not in named:
         lacking.append(NO_SIMULATORS_KEY)
-    if "ALDEBARAN_OPERATOR_KEYS_FILE" in named and CONSOLES_KEY not in named:
+    if LOOKOUTS_KEYS in named and CONSOLES_KEY not in named:
         lacking.append(NO_CONSOLES_KEY)
     return lacking
+
+
+def own_keys(machine: Machine, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return this machine's keys for those in the user's environment that open nothing here.
+
+    They were exported from a state that is gone, or before there was one.
+    """
+    elsewhere = LOOKOUT in machine.named and inherited.get(LOOKOUT) != lookout(machine)
+    asked = [(SIMULATORS_KEY, machine.api_key)] if GATEWAYS_KEYS not in machine.named else []
+    if LOOKOUTS_KEYS not in machine.named and not elsewhere:
+        asked.append((CONSOLES_KEY, machine.operator_key))
+    return {
+        name: key.read()
+        for name, key in asked
+        if (sent := inherited.get(name)) is not None and not key.opens(sent)
+    }
+
+
+def lookout(machine: Machine) -> str:
+    """Return where this machine's lookout is."""
+    return f"http://127.0.0.1:{machine.settings.port_lookout}"
 
 
 def keys_and_pages(machine: Machine) -> dict[str, str]:
     """Return this machine's keys and password, and where people and programs find its pages."""
     return {
-        "ALDEBARAN_API_KEYS_FILE": str(machine.api_key.hashes_file),
-        "ALDEBARAN_OPERATOR_KEYS_FILE": str(machine.operator_key.hashes_file),
+        GATEWAYS_KEYS: str(machine.api_key.hashes_file),
+        LOOKOUTS_KEYS: str(machine.operator_key.hashes_file),
         SIMULATORS_KEY: machine.api_key.read(),
         "ALDEBARAN_CONSOLE_PUBLIC_URL": f"http://127.0.0.1:{machine.settings.port_console}",
         "ALDEBARAN_CONSOLE_FIRST_PASSWORD": console_password(machine.home),
-        "ALDEBARAN_LOOKOUT_URL": f"http://127.0.0.1:{machine.settings.port_lookout}",
+        LOOKOUT: lookout(machine),
         CONSOLES_KEY: machine.operator_key.read(),
     }
 

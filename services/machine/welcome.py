@@ -1,6 +1,7 @@
 """What the user is told once everything runs: where to look."""
 
 import shlex
+from collections.abc import Collection
 
 from services.machine.api_key import CONSOLE_PASSWORD
 from services.machine.plan import Machine, set_anyway
@@ -17,8 +18,11 @@ PLACES = (
 )
 
 
-def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
-    """Write the lines that say where the page, the API, metrics and logs are."""
+def welcome(programs: tuple[Program, ...], machine: Machine, replaced: Collection[str] = ()) -> str:
+    """Write the lines that say where the page, the API, metrics and logs are.
+
+    `replaced` are keys of the user's that open nothing here.
+    """
     ports = {
         program.name: program.readiness.port
         for program in programs
@@ -42,14 +46,16 @@ def welcome(programs: tuple[Program, ...], machine: Machine) -> str:
     ]
     lines = [f"  {what:<28} {where}" for what, where in (*places, *metrics, *rest)]
     running = "Aldebaran is running. Ctrl-C stops everything."
-    return "\n".join([running, *lines, *without_effect(programs, machine), *commands(machine), ""])
+    in_vain = without_effect([*set_anyway(programs, machine), *replaced])
+    return "\n".join([running, *lines, *in_vain, *commands(machine), ""])
 
 
-def without_effect(programs: tuple[Program, ...], machine: Machine) -> list[str]:
+def without_effect(names: Collection[str]) -> list[str]:
     """Return the line that tells which settings of the user's change nothing, if there are any."""
-    if not (names := ", ".join(set_anyway(programs, machine))):
+    if not names:
         return []
-    return [f"`make run` sets {names} itself; what you name there changes nothing."]
+    told = ", ".join(sorted(names))
+    return [f"`make run` sets {told} itself; what you name there changes nothing."]
 
 
 def commands(machine: Machine) -> list[str]:

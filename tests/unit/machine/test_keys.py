@@ -10,9 +10,11 @@ import yaml
 from services.backbone.web.keys import ApiKey, entry, key_hash, load_keys
 from services.contracts.ids import digest
 from services.machine import api_key
-from services.machine.environment import environment
-from services.machine.plan import Machine
+from services.machine.environment import environment, own_keys
+from services.machine.far_ends import named_settings
+from services.machine.plan import Machine, plan
 from services.machine.problems import MachineProblem
+from services.machine.welcome import welcome
 
 
 def test_keys_of_the_users_own_come_with_the_key_that_our_program_sends(machine: Machine) -> None:
@@ -66,3 +68,35 @@ def test_keys_that_people_add_stay(tmp_path: Path, indented: str) -> None:
     api_key.prepare(key)
     names = [each.name for each in load_keys(key.hashes_file, ApiKey)]
     assert names == ["this-machine", "ann"]
+
+
+CONSOLES, SIMULATORS = "ALDEBARAN_OPERATOR_KEY", "ALDEBARAN_SIMULATOR_API_KEY"
+ELSEWHERE = {
+    CONSOLES: {"ALDEBARAN_LOOKOUT_URL": "https://lookout.example"},
+    SIMULATORS: {"ALDEBARAN_API_KEYS_FILE": "/etc/keys.yaml"},
+}
+"""Where these keys are for others than this machine's programs."""
+
+
+@pytest.mark.parametrize("name", [CONSOLES, SIMULATORS])
+@pytest.mark.parametrize("gone", ["aldebaran_old", "", "\udcff"])
+def test_an_exported_key_of_a_state_that_is_gone_gives_way(
+    machine: Machine, name: str, gone: str
+) -> None:
+    ours = environment(machine, {})[name]
+    exported = {name: gone, "ALDEBARAN_LOOKOUT_URL": "http://127.0.0.1:18083"}
+    told = replace(machine, named=named_settings(exported))
+    assert environment(told, exported)[name] == ours
+    said = welcome(plan(told), told, own_keys(told, exported))
+    assert f"`make run` sets {name} itself" in said
+
+
+@pytest.mark.parametrize("name", [CONSOLES, SIMULATORS])
+def test_a_key_that_somebody_knows_is_kept(machine: Machine, name: str) -> None:
+    key = machine.operator_key if name == CONSOLES else machine.api_key
+    with key.hashes_file.open("a", encoding="ascii") as file:
+        file.write(entry(ApiKey, "ann", "aldebaran_ann"))
+    for known in ({name: " aldebaran_ann\n"}, {name: "aldebaran_theirs", **ELSEWHERE[name]}):
+        told = replace(machine, named=named_settings(known))
+        assert environment(told, known)[name] == known[name]
+        assert own_keys(told, known) == {}

@@ -136,7 +136,8 @@ def clean_state() -> int:
     if not removed:
         say("there is no state")
     elif folder.is_dir():
-        say(f"{folder} emptied; the folder itself stays: it is a link, a mount or not ours")
+        why = "it is a link, is or has a mount, or is not ours"
+        say(f"{folder} emptied; the folder itself stays: {why}")
     else:
         say(f"{folder} removed")
     return 0

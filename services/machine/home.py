@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Final
 from services.machine.problems import MachineProblem
 
 MARK = "run.lock"
-_STAYS: Final = frozenset({errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS})
+_MOUNT: Final = frozenset({errno.EBUSY})
+_STAYS: Final = _MOUNT | frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 """Why a folder may not be removed though all in it was: a mount, or in somebody else's folder."""
 
 
@@ -39,27 +39,38 @@ def occupied(home: Path) -> Iterator[None]:
 def remove(home: Path) -> bool:
     """Remove the folder; return whether there was one. Refuses while a run holds it.
 
-    A folder that is a link, a mount or in a folder that is not ours is left empty.
+    A folder that is a link, a mount or in a folder that is not ours is left empty; so is a mount
+    in it, and the mark then stays, as does what is above it.
     """
     if not home.is_dir():
         return False
     with occupied(home):
-        for path in home.iterdir():
-            if path.name == MARK:
-                continue
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        (home / MARK).unlink()
-    if not home.is_symlink():
-        _remove_empty(home)
+        # A list, as here and below nothing is to be left out after the first that stays.
+        emptied = all([_remove(path) for path in home.iterdir() if path.name != MARK])
+        if emptied:
+            (home / MARK).unlink()
+    if emptied and not home.is_symlink():
+        _remove_empty(home, _STAYS)
     return True
 
 
-def _remove_empty(home: Path) -> None:
+def _remove(path: Path) -> bool:
+    """Remove a path with all in it; return whether it is gone: mounts stay, and what has them."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink()
+        return True
+    emptied = all([_remove(each) for each in path.iterdir()])
+    return emptied and _remove_empty(path, _MOUNT)
+
+
+def _remove_empty(folder: Path, stays: frozenset[int]) -> bool:
     try:
-        home.rmdir()
+        folder.rmdir()
     except OSError as error:
-        if error.errno not in _STAYS:
+        if error.errno not in stays:
             raise
+        return False
+    return True
 
 
 def _lock(descriptor: int, home: Path) -> None:

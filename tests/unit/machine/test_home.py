@@ -72,21 +72,31 @@ def test_a_home_that_is_a_link_is_emptied_and_stays(tmp_path: Path) -> None:
 MOUNTED = """
 import sys
 from pathlib import Path
-from services.machine.home import occupied, remove
-home = Path(sys.argv[1])
-with occupied(home):
-    (home / "note").touch()
-assert remove(home)
-assert list(home.iterdir()) == []
+from services.machine.home import MARK, occupied, remove
+home, mount = map(Path, sys.argv[1:])
+left = {mount, *(each for each in mount.parents if home in each.parents), home / MARK} - {home}
+for _ in range(2):
+    with occupied(home):
+        (mount / "data").mkdir()
+        (mount / "data" / "note").touch()
+        for name in ("a", "z"):
+            (home / name).mkdir()
+            (home / name / "note").touch()
+    assert remove(home)
+    assert set(home.rglob("*")) == (left if mount != home else set())
 """
 
 
-def test_a_home_that_is_a_mount_is_emptied_and_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("within", ["", "kafka", "kafka/data"])
+def test_a_mount_is_emptied_and_stays_and_all_else_is_gone(tmp_path: Path, within: str) -> None:
     apart = ["unshare", "--map-root-user", "--mount"]
     try:
         subprocess.run([*apart, "true"], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("nobody but root may mount here")
-    mounted = 'mount --bind "$1" "$1" && exec "$2" -c "$3" "$1"'
-    shell = ["sh", "-c", mounted, "sh", str(tmp_path), sys.executable, MOUNTED]
+    home = tmp_path / "home"
+    with occupied(home):
+        (home / within).mkdir(parents=True, exist_ok=True)
+    mounted = 'mount --bind "$2" "$2" && exec "$3" -c "$4" "$1" "$2"'
+    shell = ["sh", "-c", mounted, "sh", str(home), str(home / within), sys.executable, MOUNTED]
     subprocess.run([*apart, *shell], check=True)

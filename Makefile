@@ -6,7 +6,7 @@ SHELL := bash
 ALDEBARAN_TOOLS ?= .tools
 export ALDEBARAN_TOOLS
 # They lead PySpark to another Spark and its settings, and libpq to another server, as
-# services/machine/inherited.py says of all that is passed on.
+# services/backbone/inherited.py says of all that is passed on.
 unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS SPARK_REMOTE SPARK_API_MODE
 unexport SPARK_CONNECT_MODE_ENABLED SPARK_DIST_CLASSPATH HADOOP_CONF_DIR YARN_CONF_DIR
 unexport $(filter PG%,$(.VARIABLES))

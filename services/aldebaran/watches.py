@@ -14,6 +14,7 @@ from typing import Any, Final, TextIO
 from services.aldebaran.rehearsals import add_try
 from services.aldebaran.remarks import Remarks
 from services.backbone.errors import Refused
+from services.backbone.inherited import passed_on
 from services.backbone.lines import tell
 from services.backbone.settings import StreamsSettings, read_settings, same_as
 from services.backbone.web.client import ApiClient
@@ -99,7 +100,7 @@ def check(chosen: argparse.Namespace, out: TextIO) -> int:
         out.write("its SQL was not checked: that takes Spark\n")
         return 0
     command = [sys.executable, "-m", "auditor", "check", str(chosen.file.resolve())]
-    told = os.environ | _told_to_the_auditor(settings, streams) | _java()
+    told = passed_on(os.environ) | _told_to_the_auditor(settings, streams) | _java()
     out.flush()
     return subprocess.run(command, cwd=ROOT, env=told, check=False).returncode
 

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
+from services.backbone.inherited import passed_on
 from services.machine.api_key import console_password, link_secret
 from services.machine.far_ends import Inbox, far_ends
-from services.machine.inherited import passed_on
 from services.machine.plan import Machine
 from services.machine.problems import MachineProblem
 from services.machine.routes import routes_file

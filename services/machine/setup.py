@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Final
 
 from services.backbone.class_archive import NotMade
+from services.backbone.inherited import passed_on
 from services.machine import broker_classes, ivy, jars, java_sources
-from services.machine.inherited import passed_on
 from services.machine.prerequisites import Missing, find_java
 from services.machine.problems import MachineProblem
 

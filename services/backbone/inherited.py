@@ -1,4 +1,4 @@
-"""What of the user's environment is for other servers, and is passed to no program."""
+"""What of the user's environment is for other servers, and passed to none that we start."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -22,7 +22,7 @@ OTHER_POSTGRES: Final = "PG"
 
 
 def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what programs of this machine may find of the user's environment."""
+    """Return what programs that we start may find of the user's environment."""
     return {
         name: value
         for name, value in environment.items()

@@ -19,6 +19,7 @@ bashcompinit
 """What a shell needs to take bash's completions."""
 _SCRIPT: Final = """\
 # Completes `aldebaran`: source <(python -m services.aldebaran completion {shell})
+unalias aldebaran 2>/dev/null || :
 {before}aldebaran() {{ {command} -m services.aldebaran "$@"; }}
 _aldebaran() {{
   local typed="${{COMP_WORDS[*]:1:$((COMP_CWORD-1))}}" current="${{COMP_WORDS[COMP_CWORD]}}"

@@ -172,14 +172,21 @@ class SparkKafkaSettings(KafkaSettings):
     values are masked."""
 
 
+def _once_each(channels: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := sorted({each for each in channels if channels.count(each) > 1}):
+        raise ValueError(f"named twice: {', '.join(twice)}")
+    return channels
+
+
+Channels = Annotated[
+    tuple[Name, ...], Field(min_length=1, max_length=CHANNELS_MAX), AfterValidator(_once_each)
+]
+
+
 class ChannelsSettings(Settings):
     """Settings of a program that must know which channels are in use."""
 
-    channels: Annotated[tuple[Name, ...], Field(min_length=1, max_length=CHANNELS_MAX)] = (
-        "bus",
-        "webhook",
-        "email",
-    )
+    channels: Channels = ("bus", "webhook", "email")
     """The channels in use; each has a deliverer and a topic of its own."""
 
 

@@ -14,7 +14,7 @@ from services.machine.far_ends import Inbox, taken_over_by
 from services.machine.programs import Program
 from services.machine.readiness import HttpLiveness, HttpReadiness, HttpWork
 from services.machine.routes import told_of_findings
-from services.machine.settings import MachineSettings
+from services.machine.settings import MIRROR, MachineSettings
 from services.machine.setup import jars_folder
 
 STORES = ("postgres", "kafka", "topics")
@@ -196,7 +196,7 @@ def mirrored(
             after=after,
             settings={**(settings or {}), "ALDEBARAN_ORDINAL": str(ordinal)},
         )
-        for ordinal, (each, port) in enumerate(zip((own, f"{own}-mirror"), ports, strict=False))
+        for ordinal, (each, port) in enumerate(zip((own, own + MIRROR), ports, strict=False))
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from services.backbone.settings import CHANNELS_MAX, PREFIX, ChannelsSettings, Port
 from services.machine.memory import PAIR, how_many_fit
@@ -15,6 +15,8 @@ DELIVERERS_PREFIX = "port_deliverer"
 DELIVERER_PREFIX = "port_deliverer_"
 DELIVERERS_PORT = "port_deliverers"
 MIRRORS_PORT = "port_mirrors"
+MIRROR: Final = "-mirror"
+"""Ends the name of a mirror."""
 PORT_MAX = 65_535
 
 
@@ -29,6 +31,17 @@ def whole(dials: str) -> str:
     """Refuse a command line with a quote that is not closed."""
     shlex.split(dials)
     return dials
+
+
+def apart(deliverers: int, told: ValidationInfo) -> int:
+    """Refuse mirrors where a channel's deliverer would be called as another's mirror is."""
+    channels: tuple[str, ...] = told.data.get("channels", ())
+    if deliverers > 1 and (mirrors := {each + MIRROR for each in channels}.intersection(channels)):
+        raise ValueError(
+            f"no channel may be named {', '.join(sorted(mirrors))}, as the mirror of another's"
+            " deliverer is: give it another name, or set this to 1"
+        )
+    return deliverers
 
 
 class MachineSettings(ChannelsSettings):
@@ -48,7 +61,9 @@ class MachineSettings(ChannelsSettings):
     """Whether each of two auditors keeps to its own half of the processors; Linux only."""
     lookouts: Annotated[int, Field(ge=1, le=PAIR)] = Field(default_factory=how_many_fit)
     """How many lookouts read every alert, so that none waits for one that is dead; likewise."""
-    deliverers: Annotated[int, Field(ge=1, le=PAIR)] = Field(default_factory=how_many_fit)
+    deliverers: Annotated[int, Field(ge=1, le=PAIR), AfterValidator(apart)] = Field(
+        default_factory=how_many_fit, validate_default=True
+    )
     """How many deliverers of each channel read every delivery, so that none waits for one that is
     dead; likewise."""
     archivist: bool = True

@@ -125,6 +125,15 @@ def test_a_list_that_is_no_json_is_named(
     assert "ALDEBARAN_CHANNELS: it has to be JSON: " in told
 
 
+def test_a_channel_given_twice_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_CHANNELS", '["sms", "email", "bus", "email", "sms", "email"]')
+    told = told_at_the_end(ChannelsSettings, capsys)
+    assert "ALDEBARAN_CHANNELS: " in told
+    assert "named twice: email, sms\n" in told
+
+
 def told_at_the_end(kind: type[Settings], capsys: pytest.CaptureFixture[str]) -> str:
     """Return the one line that a program says of settings that it cannot use."""
     with pytest.raises(SystemExit) as stopped:

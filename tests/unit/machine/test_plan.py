@@ -8,11 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from services.machine import cluster
 from services.machine.environment import environment
 from services.machine.plan import Machine, plan
 from services.machine.programs import Program, check_plan
+from services.machine.settings import MachineSettings
 from services.machine.setup import ROOT
 from services.machine.welcome import commands, welcome
 
@@ -90,6 +92,15 @@ def test_a_mirror_differs_from_the_first_in_its_number_and_page_only(
         first, mirror = told[name], told[f"{name}-mirror"]
         assert {each for each in mirror if first[each] != mirror[each]} == own
         assert (first["ALDEBARAN_ORDINAL"], mirror["ALDEBARAN_ORDINAL"]) == ("0", "1")
+
+
+def test_no_two_deliverers_have_one_name() -> None:
+    with pytest.raises(ValidationError, match=r"named twice: email"):
+        MachineSettings(channels=("bus", "email", "email"))
+    mirror = ("email", "email-mirror")
+    with pytest.raises(ValidationError, match=r"deliverers\n.*named email-mirror"):
+        MachineSettings(channels=mirror, deliverers=2)
+    assert MachineSettings(channels=mirror, deliverers=1).channels == mirror
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from typing import Final
 
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from services.backbone.web.paths import exact
 
 START: Final = "start"
 """What fails, and nothing else does, until a program has said what it depends on."""
@@ -82,3 +85,8 @@ def _answer(failures: dict[str, str], notes: dict[str, str]) -> JSONResponse:
     status = "failing" if failures else "ok"
     body = {"status": status, "failures": failures} | ({"notes": notes} if notes else {})
     return JSONResponse(body, status_code=503 if failures else 200)
+
+
+def health_app(health: Health, *own: Route) -> Starlette:
+    """Return an application of what every program serves, and of the program's own routes."""
+    return exact(Starlette(routes=[*health_routes(health), *own]))

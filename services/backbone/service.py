@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 import uvicorn
-from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Ended, Refused, Transient
-from services.backbone.health import Health, health_routes
+from services.backbone.health import Health, health_app
 from services.backbone.http_head import BoundedHead
 from services.backbone.log import logger, set_up_logging
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings
@@ -54,7 +53,7 @@ def run(
     set_up_logging(program, settings)
     life = Life()
     _stop_on_signals(life, settings.drain_timeout_seconds)
-    own = app or (lambda alive: Starlette(routes=health_routes(alive.health)))
+    own = app or (lambda alive: health_app(alive.health))
     with HttpServer(own(life), settings.http_host, settings.http_port):
         log.info("started", http_port=settings.http_port, settings=settings.model_dump(mode="json"))
         if unknown := unknown_settings(os.environ):

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from services.backbone.clock import Clock
 from services.backbone.log import logger
+from services.backbone.web.paths import exact
 from services.callbacks.acknowledge import AcknowledgePage
 from services.callbacks.door import Book, Door, problem
 from services.callbacks.provider import Provider
@@ -38,7 +39,7 @@ def create_app(
     ]
     routes: list[Route] = [*doors, *([page.route()] if page else [])]
     handlers = {HTTPException: _on_http, Exception: _on_bug}
-    return Starlette(routes=routes, exception_handlers=handlers)
+    return exact(Starlette(routes=routes, exception_handlers=handlers))
 
 
 async def _on_http(_: Request, error: Exception) -> Response:

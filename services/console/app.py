@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from services.backbone.health import health_routes
 from services.backbone.web.answers import add_problems, as_json, described
 from services.backbone.web.bodies import BoundedBodies
+from services.backbone.web.paths import exact
 from services.backbone.web.problems import Problem
 from services.console.api.alerts import alert_api
 from services.console.api.channels import channel_api
@@ -119,7 +120,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
     app.add_middleware(Envelope, clock=desk.clock, answer=answer)
     add_problems(app, answer)
     app.openapi = cache(partial(described_api, app))  # type: ignore[method-assign]  # FastAPI's way
-    return app
+    return exact(app)
 
 
 class Named:

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from services.backbone.health import Health, health_routes
 from services.backbone.log import logger
 from services.backbone.web.keys import bearer
+from services.backbone.web.paths import exact
 from services.backbone.web.problems import Problem
 from services.gateway.answer import refusal
 from services.gateway.description import EVENTS_PATH, description, problems
@@ -41,7 +42,7 @@ def create_app(ingest: Ingest, health: Health) -> FastAPI:
     _add_problems(app, ingest)
     described = partial(description, app, with_key=with_key)
     app.openapi = cache(described)  # type: ignore[method-assign]  # FastAPI's way
-    return app
+    return exact(app)
 
 
 def _add_pages(app: FastAPI, ingest: Ingest, *, with_key: bool) -> None:

@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from services.backbone.health import health_routes
+from services.backbone.health import health_app
 from services.backbone.service import Life
 from services.heartbeat.agreement import Shown
 
@@ -30,5 +30,4 @@ def create_app(life: Life, shown: Shown) -> Starlette:
             }
         )
 
-    routes = [*health_routes(life.health), Route("/v1/disagreements", disagreements)]
-    return Starlette(routes=routes)
+    return health_app(life.health, Route("/v1/disagreements", disagreements))

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Final
 
 import uvloop
-from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
-from services.backbone.health import health_routes
+from services.backbone.health import health_app
 from services.backbone.kafka.producer import Producer
 from services.backbone.log import set_up_logging
 from services.backbone.service import Life, run
@@ -46,7 +45,7 @@ def main() -> int:
 
     def app(life: Life) -> ASGIApp:
         life.health.add_ready("start", lambda: None if begun.is_set() else "starting")
-        return Starlette(routes=health_routes(life.health))
+        return health_app(life.health)
 
     def body(life: Life) -> None:
         rng = random.SystemRandom()

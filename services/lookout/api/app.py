@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from services.backbone.health import Health, health_routes
 from services.backbone.web.answers import add_problems, described
 from services.backbone.web.bodies import BoundedBodies
+from services.backbone.web.paths import exact
 from services.lookout.api.alerts import alert_routes
 from services.lookout.api.desk import Office
 from services.lookout.api.operators import Operators
@@ -47,4 +48,4 @@ def create_app(office: Office, operators: Operators, health: Health) -> FastAPI:
         BoundedBodies, limit_bytes=BODY_LIMIT_BYTES, timeout_seconds=BODY_TIMEOUT_SECONDS
     )
     add_problems(app)
-    return app
+    return exact(app)

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from services.backbone.health import Health, health_routes
+from services.backbone.health import Health, health_app
 from services.simulator.inbox.dials import turned
 from services.simulator.inbox.faults import Dials
 from services.simulator.inbox.switchboard import Switchboard
@@ -39,12 +39,12 @@ def inbox_app(health: Health, switchboard: Switchboard) -> Starlette:
         switchboard.turn(dials)
         return JSONResponse(_shown(dials))
 
-    own = [
+    return health_app(
+        health,
         Route("/received", received),
         Route("/dials", show, methods=["GET"]),
         Route("/dials", turn, methods=["POST"]),
-    ]
-    return Starlette(routes=[*health_routes(health), *own])
+    )
 
 
 def _shown(dials: Dials) -> dict[str, Any]:

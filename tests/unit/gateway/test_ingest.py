@@ -240,6 +240,14 @@ async def test_wrong_methods_and_pages_are_problems(path: str, status: int) -> N
     assert ids_of(response) == {each["request_id"] for each in lines}
 
 
+async def test_a_slash_too_many_is_a_problem_and_leads_nowhere() -> None:
+    with gateway(MemoryWriter()) as it, capture_logs() as lines:
+        response = await it.client.post(f"{EVENTS}/", content=GOOD)
+    assert (response.status_code, response.json()["title"]) == (404, "no_such_page")
+    assert ids_of(response) == {each["request_id"] for each in lines}
+    assert "location" not in response.headers
+
+
 async def test_more_requests_than_there_is_room_for_are_429_unread() -> None:
     writer = HeldWriter()
     with gateway(writer, settings(inflight_limit_requests=2)) as it:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from services.backbone.errors import Refused
 from services.contracts.records import Name, describe
@@ -14,7 +14,21 @@ from services.contracts.yaml_values import read_yaml
 SHIPPED_BINDINGS: Final = Path(__file__).with_name("bindings.yaml")
 OVERSIZED_SUFFIX: Final = ".oversized"
 
-AmqpName = Annotated[str, Field(min_length=1, max_length=200)]
+ROUTING_KEY_LIMIT_BYTES: Final = 255
+"""AMQP has no room for more."""
+
+
+def _short_enough(key: str) -> str:
+    if len(key.encode()) > ROUTING_KEY_LIMIT_BYTES:
+        raise ValueError(f"it has at most {ROUTING_KEY_LIMIT_BYTES} bytes")
+    return key
+
+
+# The client's own limits: of what it cannot say to RabbitMQ it tells only when it has to say it.
+AmqpName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_.:@#,/+ -]+$")]
+ExchangeName = Annotated[AmqpName, Field(max_length=127)]
+QueueName = Annotated[AmqpName, Field(max_length=200)]
+RoutingKey = Annotated[str, AfterValidator(_short_enough)]
 
 
 class Binding(BaseModel):
@@ -22,12 +36,12 @@ class Binding(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    exchange: AmqpName
+    exchange: ExchangeName
     exchange_type: Literal["topic", "direct", "fanout", "headers"] = "topic"
     declare_exchange: bool = True
     """False: the exchange belongs to somebody else, and must be there."""
-    routing_keys: Annotated[tuple[str, ...], Field(min_length=1, max_length=100)] = ("#",)
-    queue: AmqpName
+    routing_keys: Annotated[tuple[RoutingKey, ...], Field(min_length=1, max_length=100)] = ("#",)
+    queue: QueueName
     stream: Name
 
     @property

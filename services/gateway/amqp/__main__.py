@@ -1,5 +1,6 @@
 """`python -m services.gateway.amqp`: take events in from RabbitMQ."""
 
+import argparse
 import asyncio
 import random
 import sys
@@ -28,9 +29,17 @@ from services.gateway.memory import calm_collector
 
 PROGRAM: Final = "gateway-amqp"
 
+_HELP: Final = """Takes events in from RabbitMQ until SIGTERM; a message is acknowledged once Kafka
+has its events. Settings: ALDEBARAN_AMQP_URL, ALDEBARAN_AMQP_BINDINGS_FILE (which exchange feeds
+which stream), ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, ALDEBARAN_STREAMS_DIR, ALDEBARAN_HTTP_PORT
+(/healthz/ready and /metrics); all of them in docs/settings.md."""
 
-def main() -> int:
+
+def main(arguments: Sequence[str]) -> int:
     """Run the on-ramp until it is told to stop; return the exit code."""
+    argparse.ArgumentParser("python -m services.gateway.amqp", description=_HELP).parse_args(
+        arguments
+    )
     settings = read_settings(AmqpSettings)
     set_up_logging(PROGRAM, settings)  # before the producer's thread says anything
     try:
@@ -78,4 +87,4 @@ def _feeds(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

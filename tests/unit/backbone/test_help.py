@@ -7,7 +7,9 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).parents[3]
-SERVICES: Final = [f"services.{each.parent.name}" for each in ROOT.glob("services/*/__main__.py")]
+SERVICES: Final = [
+    ".".join(each.parent.relative_to(ROOT).parts) for each in ROOT.glob("services/**/__main__.py")
+]
 APPS: Final = [each.parent.name for each in ROOT.glob("spark-apps/*/__main__.py")]
 PROGRAMS: Final = sorted(SERVICES + APPS)
 

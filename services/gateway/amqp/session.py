@@ -22,6 +22,7 @@ from services.backbone.log import logger
 from services.backbone.service import Life
 from services.gateway.amqp.bindings import Binding
 from services.gateway.amqp.feed import Feed
+from services.gateway.amqp.metrics import FLOWING
 from services.gateway.amqp.settings import AmqpSettings
 
 log = logger(__name__)
@@ -50,6 +51,7 @@ class Session:
         self._complaint: str | None = "not connected to RabbitMQ yet"
         self._attempt = 0
         self._consuming_since_seconds: float | None = None
+        FLOWING.set_function(lambda: self.complaint() is None)
 
     def complaint(self) -> str | None:
         """Return what keeps events from flowing, or None."""

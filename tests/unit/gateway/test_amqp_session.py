@@ -9,6 +9,7 @@ from typing import NoReturn, Self
 import aio_pika
 import pytest
 from aio_pika.exceptions import ChannelInvalidStateError
+from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
@@ -28,12 +29,17 @@ def session_that_meets(error: BaseException, monkeypatch: pytest.MonkeyPatch) ->
     return Session(AmqpSettings(), [], life, random.Random(1))
 
 
+def flowing() -> float | None:
+    return REGISTRY.get_sample_value("aldebaran_amqp_flowing")
+
+
 async def test_a_channel_that_closed_between_two_declarations_is_a_loss(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     session = session_that_meets(ChannelInvalidStateError("closed"), monkeypatch)
     await session.run()
     assert session.complaint() == "RabbitMQ: ChannelInvalidStateError closed"
+    assert flowing() == 0
 
 
 async def test_what_the_client_calls_off_as_no_heartbeat_comes_is_a_loss(
@@ -100,3 +106,20 @@ async def test_only_a_connection_that_held_lets_the_back_off_begin_anew(
         await Session(AmqpSettings(), [], life, random.Random(1)).run()
     attempts = [each["attempt"] for each in lines if each["event"] == "connection_lost"]
     assert attempts == [1, 2, 1, 2, 3]
+
+
+async def test_the_metric_says_whether_events_flow(monkeypatch: pytest.MonkeyPatch) -> None:
+    life, told = Life(clock=ManualClock()), list[float | None]()
+
+    class Told(Held):
+        async def __aexit__(self, *_: object) -> None:
+            told.append(flowing())
+
+    async def connect(*_: object, **__: object) -> Held:
+        told.append(flowing())
+        life.stop.set()
+        return Told(ManualClock(), 0.0)
+
+    monkeypatch.setattr(aio_pika, "connect", connect)
+    await Session(AmqpSettings(), [], life, random.Random(1)).run()
+    assert told == [0, 1]

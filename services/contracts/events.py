@@ -12,6 +12,9 @@ from services.contracts.streams import StreamDeclaration
 
 EVENT_LIMIT_BYTES: Final = 64 * 1024
 """Largest event that a stream takes."""
+FIELDS_LIMIT: Final = EVENT_LIMIT_BYTES // len('"":0,')
+"""More fields than this fit into no event, however short they are."""
+_TOO_LARGE: Final = f"an event has at most {EVENT_LIMIT_BYTES} bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class EventReader:
     def read(self, original: bytes) -> Event | Invalid:
         """Turn JSON bytes into an event."""
         if len(original) > EVENT_LIMIT_BYTES:
-            return Invalid("too_large", f"an event has at most {EVENT_LIMIT_BYTES} bytes")
+            return Invalid("too_large", _TOO_LARGE)
         try:
             return self.take(orjson.loads(original))
         except orjson.JSONDecodeError as error:
@@ -52,6 +55,8 @@ class EventReader:
             return Invalid(
                 "not_an_object", f"an event is a JSON object, not {type(value).__name__}"
             )
+        if len(value) > FIELDS_LIMIT:  # To look at each would keep other senders waiting.
+            return Invalid("too_large", _TOO_LARGE)
         named = self._named(value)
         if isinstance(named, Invalid):
             return named
@@ -80,5 +85,5 @@ class EventReader:
         except orjson.JSONEncodeError as error:
             return Invalid("too_deep", f"the event cannot be written as JSON: {error}")
         if len(encoded) > EVENT_LIMIT_BYTES:
-            return Invalid("too_large", f"an event has at most {EVENT_LIMIT_BYTES} bytes")
+            return Invalid("too_large", _TOO_LARGE)
         return Event(key=named[self._stream.key], value=encoded)

@@ -169,6 +169,13 @@ def test_an_event_over_the_limit_is_invalid() -> None:
     assert answer.reason == "too_large"
 
 
+def test_an_object_of_too_many_fields_is_refused_before_any_is_looked_at() -> None:
+    reader = EventReader(load_streams()["trades"])
+    answer = reader.take({str(number): 0 for number in range(20_000)})
+    assert isinstance(answer, Invalid)
+    assert answer.reason == "too_large"
+
+
 @pytest.mark.parametrize("host", ["~beat-1", "~BEAT-1", " ~beat-", "x~beat-"])
 def test_no_text_has_what_tells_heartbeats_from_events(tmp_path: Path, host: str) -> None:
     reader = EventReader(load_stream(declared(tmp_path)))

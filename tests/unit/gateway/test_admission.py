@@ -166,7 +166,7 @@ async def test_a_key_with_its_share_of_bytes_is_told_so_and_the_others_go_on(pac
     writer = HeldWriter()
     body = gzip.compress(LARGE) if packed else LARGE
     more = {"content_encoding": "gzip"} if packed else {}
-    with opened(writer, inflight_limit_bytes=MIB) as it:
+    with opened(writer, inflight_limit_bytes=MIB, body_limit_bytes=MIB // 2) as it:
         waiting = [asyncio.ensure_future(post(it, key, GOOD)) for key in ("desk", "feed")]
         waiting.append(asyncio.ensure_future(post(it, "feed", body, **more)))
         await writer.holds(3)

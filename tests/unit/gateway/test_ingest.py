@@ -43,6 +43,11 @@ def settings(**more: Any) -> GatewaySettings:
     return GatewaySettings(**({"api_keys": "off"} | more))
 
 
+SMALL = settings(inflight_limit_bytes=MIB, body_limit_bytes=MIB // 2)
+THIRD = orjson.dumps([EVENT | {"note": "x" * 50_000}] * 8)
+"""More than a third of that room, and less than a half."""
+
+
 def test_requests_are_counted_from_nought_so_that_none_tells_of_no_gateway() -> None:
     metrics.REQUESTS.clear()
     with gateway(MemoryWriter()):
@@ -263,37 +268,36 @@ async def test_more_requests_than_there_is_room_for_are_429_unread() -> None:
 
 async def test_more_bytes_than_there_is_room_for_are_429() -> None:
     writer = HeldWriter()
-    half = orjson.dumps([EVENT | {"note": "x" * 50_000}] * 12)
-    with gateway(writer, settings(inflight_limit_bytes=MIB)) as it:
-        waiting = asyncio.ensure_future(it.post(half))
-        await writer.holds(1)
-        refused = [await it.post(half), await it.post(gzip.compress(half), content_encoding="gzip")]
+    with gateway(writer, SMALL) as it:
+        waiting = [asyncio.ensure_future(it.post(THIRD)) for _ in range(2)]
+        await writer.holds(2)
+        packed = gzip.compress(THIRD)
+        refused = [await it.post(THIRD), await it.post(packed, content_encoding="gzip")]
         writer.answer_all()
-        assert (await waiting).status_code == 200
+        assert [each.status_code for each in await asyncio.gather(*waiting)] == [200, 200]
     assert [each.status_code for each in refused] == [429, 429]
     assert it.room.bytes == 0
 
 
 async def test_announced_bytes_have_their_room_before_they_come() -> None:
-    begun, may_end, read = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    half = orjson.dumps([EVENT | {"note": "x" * 50_000}] * 12)
+    begun, may_end, read = asyncio.Barrier(3), asyncio.Event(), asyncio.Event()
 
     async def slowly() -> AsyncIterator[bytes]:
-        begun.set()
+        await begun.wait()
         await may_end.wait()
-        yield half
+        yield THIRD
 
     async def unread() -> AsyncIterator[bytes]:
         read.set()
-        yield half
+        yield THIRD
 
-    announced = {"content_length": str(len(half))}
-    with gateway(MemoryWriter(), settings(inflight_limit_bytes=MIB)) as it:
-        waiting = asyncio.ensure_future(it.post(slowly(), **announced))
+    announced = {"content_length": str(len(THIRD))}
+    with gateway(MemoryWriter(), SMALL) as it:
+        waiting = [asyncio.ensure_future(it.post(slowly(), **announced)) for _ in range(2)]
         await begun.wait()
         refused = await it.post(unread(), **announced)
         may_end.set()
-        assert (await waiting).status_code == 200
+        assert [each.status_code for each in await asyncio.gather(*waiting)] == [200, 200]
     assert (refused.status_code, read.is_set()) == (429, False)
     assert it.room.bytes == 0
 

@@ -59,15 +59,14 @@ def run(settings: ConsoleSettings) -> int:
     door = Door(sessions, *door_keys, settings.open_to_readers, settings.is_secure)
 
     def body(life: Life) -> None:
-        streams = read_streams(settings.streams_dir)
         ledger = ledger_watch(settings, pool)
-        own = declared_topics(streams)
+        own = declared_topics(read_streams(settings.streams_dir))
         with closing(LagApart(settings, PROGRAM, own, life.clock, life.stop)) as apart:
             lagging = LagWatch(apart.read, life)
             at_once(
                 life,
                 lambda: watch(settings, ledger, board, lagging, life),
-                lambda: trace(settings, pool, ledger, tuple(streams), life),
+                lambda: trace(settings, pool, ledger, life),
                 lagging.watch_until_stopped,
             )
 
@@ -141,18 +140,12 @@ def declared_topics(streams: Mapping[str, StreamDeclaration]) -> frozenset[str]:
     return frozenset(topic.name for each in streams.values() for topic in stream_topics(each))
 
 
-def trace(
-    settings: ConsoleSettings,
-    pool: Pool,
-    ledger: LedgerWatch,
-    streams: tuple[str, ...],
-    life: Life,
-) -> None:
+def trace(settings: ConsoleSettings, pool: Pool, ledger: LedgerWatch, life: Life) -> None:
     """Follow what is traced until stopped."""
     while not ledger.migrated and not life.clock.wait(life.stop, MIGRATED_SECONDS):
         pass
-    opening = topic_reading(settings, streams)
-    Tracer(Traces(pool), LedgerReader(pool), opening, streams, life).follow_until_stopped()
+    opening = topic_reading(settings, settings.streams_dir)
+    Tracer(Traces(pool), LedgerReader(pool), opening, life).follow_until_stopped()
 
 
 def prepare(settings: ConsoleSettings, pool: Pool) -> None:

@@ -13,6 +13,8 @@ from services.backbone.ledger.places import Place
 
 WALK_LIMIT: Final = 4000
 """Alerts that are looked at one by one, from the newest on, before the index is asked."""
+TEXT_LIMIT_CHARACTERS: Final = 200
+"""Most characters to look for: Postgres refuses a word of more than 2,046 bytes."""
 NAME_LIMIT_CHARACTERS: Final = 200
 """Of a value under its name so many characters count, as in `alert_words`."""
 MICROSECONDS: Final = 1000

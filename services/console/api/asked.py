@@ -7,12 +7,11 @@ from urllib.parse import urlencode
 from fastapi import Depends, Query
 from pydantic import TypeAdapter
 
-from services.backbone.ledger.searching import Search
+from services.backbone.ledger.searching import TEXT_LIMIT_CHARACTERS, Search
 from services.backbone.web.problems import Problem
 from services.contracts.records import Milliseconds, Severity
 
 LABELS_LIMIT: Final = 10
-TEXT_LIMIT_CHARACTERS: Final = 200
 NUL: Final = "\x00"
 _MILLISECONDS: Final[TypeAdapter[int]] = TypeAdapter(Milliseconds)
 

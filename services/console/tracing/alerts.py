@@ -11,7 +11,7 @@ from typing import Final
 from services.backbone.ledger.places import NEWEST, Place
 from services.backbone.ledger.reading import LedgerReader
 from services.backbone.ledger.rows import AlertRow
-from services.backbone.ledger.searching import Search
+from services.backbone.ledger.searching import TEXT_LIMIT_CHARACTERS, Search
 from services.console.tracing.lines import Line, is_about
 
 ALERTS_LIMIT: Final = 20
@@ -58,7 +58,8 @@ class KeyAlerts:
     def _page(self, reader: LedgerReader, after: str | None) -> tuple[str | None, bool]:
         """Return where older ones go on, and whether an alert of this page was seen before."""
         place = Place.parse(after) if after else NEWEST
-        page = reader.alerts(ALERTS_LIMIT, place, Search(text=self.key))
+        search = Search(text=self.key[:TEXT_LIMIT_CHARACTERS])
+        page = reader.alerts(ALERTS_LIMIT, place, search)
         new = [row for row in page.rows if row.alert_id not in self._seen]
         for row in new:
             if row.alert_id not in self.at_ms:

@@ -20,6 +20,10 @@ class Reading(Protocol):
     """What reads topics for one trace."""
 
     @property
+    def streams(self) -> Sequence[str]:
+        """The streams whose topics are read."""
+
+    @property
     def places(self) -> Places:
         """Where to go on."""
 
@@ -48,6 +52,7 @@ class TopicReading(Trail):
         followed = Followed(trace.key.encode(), streams, whole)
         super().__init__(settings, followed, trace.begun_at_ms, trace.places)
         self._settings = settings
+        self.streams = streams
 
     def places_at(self, at_ms: int) -> Places:
         """Return where a trail that begins at that time would begin."""

@@ -3,10 +3,11 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from services.backbone.backoff import Backoff
-from services.backbone.errors import Trouble
+from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.trail import Places
 from services.backbone.ledger.reading import LedgerReader
 from services.backbone.log import logger
@@ -25,6 +26,8 @@ from services.console.tracing.reading import (
     over_at_ms,
 )
 from services.console.tracing.store import FOLLOWED_SECONDS, Trace, Traces
+from services.contracts.declarations import BadDeclaration
+from services.contracts.streams import load_streams
 
 log = logger(__name__)
 
@@ -40,9 +43,17 @@ CHECK_SECONDS: Final = 10.0
 AGAIN: Final = Backoff(first_seconds=0.5, limit_seconds=10.0)
 
 
-def topic_reading(settings: KafkaSettings, streams: Sequence[str]) -> OpenReading:
-    """Return what opens the reading of a trace."""
-    return lambda trace: TopicReading(settings, trace, streams)
+def topic_reading(settings: KafkaSettings, streams_dir: Path) -> OpenReading:
+    """Return what opens the reading of a trace, with the streams that are declared by then."""
+
+    def opened(trace: Trace) -> Reading:
+        try:
+            streams = tuple(load_streams(streams_dir))
+        except BadDeclaration as error:
+            raise Transient(f"the declared streams: {error}") from None
+        return TopicReading(settings, trace, streams)
+
+    return opened
 
 
 @dataclass
@@ -78,7 +89,6 @@ class Tracer:
     traces: Traces
     reader: LedgerReader
     opening: OpenReading
-    streams: Sequence[str]
     life: Life
     _followings: dict[str, "_Following"] = field(default_factory=dict)
 
@@ -93,21 +103,22 @@ class Tracer:
             except Trouble as error:
                 log.warning("trace_waits", reason=str(error))
                 attempt, busy = attempt + 1, False
-                self.close()
             wait = AGAIN.seconds(attempt, rng) if attempt else IDLE_SECONDS
             self.life.clock.wait(self.life.stop, BUSY_SECONDS if busy else wait)
         self.close()
 
     def round(self) -> bool:
-        """Read on for each trace; return whether there is any."""
-        followed = {each.trace_id: each for each in self.traces.followed()}
+        """Read on for each trace; return whether there is any.
+
+        Raises:
+            Trouble: the first of those that could not be followed; all others were.
+        """
+        followed = {each.trace_id: each for each in self._known()}
         for gone in self._followings.keys() - followed.keys():
             self._followings.pop(gone).close()
-        for trace in followed.values():
-            if trace.trace_id not in self._followings:
-                known = self.traces.alerts(trace.trace_id, ALERTS_LIMIT)
-                self._followings[trace.trace_id] = _Following(KeyAlerts(trace.key, known))
-            self._follow(trace, self._followings[trace.trace_id])
+        tried = [self._try(trace) for trace in followed.values()]
+        for trouble in filter(None, tried):
+            raise trouble
         return bool(followed)
 
     def trouble(self) -> str | None:
@@ -120,6 +131,26 @@ class Tracer:
         for each in self._followings.values():
             each.close()
         self._followings.clear()
+
+    def _known(self) -> list[Trace]:
+        try:
+            return self.traces.followed()
+        except Trouble:
+            self.close()  # A reading that nobody asks would fill its queue meanwhile.
+            raise
+
+    def _try(self, trace: Trace) -> Trouble | None:
+        """Read on for a trace; what cannot be kept is forgotten, and read again another time."""
+        try:
+            if trace.trace_id not in self._followings:
+                known = self.traces.alerts(trace.trace_id, ALERTS_LIMIT)
+                self._followings[trace.trace_id] = _Following(KeyAlerts(trace.key, known))
+            self._follow(trace, self._followings[trace.trace_id])
+        except Trouble as error:
+            if trace.trace_id in self._followings:
+                self._followings.pop(trace.trace_id).close()
+            return error
+        return None
 
     def _follow(self, trace: Trace, following: "_Following") -> None:
         found, places = self._from_topics(trace, following)
@@ -166,7 +197,7 @@ class Tracer:
         count, found = reading.read(RECORDS_AT_ONCE, READ_SECONDS)
         self._check(reading, following, count, now_ms)
         in_time = [each for each in found if is_in(trace, each)]
-        lines = lines_of(in_time, trace.key, self.streams)
+        lines = lines_of(in_time, trace.key, reading.streams)
         if following.ends is not None and is_read(reading.places, following.ends):
             lines.append(over(now_ms))
         return lines, reading.places if count else {}

@@ -2,16 +2,19 @@
 
 import io
 import json
+import tempfile
 import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+import yaml
 from structlog.testing import capture_logs
 
 from services.aldebaran.__main__ import carry_out, parser
@@ -32,6 +35,7 @@ from services.console.tracing.store import LINES_LIMIT, PAGE_LIMIT, TRACES_LIMIT
 from services.console.tracing.tracer import Tracer, topic_reading
 from services.contracts import topics
 from services.contracts.records import Rejected
+from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.topics import Topic, rejected
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
@@ -63,17 +67,18 @@ class Scene:
     console: Console
     pool: Pool
     stream: str
+    streams: Path
     settings: ProducerSettings
     producer: Producer
 
     @contextmanager
     def tracer(self, ahead_seconds: float = 0.0, brokers: str = "") -> Iterator[Life]:
         """Follow traces, as the program does; by a clock that is ahead, where it comes later."""
-        health, streams = self.console.watcher.life.health, (self.stream,)
+        health = self.console.watcher.life.health
         life = Life(clock=Ahead(ahead_seconds), health=health)
         away = ProducerSettings(kafka_bootstrap_servers=brokers) if brokers else self.settings
-        opening = topic_reading(away, streams)
-        made = Tracer(Traces(self.pool), LedgerReader(self.pool), opening, streams, life)
+        opening = topic_reading(away, self.streams)
+        made = Tracer(Traces(self.pool), LedgerReader(self.pool), opening, life)
         thread = threading.Thread(target=made.follow_until_stopped)
         thread.start()
         try:
@@ -122,10 +127,12 @@ def tracing(pool: Pool, ledger_url: str, bootstrap: str) -> Iterator[Scene]:
     own = (Topic(stream, partitions=4, append_time=True), Topic(rejected(stream)))
     TopicAdmin(settings, "test").declare((*own, *topics.core_topics(["bus"])))
     producer = Producer(settings, "test")
-    with running(pool, ledger_url) as console:
+    with tempfile.TemporaryDirectory() as folder, running(pool, ledger_url) as console:
+        shipped = yaml.safe_load((SHIPPED_STREAMS / "trades.yaml").read_text())
+        (Path(folder) / "own.yaml").write_text(yaml.safe_dump(shipped | {"stream": stream}))
         keys = Keys([ApiKey(name="ann", sha256=key_hash("secret"))], console.watcher.life.clock)
         object.__setattr__(console.door, "keys", keys)
-        yield Scene(console, pool, stream, settings, producer)
+        yield Scene(console, pool, stream, Path(folder), settings, producer)
     producer.close()
 
 
@@ -254,6 +261,26 @@ def test_a_trace_waits_for_brokers_that_are_away_at_its_end(scene: Scene) -> Non
         )
     assert scene.lines(trace) == []
     with scene.tracer(TOPICS_SECONDS + 5):
+        scene.see(trace, 2)
+    assert scene.steps(trace) == ["accepted", "over"]
+
+
+def test_a_trace_waits_for_declared_streams_that_can_be_read(scene: Scene) -> None:
+    key = uuid.uuid4().hex
+    trace = scene.begin(key)
+    scene.send(key, 1)
+    scene.end()
+    wrong = scene.streams / "wrong.yaml"
+    wrong.write_text("stream: [")
+    with scene.console.client() as client, scene.tracer(TOPICS_SECONDS + 5):
+
+        def trouble() -> str:
+            answer = client.get(f"/v1/traces/{trace}/lines", headers=OPERATOR).json()
+            return answer["trouble"] or ""
+
+        wait_until(lambda: "wrong.yaml" in trouble(), 60, "nobody says which file is wrong")
+        assert scene.lines(trace) == []
+        wrong.unlink()
         scene.see(trace, 2)
     assert scene.steps(trace) == ["accepted", "over"]
 

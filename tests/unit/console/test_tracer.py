@@ -1,0 +1,90 @@
+"""Traces beside one another: what fails for one holds up no other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Transient
+from services.backbone.kafka.consumer import Incoming
+from services.backbone.kafka.trail import Places
+from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.reading import EVERYTHING, LedgerReader
+from services.backbone.ledger.rows import AlertRow, Page
+from services.backbone.ledger.searching import Search
+from services.backbone.service import Life
+from services.console.tracing.lines import Line
+from services.console.tracing.store import Trace, Traces
+from services.console.tracing.tracer import Tracer
+from tests.unit.console.test_trace_reading import TRACE
+
+BAD = replace(TRACE, trace_id="1" * 32, key="bad", is_on=True)
+GOOD = replace(TRACE, trace_id="2" * 32, is_on=True)
+
+
+class Kept(Traces):
+    """The two traces, in memory."""
+
+    def __init__(self) -> None:
+        self.steps: dict[str, list[str]] = {}
+
+    def followed(self) -> list[Trace]:
+        return [BAD, GOOD]
+
+    def alerts(self, trace_id: str, limit: int) -> dict[str, int]:
+        return {}
+
+    def add(self, trace_id: str, lines: Sequence[Line], places: Mapping[str, int]) -> bool:
+        self.steps.setdefault(trace_id, []).extend(each.step for each in lines)
+        return True
+
+
+class Refusing(LedgerReader):
+    """A ledger that has no alert, and cannot be asked for one key."""
+
+    def __init__(self) -> None:
+        pass
+
+    def alerts(
+        self,
+        limit: int,
+        after: Place = NEWEST,
+        search: Search = EVERYTHING,
+    ) -> Page[AlertRow]:
+        if search.text == BAD.key:
+            raise Transient("Postgres: it cannot look for this")
+        return Page([], None)
+
+
+class OneEvent:
+    """Reads one event of a trace's key, once."""
+
+    streams = ("things",)
+
+    def __init__(self, trace: Trace, closed: list[str]) -> None:
+        self.trace, self.closed = trace, closed
+        self.places: Places = {"things/0": 0}
+
+    def read(self, limit: int, seconds: float) -> tuple[int, list[Incoming]]:
+        if self.places["things/0"]:
+            return 0, []
+        self.places = {"things/0": 1}
+        return 1, [Incoming("things", 0, 0, self.trace.key.encode(), b"{}", TRACE.begun_at_ms)]
+
+    def places_at(self, at_ms: int) -> Places:
+        return self.places
+
+    def close(self) -> None:
+        self.closed.append(self.trace.key)
+
+
+def test_a_trace_that_fails_is_dropped_and_the_others_go_on() -> None:
+    traces, closed = Kept(), list[str]()
+    life = Life(clock=ManualClock(TRACE.begun_at_ms))
+    tracer = Tracer(traces, Refusing(), lambda trace: OneEvent(trace, closed), life)
+    for _ in range(2):
+        with pytest.raises(Transient, match="cannot look for this"):
+            tracer.round()
+    assert traces.steps == {GOOD.trace_id: ["accepted"]}
+    assert closed == [BAD.key, BAD.key], "the other one's reading stays open"

@@ -27,7 +27,9 @@ SELECT name, password_hash, role, made_at, made_by, closed_at, issuer FROM conso
 WHERE name > %s ORDER BY name LIMIT %s"""
 _ADD: Final = """
 INSERT INTO console_users (name, password_hash, role, made_by) VALUES (%s, %s, %s, %s)
-ON CONFLICT (name) DO NOTHING"""
+ON CONFLICT (name) DO UPDATE SET password_hash = excluded.password_hash, role = excluded.role,
+  made_at = excluded.made_at, made_by = excluded.made_by, closed_at = NULL
+WHERE console_users.closed_at IS NOT NULL AND console_users.subject IS NULL"""
 _ADD_FIRST: Final = """
 INSERT INTO console_users (name, password_hash, role, made_by)
 SELECT %s, %s, 'admin', 'start' WHERE NOT EXISTS (SELECT FROM console_users)
@@ -90,7 +92,7 @@ class Users:
             after = page[-1].name
 
     def add(self, by: Person, name: str, password: str, role: Role) -> None:
-        """Add a user.
+        """Add a user, or one again who is closed and had a password here.
 
         Raises:
             Refused: the name or the password cannot be used, or the name is taken.
@@ -98,7 +100,12 @@ class Users:
         stored = hashed(password)
         with noted(self._pool, by, Deed("add user", name, role)) as connection:
             if connection.execute(_ADD, (checked(name), stored, role, by.name)).rowcount == 0:
-                raise Refused(f"there is a user {name} already")
+                raise Refused(
+                    f"there is a user {name} already; where their password was not shown, give "
+                    "them a new one"
+                )
+            # One that was opened while they were being closed was of no use, and is not to be.
+            connection.execute(_END_SESSIONS, (name,))
 
     def add_first(self, name: str, password: str) -> bool:
         """Add an admin if there is no user at all; return whether this was done."""

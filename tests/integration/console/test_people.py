@@ -31,6 +31,7 @@ from services.console.people.users import Users
 from services.contracts.rehearsals import Rehearsal
 from tests.integration.console.conftest import PASSWORD, TESTER, Console, running
 from tests.integration.console.ledger_rows import add_alert
+from tests.integration.console.test_users import THERE
 
 pytestmark = pytest.mark.postgres
 
@@ -381,6 +382,6 @@ def test_users_by_the_command_line(pool: Pool, ledger_url: str) -> None:
     assert re.fullmatch(r"ann may log in with the password \S{20}\n", made)
     assert command("list").stdout == "ann: admin\n"
     again = command("add", "ann", "--role", "admin")
-    assert (again.returncode, again.stderr) == (1, "there is a user ann already\n")
+    assert (again.returncode, again.stderr) == (1, f"{THERE}\n")
     noted = [(row.action, row.outcome) for row in Audit(pool).newest(10)]
-    assert noted == [("add user", "refused: there is a user ann already"), ("add user", "done")]
+    assert noted == [("add user", f"refused: {THERE}"), ("add user", "done")]

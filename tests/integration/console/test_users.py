@@ -12,6 +12,8 @@ from tests.integration.console.conftest import PASSWORD, TESTER, Console
 
 pytestmark = pytest.mark.postgres
 
+THERE = "there is a user ann already; where their password was not shown, give them a new one"
+
 
 def test_the_first_admin_is_made_once(pool: Pool, ledger_url: str) -> None:
     users = Users(pool)
@@ -64,3 +66,22 @@ def test_users_beyond_one_page_are_found(console: Console, ledger_url: str) -> N
             "a b1999", "zoe",
         ]  # fmt: skip
     assert [each.name for each in console.users.all()][999:] == ["a b1999", "zoe"]
+
+
+def test_a_closed_user_is_added_again_with_a_new_password_only(console: Console) -> None:
+    new, sessions = f"{PASSWORD}-new", console.door.sessions
+    with console.client("ann") as ann, console.client("boss", Role.ADMIN) as boss:
+        console.users.close(TESTER, "ann")
+        late = sessions.open("ann")
+        assert "closed; may be added again" in boss.get("/users").text
+        console.users.add(TESTER, "ann", new, Role.VIEWER)
+        assert "Log in" in ann.get("/").text
+        assert sessions.find(late) is None, "it was opened while they were being closed"
+        for password, status in ((PASSWORD, 401), (new, 200)):
+            given = {"name": "ann", "password": password}
+            assert ann.post("/login", data=given).status_code == status
+        made = console.users.find("ann")
+        assert made is not None
+        assert (made.role, made.made_by, made.closed_at) == (Role.VIEWER, TESTER.name, None)
+    with pytest.raises(Refused, match=THERE):
+        console.users.add(TESTER, "ann", PASSWORD, Role.ADMIN)

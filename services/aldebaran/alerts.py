@@ -133,6 +133,9 @@ def _why_lines(told: dict[str, Any]) -> Iterator[str]:
         yield f"{each['channel']} to {each['recipient']}: {each['sentence']}"
         for happened in each["happened"]:
             yield f"  {utc(happened['at_ms'])} {happened['what']}: {happened['detail']}"
+    if told.get("cut"):
+        yield ""
+        yield f"only the first are here of: {', '.join(told['cut'])}"
 
 
 def acknowledge(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:

@@ -80,6 +80,9 @@ def _lines(found: Answer) -> Iterator[str]:
     for recipient in found.recipients:
         yield ""
         yield from _recipient(recipient)
+    if found.cut:
+        yield ""
+        yield f"only the first are here of: {', '.join(found.cut)}"
 
 
 def _recipient(told: Recipient) -> Iterator[str]:

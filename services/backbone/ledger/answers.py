@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from psycopg.rows import dict_row
 
@@ -16,6 +16,9 @@ ROWS_LIMIT: Final = 2000
 """Most deliveries, and most happenings, that one answer holds."""
 PREFIX_LENGTH: Final = 8
 """Least characters of an id that are enough to look for it."""
+
+Cut = Literal["recipients", "happened"]
+"""A list of an answer, `happened` those of its recipients too."""
 
 _Row = dict[str, Any]
 
@@ -66,7 +69,10 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All about one alert; `routes_version` names the routes that it was judged under."""
+    """All about one alert; `routes_version` names the routes that it was judged under.
+
+    Lists hold the first; those of which there is more are in `cut`.
+    """
 
     alert_id: str
     watch: str
@@ -81,6 +87,7 @@ class Answer:
     recipients: tuple[Recipient, ...]
     happened: tuple[Happening, ...]
     repeats: tuple[Repeat, ...] = ()
+    cut: tuple[Cut, ...] = ()
 
 
 class Answers:
@@ -127,13 +134,15 @@ def _checked(alert_id: str) -> str:
 
 def _answer(connection: Connection, alert_id: str) -> Answer:
     alert = _ask(connection, answering.ALERT, alert_id)[0]
-    deliveries = _ask(connection, answering.DELIVERIES, alert_id)
+    deliveries, more_deliveries = _first(connection, answering.DELIVERIES, alert_id)
     alone = {
         row.pop("delivery_id"): Alone(**row)
         for row in _ask(connection, answering.LEFT_ALONE, alert_id)
     }
     carriers = {row["delivery_id"]: row for row in _ask(connection, answering.CARRIERS, alert_id)}
-    happened = [Happening(**row) for row in _ask(connection, answering.HAPPENED, alert_id)]
+    moments, more_moments = _first(connection, answering.HAPPENED, alert_id)
+    happened = [Happening(**row) for row in moments]
+    more: dict[Cut, bool] = {"recipients": more_deliveries, "happened": more_moments}
     decision = alert.pop("decision")
     judged = {each["delivery_id"]: each for each in decision.get("told", ())}
     return Answer(
@@ -146,6 +155,7 @@ def _answer(connection: Connection, alert_id: str) -> Answer:
         ),
         happened=tuple(each for each in happened if each.delivery_id is None),
         repeats=tuple(Repeat(**row) for row in _ask(connection, answering.REPEATS, alert_id)),
+        cut=tuple(name for name, is_cut in more.items() if is_cut),
     )
 
 
@@ -201,7 +211,13 @@ def _stop(row: _Row) -> Stop | None:
     return Stop(row["channel"], row["stopped_by"], row["stopped_why"], row["stopped_at_ms"])
 
 
+def _first(connection: Connection, question: str, alert_id: str) -> tuple[list[_Row], bool]:
+    """Return the first rows, and whether there are more."""
+    rows = _ask(connection, question, alert_id)
+    return rows[:ROWS_LIMIT], len(rows) > ROWS_LIMIT
+
+
 def _ask(connection: Connection, question: str, alert_id: str) -> list[_Row]:
     with connection.cursor(row_factory=dict_row) as cursor:
-        terms = {"id": alert_id, "limit": ROWS_LIMIT, "lapses": LAPSES_SECONDS}
+        terms = {"id": alert_id, "limit": ROWS_LIMIT + 1, "lapses": LAPSES_SECONDS}
         return cursor.execute(question.encode(), terms).fetchall()

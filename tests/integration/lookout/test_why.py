@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from services.backbone.errors import Refused
+from services.backbone.ledger import answers
 from services.backbone.ledger.accounting import AccountBook
 from services.backbone.ledger.answers import Answer, Answers
 from services.backbone.ledger.database import transaction
@@ -102,6 +103,20 @@ def test_people_and_programs_can_read_it(world: World) -> None:
     assert {each["recipient"] for each in told["recipients"]} == {
         each.recipient for each in planned
     }
+
+
+def test_an_answer_that_is_cut_says_of_what(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.arrive(world.programs[0], [HOT])
+    keep_and_deliver(world)
+    found, out = why(world, HOT), io.StringIO()
+    assert found.cut == ()
+    monkeypatch.setattr(answers, "ROWS_LIMIT", 1)
+    short = why(world, HOT)
+    assert short.cut == ("recipients", "happened")
+    assert len(short.recipients) == 1
+    assert len(short.recipients[0].happened) <= 2
+    tell(short, "", out, as_json=False)
+    assert out.getvalue().endswith("\nonly the first are here of: recipients, happened\n")
 
 
 def test_an_unknown_id_is_told_what_was_looked_at(world: World) -> None:

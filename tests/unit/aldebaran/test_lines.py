@@ -56,8 +56,8 @@ class Api:
         heard = {"deliveries_looked_at": 1, "deliveries_held_back": 1}
         self._pages: dict[str, dict[str, Any]] = {
             "/v1/alerts": {"rows": [head]},
-            "/v1/why/a": head | {"considered": [route], "recipients": [told | {
-                "happened": [happened]}]},
+            "/v1/why/a": head | {"considered": [route], "cut": ["recipients"], "recipients": [
+                told | {"happened": [happened]}]},
             f"/v1/alerts/{'a' * 32}/acknowledge": {"new": True, "first": text},
             "/v1/deliveries": {"rows": [tried | told]},
             "/v1/silences": {"rows": [silence | {"author": text, "reason": text}]},
@@ -83,7 +83,7 @@ class Api:
 
 COMMANDS = {
     "alerts list": 1,
-    "why a": 6,
+    "why a": 8,
     f"ack {'a' * 32}": 1,
     "todo": 1,
     "silence list": 1,

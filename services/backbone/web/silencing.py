@@ -22,7 +22,7 @@ def silence_body(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return what the API is asked.
 
     Raises:
-        Refused: a label is not NAME=VALUE.
+        Refused: a label is not NAME=VALUE, or stands twice.
     """
     labels = labels_of(chosen.label)
     match = {"watch": chosen.watch, "severity": chosen.severity, "labels": labels}
@@ -49,12 +49,14 @@ def labels_of(given: Iterable[str]) -> dict[str, str]:
     """Return labels by name.
 
     Raises:
-        Refused: one is not NAME=VALUE.
+        Refused: one is not NAME=VALUE, or two have one name.
     """
-    labels = {}
+    labels: dict[str, str] = {}
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not name:
             raise Refused(f"--label {each}: write NAME=VALUE")
+        if name in labels:
+            raise Refused(f"--label {name} stands twice; give it once")
         labels[name] = value
     return labels

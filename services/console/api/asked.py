@@ -1,5 +1,6 @@
 """What is looked for, as it stands in an address: the same for pages, the API and exports."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Final
 from urllib.parse import urlencode
@@ -42,7 +43,7 @@ def _asked(
         text=q,
         watch=watch,
         severity=severity,
-        labels=dict(_label(each) for each in label or () if each.strip()),
+        labels=_labels(label or ()),
         since_ms=_ms("since", since) or 0,
         until_ms=_ms("until", until),
     )
@@ -50,6 +51,15 @@ def _asked(
 
 Asked = Annotated[Search, Depends(_asked)]
 """What is looked for, for a route's parameter."""
+
+
+def _labels(given: Iterable[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in (_label(each) for each in given if each.strip()):
+        if name in found:
+            raise Problem(422, "bad_question", f"label {name} stands twice; give it once")
+        found[name] = value
+    return found
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -154,6 +154,7 @@ def test_a_search_is_a_link(browser: Client, filled: LedgerReader) -> None:
     "query",
     [
         "since=yesterday", "label=x", "q=%00", "q=" + "x" * 201,
+        "label=hall%3Dnorth&label=+hall%3Dsouth",
         "until=9999-12-31T23:59:59-14:00", "since=9999-12-31T23:59:59-14:00",
     ],
 )  # fmt: skip

@@ -181,3 +181,6 @@ def test_what_is_no_lookout_is_said_to_be_none() -> None:
         Api((500, "oops")).run("silence", "list")
     with pytest.raises(Refused, match="write NAME=VALUE"):
         Api((200, {})).run("silence", "add", "--label", "hall", "--reason", "r")
+    twice = ("--label", "hall=north", "--label", "hall=south")
+    with pytest.raises(Refused, match="--label hall stands twice"):
+        Api((200, {})).run("silence", "add", *twice, "--reason", "r")

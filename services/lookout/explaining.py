@@ -98,7 +98,7 @@ def _silences(routes: Routes, alert: Alert, at: datetime) -> Iterator[str]:
 
 def _inhibitions(routes: Routes, alert: Alert, at: datetime) -> Iterator[str]:
     for rule in routes.inhibitions:
-        if rule.muted.fits(alert, at):
+        if rule.muted.fits(alert, at) and not rule.source.fits(alert, at):
             alike = f", alike in {', '.join(rule.equal)}," if rule.equal else ""
             yield f"held back by {rule.name} while an alert that it waits for{alike} is fresh"
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -13,7 +12,7 @@ from services.backbone.log import logger
 from services.contracts.records import Alert, describe
 from services.lookout.matching import Match
 from services.lookout.routes.match_part import MatchPart
-from services.lookout.standing import Silence
+from services.lookout.standing import Silence, found_at
 from services.lookout.week_times import WeekTimes
 
 EXAMPLES_LIMIT: Final = 20
@@ -86,8 +85,11 @@ def read_silences(
     return tuple(silences)
 
 
-def preview(match: Match, newest: Iterable[str], at: datetime) -> Preview:
-    """Tell which of some alerts (their JSON, newest first) a silence would catch."""
+def preview(match: Match, newest: Iterable[str]) -> Preview:
+    """Tell which of some alerts (their JSON, newest first) a silence would have caught.
+
+    Times that the conditions name are held against when each alert was found.
+    """
     alerts = [Alert.decode(each.encode()) for each in newest]
-    caught = [alert for alert in alerts if match.fits(alert, at)]
+    caught = [alert for alert in alerts if match.fits(alert, found_at(alert))]
     return Preview(len(alerts), len(caught), tuple(caught[:EXAMPLES_LIMIT]))

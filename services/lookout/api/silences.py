@@ -162,10 +162,11 @@ def silence_routes() -> APIRouter:
 def previewed(body: SilenceBody, desk: Desk) -> PreviewPage:
     """Return what a silence would catch."""
     now = _now(desk)
+    begins = max(now, body.starts_at or now)
     match = read_match(body.match, desk.routes.current().times)
-    found = preview(match, desk.silences.sample(), now)
+    found = preview(match, desk.silences.sample())
     unsent = desk.unsent.newest()
-    held = [row for row in unsent if match.fits(row.alert, now)]
+    held = [row for row in unsent if match.fits(row.alert, begins)]
     return PreviewPage(
         alerts_looked_at=found.looked_at,
         alerts_caught=found.caught,

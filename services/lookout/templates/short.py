@@ -7,17 +7,20 @@ from services.lookout.rendering import NO_LINKS, Links, Message, cut, one_line
 from services.lookout.templates.gsm import ONE_MESSAGE_LETTERS, fitted, plain, room
 
 SUMMARY_ROOM: Final = 100
+TEXT_ROOM: Final = 60
+"""What the text has beside the longest link, which then takes a second SMS: nothing else
+acknowledges from a phone."""
 VALUE_LIMIT_CHARACTERS: Final = 24
 
 
 def short(alert: Alert, links: Links = NO_LINKS, opening: str = "") -> Message:
-    """Return one line of at most 160 GSM letters; the link to acknowledge is never cut.
+    """Return one line of GSM letters, at most 160 of them or, with a long link, 60 and the link.
 
-    For an opening in front of it the summary gives way.
+    The link to acknowledge is never cut. For an opening in front of it the summary gives way.
     """
-    link = f" {links.acknowledge}" if 0 < len(links.acknowledge) < ONE_MESSAGE_LETTERS - 40 else ""
+    link = f" {links.acknowledge}" if links.acknowledge else ""
     head = f"{alert.severity.upper()} {alert.watch}"
-    left = ONE_MESSAGE_LETTERS - room(plain(link))
+    left = max(TEXT_ROOM, ONE_MESSAGE_LETTERS - room(plain(link)))
     first = one_line(f"{opening} {head}")
     text = fitted(one_line(f"{first}: {alert.summary}"), min(left, len(first) + SUMMARY_ROOM))
     for name, value in alert.values.items():

@@ -50,6 +50,19 @@ async def test_a_silence_is_tried_created_listed_and_ended(room: Room, ledger_ur
     assert (again.status_code, again.json()) == (200, ended)
 
 
+@pytest.mark.parametrize(("hour", "held_back"), [(12, 0), (23, 1)])
+async def test_what_waits_is_tried_against_the_time_at_which_the_silence_begins(
+    room: Room, hour: int, held_back: int
+) -> None:
+    nights = '\ntimes: {nights: [{from: "22:00", to: "06:00", zone: UTC}]}\n'
+    room.routes_file.write_text(room.routes_file.read_text() + nights)
+    assert (await room.ask("POST", "/routes/reload")).status_code == 200
+    record(room.pool, HOT, message(HOT, "email", "desk@example.com"))
+    body = SILENCE | {"match": {"during": "nights"}, "starts_at": f"2100-01-01T{hour}:00:00Z"}
+    tried = (await room.ask("POST", "/silences/preview", body)).json()
+    assert (tried["deliveries_looked_at"], tried["deliveries_held_back"]) == (1, held_back)
+
+
 @pytest.mark.parametrize("first", ["ann", "bob"])
 async def test_a_silence_is_ended_by_the_person_who_is_named(room: Room, first: str) -> None:
     path = f"/silences/{(await room.ask('POST', '/silences', SILENCE)).json()['silence_id']}"

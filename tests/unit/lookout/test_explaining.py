@@ -16,9 +16,13 @@ def _channels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def explained(
-    folder: Path, capsys: pytest.CaptureFixture[str], at: str, **changes: object
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    at: str,
+    routes: str = FULL,
+    **changes: object,
 ) -> list[str]:
-    (folder / "routes.yaml").write_text(FULL)
+    (folder / "routes.yaml").write_text(routes)
     alert = sample(watch="over-heat", labels={"zone": "north"})
     (folder / "alert.json").write_text(json.dumps(json.loads(alert.encode()) | changes))
     arguments = ["explain", str(folder / "routes.yaml"), str(folder / "alert.json"), "--at", at]
@@ -76,6 +80,15 @@ def test_an_inhibited_alert_says_by_what(
         in lines
     )
     assert "[CRITICAL] cpu-load: finding 1" in lines
+
+
+def test_an_alert_that_others_wait_for_is_not_said_to_be_held_back_by_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wide = FULL.replace('mutes: {watch: "cpu*"}', 'mutes: {watch: "*"}')
+    for watch, held_back in (("site", False), ("over-heat", True)):
+        lines = explained(tmp_path, capsys, "2026-11-20T12:00:00Z", wide, watch=watch)
+        assert any("held back by site-down" in line for line in lines) == held_back
 
 
 def test_a_moment_needs_a_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

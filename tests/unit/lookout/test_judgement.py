@@ -194,6 +194,23 @@ def test_what_holds_back_at_times_of_the_week_does_so_until_they_end() -> None:
     assert muted.until == morning
 
 
+def test_the_times_of_a_window_that_is_for_other_alerts_are_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[datetime] = []
+
+    def contains(_: WeekTimes, at: datetime) -> bool:
+        asked.append(at)
+        return False
+
+    monkeypatch.setattr(WeekTimes, "contains", contains)
+    nights = SilenceRule("w", Match(watch=("other",)), "bob", "works", during=TIMES["nights"])
+    assert Standing(windows=(nights,)).silenced(sample(), NOW) is None
+    assert asked == []
+    assert Standing(windows=(replace(nights, match=Match()),)).silenced(sample(), NOW) is None
+    assert asked == [NOW]
+
+
 def test_an_alert_that_says_to_be_of_the_year_9999_mutes_to_the_end_of_time() -> None:
     alert, other = sample(1), sample(2, detected_at_ms=253_402_300_799_999)
     inhibition = Inhibition("i", Match(watch=()), Match(), (), 600.0)

@@ -36,6 +36,15 @@ def test_it_fits_one_sms(alert: Alert, link: str) -> None:
     assert places(message.subject) <= 160
 
 
+@given(ANY_ALERT, st.integers(100, 400))
+def test_a_long_link_is_whole_and_the_text_beside_it_stays_short(alert: Alert, length: int) -> None:
+    link = "https://".ljust(length, "x")
+    text = short(alert, Links(link)).text
+    assert text.endswith(f" {link}")
+    assert text.startswith(alert.severity.upper())
+    assert places(text) <= max(160, 60 + length + 1)
+
+
 @given(st.text(), st.integers(2, 170))
 def test_what_is_cut_fits_and_nothing_is_cut_that_fits(text: str, limit: int) -> None:
     assert room(fitted(text, limit)) <= limit

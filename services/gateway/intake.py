@@ -23,7 +23,8 @@ from services.gateway.split import Parts, Verdict
 log = logger(__name__)
 
 SLICE_EVENTS: Final = 256
-"""Events judged in one go, before other requests have their turn."""
+SLICE_SECONDS: Final = 0.005
+"""Events judged in one go, and after how long that is over too: others then have their turn."""
 
 
 class Writer(Protocol):
@@ -52,12 +53,19 @@ class Intake:
 
     async def judge(self, parts: Parts) -> list[Verdict]:
         """Validate every event."""
+        verdicts = self._slice(parts, 0)
+        while len(verdicts) < len(parts):
+            await asyncio.sleep(0)
+            verdicts += self._slice(parts, len(verdicts))
+        return verdicts
+
+    def _slice(self, parts: Parts, start: int) -> list[Verdict]:
         verdicts: list[Verdict] = []
-        for start in range(0, len(parts), SLICE_EVENTS):
-            if start:
-                await asyncio.sleep(0)
-            end = min(start + SLICE_EVENTS, len(parts))
-            verdicts += [parts.read(index, self._reader) for index in range(start, end)]
+        ends_at = self._clock.monotonic_seconds() + SLICE_SECONDS
+        for index in range(start, min(start + SLICE_EVENTS, len(parts))):
+            verdicts.append(parts.read(index, self._reader))
+            if self._clock.monotonic_seconds() >= ends_at:
+                break
         return verdicts
 
     def records(self, parts: Parts, verdicts: Sequence[Verdict], source: str) -> list[Outgoing]:

@@ -5,16 +5,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from auditor import guards, metrics
+from auditor import metrics
 from auditor.asked import Asked
 from auditor.candidate import Candidate
 from auditor.change import Change, Face, Kind, changes
 from auditor.current import forget, keep, restore
 from auditor.declared import Declarations, Declared
 from auditor.fleet import Fleet, Running
-from auditor.job import Scene, free_phase, prepare
+from auditor.groundwork import prepare_step
+from auditor.job import Scene, prepare
 from auditor.proof import Proof, Verdict
-from auditor.resumption import check_rows, has_run, prepare_again
 from auditor.stagger import Phase
 from auditor.trial import try_out
 from auditor.turn import Turn
@@ -180,8 +180,8 @@ class Reload:
 
     def _try(self, step: Change, declared: Declared) -> None:
         """Of a state that goes on Spark is not asked: it took it before."""
-        ready = self._judged(step.watch, lambda: self._prepare(step, declared))
-        if ready is None:
+        work = partial(prepare_step, self._scene, self._fleet, step, declared)
+        if (ready := self._judged(step.watch, work)) is None:
             return
         step, prepared = ready
         if step.kind in (Kind.CONTINUE, Kind.RESUME):
@@ -222,32 +222,6 @@ class Reload:
             Kind.REPLACE: self._compete,
         }
         does[step.kind](prepared)
-
-    def _phase(self, watch: str) -> Phase:
-        """A changed watch keeps its phase; a new one takes one that is free."""
-        running = self._fleet.running
-        if watch in running:
-            return running[watch].phase
-        return free_phase(self._scene, (one.phase for one in running.values()))
-
-    def _as_it_ran(self, step: Change, declared: Declared) -> Change:
-        """What could not start with the auditor starts as it would have then, on the same state."""
-        is_missing = step.kind is Kind.START and step.watch in self._fleet.missing
-        goes_on = is_missing and has_run(self._scene, declared)
-        return Change(Kind.RESUME, step.watch) if goes_on else step
-
-    def _prepare(self, step: Change, declared: Declared) -> tuple[Change, Running]:
-        """Hold the change against streams, brokers and slots before anything stops."""
-        step = self._as_it_ran(step, declared)
-        if step.kind is Kind.CONTINUE:
-            check_rows(self._scene, declared)
-        does = prepare_again if step.kind is Kind.RESUME else prepare
-        prepared = does(self._scene, declared, self._phase(step.watch))
-        if step.kind is not Kind.CONTINUE:
-            needed = {name: one.slots for name, one in self._fleet.running.items()}
-            together = guards.with_another(needed, declared.name, prepared.slots)
-            guards.check_slots(together, self._scene.settings.auditor_slots)
-        return step, prepared
 
     def _ask(self, declared: Declared, broken_off: threading.Event) -> None:
         try_out(self._scene.spark, declared, self._scene.clock, broken_off)

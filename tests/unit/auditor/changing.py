@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from auditor import proof, resumption
+from auditor import groundwork, proof, resumption
 from auditor import reload as reloading
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.declared import Declarations, Declared, read_declarations
@@ -105,6 +105,7 @@ class World:
         self.listening: list[FakeAnswers] = []
         self.scene = JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark
         monkeypatch.setattr(reloading, "prepare", self._prepare)
+        monkeypatch.setattr(groundwork, "prepare", self._prepare)
         monkeypatch.setattr(resumption, "prepare", self._prepare)
         monkeypatch.setattr(reloading, "try_out", self._try_out)
         monkeypatch.setattr(reloading, "Candidate", FakeCandidate)

@@ -1,6 +1,6 @@
 """What has to be done so that the watches that run become the watches that are declared."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -42,18 +42,18 @@ _SEQUENCE = tuple(Kind)
 
 
 def changes(
-    running: Mapping[str, Face], declared: Mapping[str, Face], *, whole: bool
+    running: Mapping[str, Face], declared: Mapping[str, Face], gone: Collection[str]
 ) -> list[Change]:
     """Return the steps, those that free slots first.
 
-    `declared` has no paused watches. Unless it is the `whole` truth (every file could be read),
-    nothing is stopped: a watch that seems gone may be the one whose file is bad.
+    `declared` has no paused watches. Of those that run only what is surely `gone` is stopped: one
+    that is declared nowhere may be the one whose file is bad.
     """
-    gone = [Change(Kind.STOP, name) for name in running if name not in declared] if whole else []
+    stopped = [Change(Kind.STOP, name) for name in gone]
     new = [Change(Kind.START, name) for name in declared if name not in running]
     other = [
         Change(Kind.CONTINUE if running[name].state == face.state else Kind.REPLACE, name)
         for name, face in declared.items()
         if name in running and running[name] != face
     ]
-    return sorted(gone + new + other, key=lambda step: (_SEQUENCE.index(step.kind), step.watch))
+    return sorted(stopped + new + other, key=lambda step: (_SEQUENCE.index(step.kind), step.watch))

@@ -102,6 +102,7 @@ class Reload:
         self._turn.give_back()
 
     def _step(self, declarations: Declarations) -> None:
+        self._end_what_is_gone(declarations)
         self._note_what_runs()
         self._go_back_where_rows_are_bad(declarations)
         if self._asked is not None:
@@ -143,22 +144,37 @@ class Reload:
             if self._is_wanted(bad.declared, declarations):
                 self._untaken.reject(name, why)
 
+    def _end_what_is_gone(self, declarations: Declarations) -> None:
+        """Another watch's change may be under way for hours: a watch that is paused ends before."""
+        for watch in self._gone(declarations):
+            if not self._is_changing(watch) and self._rests(watch):
+                self._end(watch)
+
+    def _gone(self, declarations: Declarations) -> list[str]:
+        return [name for name in self._fleet.running if not declarations.may_want(name)]
+
+    def _is_changing(self, watch: str) -> bool:
+        """Whether a step of this watch is under way, which is broken off first."""
+        candidate = self._candidate and self._candidate.running.declared.name
+        return watch in (self._asked and self._asked.step.watch, candidate)
+
     def _begin(self, declarations: Declarations) -> None:
         step = self._next_step(declarations)
         if step is None:
             self._turn.give_back()
-        elif not self._may_go(step):
-            return
-        elif step.kind is Kind.STOP:
-            self._end(step.watch)
-        else:
+        elif self._may_go(step):
             self._try(step, declarations.watches[step.watch])
 
     def _may_go(self, step: Change) -> bool:
-        """Whether this auditor has the turn if it takes one, and nothing is done for the watch."""
+        """Whether this auditor has the turn if it takes one, and nothing is done for the watch.
+
+        What is to stop and does not rest yet holds up all others: they may need its slots.
+        """
+        if step.kind is Kind.STOP:
+            return False
         if step.kind in (Kind.CONTINUE, Kind.REPLACE) and not self._turn.take():
             return False
-        return step.kind not in (Kind.STOP, Kind.CONTINUE) or self._rests(step.watch)
+        return step.kind is not Kind.CONTINUE or self._rests(step.watch)
 
     def _rests(self, watch: str) -> bool:
         """Whether nothing is done for a watch that may be in trouble; it is broken off before."""
@@ -167,7 +183,7 @@ class Reload:
     def _next_step(self, declarations: Declarations) -> Change | None:
         declared = {name: self._face(one) for name, one in declarations.wanted().items()}
         running = {name: self._face(one.declared) for name, one in self._fleet.running.items()}
-        steps = changes(running, declared, whole=not declarations.problems)
+        steps = changes(running, declared, self._gone(declarations))
         return next((step for step in steps if self._untaken.may_try(step.watch)), None)
 
     def _is_wanted(self, declared: Declared, declarations: Declarations) -> bool:
@@ -234,6 +250,9 @@ class Reload:
     def _end(self, watch: str) -> None:
         ended = self._fleet.take(watch)
         ended.supervised.stop()
+        if self._settling is not None and self._settling.watch == watch:
+            self._settling.end()
+            self._settling = None
         forget(ended.recipe.checkpoint.home)
         self._noted.pop(watch, None)
         metrics.forget(watch)

@@ -27,10 +27,10 @@ FACES = st.dictionaries(
 )
 
 
-def follow(running: dict[str, Face], declared: dict[str, Face], whole: bool) -> dict[str, Face]:
+def follow(running: dict[str, Face], declared: dict[str, Face], gone: set[str]) -> dict[str, Face]:
     """Do every step, as a plain dictionary would."""
     after = dict(running)
-    for step in changes(running, declared, whole=whole):
+    for step in changes(running, declared, gone):
         match step.kind:
             case Kind.STOP:
                 del after[step.watch]
@@ -50,20 +50,20 @@ def follow(running: dict[str, Face], declared: dict[str, Face], whole: bool) -> 
 def test_steps_lead_to_what_is_declared(
     running: dict[str, Face], declared: dict[str, Face]
 ) -> None:
-    assert follow(running, declared, True) == declared
-    assert changes(declared, declared, whole=True) == []
+    assert follow(running, declared, running.keys() - declared.keys()) == declared
+    assert changes(declared, declared, ()) == []
 
 
 @given(FACES, FACES)
-def test_nothing_is_stopped_while_a_file_is_bad(
+def test_what_is_not_surely_gone_is_not_stopped(
     running: dict[str, Face], declared: dict[str, Face]
 ) -> None:
-    assert follow(running, declared, False) == running | declared
+    assert follow(running, declared, set()) == running | declared
 
 
 def test_slots_are_freed_before_they_are_needed() -> None:
     one, other = Face("1", "x"), Face("2", "x")
-    steps = changes({"a": one, "c": one}, {"b": one, "c": other}, whole=True)
+    steps = changes({"a": one, "c": one}, {"b": one, "c": other}, ["a"])
     assert steps == [Change(Kind.STOP, "a"), Change(Kind.START, "b"), Change(Kind.REPLACE, "c")]
 
 
@@ -131,6 +131,14 @@ def test_paused_watch_is_declared_but_not_wanted(watches: Path) -> None:
     declarations = read_declarations(SHIPPED_STREAMS, watches)
     assert set(declarations.watches) == {"over-purchase", "unusual-volume"}
     assert set(declarations.wanted()) == {"unusual-volume"}
+
+
+def test_paused_watch_is_wanted_no_more_while_another_file_is_bad(watches: Path) -> None:
+    edit(watches, "version: 1", "version: 1\npaused: true")
+    edit(watches, "severity: warning", "severity: loud", "unusual-volume.yaml")
+    declarations = read_declarations(SHIPPED_STREAMS, watches)
+    assert not declarations.may_want("over-purchase")
+    assert declarations.may_want("unusual-volume")
 
 
 def test_texts_change_the_face_and_not_the_state(watches: Path) -> None:

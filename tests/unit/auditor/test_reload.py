@@ -19,14 +19,6 @@ def test_declared_watches_start_and_are_kept_for_the_next_start(world: World) ->
     assert all_current(world.settings.checkpoints_here()) == world.read().watches
 
 
-def test_a_watch_that_was_paused_comes_back_between_those_that_run(world: World) -> None:
-    world.edit("version: 1", "version: 1\npaused: true")
-    world.edit("paused: true\n", "")
-    period = world.settings.auditor_batch_seconds
-    offsets = sorted(one.phase.offset_seconds for one in world.fleet.running.values())
-    assert offsets == [0.0, period / 4]
-
-
 def test_changed_text_goes_on_with_a_new_query_in_its_turn(world: World) -> None:
     assert world.partner.take()
     world.edit("severity: critical", "severity: warning")
@@ -143,21 +135,6 @@ def test_bad_file_stops_nothing(world: World) -> None:
     world.edit("severity: critical", "severity: loud")
     assert world.queries() == [True]
     assert "over-purchase.yaml, line " in str(world.reload.notes())
-
-
-def test_removed_and_paused_watches_end_and_come_back(world: World) -> None:
-    world.edit("version: 1", "version: 1\npaused: true")
-    assert world.queries() == [False]
-    path = world.watches / f"{OTHER}.yaml"
-    text = path.read_text()
-    path.unlink()
-    world.turns(world.read())
-    assert world.queries(OTHER) == [False]
-    assert all_current(world.settings.checkpoints_here()) == {}
-    path.write_text(text)
-    world.edit("paused: true\n", "")
-    assert world.queries() == [False, True]
-    assert world.queries(OTHER) == [False, True]
 
 
 @pytest.mark.parametrize("end", ["takes over", "is taken back", "fails"])

@@ -141,7 +141,6 @@ def test_bad_stream_at_a_start_is_a_note_and_what_ran_last_goes_on(scene: Scene)
     assert opened.ran == set(scene.declarations.watches)
     assert "trades.yaml" in " ".join(opened.declarations.problems.values())
     # Nothing is taken for removed, and the mended file is taken as any change is.
-    assert changes(faces(opened.first), faces(opened.declarations.wanted()), whole=False) == []
     assert all(opened.declarations.may_want(name) for name in opened.first)
     scene.folders = Folders(scene.settings, scene.clock, opened.declarations)
     path.write_text(good)
@@ -220,7 +219,7 @@ def test_new_words_that_are_refused_leave_the_watch_with_those_before(
     assert fleet.missing == {}
     # So the reload meets the refused words again.
     declared = faces(opened.declarations.wanted())
-    assert changes(faces(before), declared, whole=True) == [Change(Kind.CONTINUE, "over-purchase")]
+    assert changes(faces(before), declared, ()) == [Change(Kind.CONTINUE, "over-purchase")]
 
 
 def test_new_words_wait_for_a_topic_with_their_watch(

@@ -1,6 +1,7 @@
 """Holds one watch's batch boundaries at their phase, by setting the length of every batch."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
@@ -23,6 +24,15 @@ SetLength = Callable[[StreamingQuery, float], None]
 log = logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class BatchEnd:
+    """A batch that is through."""
+
+    batch: int
+    read_until_seconds: float
+    """When it stopped reading, by the wall clock; it may have read on for a moment longer."""
+
+
 class Boundaries:
     """The course of one watch's batches; used by one thread."""
 
@@ -34,11 +44,14 @@ class Boundaries:
         self._course = begun(phase, self._now())
         self._told_seconds = self._course.running_seconds
         self._given_up = False
+        self.ended: BatchEnd | None = None
+        """The last batch that has ended since the query was started."""
 
     def begin(self) -> float:
         """Note that the query starts now; return the length of its first batch in seconds."""
         self._course = begun(self._phase, self._now())
         self._told_seconds = self._course.running_seconds
+        self.ended = None
         return self._told_seconds
 
     def move(self, watch: str, phase: Phase) -> None:
@@ -73,6 +86,7 @@ class Boundaries:
         ended = batch.ended_at_ms / 1000
         length = self._course.running_seconds
         pause = max(0.0, batch.took_seconds - length)
+        self.ended = BatchEnd(batch.batch, ended - pause)
         self._course = after_batch(
             self._phase, self._course, batch.took_seconds, ended, self._told_seconds
         )

@@ -3,11 +3,12 @@
 from typing import Final
 
 from auditor import metrics
+from auditor.boundaries import BatchEnd
 from auditor.catchup import CatchUp, behind
 from auditor.fleet import Running
 from auditor.guards import topics_of
 from auditor.job import Scene
-from auditor.offsets import Offsets, committed
+from auditor.offsets import Offsets, committed, read_by
 from engine.brokers import kept_offsets
 
 SAMPLE_EVERY_SECONDS: Final = 1.0
@@ -36,18 +37,28 @@ class Candidate:
             return
         self._sampled_at_seconds = now
         newest = self._newest()
-        read = self._read()
+        self._catch_up.sample(newest, self._scene.clock.now_ms() / 1000)
+        ended = self.running.supervised.boundaries.ended
+        read = self._read(ended)
         metrics.BEHIND.labels(self.running.declared.name).set(behind(read, newest))
-        self._catch_up.sample(newest)
-        self.caught_up = bool(read) and self._catch_up.reached(read)
+        self.caught_up = ended is not None and self._has_caught_up(read, ended)
+
+    def _has_caught_up(self, read: Offsets, ended: BatchEnd) -> bool:
+        """What has failed since that batch is behind again, and goes on who knows when."""
+        reads_on = self.running.supervised.not_ready() is None
+        return reads_on and bool(read) and self._catch_up.reached(read, ended.read_until_seconds)
 
     def _newest(self) -> Offsets:
         options = self._scene.settings.kafka_client_options()
         topics = topics_of(self.running.declared.watch)
         return kept_offsets(self._scene.spark, options, topics)[1]
 
-    def _read(self) -> Offsets:
+    def _read(self, ended: BatchEnd | None) -> Offsets:
+        """Newer notes than that batch's would tell of a moment that is not known yet."""
+        spark, location = self._scene.spark, self.running.recipe.checkpoint.location
         try:
-            return committed(self._scene.spark, self.running.recipe.checkpoint.location())
+            if ended is None:
+                return committed(spark, location())
+            return read_by(spark, location(), ended.batch)
         except (OSError, ValueError):
             return {}

@@ -19,8 +19,19 @@ def committed(spark: SparkSession, location: str) -> Offsets:
         OSError: they cannot be reached.
         ValueError: Spark's notes cannot be read.
     """
+    newest = newest_commit(spark, location)
+    return {} if newest is None else read_by(spark, location, newest)
+
+
+def read_by(spark: SparkSession, location: str, batch: int) -> Offsets:
+    """Return where the query went on reading after a batch that is through.
+
+    Raises:
+        OSError: Spark's note of it cannot be reached.
+        ValueError: it cannot be read.
+    """
     offsets: dict[str, dict[int, int]] = {}
-    for line in (_newest_note(spark, location, "offsets") or "").splitlines()[2:]:
+    for line in text_of(spark, f"{location}/offsets/{batch}").splitlines()[2:]:
         for topic, partitions in json.loads(line).items():
             offsets[topic] = {int(number): int(offset) for number, offset in partitions.items()}
     return offsets
@@ -33,16 +44,11 @@ def committed_watermark_ms(spark: SparkSession, location: str) -> int:
         OSError: it cannot be reached.
         ValueError: Spark's notes cannot be read.
     """
-    note = _newest_note(spark, location, "commits")
-    if note is None:
-        return 0
-    return int(json.loads(note.partition("\n")[2]).get("nextBatchWatermarkMs", 0))
-
-
-def _newest_note(spark: SparkSession, location: str, folder: str) -> str | None:
-    """Return what Spark has noted in a folder for the last batch that is through, if one is."""
     newest = newest_commit(spark, location)
-    return None if newest is None else text_of(spark, f"{location}/{folder}/{newest}")
+    if newest is None:
+        return 0
+    note = text_of(spark, f"{location}/commits/{newest}")
+    return int(json.loads(note.partition("\n")[2]).get("nextBatchWatermarkMs", 0))
 
 
 def newest_commit(spark: SparkSession, location: str) -> int | None:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.catchup import SAMPLES, CatchUp, behind
 from auditor.change import Change, Face, Kind, changes
 from auditor.current import all_current, forget, keep, read_current
 from auditor.declared import Declared, read_declarations
@@ -65,28 +64,6 @@ def test_slots_are_freed_before_they_are_needed() -> None:
     one, other = Face("1", "x"), Face("2", "x")
     steps = changes({"a": one, "c": one}, {"b": one, "c": other}, ["a"])
     assert steps == [Change(Kind.STOP, "a"), Change(Kind.START, "b"), Change(Kind.REPLACE, "c")]
-
-
-OFFSETS = st.dictionaries(
-    st.sampled_from(["t", "h"]), st.dictionaries(st.integers(0, 2), st.integers(0, 9))
-)
-
-
-@given(OFFSETS, st.lists(OFFSETS, min_size=SAMPLES))
-def test_caught_up_is_what_was_there_some_samples_ago(
-    read: dict[str, dict[int, int]], samples: list[dict[str, dict[int, int]]]
-) -> None:
-    catch_up = CatchUp()
-    for sample in samples:
-        catch_up.sample(sample)
-    assert catch_up.reached(read) == (behind(read, samples[-SAMPLES]) == 0)
-
-
-def test_too_few_samples_are_no_proof() -> None:
-    catch_up = CatchUp()
-    for _ in range(SAMPLES - 1):
-        catch_up.sample({})
-    assert not catch_up.reached({})
 
 
 @pytest.fixture

@@ -28,6 +28,14 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 RECORDS = "value BINARY, timestamp TIMESTAMP, topic STRING, partition INT"
 
 
+def example_of_the_page(folder: Path) -> Path:
+    """Write the watch that docs/watches.md begins with to a file."""
+    page = Path(__file__).parents[3] / "docs" / "watches.md"
+    path = folder / "example.yaml"
+    path.write_text(page.read_text().split("```yaml\n")[1].split("```")[0])
+    return path
+
+
 @dataclass(frozen=True)
 class Event:
     """One trade event and when the broker appended it (milliseconds after EPOCH)."""

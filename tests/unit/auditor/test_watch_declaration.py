@@ -13,6 +13,7 @@ from services.contracts.declarations import BadDeclaration
 from services.contracts.durations import milliseconds, resolve
 from services.contracts.streams import load_streams
 from services.contracts.watches import SHIPPED_WATCHES, load_watch, load_watches
+from tests.unit.auditor.batches import example_of_the_page
 
 GOOD: dict[str, Any] = {
     "watch": "hot",
@@ -44,10 +45,7 @@ def test_shipped_watches_fit_the_shipped_streams() -> None:
 
 
 def test_the_documents_example_is_a_watch(tmp_path: Path) -> None:
-    page = Path(__file__).parents[3] / "docs" / "watches.md"
-    example = page.read_text().split("```yaml\n")[1].split("```")[0]
-    (tmp_path / "example.yaml").write_text(example)
-    watch = load_watch(tmp_path / "example.yaml")
+    watch = load_watch(example_of_the_page(tmp_path))
     watch.check_streams(load_streams())
     check_sql(watch)
 

@@ -57,7 +57,10 @@ FROM (
   UNION ALL (SELECT 'failed', delivery_id, channel, reason, updated_at
     FROM deliveries d JOIN alerts a USING (alert_id)
     WHERE state = 'FAILED' AND d.created_at > ledger_now() - make_interval(secs => %(since)s)
-      AND a.acknowledged_at IS NULL AND (coalesce(plan -> 'fallback', '[]') = '[]'
+      AND (a.acknowledged_at IS NULL OR d.digest_id = d.delivery_id AND EXISTS (
+        SELECT FROM deliveries m JOIN alerts x USING (alert_id)
+        WHERE m.digest_id = d.delivery_id AND x.acknowledged_at IS NULL))
+      AND (coalesce(plan -> 'fallback', '[]') = '[]'
         OR EXISTS (SELECT FROM decisions e WHERE e.alert_id = d.alert_id
           AND e.delivery_id = d.delivery_id AND (stage, decided) = ('fallback', 'exhausted')))
       {_OWN} ORDER BY updated_at LIMIT %(limit)s)

@@ -72,6 +72,23 @@ def test_a_failure_with_an_acknowledged_alert_is_nobodys_finding(
     assert kinds(pool) == []
 
 
+def test_a_failed_digest_is_seen_until_all_that_it_tells_is_acknowledged(
+    pool: Pool, ledger: Ledger, alert: Alert
+) -> None:
+    other = sample(2)
+    carrier, told = (message(each, "email", "a@example.com") for each in (alert, other))
+    record(pool, alert, carrier)
+    record(pool, other, told)
+    lose(ledger)
+    ledger.execute("UPDATE deliveries SET digest_id = %s", carrier.delivery.delivery_id)
+    close = "UPDATE deliveries SET state = 'CLOSED' WHERE delivery_id = %s"
+    ledger.execute(close, told.delivery.delivery_id)
+    Acknowledgements(pool).acknowledge(alert.alert_id, person="ann", via="api")
+    assert kinds(pool) == ["failed"]
+    Acknowledgements(pool).acknowledge(other.alert_id, person="ann", via="api")
+    assert kinds(pool) == []
+
+
 def test_a_failure_older_than_the_window_is_not_looked_at(
     pool: Pool, ledger: Ledger, alert: Alert
 ) -> None:

@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from services.backbone.ledger.accounting import (
-    ROWS_LIMIT,
-    Absence,
-    Backlog,
-    Finding,
-    Notice,
-    OpenRow,
-)
+from services.backbone.ledger.accounting import Absence, Backlog, Finding, Notice, OpenRow
 from services.contracts import topics
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import (
@@ -53,6 +46,8 @@ _WORDS: Final = {
     SHORT_RETENTION: "topic is kept for longer than the ledger may forget: nothing is removed",
 }
 KINDS: Final = tuple(_WORDS)
+WAITING: Final = frozenset(_STANDS)
+"""The kinds of which the ledger itself says what is new, and what has ended."""
 _WARNINGS: Final = frozenset({"in_doubt", "held", "failed", SHORT_RETENTION})
 
 
@@ -70,6 +65,11 @@ class Limits:
         """
         people = {"in_doubt": self.in_doubt, "held": self.held, "failed": self.held}
         return people.get(kind, self.suppressed)
+
+    @property
+    def by_kind(self) -> dict[str, float]:
+        """The limit of each kind that waits."""
+        return {kind: self.of(kind) for kind in _STANDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,9 @@ def missing_recipients(absences: Sequence[Absence]) -> list[Finding]:
     ]
 
 
-def overdue(rows: Sequence[OpenRow], backlogs: Sequence[Backlog], limits: Limits) -> list[Finding]:
-    """Return what waits for longer than it may."""
-    waiting = [
+def overdue(rows: Sequence[OpenRow]) -> list[Finding]:
+    """Return a finding for each row that has waited for longer than it may."""
+    return [
         Finding(
             row.kind,
             row.subject,
@@ -117,9 +117,12 @@ def overdue(rows: Sequence[OpenRow], backlogs: Sequence[Backlog], limits: Limits
             f"{_STANDS[row.kind]} for {_span(row.waited_seconds)}: {row.reason}"[:400],
         )
         for row in rows
-        if row.waited_seconds > limits.of(row.kind)
     ]
-    return waiting + [
+
+
+def overdue_channels(backlogs: Sequence[Backlog]) -> list[Finding]:
+    """Return a finding for each channel that does not send what is due."""
+    return [
         Finding(
             OVERDUE_CHANNEL,
             each.channel,
@@ -146,20 +149,13 @@ def distinct(findings: Iterable[Finding]) -> list[Finding]:
     return list({(each.kind, each.subject): each for each in findings}.values())
 
 
-def compare(known: Sequence[Finding], current: Sequence[Finding], rows: int) -> Changes:
-    """Return which findings are new, and which have ended.
-
-    `rows` tells how many rows were looked at: of a list that may have been cut, what is not on it
-    has not ended.
-    """
+def compare(known: Sequence[Finding], current: Sequence[Finding]) -> Changes:
+    """Return which findings are new, and which have ended."""
     before = {(each.kind, each.subject) for each in known}
     now = {(each.kind, each.subject) for each in current}
-    cut = _STANDS if rows >= ROWS_LIMIT else ()
     return Changes(
         new=tuple(each for each in current if (each.kind, each.subject) not in before),
-        ended=tuple(
-            each for each in known if (each.kind, each.subject) not in now and each.kind not in cut
-        ),
+        ended=tuple(each for each in known if (each.kind, each.subject) not in now),
     )
 
 

@@ -41,6 +41,8 @@ class Account:
     totals: Totals = field(default_factory=lambda: Totals(0, 0, 0, 0))
     missing: list[Finding] = field(default_factory=list)
     overdue: list[Finding] = field(default_factory=list)
+    unlisted: int = 0
+    """So many more are overdue, of which only the number is known."""
 
 
 def once(settings: AccountantSettings) -> int:
@@ -68,14 +70,14 @@ def table(account: Account) -> str:
         ("  open", account.totals.open),
         ("alerts missing", counted[accounts.MISSING_ALERT]),
         ("recipients missing", counted[accounts.MISSING_RECIPIENT]),
-        ("overdue", len(account.overdue)),
+        ("overdue", len(account.overdue) + account.unlisted),
     ]
     wrong = [*account.missing, *account.overdue]
     lines = [f"{name:26}{number:>10}" for name, number in rows]
     lines += [
         harmless(f"{each.kind} {each.subject}: {each.detail}") for each in wrong[:LISTED_LIMIT]
     ]
-    if (more := len(wrong) - LISTED_LIMIT) > 0:
+    if (more := len(wrong) + account.unlisted - LISTED_LIMIT) > 0:
         lines.append(f"and {more} more")
     return "\n".join(lines)
 
@@ -97,8 +99,12 @@ def _account(settings: AccountantSettings, clock: Clock) -> Account:
         account.missing += _absences(book, settings, window)
         account.missing = list({each.subject: each for each in account.missing}.values())
         backlogs = book.backlogs(settings.accountant_due_seconds)
-        account.overdue = accounts.overdue(book.open_rows(window), backlogs, settings.limits)
+        account.overdue += accounts.overdue_channels(backlogs)
         account.overdue += settings.short_retention(kept_hours)
+        limits = settings.limits.by_kind
+        rows = book.open_rows(window, limits)
+        account.overdue += accounts.overdue(rows)
+        account.unlisted = max(0, book.count_open_rows(window, limits) - len(rows))
         account.totals = book.totals(window)
     return account
 

@@ -1,6 +1,5 @@
 """One turn of accounting: what is open, what is overdue, what has ended; raised and cleaned up."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -8,7 +7,7 @@ from typing import Final
 from services.accountant import accounts, metrics
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import Clock
-from services.backbone.ledger.accounting import AccountBook, Finding, Place
+from services.backbone.ledger.accounting import AccountBook, Backlog, Finding, Place
 from services.backbone.log import logger
 
 PRUNE_LIMIT: Final = 500
@@ -26,32 +25,34 @@ class Turns:
     clock: Clock
     _place: Place = field(default_factory=Place)
 
-    def turn(self, kept_hours: float) -> list[Finding]:
-        """Account once; return what is wrong now. Topic alerts is kept for so many hours.
+    def turn(self, kept_hours: float) -> None:
+        """Account once. Topic alerts is kept for so many hours.
 
         Raises:
             Transient: Postgres is away.
         """
-        known = self.book.open_findings()
-        rows = self.book.open_rows(self._window_seconds)
         backlogs = self.book.backlogs(self.settings.accountant_due_seconds)
         short = self.settings.short_retention(kept_hours)
-        current = accounts.distinct(
-            (
-                *short,
-                *self._still_missing(known),
-                *self._page(),
-                *accounts.overdue(rows, backlogs, self.settings.limits),
-            )
-        )
-        changes = accounts.compare(known, current, len(rows))
-        self.book.keep(changes.new, changes.ended)
-        self._log(changes)
+        for changes in (self._compared(short, backlogs), self._waiting()):
+            self.book.keep(changes.new, changes.ended)
+            self._log(changes)
         self._raise({each.channel for each in backlogs})
         if not short:
             self._prune()
-        self._count(current)
-        return current
+        self._count()
+
+    def _compared(self, short: list[Finding], backlogs: list[Backlog]) -> accounts.Changes:
+        """Return what changes of all that does not wait."""
+        known = [each for each in self.book.open_findings() if each.kind not in accounts.WAITING]
+        missing = (*self._still_missing(known), *self._page())
+        current = accounts.distinct((*short, *missing, *accounts.overdue_channels(backlogs)))
+        return accounts.compare(known, current)
+
+    def _waiting(self) -> accounts.Changes:
+        """Return what changes of what waits, of which there may be more than one turn looks at."""
+        window, limits = self._window_seconds, self.settings.limits.by_kind
+        new = accounts.overdue(self.book.new_rows(window, limits))
+        return accounts.Changes(tuple(new), tuple(self.book.settled(window, limits)))
 
     @property
     def _window_seconds(self) -> float:
@@ -106,7 +107,7 @@ class Turns:
         for each in changes.ended:
             log.info("ended", kind=each.kind, subject=each.subject)
 
-    def _count(self, current: list[Finding]) -> None:
-        counted = Counter(each.kind for each in current)
+    def _count(self) -> None:
+        counts = self.book.open_counts()
         for kind in accounts.KINDS:
-            metrics.FINDINGS.labels(kind).set(counted[kind])
+            metrics.FINDINGS.labels(kind).set(counts.get(kind, 0))

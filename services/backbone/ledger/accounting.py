@@ -1,15 +1,15 @@
 """What the accountant asks the ledger, and what it keeps there; every answer is bounded."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from psycopg.rows import class_row, scalar_row
+from psycopg.rows import class_row, scalar_row, tuple_row
 from psycopg.types.json import Json
 
-from services.backbone.ledger import bookkeeping
+from services.backbone.ledger import bookkeeping, waiting
 from services.backbone.ledger.database import Connection, Pool, sorted_troubles
 from services.backbone.ledger.fallbacks import fallback_plan
 from services.contracts.records import Delivery
@@ -134,12 +134,26 @@ class AccountBook:
         own = {"at_us": after.at_us, "alert_id": after.alert_id}
         return self._ask(class_row(Place), bookkeeping.PAGE, **terms, **own)
 
-    def open_rows(self, since_seconds: float) -> list[OpenRow]:
-        """Return what waits, the longest first; at most ROWS_LIMIT of each kind, and of what has
-        failed only what was made since so long ago.
+    def open_rows(self, since_seconds: float, limits: Mapping[str, float]) -> list[OpenRow]:
+        """Return what waits for longer than its kind's limit, the longest first; at most ROWS_LIMIT
+        of each kind, and of what has failed only what was made since so long ago.
         """
-        terms = {"since": since_seconds, "limit": ROWS_LIMIT, "own": ACCOUNTANT}
-        return self._ask(class_row(OpenRow), bookkeeping.OPEN_ROWS, **terms)
+        return self._ask(class_row(OpenRow), waiting.OVERDUE, **_terms(since_seconds, limits))
+
+    def new_rows(self, since_seconds: float, limits: Mapping[str, float]) -> list[OpenRow]:
+        """Return the same without what is known: no open finding is about it."""
+        return self._ask(class_row(OpenRow), waiting.NEW, **_terms(since_seconds, limits))
+
+    def settled(self, since_seconds: float, limits: Mapping[str, float]) -> list[Finding]:
+        """Return open findings about what is no longer among these rows; at most ROWS_LIMIT of
+        each kind.
+        """
+        return self._ask(class_row(Finding), waiting.SETTLED, **_terms(since_seconds, limits))
+
+    def count_open_rows(self, since_seconds: float, limits: Mapping[str, float]) -> int:
+        """Count these rows, also beyond ROWS_LIMIT."""
+        terms = _terms(since_seconds, limits)
+        return sum(self._ask(scalar_row, waiting.COUNTED, **terms))
 
     def backlogs(self, due_seconds: float) -> list[Backlog]:
         """Return the channels on which something is due for longer than this."""
@@ -151,6 +165,10 @@ class AccountBook:
         Of each kind the oldest, at most so many as a turn looks at.
         """
         return self._ask(class_row(Finding), bookkeeping.OPEN_FINDINGS, kind=kind, limit=ROWS_LIMIT)
+
+    def open_counts(self) -> dict[str, int]:
+        """Count all that is known to be wrong, by kind."""
+        return dict(self._ask(tuple_row, bookkeeping.OPEN_COUNTS))
 
     def keep(self, new: Sequence[Finding], ended: Sequence[Finding]) -> None:
         """Open findings and end others; what is open already is not opened again."""
@@ -222,6 +240,10 @@ class AccountBook:
         with sorted_troubles(), self._pool.connection() as connection:
             connection.set_autocommit(True)
             yield connection
+
+
+def _terms(since_seconds: float, limits: Mapping[str, float]) -> dict[str, Any]:
+    return {"since": since_seconds, "limit": ROWS_LIMIT, "own": ACCOUNTANT, **limits}
 
 
 def _notice_terms(notice: Notice) -> dict[str, Any]:

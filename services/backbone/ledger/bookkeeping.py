@@ -37,42 +37,6 @@ WHERE accepted_at >= greatest('epoch'::timestamptz + %(at_us)s * interval '1 mic
   AND accepted_at < ledger_now() - make_interval(secs => %(until)s)
 ORDER BY accepted_at, alert_id DESC LIMIT %(limit)s"""
 
-# The accountant's own messages are left out: it would have to tell of them by itself again.
-_OWN: Final = """
-  AND NOT EXISTS (SELECT FROM alerts a WHERE a.alert_id = d.alert_id AND a.watch = %(own)s)"""
-
-# A failure that nobody follows has no other target, or its last one has failed too. What is still
-# to be followed stands as in the index deliveries_fallback: only then can it be used.
-OPEN_ROWS: Final = f"""
-SELECT kind, subject, channel, reason,
-  extract(epoch FROM ledger_now() - since)::float8 AS waited_seconds
-FROM (
-  (SELECT 'in_doubt' AS kind, delivery_id AS subject, channel, reason, updated_at AS since
-    FROM deliveries d WHERE state = 'IN_DOUBT' {_OWN} ORDER BY updated_at LIMIT %(limit)s)
-  UNION ALL (SELECT 'held', delivery_id, channel, reason, updated_at
-    FROM deliveries d WHERE state = 'HELD' {_OWN} ORDER BY updated_at LIMIT %(limit)s)
-  UNION ALL (SELECT 'suppressed', delivery_id, channel, reason, next_attempt_at
-    FROM deliveries d WHERE state = 'SUPPRESSED' AND next_attempt_at < ledger_now() {_OWN}
-    ORDER BY next_attempt_at LIMIT %(limit)s)
-  UNION ALL (SELECT 'failed', delivery_id, channel, reason, updated_at
-    FROM deliveries d JOIN alerts a USING (alert_id)
-    WHERE state = 'FAILED' AND d.created_at > ledger_now() - make_interval(secs => %(since)s)
-      AND (a.acknowledged_at IS NULL OR d.digest_id = d.delivery_id AND EXISTS (
-        SELECT FROM deliveries m JOIN alerts x USING (alert_id)
-        WHERE m.digest_id = d.delivery_id AND x.acknowledged_at IS NULL))
-      AND (coalesce(plan -> 'fallback', '[]') = '[]'
-        OR EXISTS (SELECT FROM decisions e WHERE e.alert_id = d.alert_id
-          AND e.delivery_id = d.delivery_id AND (stage, decided) = ('fallback', 'exhausted')))
-      {_OWN} ORDER BY updated_at LIMIT %(limit)s)
-  UNION ALL (SELECT 'unfollowed', delivery_id, channel, reason, updated_at FROM deliveries d
-    WHERE (state = 'FAILED' OR state = 'HELD' AND plan ->> 'fallback_on' = 'held')
-      AND fallback_at IS NULL AND plan -> 'fallback' <> '[]' AND attempt > 0 {_OWN}
-    ORDER BY updated_at LIMIT %(limit)s)
-  UNION ALL (SELECT 'escalation', concat_ws('/', alert_id, name, step), '',
-      'nobody has acknowledged it', due_at
-    FROM escalations WHERE state = 'WAITING' AND due_at < ledger_now()
-    ORDER BY due_at LIMIT %(limit)s)) AS waiting"""  # noqa: S608 - no input in it
-
 BACKLOGS: Final = """
 SELECT channel, count(*) AS count,
   max(extract(epoch FROM ledger_now() - since))::float8 AS longest_seconds
@@ -90,6 +54,9 @@ SELECT kind, subject, channel, detail, number, found_at_ms FROM (
     row_number() OVER (PARTITION BY kind ORDER BY finding_id) AS place
   FROM findings WHERE ended_at IS NULL AND (%(kind)s::text IS NULL OR kind = %(kind)s)
 ) AS open WHERE place <= %(limit)s ORDER BY number"""
+
+OPEN_COUNTS: Final = """
+SELECT kind, count(*) FROM findings WHERE ended_at IS NULL GROUP BY kind"""
 
 KEEP: Final = """
 WITH ended AS (

@@ -45,7 +45,7 @@ def turn(book: AccountBook, read: tuple[str, ...]) -> set[str]:
     """Account as the program does; return the subjects that were raised."""
     known = book.open_findings()
     absent = book.missing([*read, *(each.subject for each in known)])
-    changes = compare(known, missing_alerts(absent), 0)
+    changes = compare(known, missing_alerts(absent))
     book.keep(changes.new, changes.ended)
     raised: set[str] = set()
 

@@ -40,7 +40,7 @@ def lose(ledger: Ledger, state: str = "FAILED", minutes: int = 20, tries: int = 
 
 
 def waiting(pool: Pool) -> list[OpenRow]:
-    return AccountBook(pool).open_rows(since_seconds=3600)
+    return AccountBook(pool).open_rows(3600, LIMITS.by_kind)
 
 
 def kinds(pool: Pool) -> list[str]:
@@ -56,11 +56,22 @@ def test_a_failure_without_a_fallback_waits_for_a_person(
     lose(ledger)
     (row,) = waiting(pool)
     assert (row.kind, row.subject, row.channel) == ("failed", sent.delivery.delivery_id, "email")
-    (found,) = overdue([row], [], LIMITS)
+    (found,) = overdue([row])
     assert found.detail.startswith("failed, and nobody is told instead, for ")
     assert found.detail.endswith(" min: 550 no such user")
     lose(ledger, "CLOSED")
     assert kinds(pool) == []
+
+
+def test_what_has_not_waited_for_long_is_not_overdue(
+    pool: Pool, ledger: Ledger, alert: Alert
+) -> None:
+    record(pool, alert, message(alert, "email", "a@example.com"))
+    for state, limit_minutes in (("FAILED", 15), ("HELD", 15), ("IN_DOUBT", 10)):
+        lose(ledger, state, limit_minutes - 1)
+        assert kinds(pool) == []
+        lose(ledger, state, limit_minutes + 1)
+        assert kinds(pool) == [state.lower()]
 
 
 def test_a_failure_with_an_acknowledged_alert_is_nobodys_finding(
@@ -152,7 +163,7 @@ def test_an_escalation_that_nobody_takes_is_overdue(
     ledger.execute("UPDATE escalations SET due_at = due_at - interval '10 min'")
     (row,) = waiting(pool)
     assert (row.kind, row.subject, row.channel) == ("escalation", f"{alert.alert_id}/desk/0", "")
-    (found,) = overdue([row], [], LIMITS)
+    (found,) = overdue([row])
     assert found.detail.startswith("due for ")
     Acknowledgements(pool).acknowledge(alert.alert_id, person="ann", via="api")
     assert kinds(pool) == []

@@ -17,7 +17,8 @@ from services.accountant.settings import AccountantSettings
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Ended, Transient
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.ledger.accounting import ROWS_LIMIT, Backlog, Finding, OpenRow
+from services.backbone.ledger import waiting
+from services.backbone.ledger.accounting import Backlog, Finding, OpenRow
 from services.backbone.service import Life
 from services.contracts.records import Severity
 
@@ -40,7 +41,7 @@ targets = st.lists(st.builds(Target, channels, st.sampled_from("xy")), unique=Tr
 
 @given(distinct, distinct)
 def test_what_is_open_is_neither_new_nor_ended(known: list[Finding], now: list[Finding]) -> None:
-    changes = accounts.compare(known, now, 0)
+    changes = accounts.compare(known, now)
     before, after = ({(each.kind, each.subject) for each in some} for some in (known, now))
     assert {(each.kind, each.subject) for each in changes.new} == after - before
     assert {(each.kind, each.subject) for each in changes.ended} == before - after
@@ -51,13 +52,6 @@ def test_what_is_met_again_is_one_finding(found: list[Finding]) -> None:
     kept = [(each.kind, each.subject) for each in accounts.distinct([*found, *found])]
     assert len(kept) == len(set(kept))
     assert set(kept) == {(each.kind, each.subject) for each in found}
-
-
-@given(distinct)
-def test_a_list_that_was_cut_ends_nothing_that_may_be_beyond_it(known: list[Finding]) -> None:
-    ended = accounts.compare(known, [], ROWS_LIMIT).ended
-    cut = {"held", "in_doubt", "suppressed", "failed", "unfollowed", "escalation"}
-    assert {each.kind for each in ended}.isdisjoint(cut)
 
 
 @given(findings, targets, st.frozensets(channels))
@@ -111,14 +105,18 @@ def test_messages_have_one_id_if_they_are_of_one_finding(one: Finding, other: Fi
     ],
 )
 def test_each_kind_has_its_own_limit(kind: str, limit_seconds: float) -> None:
-    within, beyond = (OpenRow(kind, "d1", "sms", limit_seconds + more, "why") for more in (-1, 1))
-    (found,) = accounts.overdue([within, beyond], [], LIMITS)
+    assert LIMITS.by_kind[kind] == limit_seconds
+    (found,) = accounts.overdue([OpenRow(kind, "d1", "sms", limit_seconds, "why")])
     assert (found.kind, found.subject, found.channel) == (kind, "d1", "sms")
     assert found.detail.endswith(" min: why")
 
 
+def test_the_ledger_knows_each_kind_that_waits() -> None:
+    assert set(LIMITS.by_kind) == set(waiting.KINDS)
+
+
 def test_a_channel_that_sends_nothing_is_one_finding_however_much_waits() -> None:
-    (found,) = accounts.overdue([], [Backlog("sms", 1_000_000, 7200.0)], LIMITS)
+    (found,) = accounts.overdue_channels([Backlog("sms", 1_000_000, 7200.0)])
     assert (found.kind, found.subject) == (accounts.OVERDUE_CHANNEL, "sms")
     (notice,) = accounts.notices([found], [Target("log", "desk")], {"sms"}, 1_000)
     assert notice.delivery.alert.severity is Severity.CRITICAL

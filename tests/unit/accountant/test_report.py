@@ -49,3 +49,10 @@ def test_what_a_provider_said_is_on_its_line() -> None:
     said = Finding("held", "d1", "email", "451 x\x1b[2J\nheld d2: forged")
     lines = table(Account(overdue=[said])).split("\n")
     assert lines[-1] == "held d1: 451 x\\x1b[2J\\nheld d2: forged"
+
+
+def test_what_is_only_counted_is_overdue_too() -> None:
+    known = [Finding("held", f"d{number}", "email", "why") for number in range(2)]
+    lines = table(Account(overdue=known, unlisted=100)).split("\n")
+    assert "overdue                          102" in lines
+    assert lines[-1] == "and 52 more"

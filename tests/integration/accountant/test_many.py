@@ -1,0 +1,152 @@
+"""However much waits, what comes later is found, ends, and is found again."""
+
+from typing import Final
+
+import psycopg
+import pytest
+from prometheus_client import REGISTRY
+
+from services.accountant.accounts import Limits
+from services.accountant.settings import AccountantSettings
+from services.accountant.turns import Turns
+from services.backbone.clock import ManualClock
+from services.backbone.ledger import waiting
+from services.backbone.ledger.accounting import ROWS_LIMIT, AccountBook
+from services.backbone.ledger.database import Pool
+from services.contracts.ids import delivery_id
+from tests.integration.deliverer.ledgers import Ledger
+from tests.integration.lookout.later_rows import message, record, rows, step
+from tests.unit.lookout.samples import sample
+
+pytestmark = pytest.mark.postgres
+
+WINDOW_SECONDS: Final = 604_800.0
+LIMITS: Final = Limits(in_doubt=600.0, held=900.0, suppressed=300.0).by_kind
+MANY: Final = """
+INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, record, state, attempt, reason,
+  updated_at)
+SELECT md5(n::text), %s, 'email', n || '@example.com', '{}', %s, 1, '550 no such user',
+  ledger_now() - interval '2 days'
+FROM generate_series(1, %s) AS n"""
+
+
+@pytest.fixture
+def ledger(ledger_url: str) -> Ledger:
+    return Ledger(ledger_url)
+
+
+@pytest.fixture
+def turns(pool: Pool) -> Turns:
+    return Turns(AccountBook(pool), AccountantSettings(), ManualClock())
+
+
+def many(pool: Pool, ledger: Ledger, state: str) -> str:
+    """Let as many wait as one turn looks at, and longer than one more; return its id."""
+    alert = sample()
+    record(pool, alert, message(alert, "sms", "+491701"))
+    ledger.execute(MANY, alert.alert_id, state, ROWS_LIMIT)
+    return delivery_id(alert.alert_id, "sms", "+491701")
+
+
+def move(ledger: Ledger, delivery: str, state: str) -> None:
+    ledger.execute(
+        "UPDATE deliveries SET state = %s, attempt = 1,"
+        " updated_at = ledger_now() - interval '10 h' WHERE delivery_id = %s",
+        *(state, delivery),
+    )
+
+
+def found(ledger: Ledger, subject: str) -> list[tuple[str, bool]]:
+    """Return the kind of each finding about it, and whether it is open, in order."""
+    every = "SELECT kind, ended_at IS NULL FROM findings WHERE subject = %s ORDER BY finding_id"
+    return [(kind, is_open) for kind, is_open in rows(ledger.url, every, subject)]
+
+
+def turn(turns: Turns, times: int = 2) -> None:
+    for _ in range(times):
+        turns.turn(kept_hours=168)
+
+
+def counted(kind: str) -> float | None:
+    return REGISTRY.get_sample_value("aldebaran_accountant_findings", {"kind": kind})
+
+
+@pytest.mark.parametrize("state", ["FAILED", "HELD"])
+def test_what_waits_behind_many_is_found_ends_and_is_found_again(
+    pool: Pool, ledger: Ledger, turns: Turns, state: str
+) -> None:
+    kind, delivery = state.lower(), many(pool, ledger, state)
+    turn(turns)
+    assert counted(kind) == ROWS_LIMIT
+    for before in ([], [(kind, False)]):
+        move(ledger, delivery, state)
+        turn(turns)
+        assert found(ledger, delivery) == [*before, (kind, True)]
+        assert counted(kind) == ROWS_LIMIT + 1
+        move(ledger, delivery, "SENT")
+        turn(turns)
+        assert found(ledger, delivery) == [*before, (kind, False)]
+        assert counted(kind) == ROWS_LIMIT
+
+
+def test_many_of_one_kind_keep_none_of_another_open(
+    pool: Pool, ledger: Ledger, turns: Turns
+) -> None:
+    delivery = many(pool, ledger, "FAILED")
+    move(ledger, delivery, "IN_DOUBT")
+    turn(turns)
+    assert found(ledger, delivery) == [("in_doubt", True)]
+    move(ledger, delivery, "HELD")
+    turn(turns)
+    assert found(ledger, delivery) == [("in_doubt", False), ("held", True)]
+
+
+def test_what_was_released_and_is_held_anew_waits_its_time_again(
+    pool: Pool, ledger: Ledger, turns: Turns
+) -> None:
+    alert = sample()
+    sent = message(alert, "sms", "+491701").delivery.delivery_id
+    record(pool, alert, message(alert, "sms", "+491701"))
+    move(ledger, sent, "HELD")
+    turn(turns)
+    ledger.execute("UPDATE deliveries SET updated_at = ledger_now()")
+    turn(turns)
+    assert found(ledger, sent) == [("held", False)]
+
+
+def test_an_overdue_step_is_found_once_and_ends(pool: Pool, ledger: Ledger, turns: Turns) -> None:
+    alert = sample()
+    record(pool, alert, steps=(step(0, 60), step(1, 60)))
+    ledger.execute("UPDATE escalations SET due_at = due_at - interval '10 min'")
+    turn(turns)
+    ledger.execute("UPDATE escalations SET state = 'DONE' WHERE step = 0")
+    turn(turns)
+    subjects = [f"{alert.alert_id}/desk/{number}" for number in range(2)]
+    assert [found(ledger, each) for each in subjects] == [
+        [("escalation", False)],
+        [("escalation", True)],
+    ]
+
+
+def test_all_that_is_overdue_is_counted(pool: Pool, ledger: Ledger) -> None:
+    move(ledger, many(pool, ledger, "FAILED"), "FAILED")
+    book = AccountBook(pool)
+    assert len(book.open_rows(WINDOW_SECONDS, LIMITS)) == ROWS_LIMIT
+    assert book.count_open_rows(WINDOW_SECONDS, LIMITS) == ROWS_LIMIT + 1
+
+
+@pytest.mark.parametrize(
+    ("question", "index", "times"),
+    [
+        (waiting.NEW, "findings_open", 6),
+        (waiting.SETTLED, "deliveries_pkey", 5),
+        (waiting.SETTLED, "escalations_pkey", 1),
+    ],
+)
+def test_each_row_is_found_by_its_key_before_tables_are_counted(
+    ledger_url: str, question: str, index: str, times: int
+) -> None:
+    terms = LIMITS | {"since": WINDOW_SECONDS, "limit": ROWS_LIMIT, "own": "accountant"}
+    with psycopg.connect(ledger_url) as connection:
+        explained = connection.execute(b"EXPLAIN " + question.encode(), terms).fetchall()
+    assert str(explained).count(index) == times

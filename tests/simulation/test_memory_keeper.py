@@ -176,6 +176,23 @@ async def test_what_waits_beside_a_failure_is_shown_alike_alone_and_in_a_digest(
         assert ["grouping" in each for each in beside] == [True, False]
 
 
+async def test_what_a_person_has_closed_is_as_it_was_for_what_follows_a_failure(
+    migrated: str,
+) -> None:
+    async with _two_ledgers(migrated) as keepers:
+        both, (lost, closed) = keepers.both, GROUPS[1]
+        both.accept([_new(GROUPS[1], 0, 0)])
+        keepers.judge("page", "", _release)
+        await both.by_id("a", [lost.delivery_id, closed.delivery_id])
+        await both.settle("a", _settlements(both, 1, 1))
+        both.word(Word(closed.delivery_id, CLOSE, "ann", "so"))
+        keepers.fall_back(_follow)
+        keepers.check()
+        why = both.tables.decisions[-1].why
+        assert why.startswith("reached [], failed")
+        assert "another" in why
+
+
 async def _try_first(both: Both, retry_in_seconds: float) -> None:
     """Let the first delivery be there, be tried and have to be tried again."""
     key = IDS[0]
@@ -365,8 +382,9 @@ def _follow(lost: Lost, told: Told) -> Next:
     record = orjson.dumps(orjson.loads(lost.record)["alert"]).decode()
     members = [sorted(orjson.loads(each)) for each in lost.members]
     beside = sorted((to, _sorted(plans)) for to, plans in told.waiting.items())
-    why = _decision(lost.alert_id, lost.delivery_id, f"next of {members} beside {beside}")
-    return Next(why, _message(record, "third", lost.repetition, lost.tried_at))
+    decided = _decision(lost.alert_id, lost.delivery_id, f"next of {members} beside {beside}")
+    decided = replace(decided, why=f"reached {sorted(told.reached)}, failed {sorted(told.failed)}")
+    return Next(decided, _message(record, "third", lost.repetition, lost.tried_at))
 
 
 def _decision(alert_id: str, named: str | None, decided: str) -> Decision:

@@ -55,11 +55,16 @@ WHERE delivery_id = %(delivery_id)s AND coalesce(plan -> 'fallback', '[]') = '[]
 """
 _CARRY: Final = "UPDATE deliveries SET digest_id = delivery_id WHERE delivery_id = %(after)s"
 # An alert that a digest told has reached whom the digest has reached, and has failed with it. Such
-# a digest is grouped no more, and waits by the quiet hours of each that it tells.
+# a digest is grouped no more, and waits by the quiet hours of each that it tells. What a person has
+# closed counts as it stood before: to close it has told nobody, and a closed row never fails again.
 _KNOWN: Final = """
 SELECT d.delivery_id, d.alert_id, coalesce(c.channel, d.channel),
   coalesce(c.recipient, d.recipient), coalesce(c.created_at, d.created_at),
-  coalesce(c.state, d.state), coalesce(c.attempt, d.attempt), c.group_key IS NOT NULL,
+  coalesce(CASE WHEN coalesce(c.state, d.state) = 'CLOSED' THEN (
+    SELECT w.before FROM words w
+    WHERE w.delivery_id = coalesce(c.delivery_id, d.delivery_id) AND w.action = 'close'
+    ORDER BY w.given_at DESC LIMIT 1) END, c.state, d.state),
+  coalesce(c.attempt, d.attempt), c.group_key IS NOT NULL,
   CASE WHEN c.state = 'SUPPRESSED' AND c.group_key IS NULL AND c.attempt = 0
     AND c.created_at > ledger_now() - %(young)s THEN
     CASE WHEN d.digest_id IS NULL THEN d.plan

@@ -10,7 +10,9 @@ from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Escalations, Turn
 from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
+from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Earlier
+from services.backbone.ledger.words import Word, give_on
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from services.lookout.escalation import begin, escalate
@@ -43,6 +45,14 @@ def follow(lost: Lost, told: Told) -> Next:
         return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "already told", "why"))
     next_one = message(alert, "sms", "+491701", lost.repetition)
     return Next(Decision(lost.alert_id, lost.delivery_id, "fallback", "next", "why"), next_one)
+
+
+def fall_back_all(pool: Pool) -> list[NewDelivery]:
+    """Take what is lost as a lookout without routes does."""
+    routes = Routes((), ())
+    tell = Later(NO_LINKS, routes, Standing()).tell
+    turn = Fallbacks(pool).take(10, lambda lost, told: fall_back(lost, told, routes, tell))
+    return turn.deliveries
 
 
 @pytest.mark.parametrize(
@@ -175,6 +185,24 @@ def test_what_is_held_back_has_reached_nobody(
     Fallbacks(pool).take(10, look)
     to = (sample().alert_id, *SMS_TO)
     assert known[0].reached == ({to: made_at} if reached else {})
+
+
+@pytest.mark.parametrize("state", ["FAILED", "HELD"])
+def test_whose_message_a_person_has_closed_counts_as_it_did_before(
+    pool: Pool, ledger_url: str, state: str
+) -> None:
+    desk = {"channel": "push", "recipient": "desk"}
+    plan = PLAN | {"fallback": [SMS, desk]}
+    sms = message(sample(), *SMS_TO)
+    record(pool, sample(), message(sample(), "email", "a", plan=plan), sms)
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute(
+            "UPDATE deliveries SET state = %s, attempt = 1 WHERE channel = 'sms'", (state,)
+        )
+        give_on(connection, Word(sms.delivery.delivery_id, "close", "ann", "seen to"))
+    lose(ledger_url)
+    told = [each.delivery.recipient for each in fall_back_all(pool)]
+    assert told == ["desk" if state == "FAILED" else "+491701"]
 
 
 def test_a_step_whose_message_fails_tells_whom_the_route_has_told_before(

@@ -134,7 +134,8 @@ class MemoryFallbacks:
                 to = (row.alert_id, carrier.channel, carrier.recipient)
                 made_at, grouped = moment(carrier.created_at), carrier.group_key is not None
                 told.ids.add(row.delivery_id)
-                terms = (to, made_at, carrier.state, carrier.attempt)
+                state = self.tables.closed.get(carrier.delivery_id, carrier.state)
+                terms = (to, made_at, state, carrier.attempt)
                 told.count(*terms, grouped=grouped, delivery_id=row.delivery_id)
                 if _may_stand_for_others(carrier, self.tables.now()):
                     told.wait(to, _waits_by(row, carrier))

@@ -134,6 +134,8 @@ class Tables:
     """When each channel's next turn begins."""
     words: dict[str, float] = field(default_factory=dict)
     """When a person has last given a word on a delivery."""
+    closed: dict[str, State] = field(default_factory=dict)
+    """What a delivery was before a person closed it."""
     accepted_at: dict[str, float] = field(default_factory=dict)
     acknowledgements: dict[str, list[Acknowledgement]] = field(default_factory=dict)
     silences: dict[str, SilenceRow] = field(default_factory=dict)

@@ -37,6 +37,8 @@ class MemoryWords:
         told = (row.delivery_id, row.alert_id, row.channel, row.recipient, row.attempt)
         self.tables.untold.append(UntoldMove(*told, before, (after,), row.reason, ""))
         self.tables.words[row.delivery_id] = self.tables.now()
+        if word.action == CLOSE:
+            self.tables.closed[row.delivery_id] = before
         return True
 
     def _may_be_taken(self, row: Row) -> bool:

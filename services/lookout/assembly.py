@@ -89,7 +89,7 @@ class _Making:
     def duties(self, first: Duty) -> list[Duty]:
         """Return what the keeper looks after, in the sequence of a round."""
         clock, routes = self.life.clock, self.holder.current
-        teller = Teller(self.publisher, self.producer, clock)
+        teller = Teller(self.publisher, self.producer, self.intake, clock)
         announcing = Announcing(self.publisher, self.producer, clock.now_ms)
         shared = Following(self.circumstances, routes, self.words, announcing)
         return [

@@ -4,7 +4,7 @@ import threading
 from typing import Final
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.intake import Intake, OutboxEntry
+from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.lookout import metrics
@@ -25,9 +25,9 @@ class Relay:
     """
 
     def __init__(
-        self, intake: Intake, publisher: Publisher, settings: LookoutSettings, life: Life
+        self, outbox: Outbox, publisher: Publisher, settings: LookoutSettings, life: Life
     ) -> None:
-        self._intake = intake
+        self._outbox = outbox
         self._publisher = publisher
         self._settings = settings
         self._life = life
@@ -52,33 +52,35 @@ class Relay:
     def sweep(self, older_than_seconds: float) -> int:
         """Publish entries of at least this age; return how many the brokers have taken.
 
-        A channel without a topic holds up no other: only a page of which they take nothing ends it.
+        A channel without a topic holds up no other: only a portion that they take nothing of ends
+        it.
 
         Raises:
             Transient: Postgres or Kafka is away, or does not take some.
         """
         published = 0
-        page: list[OutboxEntry] = []
+        page: list[Listed] = []
         left: Transient | None = None
         for _ in range(PAGES_LIMIT):
-            page = self._intake.unpublished(
+            page = self._outbox.unpublished(
                 after=page[-1].delivery_id if page else "",
                 older_than_seconds=older_than_seconds,
                 limit=self._settings.lookout_relay_deliveries,
             )
             if not page:
                 break
-            taken, not_taken = self._publish(page)
-            published, left = published + taken, not_taken or left
+            for entries in self._outbox.read(page):
+                taken, not_taken = self._publish(entries)
+                published, left = published + taken, not_taken or left
         if left is not None:
             raise left
         return published
 
-    def _publish(self, page: list[OutboxEntry]) -> tuple[int, Transient | None]:
+    def _publish(self, entries: list[OutboxEntry]) -> tuple[int, Transient | None]:
         """Return how many the brokers have taken, and what keeps them from the others."""
         count = 0
         try:
-            for taken in self._publisher.published(page):
+            for taken in self._publisher.published(entries):
                 count += len(taken)
                 metrics.RELAYED.inc(len(taken))
                 log.warning("relayed", delivery_ids=taken)
@@ -111,4 +113,4 @@ class Relay:
         try:
             self.sweep(age_seconds)
         finally:  # above all where the brokers take nothing, which the count is there to tell
-            metrics.OUTBOX.set(self._intake.waiting())
+            metrics.OUTBOX.set(self._outbox.waiting())

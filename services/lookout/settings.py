@@ -41,7 +41,7 @@ class LookoutSettings(
     lookout_relay_age_seconds: Seconds = 2.0
     """So old must such a delivery be, else it may still be under way."""
     lookout_relay_deliveries: Annotated[int, Field(ge=1, le=10_000)] = 500
-    """Most of them that are read at once."""
+    """Most of them that are looked up at once; 8 MiB of their records are read at a time."""
     lookout_stalled_seconds: Seconds = 60.0
     """After so long without a turn the health page asks for a restart."""
     lookout_keeper_seconds: Seconds = 1.0

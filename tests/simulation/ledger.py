@@ -10,9 +10,10 @@ from dataclasses import replace
 from services.backbone.clock import Clock
 from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
-from services.backbone.ledger.intake import Accepted, Intake, NewAlert, OutboxEntry
+from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.occasions import Occasion, Occasions
+from services.backbone.ledger.outbox import Listed, OutboxEntry
 from services.backbone.ledger.sweeps import Fenced, Ruling, Standing, Sweeps, Swept
 from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Rate, Turns
 from services.backbone.ledger.untold import UntoldMove, UntoldMoves
@@ -180,15 +181,16 @@ class LineIntake(Intake):
         ids = list(delivery_ids)
         self._line.ask_now("mark", lambda: self._memory.mark_published(ids))
 
-    def unpublished(
-        self, *, after: str, older_than_seconds: float, limit: int
-    ) -> list[OutboxEntry]:
-        def work() -> list[OutboxEntry]:
+    def unpublished(self, *, after: str, older_than_seconds: float, limit: int) -> list[Listed]:
+        def work() -> list[Listed]:
             return self._memory.unpublished(
                 after=after, older_than_seconds=older_than_seconds, limit=limit
             )
 
         return self._line.ask_now("unpublished", work)
+
+    def entries(self, delivery_ids: Sequence[str]) -> list[OutboxEntry]:
+        return self._line.ask_now("read", lambda: self._memory.entries(delivery_ids))
 
     def waiting(self) -> int:
         return self._line.ask_now("waiting", self._memory.waiting)

@@ -82,7 +82,7 @@ OF_ALL: Final = _KINDS[_KINDS.index(Kind.PROVIDER_AWAY) :]
 OF_PROVIDER: Final = {"send": OF_SEND, "callback": OF_CALLBACK, "look_up": OF_LOOK_UP}
 
 STATEMENTS: Final = {
-    "lookout": ("accept", "secure", "mark", "unpublished", "waiting", "produce", "produce"),
+    "lookout": ("accept", "secure", "mark", "unpublished", "read", "waiting", "produce", "produce"),
     "deliverer": (
         "by_id",
         "due",

@@ -19,12 +19,14 @@ STATEMENT_SECONDS: Final = 10.0
 """A client waits no longer for an answer; the statement may be carried out even later."""
 UNSYNCED_SECONDS: Final = 0.5
 """Marks of the outbox so young are undone when Postgres goes away: no disk was waited for."""
-UNSYNCED: Final = frozenset({"accept", "mark", "unpublished", "waiting", "turns", "turns_back"})
+UNSYNCED: Final = frozenset(
+    {"accept", "mark", "unpublished", "read", "waiting", "turns", "turns_back"}
+)
 """Statements that wait for no disk; every other one takes along to it what was recorded before."""
 
 READING: Final = frozenset(
     {
-        *("lost", "standing", "doubtful", "states", "unpublished", "waiting"),
+        *("lost", "standing", "doubtful", "states", "unpublished", "read", "waiting"),
         *("fresh", "next_to_send", "backlog"),
     }
 )

@@ -1,12 +1,10 @@
-"""Accepting alerts: recorded once with their deliveries; the outbox of what is not published yet.
+"""Accepting alerts: recorded once with their deliveries, which are in the outbox then.
 
-The outbox is the rows of `deliveries` with `published_at IS NULL` that wait for nothing else
-(docs/decisions/0002-outbox.md). Recording does not wait for the disk; a claim does, and takes
-along to it what was recorded before (docs/decisions/0007-recorded-before-the-disk.md).
+Recording does not wait for the disk; a claim does, and takes along to it what was recorded before
+(docs/decisions/0007-recorded-before-the-disk.md).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,7 +12,8 @@ import orjson
 import psycopg
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.database import Connection, Pool
+from services.backbone.ledger.outbox import Outbox, OutboxEntry, outbox_entries
 from services.backbone.ledger.steps import NewStep, steps_json
 from services.backbone.ledger.suppressions import Suppression
 from services.contracts.records import Alert, Delivery
@@ -70,47 +69,12 @@ WHERE alert_id = ANY(%s) AND published_at IS NULL AND state NOT IN ('SUPPRESSED'
 ORDER BY created_at, delivery_id
 """
 
-_OUTBOX: Final = """
-SELECT delivery_id, channel, record::text FROM deliveries
-WHERE published_at IS NULL AND state NOT IN ('SUPPRESSED', 'CLOSED') AND delivery_id > %s
-  AND created_at <= ledger_now() - make_interval(secs => %s)
-ORDER BY delivery_id LIMIT %s
-"""
-
-# A mark that a crash of Postgres undoes costs one more publishing, so no disk is waited for.
-_MARK: Final = """
-WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
-locked AS MATERIALIZED (
-  SELECT delivery_id FROM deliveries, quick
-  WHERE delivery_id = ANY(%s) AND published_at IS NULL ORDER BY delivery_id FOR UPDATE OF deliveries
-)
-UPDATE deliveries SET published_at = ledger_now()
-FROM locked WHERE deliveries.delivery_id = locked.delivery_id
-"""
-
-_WAITING: Final = """
-SELECT count(*) FROM (SELECT FROM deliveries
-  WHERE published_at IS NULL AND state NOT IN ('SUPPRESSED', 'CLOSED') LIMIT %s) AS waiting
-"""
-
-WAITING_LIMIT: Final = 100_000
-"""A longer outbox is not counted to its end."""
-
 _NEVER_STORABLE: Final = (
     psycopg.DataError,
     psycopg.IntegrityError,
     psycopg.errors.ProgramLimitExceeded,
     psycopg.errors.StatementTooComplex,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class OutboxEntry:
-    """One delivery for its channel's topic: id, channel, the record's JSON bytes."""
-
-    delivery_id: str
-    channel: str
-    value: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +125,12 @@ class Accepted:
     unstorable: dict[str, str] = field(default_factory=dict)
 
 
-class Intake:
-    """Records alerts and keeps the outbox; safe to use from several programs, and from several
+class Intake(Outbox):
+    """Records alerts, and is their outbox; safe to use from several programs, and from several
     threads of which one accepts."""
 
     def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+        super().__init__(pool)
         self._unsecured: set[str] = set()
 
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
@@ -188,7 +152,7 @@ class Intake:
             self._unsecured |= recorded
             if repeats := recorded - accepted.new:
                 rows = connection.execute(_UNPUBLISHED_OF, (sorted(repeats),))
-                accepted.left_over = list(_entries(rows))
+                accepted.left_over = list(outbox_entries(rows))
         return accepted
 
     def recorded(self, alert_ids: Collection[str]) -> set[str]:
@@ -215,43 +179,6 @@ class Intake:
         if undone := row[1] if row else 0:
             raise Transient(f"Postgres: a crash has undone the recording of {undone} alerts")
         self._unsecured.clear()
-
-    def mark_published(self, delivery_ids: Iterable[str]) -> None:
-        """Take deliveries out of the outbox: their topics have them.
-
-        Raises:
-            Transient: Postgres is away; they stay in the outbox.
-        """
-        with self._connection() as connection:
-            connection.execute(_MARK, (sorted(delivery_ids),))
-
-    def unpublished(
-        self, *, after: str, older_than_seconds: float, limit: int
-    ) -> list[OutboxEntry]:
-        """Return a page of the outbox: entries of at least this age, by id, above the id `after`.
-
-        Raises:
-            Transient: Postgres is away.
-        """
-        with self._connection() as connection:
-            return list(_entries(connection.execute(_OUTBOX, (after, older_than_seconds, limit))))
-
-    def waiting(self) -> int:
-        """Return how many deliveries are in the outbox, counted up to `WAITING_LIMIT`.
-
-        Raises:
-            Transient: Postgres is away.
-        """
-        with self._connection() as connection:
-            row = connection.execute(_WAITING, (WAITING_LIMIT,)).fetchone()
-        return int(row[0]) if row else 0
-
-    @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        """Every statement is its own transaction, so it costs one round trip."""
-        with sorted_troubles(), self._pool.connection() as connection:
-            connection.set_autocommit(True)
-            yield connection
 
 
 def _accept(connection: Connection, batch: Sequence[NewAlert], accepted: Accepted) -> None:
@@ -301,7 +228,3 @@ def plan_json(new: NewDelivery) -> bytes:
 def json_array(records: Iterable[bytes]) -> str:
     """Return records of JSON as one JSON array."""
     return f"[{b','.join(records).decode()}]"
-
-
-def _entries(rows: Iterable[tuple[str, str, str]]) -> Iterator[OutboxEntry]:
-    return (OutboxEntry(row[0], row[1], row[2].encode()) for row in rows)

@@ -97,10 +97,12 @@ WITH told AS (
     published_at = CASE t.after WHEN 'PENDING' THEN NULL ELSE d.published_at END
   FROM told t WHERE d.delivery_id = t.delivery_id AND d.state = t.before AND d.fence = t.fence
   RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, t.before, t.after, d.attempt,
-    d.reason, d.record::text AS record, t.stage
+    d.reason, CASE t.after WHEN 'PENDING' THEN octet_length(d.record::text) ELSE 0 END
+      AS size_bytes, t.stage
 ), noted AS (
   INSERT INTO decisions (alert_id, delivery_id, stage, decided, why)
   SELECT alert_id, delivery_id, stage, after, reason FROM moved ORDER BY delivery_id
 )
-SELECT delivery_id, alert_id, channel, recipient, before, after, attempt, reason, record FROM moved
+SELECT delivery_id, alert_id, channel, recipient, before, after, attempt, reason, size_bytes
+FROM moved
 """

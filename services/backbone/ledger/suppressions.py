@@ -99,7 +99,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A row that a ruling has moved; `record` is its JSON as it stands now."""
+    """A row that a ruling has moved; `size_bytes` is its record's, 0 unless it is released."""
 
     delivery_id: str
     alert_id: str
@@ -109,7 +109,7 @@ class Moved:
     after: State
     attempt: int
     reason: str
-    record: str
+    size_bytes: int
 
 
 Judge = Callable[[datetime, Sequence[Waiting]], Sequence[Ruling]]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.intake import OutboxEntry
+from services.backbone.ledger.outbox import Listed, Outbox
 from services.backbone.ledger.suppressions import Moved
 from services.backbone.log import logger
 from services.contracts import topics
@@ -22,22 +22,32 @@ class Teller:
 
     publisher: Publisher
     writer: Writer
+    outbox: Outbox
     clock: Clock
 
     def tell(self, moved: Sequence[Moved]) -> int:
-        """Tell of moves; return how many."""
+        """Tell of moves; return how many.
+
+        Raises:
+            Transient: Postgres is away; what is not published the relay does.
+        """
         if not moved:
             return 0
         now_ms = self.clock.now_ms()
         self.writer.send([_event(each, now_ms) for each in moved])
         for each in moved:
             log.info("judged_anew", delivery_id=each.delivery_id, after=each.after, why=each.reason)
-        self.publisher.hand_over([_entry(each) for each in moved if each.after is State.PENDING])
+        for entries in self.outbox.read([_listed(each) for each in moved if _goes_now(each)]):
+            self.publisher.hand_over(entries)
         return len(moved)
 
 
-def _entry(moved: Moved) -> OutboxEntry:
-    return OutboxEntry(moved.delivery_id, moved.channel, moved.record.encode())
+def _goes_now(moved: Moved) -> bool:
+    return moved.after is State.PENDING
+
+
+def _listed(moved: Moved) -> Listed:
+    return Listed(moved.delivery_id, moved.size_bytes)
 
 
 def _event(moved: Moved, now_ms: int) -> Outgoing:

@@ -193,7 +193,7 @@ class World:
         topics = MortalTopics(self.written.written)
         publisher = Publisher(topics, intake)
         circumstances = Circumstances(self.clock)
-        teller = Teller(publisher, topics, self.clock)
+        teller = Teller(publisher, topics, intake, self.clock)
         settings = LookoutSettings(
             channels=CHANNELS, age_limit_hours=AGE_LIMIT_HOURS, lookout_keeper_rows=ROWS_LIMIT
         )

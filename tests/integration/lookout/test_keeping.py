@@ -145,8 +145,9 @@ def finish(world: World) -> None:
         for program in world.programs:
             keep(world, program, 0)
         world.deliver()
-    relayed = Intake(world.pool).unpublished(after="", older_than_seconds=0, limit=1000)
-    Publisher(world.written, Intake(world.pool)).publish(relayed)
+    intake = Intake(world.pool)
+    for entries in intake.read(intake.unpublished(after="", older_than_seconds=0, limit=1000)):
+        Publisher(world.written, intake).publish(entries)
 
 
 def check(world: World) -> None:

@@ -9,7 +9,8 @@ from structlog.testing import capture_logs
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient, Trouble
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Intake, OutboxEntry
+from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.outbox import Listed, OutboxEntry
 from services.backbone.service import Life
 from services.lookout import metrics
 from services.lookout.publishing import PART_LIMIT_BYTES, PART_LIMIT_DELIVERIES, Publisher, parts
@@ -120,9 +121,7 @@ def test_what_the_brokers_do_not_take_is_counted_after_a_restart_too(
 class Broken(Intake):
     """An intake with a bug."""
 
-    def unpublished(
-        self, *, after: str, older_than_seconds: float, limit: int
-    ) -> list[OutboxEntry]:
+    def unpublished(self, *, after: str, older_than_seconds: float, limit: int) -> list[Listed]:
         raise ZeroDivisionError
 
 

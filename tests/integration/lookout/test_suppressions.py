@@ -10,7 +10,14 @@ from pydantic import SecretStr
 from services.backbone.ledger.claims import Claim, Claims
 from services.backbone.ledger.database import Pool, async_pool
 from services.backbone.ledger.intake import Intake, NewAlert, NewDelivery
-from services.backbone.ledger.suppressions import Kind, Ruling, Suppression, Suppressions, Waiting
+from services.backbone.ledger.suppressions import (
+    Kind,
+    Moved,
+    Ruling,
+    Suppression,
+    Suppressions,
+    Waiting,
+)
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
@@ -45,6 +52,13 @@ def recorded(intake: Intake, alert: Alert, waits: Suppression | None) -> Deliver
     new = NewDelivery(delivery, delivery.encode(), b'{"route":"r"}', waits)
     intake.accept([NewAlert(alert, alert.encode(), "r", (new,), b'{"at":1}', ("k1", "k2"))])
     return delivery
+
+
+def stored(intake: Intake, moved: Moved) -> Delivery:
+    """Return what the outbox has of a delivery that was released."""
+    (entry,) = intake.entries([moved.delivery_id])
+    assert len(entry.value) == moved.size_bytes
+    return Delivery.decode(entry.value)
 
 
 def claimed(url: str, *ids: str) -> list[Claim]:
@@ -94,7 +108,7 @@ def test_what_is_due_is_released_once_into_the_outbox(
         State.SUPPRESSED,
         State.PENDING,
     )
-    assert Delivery.decode(moved.record.encode()) == due
+    assert stored(intake, moved) == due
     assert suppressions.judge_due(release) == []
     assert intake.waiting() == 1
     assert len(claimed(ledger_url, due.delivery_id)) == 1
@@ -136,7 +150,7 @@ def test_a_group_is_judged_whole_when_it_is_full_or_its_window_is_over(
     moved = Suppressions(pool).judge_groups(digest)
     assert [each.after for each in moved].count(State.CLOSED) == 2
     (carrier,) = [each for each in moved if each.after is State.PENDING]
-    assert Delivery.decode(carrier.record.encode()).subject == "3 alerts"
+    assert stored(intake, carrier).subject == "3 alerts"
     recorded(intake, sample(4), group(LONG_AGO))
     Suppressions(pool).judge_groups(digest)
     assert seen == [3, 2], "what came after the limit waits for its own window"

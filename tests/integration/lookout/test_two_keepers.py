@@ -12,12 +12,11 @@ from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.intake import Intake
 from services.backbone.ledger.suppressions import Moved, Ruling, Suppressions, Waiting
 from services.backbone.settings import LedgerSettings
-from services.contracts.records import Delivery
 from services.contracts.states import State
 from services.lookout.rejudgement import Rejudgement
 from services.lookout.routing import Routes
 from services.lookout.standing import Standing
-from tests.integration.lookout.test_suppressions import LONG_AGO, group, quiet, recorded
+from tests.integration.lookout.test_suppressions import LONG_AGO, group, quiet, recorded, stored
 from tests.unit.lookout.samples import sample
 
 pytestmark = pytest.mark.postgres
@@ -49,7 +48,7 @@ def test_two_keepers_at_once_release_and_gather_once(
     assert len(moved) == 80
     assert set(moved.values()) == {1}
     out = [each for each in first + second if each.after is State.PENDING]
-    texts = [Delivery.decode(each.record.encode()).text for each in out]
+    texts = [stored(intake, each).text for each in out]
     for number in range(40, 80):
         told = [text for text in texts if sample(number).alert_id in text]
         alone = [text for text in texts if text == sample(number).summary]

@@ -18,6 +18,7 @@ from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Eviden
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.occasions import Occasions
+from services.backbone.ledger.outbox import OutboxEntry
 from services.backbone.ledger.sweeps import Fenced, Ruling, Sweeps, Swept
 from services.backbone.ledger.turns import Rate
 from services.backbone.ledger.untold import UntoldMoves
@@ -111,9 +112,9 @@ class Both:
             "limit": limit,
         }
         real, memory = Intake(self.pool), MemoryIntake(self.tables)
-        assert [each.delivery_id for each in real.unpublished(**terms)] == [
-            each.delivery_id for each in memory.unpublished(**terms)
-        ]
+        ids = [each.delivery_id for each in real.unpublished(**terms)]
+        assert ids == [each.delivery_id for each in memory.unpublished(**terms)]
+        assert _plain_entries(real.entries(ids)) == _plain_entries(memory.entries(ids))
         assert real.waiting() == memory.waiting()
 
     async def by_id(self, owner: str, ids: Sequence[str]) -> None:
@@ -304,6 +305,10 @@ class Both:
 def _plain(accepted: Accepted) -> tuple[set[str], list[str], dict[str, str]]:
     left_over = [each.delivery_id for each in accepted.left_over]
     return accepted.new, left_over, accepted.unstorable
+
+
+def _plain_entries(entries: Sequence[OutboxEntry]) -> list[tuple[str, str, Any]]:
+    return [(each.delivery_id, each.channel, json.loads(each.value)) for each in entries]
 
 
 def _sorted(applied: Sequence[Applied]) -> list[Applied]:

@@ -190,5 +190,5 @@ def _ids(deliveries: Sequence[NewDelivery]) -> list[str]:
 
 
 def _moved(moved: Sequence[Moved]) -> list[dict[str, Any]]:
-    plain = [asdict(each) | {"record": json.loads(each.record)} for each in moved]
+    plain = [asdict(each) | {"size_bytes": each.size_bytes > 0} for each in moved]
     return sorted(plain, key=lambda each: str(each["delivery_id"]))

@@ -1,11 +1,12 @@
-"""Accepting alerts and the outbox, in memory; see services/backbone/ledger/intake.py."""
+"""Accepting alerts and the outbox, in memory; see services/backbone/ledger/intake.py, outbox.py."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.intake import WAITING_LIMIT, Accepted, NewAlert, OutboxEntry
+from services.backbone.ledger.intake import Accepted, NewAlert
+from services.backbone.ledger.outbox import WAITING_LIMIT, Listed, OutboxEntry
 from services.contracts.states import State
 from tests.simulation.memory.tables import Row, Tables
 
@@ -57,15 +58,19 @@ class MemoryIntake:
             if row is not None and row.published_at is None:
                 row.published_at = self.tables.now()
 
-    def unpublished(
-        self, *, after: str, older_than_seconds: float, limit: int
-    ) -> list[OutboxEntry]:
+    def unpublished(self, *, after: str, older_than_seconds: float, limit: int) -> list[Listed]:
         """Return a page of the outbox."""
         before = self.tables.now() - older_than_seconds
         found = [
             row for row in self._outbox() if row.delivery_id > after and row.created_at <= before
         ]
-        return _entries(sorted(found, key=lambda row: row.delivery_id)[:limit])
+        rows = sorted(found, key=lambda row: row.delivery_id)[:limit]
+        return [Listed(row.delivery_id, len(row.record.encode())) for row in rows]
+
+    def entries(self, delivery_ids: Collection[str]) -> list[OutboxEntry]:
+        """Return the entries of those that are in the outbox."""
+        found = [row for row in self._outbox() if row.delivery_id in delivery_ids]
+        return _entries(sorted(found, key=lambda row: row.delivery_id))
 
     def waiting(self) -> int:
         """Count the outbox."""

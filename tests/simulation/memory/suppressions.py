@@ -152,7 +152,8 @@ class MemorySuppressions:
         if ruling.after is State.PENDING:
             row.published_at = None
         told = (row.delivery_id, row.alert_id, row.channel, row.recipient, before, ruling.after)
-        return Moved(*told, row.attempt, row.reason, row.record), ruling.stage
+        size = len(row.record.encode()) if ruling.after is State.PENDING else 0
+        return Moved(*told, row.attempt, row.reason, size), ruling.stage
 
 
 def moment(seconds: float) -> datetime:

@@ -21,7 +21,8 @@ from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
 from services.backbone.ledger.inhibitors import Inhibitors
-from services.backbone.ledger.intake import Accepted, NewAlert, OutboxEntry
+from services.backbone.ledger.intake import Accepted, NewAlert
+from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
 from services.backbone.ledger.silences import Silences
 from services.backbone.ledger.suppressions import Suppressions
 from services.contracts.records import Severity
@@ -98,7 +99,7 @@ class Race:
                 suppressions,
                 known,
                 lambda: self.routes,
-                Teller(publisher, self, clock),
+                Teller(publisher, self, cast(Outbox, self), clock),
                 timedelta(days=1),
             )
         )
@@ -134,6 +135,10 @@ class Race:
     def publish(self, entries: Sequence[OutboxEntry]) -> None:
         """Take as long as brokers may."""
         self.meanwhile()
+
+    def read(self, listed: Sequence[Listed]) -> Iterator[list[OutboxEntry]]:
+        """Read nothing."""
+        return iter(())
 
     def hand_over(self, entries: Sequence[OutboxEntry]) -> None:
         """Publish nothing."""

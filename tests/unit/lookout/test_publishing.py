@@ -1,15 +1,17 @@
 """A keeper does not wait for the brokers; what they take is marked when they have it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import cast
 
 import pytest
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.intake import NewDelivery, OutboxEntry
+from services.backbone.ledger.intake import NewDelivery
+from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
 from services.backbone.ledger.suppressions import Moved
 from services.contracts.ids import delivery_id
 from services.contracts.records import Delivery
@@ -38,6 +40,7 @@ class Silent:
     sent: list[Outgoing] = field(default_factory=list)
     answers: list[Open] = field(default_factory=list)
     marked: list[str] = field(default_factory=list)
+    kept: list[OutboxEntry] = field(default_factory=list)
 
     def send(self, records: Sequence[Outgoing]) -> Answer:
         self.sent += records
@@ -49,6 +52,10 @@ class Silent:
 
     def mark_published(self, delivery_ids: Sequence[str]) -> None:
         self.marked += delivery_ids
+
+    def read(self, listed: Sequence[Listed]) -> Iterator[list[OutboxEntry]]:
+        ids = [each.delivery_id for each in listed]
+        yield [each for each in self.kept if each.delivery_id in ids]
 
 
 def delivery(recipient: str) -> Delivery:
@@ -66,11 +73,11 @@ def delivery(recipient: str) -> Delivery:
 
 
 def test_what_is_released_is_sent_and_not_waited_for() -> None:
-    silent = Silent()
-    teller = Teller(Publisher(silent, silent), silent, ManualClock())
     one = delivery("a")
+    silent = Silent(kept=[NewDelivery(one, one.encode()).entry()])
+    teller = Teller(Publisher(silent, silent), silent, cast(Outbox, silent), ManualClock())
     told = (one.delivery_id, one.alert.alert_id, "email", "a", State.SUPPRESSED, State.PENDING)
-    assert teller.tell([Moved(*told, 0, "released", one.encode().decode())]) == 1
+    assert teller.tell([Moved(*told, 0, "released", len(one.encode()))]) == 1
     assert [each.topic for each in silent.sent] == ["delivery-events", "deliveries.email"]
     assert silent.marked == []
     silent.answers[-1].set_result([None])

@@ -46,7 +46,9 @@ ROUTES_LOADED: Final = Gauge(
     "When routes were taken over last, in seconds since 1970",
 )
 OUTBOX: Final = Gauge(
-    "aldebaran_lookout_outbox_unpublished", "Deliveries recorded and not published yet"
+    "aldebaran_lookout_outbox_unpublished",
+    "Deliveries recorded or released ALDEBARAN_LOOKOUT_RELAY_AGE_SECONDS ago or earlier and not "
+    "published yet",
 )
 RELAYED: Final = Counter(
     "aldebaran_lookout_relayed_total", "Deliveries published by the relay, after a crash or outage"

@@ -113,4 +113,5 @@ class Relay:
         try:
             self.sweep(age_seconds)
         finally:  # above all where the brokers take nothing, which the count is there to tell
-            metrics.OUTBOX.set(self._outbox.waiting())
+            left_since = self._settings.lookout_relay_age_seconds
+            metrics.OUTBOX.set(self._outbox.waiting(left_since))

@@ -192,5 +192,5 @@ class LineIntake(Intake):
     def entries(self, delivery_ids: Sequence[str]) -> list[OutboxEntry]:
         return self._line.ask_now("read", lambda: self._memory.entries(delivery_ids))
 
-    def waiting(self) -> int:
-        return self._line.ask_now("waiting", self._memory.waiting)
+    def waiting(self, older_than_seconds: float = 0.0) -> int:
+        return self._line.ask_now("waiting", lambda: self._memory.waiting(older_than_seconds))

@@ -171,7 +171,7 @@ class LookoutProcess:
         """Do one turn of the relay's thread."""
         try:
             self.relay.sweep(0.0 if self.first else _settings().lookout_relay_age_seconds)
-            self.intake.waiting()
+            self.intake.waiting(_settings().lookout_relay_age_seconds)
         except Transient:
             pass
         except Died:

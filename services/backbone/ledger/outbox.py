@@ -42,9 +42,11 @@ UPDATE deliveries SET published_at = ledger_now()
 FROM locked WHERE deliveries.delivery_id = locked.delivery_id
 """
 
+# What was released is as old here as its release: only then could it be published.
 _WAITING: Final = """
 SELECT count(*) FROM (SELECT FROM deliveries
-  WHERE published_at IS NULL AND state NOT IN ('SUPPRESSED', 'CLOSED') LIMIT %s) AS waiting
+  WHERE published_at IS NULL AND state NOT IN ('SUPPRESSED', 'CLOSED')
+    AND updated_at <= ledger_now() - make_interval(secs => %s) LIMIT %s) AS waiting
 """
 
 
@@ -104,14 +106,14 @@ class Outbox:
         with self._connection() as connection:
             connection.execute(_MARK, (sorted(delivery_ids),))
 
-    def waiting(self) -> int:
-        """Return how many deliveries are in the outbox, counted up to `WAITING_LIMIT`.
+    def waiting(self, older_than_seconds: float = 0.0) -> int:
+        """Return how many deliveries are in the outbox for so long, counted up to `WAITING_LIMIT`.
 
         Raises:
             Transient: Postgres is away.
         """
         with self._connection() as connection:
-            row = connection.execute(_WAITING, (WAITING_LIMIT,)).fetchone()
+            row = connection.execute(_WAITING, (older_than_seconds, WAITING_LIMIT)).fetchone()
         return int(row[0]) if row else 0
 
     @contextmanager

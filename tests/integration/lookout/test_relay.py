@@ -1,7 +1,9 @@
 """The relay finds what no repeat brings back."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
+import psycopg
 import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
@@ -11,6 +13,7 @@ from services.backbone.errors import Refused, Transient, Trouble
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake
 from services.backbone.ledger.outbox import Listed, OutboxEntry
+from services.backbone.ledger.suppressions import Suppressions
 from services.backbone.service import Life
 from services.lookout import metrics
 from services.lookout.publishing import PART_LIMIT_BYTES, PART_LIMIT_DELIVERIES, Publisher, parts
@@ -18,6 +21,7 @@ from services.lookout.relay import Relay
 from services.lookout.routing import Routes, Target
 from services.lookout.settings import LookoutSettings
 from tests.integration.lookout.crashing import Crash, Point, Topics, arrivals, started
+from tests.integration.lookout.test_suppressions import LONG_AGO, quiet, recorded, release
 from tests.unit.lookout.samples import sample, told
 
 pytestmark = pytest.mark.postgres
@@ -33,6 +37,16 @@ def leave_in_outbox(intake: Intake, count: int, routes: Routes = ROUTES) -> None
     dying = started(intake, routes, Topics(), Point.RECORDED)
     with pytest.raises(Crash):
         dying(arrivals([sample(number) for number in range(count)]))
+
+
+def grow_older(url: str, seconds: float) -> None:
+    """Let all that is recorded have come, and moved, so much earlier."""
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "UPDATE deliveries "
+            "SET created_at = created_at - %(by)s, updated_at = updated_at - %(by)s",
+            {"by": timedelta(seconds=seconds)},
+        )
 
 
 def relay(intake: Intake, written: Topics, life: Life | None = None) -> Relay:
@@ -52,6 +66,19 @@ def test_a_sweep_leaves_alone_what_the_pipeline_may_just_be_publishing(intake: I
     leave_in_outbox(intake, 1)
     assert relay(intake, Topics()).sweep(older_than_seconds=60) == 0
     assert intake.waiting() == 2
+
+
+def test_what_was_recorded_or_released_just_now_is_not_counted_as_left_over(
+    pool: Pool, intake: Intake, ledger_url: str
+) -> None:
+    leave_in_outbox(intake, 1)
+    recorded(intake, sample(9), quiet(LONG_AGO))
+    assert (intake.waiting(), intake.waiting(older_than_seconds=2)) == (2, 0)
+    grow_older(ledger_url, 2)
+    Suppressions(pool).judge_due(release)
+    assert (intake.waiting(), intake.waiting(older_than_seconds=2)) == (3, 2)
+    grow_older(ledger_url, 2)
+    assert intake.waiting(older_than_seconds=2) == 3
 
 
 def test_a_sweep_counts_and_names_only_what_the_brokers_took(intake: Intake) -> None:
@@ -102,9 +129,11 @@ def test_it_sweeps_all_at_start_whatever_the_age(intake: Intake) -> None:
     "taking_nothing", [Topics(away=True), Topics(lacking=frozenset({"deliveries.bus"}))]
 )
 def test_what_the_brokers_do_not_take_is_counted_after_a_restart_too(
-    intake: Intake, taking_nothing: Topics
+    intake: Intake, ledger_url: str, taking_nothing: Topics
 ) -> None:
     leave_in_outbox(intake, 2)
+    grow_older(ledger_url, SETTINGS.lookout_relay_age_seconds)
+    leave_in_outbox(intake, 3)
     metrics.OUTBOX.set(0)
     life = Life()
     running = relay(intake, taking_nothing, life)

@@ -115,7 +115,7 @@ class Both:
         ids = [each.delivery_id for each in real.unpublished(**terms)]
         assert ids == [each.delivery_id for each in memory.unpublished(**terms)]
         assert _plain_entries(real.entries(ids)) == _plain_entries(memory.entries(ids))
-        assert real.waiting() == memory.waiting()
+        assert real.waiting(older_than_seconds) == memory.waiting(older_than_seconds)
 
     async def by_id(self, owner: str, ids: Sequence[str]) -> None:
         """Claim by id in both."""

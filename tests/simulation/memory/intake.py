@@ -72,9 +72,11 @@ class MemoryIntake:
         found = [row for row in self._outbox() if row.delivery_id in delivery_ids]
         return _entries(sorted(found, key=lambda row: row.delivery_id))
 
-    def waiting(self) -> int:
-        """Count the outbox."""
-        return min(len(self._outbox()), WAITING_LIMIT)
+    def waiting(self, older_than_seconds: float = 0.0) -> int:
+        """Count what is in the outbox for so long."""
+        before = self.tables.now() - older_than_seconds
+        found = [row for row in self._outbox() if row.updated_at <= before]
+        return min(len(found), WAITING_LIMIT)
 
     def _outbox(self) -> list[Row]:
         return [

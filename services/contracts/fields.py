@@ -17,6 +17,12 @@ from pydantic import (
     model_validator,
 )
 
+APPENDED_AT: Final = "appended_at"
+"""Column of every stream's view: when the broker appended the event. A watch must return it."""
+
+DATE: Final = "date"
+"""Column of every stream's archive: day (UTC) of the append time; each has a folder of its own."""
+
 HEARTBEAT_PREFIX: Final = "~beat-"
 """Text values that start so belong to heartbeats; nobody else's text may have it anywhere.
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -15,7 +16,7 @@ from pydantic import (
 )
 
 from services.contracts.declarations import read_declaration, read_folder
-from services.contracts.fields import FieldDeclaration
+from services.contracts.fields import APPENDED_AT, DATE, FieldDeclaration
 from services.contracts.records import Name
 from services.contracts.topics import REJECTED_LIMIT_BYTES, Topic, heartbeat, is_own, rejected
 
@@ -23,6 +24,19 @@ SHIPPED_STREAMS: Final = Path(__file__).parent / "streams"
 """Folder of the streams that come with Aldebaran."""
 
 FieldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+
+
+def _not_ours(name: str) -> str:
+    """Spark could not tell the field from the column, nor the archive file both."""
+    if name in (APPENDED_AT, DATE):
+        raise ValueError(
+            f"{name} is a column of Aldebaran's own; declare the field under another name, with "
+            "an alias for publishers"
+        )
+    return name
+
+
+OwnField = Annotated[FieldName, AfterValidator(_not_ours)]
 
 
 class DefaultRule(BaseModel):
@@ -66,7 +80,7 @@ class StreamDeclaration(BaseModel):
     partitions: Annotated[int, Field(ge=1, le=1024)] = 2
     replication: Annotated[int, Field(ge=1, le=5)] = 1
     retention_hours: Annotated[int, Field(ge=1, le=24 * 3650)] = 168
-    fields: Annotated[dict[FieldName, FieldDeclaration], Field(min_length=1, max_length=256)]
+    fields: Annotated[dict[OwnField, FieldDeclaration], Field(min_length=1, max_length=256)]
     aliases: dict[str, FieldName] = {}
     defaults: tuple[DefaultRule, ...] = ()
 

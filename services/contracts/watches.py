@@ -22,14 +22,12 @@ from services.contracts.declarations import (
     read_folder,
 )
 from services.contracts.durations import milliseconds, resolve
+from services.contracts.fields import APPENDED_AT
 from services.contracts.records import LABELS_LIMIT, Name, Severity, describe
 from services.contracts.streams import FieldName, StreamDeclaration
 
 SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
 """Folder of the watches that come with Aldebaran."""
-
-APPENDED_AT: Final = "appended_at"
-"""Column of every stream's view: when the broker appended the event. A watch must return it."""
 
 RULES: Final = "rules"
 """Name under which the SQL reads the watch's table of rules."""

@@ -19,7 +19,6 @@ from archivist.queries import ARCHIVE, archive_folder, checkpoint_folder
 from archivist.rounds import Rounds, Scene
 from archivist.session import open_session
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
-from archivist.shelf import check_columns
 from archivist.shelving import check_history
 from engine.brokers import partition_counts
 from engine.java import BROKEN_OFF
@@ -96,8 +95,6 @@ def declarations(settings: ArchivistSettings) -> tuple[Streams, Accounts]:
             account.check_streams(streams)
     except BadDeclaration as error:
         raise Refused(str(error)) from None
-    for stream in streams.values():
-        check_columns(stream)
     return streams, accounts
 
 

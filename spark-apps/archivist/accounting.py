@@ -8,10 +8,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from archivist.declaration import OTHER, AccountDeclaration
-from archivist.shelf import DATE
 from engine.columns import KEEP_NULLS, now_ms, short, short_enough, text
 from engine.ids import digest
-from services.contracts.watches import APPENDED_AT
+from services.contracts.fields import APPENDED_AT, DATE
 
 REASON = "_reason"
 

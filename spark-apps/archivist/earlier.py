@@ -7,7 +7,6 @@ from typing import Final
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from archivist.shelf import DATE
 from archivist.shelving import (
     ASIDE,
     ASIDE_LOG,
@@ -19,6 +18,7 @@ from archivist.shelving import (
 from engine.folders import is_there, move_file, move_files, names_in, write_in
 from services.backbone.errors import Refused
 from services.backbone.log import logger
+from services.contracts.fields import DATE
 
 _COMPACT: Final = ".compact"
 _NAMED: Final = rf'/{DATE}=([^/"]+)/([^/"]+)"'

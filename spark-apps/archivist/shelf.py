@@ -9,12 +9,8 @@ from pyspark.sql import functions as F
 
 from engine.events import marked_events
 from engine.folders import is_there
-from services.backbone.errors import Refused
+from services.contracts.fields import APPENDED_AT, DATE
 from services.contracts.streams import StreamDeclaration
-from services.contracts.watches import APPENDED_AT
-
-DATE: Final = "date"
-"""Day (UTC) of the append time; each has a folder of its own."""
 
 KEPT: Final = {
     "topic": "STRING",
@@ -24,19 +20,6 @@ KEPT: Final = {
     "value": "BINARY",
 }
 """What is kept of a record beside its fields, each with a leading underscore."""
-
-
-def check_columns(stream: StreamDeclaration) -> None:
-    """Refuse a stream whose fields have the names of the archive's own columns.
-
-    Raises:
-        Refused: with the names.
-    """
-    if taken := {APPENDED_AT, DATE} & stream.fields.keys():
-        raise Refused(
-            f"stream {stream.stream}: the archive has columns {', '.join(sorted(taken))} of its "
-            "own; declare the field under another name, with an alias for publishers"
-        )
 
 
 def shelved(records: DataFrame, stream: StreamDeclaration) -> DataFrame:

@@ -9,9 +9,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from archivist.shelf import DATE
 from engine.folders import move_files, names_in, remove, write_in
 from services.backbone.errors import Refused
+from services.contracts.fields import DATE
 
 STAGED: Final = "_staged"
 """Folder in which each attempt at a batch has its own; readers pass over names like this."""

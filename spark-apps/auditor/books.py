@@ -14,9 +14,9 @@ from pyspark.sql import functions as F
 from engine.own_classes import own_classes
 from engine.queries import check_select
 from services.backbone.errors import Refused
+from services.contracts.fields import APPENDED_AT
 from services.contracts.streams import StreamDeclaration
 from services.contracts.watches import (
-    APPENDED_AT,
     BOOK,
     BOOK_FORGOTTEN,
     BookDeclaration,

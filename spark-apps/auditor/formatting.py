@@ -10,11 +10,10 @@ from auditor.guards import RULE
 from engine.columns import KEEP_NULLS, now_ms, short, short_enough, short_text, text
 from engine.ids import digest
 from engine.own_classes import java_column, own_classes
-from services.contracts.fields import HEARTBEAT_PREFIX
+from services.contracts.fields import APPENDED_AT, HEARTBEAT_PREFIX
 from services.contracts.records import Severity
 from services.contracts.topics import ALERTS, HEARTBEATS
 from services.contracts.watches import (
-    APPENDED_AT,
     SeverityColumn,
     WatchDeclaration,
     template_parts,

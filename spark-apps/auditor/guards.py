@@ -11,9 +11,10 @@ from auditor.trouble import outside
 from engine.queries import check_select, plain
 from engine.restarts import first_line, whole_text
 from services.backbone.errors import Refused, Transient
+from services.contracts.fields import APPENDED_AT
 from services.contracts.records import SHORT_LIMIT_CHARACTERS
 from services.contracts.topics import heartbeat
-from services.contracts.watches import APPENDED_AT, SeverityColumn, WatchDeclaration
+from services.contracts.watches import SeverityColumn, WatchDeclaration
 
 COLUMNS_MAX: Final = 64
 RULE: Final = "rule"

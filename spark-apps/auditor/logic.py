@@ -7,9 +7,10 @@ from pyspark.sql import functions as F
 
 from auditor.books import SOURCE, book
 from engine.events import VALID, counted, marked_events
+from services.contracts.fields import APPENDED_AT
 from services.contracts.streams import StreamDeclaration
 from services.contracts.topics import heartbeat
-from services.contracts.watches import APPENDED_AT, BOOK, WatchDeclaration
+from services.contracts.watches import BOOK, WatchDeclaration
 
 
 def valid_events(records: DataFrame, stream: StreamDeclaration, watermark: str) -> DataFrame:

@@ -49,20 +49,25 @@ def messages_of(
     watch = declared.watch
     guards.check_sql(watch)
     check_book(watch, declared.streams[watch.streams[0]])
-    events = {
-        name: valid_events(records(name), stream, watermark or watch.watermark)
-        for name, stream in declared.streams.items()
-    }
-    if watch.rules:
-        table(spark, watch.rules, declared.rules).createOrReplaceTempView(RULES)
+    read = {name: records(name) for name in declared.streams}
     try:
-        found = findings(spark, watch, declared.streams, events)
+        found = _found(spark, declared, read, watermark or watch.watermark)
         guards.check_columns(watch, found.schema)
         return alert_messages(told_once(found, watch), watch, auditor, declared.mark)
     # Some types that there are not Spark tells as arithmetic; Java may lack memory meanwhile, or
     # py4j find no way to hand over what is declared.
     except (PySparkException, Py4JError) as error:
         raise guards.judgement(watch.watch, error) from None
+
+
+def _found(
+    spark: SparkSession, declared: Declared, read: Mapping[str, DataFrame], watermark: str
+) -> DataFrame:
+    watch, streams = declared.watch, declared.streams
+    events = {name: valid_events(read[name], one, watermark) for name, one in streams.items()}
+    if watch.rules:
+        table(spark, watch.rules, declared.rules).createOrReplaceTempView(RULES)
+    return findings(spark, watch, streams, events)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from engine.own_classes import java_column, own_classes
-from services.contracts.fields import HEARTBEAT_PREFIX
+from services.contracts.fields import APPENDED_AT, HEARTBEAT_PREFIX
 from services.contracts.streams import StreamDeclaration
 from services.contracts.topics import heartbeat
-from services.contracts.watches import APPENDED_AT
 
 VALID = "_valid"
 ROWS = "rows"

@@ -10,9 +10,10 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
-from archivist.shelf import DATE, day_folder, shelved
+from archivist.shelf import day_folder, shelved
 from archivist.shelving import EARLIER_LOG
 from engine.events import VALID
+from services.contracts.fields import DATE
 from tests.unit.archivist.histories import topic_records
 from tests.unit.auditor.batches import TRADES, request
 

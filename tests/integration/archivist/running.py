@@ -15,10 +15,11 @@ from pyspark.sql import Row, SparkSession
 
 from archivist.earlier_query import start_rejecting_as_before
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
-from archivist.shelf import DATE, archive_ddl, shelved
+from archivist.shelf import archive_ddl, shelved
 from engine.events import VALID
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
+from services.contracts.fields import DATE
 from services.contracts.records import Record
 from services.contracts.streams import load_stream
 from services.contracts.topics import ACCOUNTS, Topic

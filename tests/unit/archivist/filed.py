@@ -7,7 +7,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from archivist.shelf import DATE, archive_ddl
+from archivist.shelf import archive_ddl
+from services.contracts.fields import DATE
 from tests.unit.archivist.histories import archived
 from tests.unit.auditor.batches import HOUR_MS, TRADES, Event, request
 

@@ -1,4 +1,4 @@
-"""The archive's own columns are no fields, and only the days that are asked for are looked at."""
+"""Only the days of an archive that are asked for are looked at."""
 
 from collections import Counter
 from datetime import timedelta
@@ -7,19 +7,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from archivist.shelf import check_columns, stored
+from archivist.shelf import stored
 from archivist.shelving import shelve
-from services.backbone.errors import Refused
 from tests.unit.archivist.filed import once, over_days
 from tests.unit.archivist.histories import archived
 from tests.unit.auditor.batches import EPOCH, TRADES
-
-
-@pytest.mark.parametrize("name", ["date", "appended_at"])
-def test_the_archives_own_columns_are_no_fields(name: str) -> None:
-    stream = TRADES.model_copy(update={"fields": {**TRADES.fields, name: TRADES.fields["client"]}})
-    with pytest.raises(Refused, match=name):
-        check_columns(stream)
 
 
 @pytest.mark.spark

@@ -91,6 +91,15 @@ def test_what_cannot_be_handed_to_java_is_a_refusal(spark: SparkSession) -> None
         over_nothing(spark, Declared(watch, found.streams))
 
 
+def test_what_spark_refuses_of_a_stream_is_a_refusal(spark: SparkSession) -> None:
+    found = declared(SHIPPED_WATCHES / "unusual-volume.yaml")
+    trades = found.streams["trades"]
+    fields = {**trades.fields, "appended_at": trades.fields["event_time"]}
+    taken = trades.model_copy(update={"fields": fields})
+    with pytest.raises(Refused, match=r"^watch unusual-volume: .*`appended_at` is ambiguous"):
+        over_nothing(spark, Declared(found.watch, {"trades": taken}))
+
+
 def test_a_trial_without_room_for_its_folder_is_no_refusal(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,8 +28,12 @@ def declared(folder: Path, **changes: object) -> Path:
     return path
 
 
+def field(**more: dict[str, object]) -> dict[str, object]:
+    return {"fields": {"host": {"type": "string"}} | more}
+
+
 def long(**bounds: float) -> dict[str, object]:
-    return {"fields": {"host": {"type": "string"}, "n": {"type": "long"} | bounds}}
+    return field(n={"type": "long", **bounds})
 
 
 @pytest.mark.parametrize(
@@ -43,6 +47,8 @@ def long(**bounds: float) -> dict[str, object]:
         ({"partitions": 0}, "partitions: Input should be greater than"),
         ({"colour": "red"}, "colour: Extra inputs are not permitted"),
         ({"fields": {"host": {"type": "text"}}}, "fields.host.type"),
+        (field(date={"type": "string"}), "fields.date.*: .*date is a column of Aldebaran's own"),
+        (field(appended_at={"type": "timestamp"}), "appended_at is a column of Aldebaran's own"),
         ({"defaults": [{"field": "host"}]}, "either a value or a field to copy"),
         (
             {"fields": {"host": {"type": "string"}, "n": {"type": "long", "maximum": math.inf}}},

@@ -9,6 +9,8 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    TypeAdapter,
+    ValidationError,
     ValidationInfo,
     create_model,
     field_validator,
@@ -61,6 +63,17 @@ class DefaultRule(BaseModel):
         named = {self.field, self.copy_from, self.when_present, *self.when}
         return {name for name in named if name is not None}
 
+    def check(self, declared: FieldDeclaration) -> None:
+        """Hold the rule's value to its field: else each event that it fills would be refused.
+
+        Raises:
+            ValueError: with the field and what is wrong.
+        """
+        try:
+            TypeAdapter(declared.python_type()).validate_python(self.value)
+        except ValidationError as error:
+            raise ValueError(f"{self.field}: {error.errors()[0]['msg']}") from None
+
     def applies(self, event: dict[str, Any]) -> bool:
         """Tell whether the rule fills something in this event."""
         if self.field in event or (self.when_present and self.when_present not in event):
@@ -102,6 +115,17 @@ class StreamDeclaration(BaseModel):
             named = ", ".join(sorted(taken))
             raise ValueError(f"a field of its own: {named}; leave out the alias, or the field")
         return aliases
+
+    @field_validator("defaults")
+    @classmethod
+    def _fields_take_their_defaults(
+        cls, defaults: tuple[DefaultRule, ...], declared: ValidationInfo
+    ) -> tuple[DefaultRule, ...]:
+        fields: dict[str, FieldDeclaration] = declared.data.get("fields", {})
+        for rule in defaults:
+            if rule.value is not None and rule.field in fields:
+                rule.check(fields[rule.field])
+        return defaults
 
     @model_validator(mode="after")
     def _names_are_declared(self) -> Self:

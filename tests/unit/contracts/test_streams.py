@@ -1,5 +1,6 @@
 """Declared streams: wrong files are refused with a reason, right ones give both schemas."""
 
+import json
 import math
 from pathlib import Path
 
@@ -32,6 +33,10 @@ def field(**more: dict[str, object]) -> dict[str, object]:
     return {"fields": {"host": {"type": "string"}} | more}
 
 
+def default(name: str, value: str) -> dict[str, object]:
+    return {"defaults": [{"field": name, "value": value}]}
+
+
 def long(**bounds: float) -> dict[str, object]:
     return field(n={"type": "long", **bounds})
 
@@ -54,6 +59,17 @@ def long(**bounds: float) -> dict[str, object]:
             {"fields": {"host": {"type": "string"}, "n": {"type": "long", "maximum": math.inf}}},
             "fields.n.maximum: Input should be a finite number",
         ),
+        (
+            field(region={"type": "string", "enum": ["eu", "us"]}) | default("region", "mars"),
+            "defaults: .*region: Input should be 'eu' or 'us'",
+        ),
+        (long() | default("n", "5"), "defaults: .*n: Input should be a valid integer"),
+        (
+            long(required=False) | default("n", "5"),
+            "defaults: .*n: Input should be a valid integer",
+        ),
+        (default("host", "too long a name"), "defaults: .*host: String should have at most 8"),
+        (default("nobody", "x"), "not among the declared fields: nobody"),
         (long(minimum=0.5), "fields.n: .*a long are whole numbers of at most 64 bits"),
         (long(maximum=2**63), "fields.n: .*a long are whole numbers of at most 64 bits"),
         (long(minimum=-1e19), "fields.n: .*a long are whole numbers of at most 64 bits"),
@@ -73,6 +89,16 @@ def test_an_alias_may_be_spelled_like_the_field_that_it_stands_for(tmp_path: Pat
     reader = EventReader(load_stream(declared(tmp_path, aliases=aliases)))
     assert isinstance(reader.take({"host": "a", "LOAD": 1.5}), Event)
     assert isinstance(reader.take({"host": "a", "load": 1.5}), Event)
+
+
+def test_what_its_field_takes_fills_it(tmp_path: Path) -> None:
+    fields = field(at={"type": "timestamp"}, zone={"type": "string", "enum": ["eu"]})
+    time = "2026-11-21T09:30:00Z"
+    rules = [{"field": "at", "value": time}, {"field": "zone", "value": "eu"}]
+    reader = EventReader(load_stream(declared(tmp_path, **fields, defaults=rules)))
+    event = reader.take({"host": "a"})
+    assert isinstance(event, Event)
+    assert json.loads(event.value) == {"host": "a", "at": time, "zone": "eu"}
 
 
 def test_whole_numbers_have_the_bounds_that_are_written(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ WRONG = [
     ("partitions: 2\n", "partitions: 2\npartitions: 4\n"),
     ('"hostname": host', "region: host"),
     ("  measured_at:", "  date:"),
+    ("region, value: unknown", "region, value: mars"),
 ]
 
 

@@ -33,7 +33,8 @@ def read_rules(declared: RulesDeclaration, folder: Path) -> tuple[Row, ...]:
     try:
         if path.stat().st_size > FILE_LIMIT_BYTES:
             raise BadDeclaration(f"{path.name}: over {FILE_LIMIT_BYTES} bytes")
-        with path.open(newline="", encoding="utf-8") as file:
+        # Excel puts a mark before what it saves as UTF-8.
+        with path.open(newline="", encoding="utf-8-sig") as file:
             return _rows(declared, path.name, csv.reader(file, strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadDeclaration(f"{path.name}: {error}") from None
@@ -67,15 +68,22 @@ def _row(columns: Mapping[str, str], line: list[str], where: str) -> Row:
     return tuple(values)
 
 
+def _digits(field: str) -> str:
+    """Python reads `1_000` as a number, which nobody writes into a table as one."""
+    if "_" in field:
+        raise ValueError(field)
+    return field
+
+
 def _bigint(field: str) -> int:
-    number = int(field)
+    number = int(_digits(field))
     if not -_BIGINT_MAX <= number <= _BIGINT_MAX:
         raise ValueError(field)
     return number
 
 
 def _double(field: str) -> float:
-    number = float(field)
+    number = float(_digits(field))
     if not math.isfinite(number):
         raise ValueError(field)
     return number

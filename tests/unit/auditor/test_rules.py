@@ -37,12 +37,20 @@ def test_fields_have_their_types_and_empty_is_null(tmp_path: Path) -> None:
     )
 
 
+def test_a_file_as_excel_saves_it_is_read(tmp_path: Path) -> None:
+    text = "name,most,part,on\r\na,7,0.5,TRUE\r\n"
+    (tmp_path / "limits.csv").write_bytes(text.encode("utf-8-sig"))
+    assert read_rules(DECLARED, tmp_path) == (("a", 7, 0.5, True),)
+
+
 WRONG = [
     ("", "line 1: the header must be name,most,part,on"),
     ("most,name,part,on\n", "line 1: the header must be"),
     ("name,most,part,on\na,1,1\n", "line 2: 3 fields, there must be 4"),
     ("name,most,part,on\na,1,1,true\nb,many,1,true\n", "line 3: most: 'many' is no bigint"),
     ("name,most,part,on\na,9223372036854775808,1,true\n", "is no bigint"),
+    ("name,most,part,on\na,1_000,1,true\n", "line 2: most: '1_000' is no bigint"),
+    ("name,most,part,on\na,1,1_0.5,true\n", "line 2: part: '1_0.5' is no double"),
     ("name,most,part,on\na,1,nan,true\n", "part: 'nan' is no double"),
     ("name,most,part,on\na,1,1,maybe\n", "on: 'maybe' is no boolean"),
     ('name,most,part,on\n"a,1,1,true\n', "limits.csv: "),

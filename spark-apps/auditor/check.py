@@ -11,7 +11,7 @@ from auditor.declared import read_watch
 from auditor.room import room
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
-from auditor.trial import try_out
+from auditor.trial import try_beats, try_out
 from engine.session import quieten
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
@@ -49,6 +49,7 @@ def _verdict(spark: SparkSession, settings: AuditorSettings, file: Path) -> Verd
     try:
         declared = read_watch(file, load_streams(settings.auditor_streams))
         try_out(spark, declared, SystemClock())
+        try_beats(spark, declared, SystemClock())
         return Verdict(True, ("can run", room(spark, settings, declared)))
     except (BadDeclaration, Refused, Transient) as error:
         return Verdict(False, (str(error),))

@@ -16,7 +16,7 @@ from auditor.groundwork import prepare_step
 from auditor.job import Scene, prepare
 from auditor.proof import Proof, Verdict
 from auditor.stagger import Phase
-from auditor.trial import try_out
+from auditor.trial import try_beats, try_out
 from auditor.turn import Turn
 from auditor.untaken import Untaken
 from engine.brokers import MissingTopic
@@ -240,7 +240,8 @@ class Reload:
         does[step.kind](prepared)
 
     def _ask(self, declared: Declared, broken_off: threading.Event) -> None:
-        try_out(self._scene.spark, declared, self._scene.clock, broken_off)
+        for trial in (try_out, try_beats):
+            trial(self._scene.spark, declared, self._scene.clock, broken_off)
 
     def _start(self, prepared: Running) -> None:
         self._fleet.put(prepared.declared.name, prepared)

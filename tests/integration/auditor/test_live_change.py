@@ -187,15 +187,18 @@ def test_check_tells_good_files_from_bad(place: Place) -> None:
     bad = place.folder / "watches" / "bad.yaml"
     bad.write_text(good.read_text())
     rewrite(place, "SELECT <columns>, <rest> FROM trades GROUP BY order_id ORDER BY 1", "bad")
-    command = [sys.executable, "-m", "auditor", "check", str(good), str(bad)]
+    loud = place.folder / "watches" / "loud.yaml"
+    loud.write_text(good.read_text().replace("key: [order_id]", "key: [stock]"))
+    command = [sys.executable, "-m", "auditor", "check", str(good), str(bad), str(loud)]
     checked = subprocess.run(
         command, env=place.environment(), capture_output=True, text=True, check=False
     )
     assert checked.returncode == 78, checked.stderr
-    first, room, second = checked.stdout.splitlines()
+    first, room, second, third = checked.stdout.splitlines()
     assert first == f"{good}: can run"
     assert room.startswith(f"{good}: needs 5 slots and fits: over-purchase 5")
     assert "do not sort" in second
+    assert third.startswith(f"{loud}: watch over-purchase: its heartbeat would alert people")
 
 
 @pytest.mark.long

@@ -91,6 +91,8 @@ class World:
         self.against: Callable[[Declared], Exception | None] = lambda _: None
         """What is found to be wrong with a watch that is prepared."""
         self.judgement: Exception | None = None
+        self.heartbeats: Exception | None = None
+        """What is found to be wrong with heartbeats."""
         self.may_judge = threading.Event()
         """A trial takes until this is set, as it is at first, or until it is broken off."""
         self.may_judge.set()
@@ -108,6 +110,7 @@ class World:
         monkeypatch.setattr(groundwork, "prepare", self._prepare)
         monkeypatch.setattr(resumption, "prepare", self._prepare)
         monkeypatch.setattr(reloading, "try_out", self._try_out)
+        monkeypatch.setattr(reloading, "try_beats", self._try_beats)
         monkeypatch.setattr(reloading, "Candidate", FakeCandidate)
         monkeypatch.setattr(proof, "Answers", self._listen)
         self.partner = Turn(self.settings.auditor_checkpoints)
@@ -147,6 +150,10 @@ class World:
                 raise Transient("broken off")
         if self.judgement:
             raise self.judgement
+
+    def _try_beats(self, *_: Any) -> None:
+        if self.heartbeats:
+            raise self.heartbeats
 
     def read(self) -> Declarations:
         return read_declarations(SHIPPED_STREAMS, self.watches)

@@ -123,6 +123,13 @@ def test_what_spark_refuses_starts_nothing_until_it_is_changed(world: World) -> 
     assert world.queries() == [True, False, True]
 
 
+def test_a_heartbeat_that_would_alert_people_starts_nothing(world: World) -> None:
+    world.heartbeats = Refused("watch x: its heartbeat would alert people")
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    assert world.queries() == [True, False]
+    assert world.reload.notes() == "watch x: its heartbeat would alert people"
+
+
 def test_too_few_slots_for_both_rules_is_a_rejection(world: World) -> None:
     world.copy("third")
     assert world.queries("third") == [True]

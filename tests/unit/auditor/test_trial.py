@@ -1,16 +1,17 @@
 """Spark itself judges watches over empty streams: good ones run, others are refused with advice."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from auditor.declared import Declared, read_watch
-from auditor.trial import over_nothing, try_out
+from auditor.trial import over_nothing, try_beats, try_out
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
-from services.contracts.watches import SHIPPED_WATCHES
+from services.contracts.watches import BEAT, SHIPPED_WATCHES, Heartbeat, HeartbeatEvent
 from tests.unit.servers import SERVERS, STREAM_FILE
 
 SHIPPED = sorted(SHIPPED_WATCHES.glob("*.yaml"))
@@ -74,6 +75,51 @@ def test_good_watch_can_run(spark: SparkSession, path: Path) -> None:
 @pytest.mark.parametrize("path", OVER_OTHER_STREAMS, ids=lambda path: path.stem)
 def test_good_watch_over_other_streams_can_run(spark: SparkSession, path: Path) -> None:
     try_out(spark, declared(path, streams=STREAM_FILE.parent), SystemClock())
+
+
+@pytest.mark.parametrize(
+    "path", [*SHIPPED, *EXAMPLES, *OVER_OTHER_STREAMS], ids=lambda path: path.stem
+)
+def test_good_watch_keeps_its_heartbeat_from_people(spark: SparkSession, path: Path) -> None:
+    streams = STREAM_FILE.parent if path in OVER_OTHER_STREAMS else SHIPPED_STREAMS
+    try_beats(spark, declared(path, streams=streams), SystemClock())
+
+
+KEYED_BY_STOCK = """SELECT stock, window(appended_at, :span).start AS hour, sum(shares) AS bought,
+  max(appended_at) AS appended_at FROM trades
+  GROUP BY stock, window(appended_at, :span) HAVING sum(shares) > :factor"""
+
+
+def keyed_by_stock(stock: str, shares: int) -> Declared:
+    found = declared(SHIPPED_WATCHES / "unusual-volume.yaml", KEYED_BY_STOCK)
+    texts = {"kind": "purchase", "event_id": BEAT, "order_id": BEAT, "client": "c", "stock": stock}
+    beat = HeartbeatEvent(stream="trades", event={**texts, "shares": shares})
+    changed: dict[str, Any] = {"key": ("stock", "hour"), "heartbeat": Heartbeat(events=(beat,))}
+    changed |= {"labels": (), "event_ids": None, "summary": "s"}
+    return Declared(found.watch.model_copy(update=changed), found.streams)
+
+
+def test_a_heartbeat_that_would_alert_people_is_refused(spark: SparkSession) -> None:
+    watch = keyed_by_stock("BEAT", 11)
+    watch.watch.check_streams(dict(watch.streams))
+    try_out(spark, watch, SystemClock())
+    with pytest.raises(Refused, match=r"heartbeat would alert people, .*\(stock, hour\)"):
+        try_beats(spark, watch, SystemClock())
+
+
+@pytest.mark.parametrize(("stock", "shares"), [(BEAT, 11), ("BEAT", 10)])
+def test_a_heartbeat_that_is_no_alert_is_taken(
+    spark: SparkSession, stock: str, shares: int
+) -> None:
+    try_beats(spark, keyed_by_stock(stock, shares), SystemClock())
+
+
+def test_a_heartbeat_of_a_stream_that_is_not_read_is_taken(spark: SparkSession) -> None:
+    found = keyed_by_stock("BEAT", 11)
+    other = found.streams["trades"].model_copy(update={"stream": "others"})
+    sql = found.watch.sql.replace("FROM trades", "FROM others")
+    watch = found.watch.model_copy(update={"streams": ("trades", "others"), "sql": sql})
+    try_beats(spark, Declared(watch, {**found.streams, "others": other}), SystemClock())
 
 
 @pytest.mark.parametrize(("sql", "said"), REFUSED, ids=range(len(REFUSED)))

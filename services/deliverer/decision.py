@@ -39,6 +39,7 @@ class Verdict:
 
 REASON_LIMIT: Final = 500
 """Characters of a reason, or of a provider's name for a message, that are kept."""
+_NO_EVIDENCE: Final = "no evidence whether it was taken"
 
 
 def decide(outcome: Outcome, attempt: int, policy: Policy, rng: random.Random) -> Verdict:
@@ -66,10 +67,13 @@ def decide_doubt(severity: Severity, attempt: int, repeated: bool, policy: Polic
         again = _again(attempt, policy)[-1:]
         return Verdict(again, reason=_counted("the receiver drops repeats by key", again, attempt))
     if severity not in policy.repeats:
-        return Verdict((State.HELD,), reason="no evidence whether it was taken")
-    if repeated or attempt >= policy.attempts_limit:
+        return Verdict((State.HELD,), reason=_NO_EVIDENCE)
+    if repeated:
         return Verdict((State.HELD,), reason="in doubt again after a marked repeat")
-    reason = "no evidence whether it was taken: repeated with a mark"
+    if attempt >= policy.attempts_limit:
+        held = (State.HELD,)
+        return Verdict(held, reason=_counted(_NO_EVIDENCE, held, attempt))
+    reason = f"{_NO_EVIDENCE}: repeated with a mark"
     return Verdict((State.RETRY_WAIT,), marked_repeat=True, reason=reason)
 
 

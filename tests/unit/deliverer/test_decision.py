@@ -103,3 +103,5 @@ def test_a_doubt_ends_as_the_policy_says(
         assert verdict.marked_repeat == again
         may_repeat = severity in policy.repeats and not repeated
         assert again == (may_repeat and attempt < policy.attempts_limit)
+    if not repeated:
+        assert "after a marked repeat" not in verdict.reason

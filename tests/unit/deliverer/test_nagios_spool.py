@@ -85,13 +85,21 @@ async def test_another_result_of_the_same_name_is_left_alone(tmp_path: Path) -> 
 
 @pytest.mark.promise("not_taken", "nagios")
 async def test_nothing_is_put_beside_what_nobody_reads(tmp_path: Path) -> None:
-    sign = tmp_path / "cAAAAAA.ok"
+    waiting, sign = tmp_path / "cAAAAAA", tmp_path / "cAAAAAA.ok"
+    waiting.touch()
     sign.touch()
     os.utime(sign, (0, 0))
     outcome = await channel_on(tmp_path).send(Message(ONE, 1), window())
     assert isinstance(outcome, Refused)
     assert outcome.destination_down
-    assert os.listdir(tmp_path) == [sign.name]
+    assert sorted(os.listdir(tmp_path)) == [waiting.name, sign.name]
+
+
+async def test_a_go_ahead_without_its_result_keeps_nobody_waiting(tmp_path: Path) -> None:
+    sign = tmp_path / "cAAAAAA.ok"
+    sign.touch()
+    os.utime(sign, (0, 0))
+    assert isinstance(await channel_on(tmp_path).send(Message(ONE, 1), window()), Accepted)
 
 
 class Meanwhile(SendWindow):

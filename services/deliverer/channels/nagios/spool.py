@@ -114,13 +114,19 @@ class Spool:
             os.close(folder)
 
     def oldest_waiting_at(self) -> float | None:
-        """Return since when the oldest result waits, of whoever, in seconds since 1970."""
+        """Return since when the oldest result waits, of whoever, in seconds since 1970.
+
+        Nagios deletes a result before its go-ahead; killed in between, it never looks at that one.
+        """
         since: list[float] = []
         with os.scandir(self.folder) as entries:
             for entry in entries:
-                if entry.name.startswith("c") and entry.name.endswith(_LET_GO):
-                    with suppress(FileNotFoundError):
-                        since.append(entry.stat().st_mtime)
+                if not (entry.name.startswith("c") and entry.name.endswith(_LET_GO)):
+                    continue
+                with suppress(FileNotFoundError):
+                    let_go_at = entry.stat().st_mtime
+                    if os.path.exists(entry.path.removesuffix(_LET_GO)):
+                        since.append(let_go_at)
         return min(since, default=None)
 
     def forget_drafts(self, before_seconds: float) -> None:

@@ -10,16 +10,20 @@ _PLAIN: Final = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
 def _plain_address(address: str) -> str:
-    if not _PLAIN.fullmatch(address) or not _has_possible_port(address):
+    if not _PLAIN.fullmatch(address) or not _can_be_reached(address):
         raise ValueError(
             "must look like https://server.example.com/path, without a name, password or query"
         )
     return address
 
 
-def _has_possible_port(address: str) -> bool:
+def _can_be_reached(address: str) -> bool:
+    """Tell whether there may be such a host and port: no look-up takes an empty or long label."""
     try:
-        return urlsplit(address).port != 0
+        found = urlsplit(address)
+        host = (found.hostname or "").encode("idna").decode()
+        host.encode("idna")  # the first may make dots of other signs
+        return bool(host) and found.port != 0
     except ValueError:
         return False
 

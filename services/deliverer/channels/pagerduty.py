@@ -103,7 +103,7 @@ class PagerDutyChannel:
         try:
             response = await post(self._web, self._url, window, content)
         except NoAddress as error:
-            return Permanent(f"pagerduty_url is no address to POST to: {error}")
+            return Refused(f"pagerduty_url is no address: {error}", destination_down=True)
         except aiohttp.ClientError as error:
             return failed(error, window)
         wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())

@@ -18,6 +18,8 @@ ADDRESSES: TypeAdapter[str] = TypeAdapter(ServerAddress)
         "https://h/nrdp/",
         "https://h/~a@b/",
         "http://[::1]:1/",
+        "https://my_own-.host.example./",
+        "https://b\N{LATIN SMALL LETTER U WITH DIAERESIS}cher.example",
     ],
 )
 def test_a_plain_address_is_taken_as_it_is(address: str) -> None:
@@ -37,6 +39,11 @@ def test_a_plain_address_is_taken_as_it_is(address: str) -> None:
         "http://h:1808O",
         "http://h:70000/",
         "http://h:0",
+        "https://:8443/api",
+        "https://slack..com/api",
+        "https://.slack.com/api",
+        "https://\N{TWO DOT LEADER}.com/",
+        f"https://{64 * 'a'}.com/",
     ],
 )
 def test_what_is_none_is_refused_with_what_it_must_look_like(address: str) -> None:

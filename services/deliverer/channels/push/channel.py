@@ -111,7 +111,7 @@ class PushChannel:
             )
             response = await line.client.send(request, stream=True)
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            return Permanent(f"push_url is no address to POST to: {error}")
+            return Refused(f"push_url is no address: {error}", destination_down=True)
         except httpx2.TransportError as error:
             return unanswered(error, window, stream)
         line.wire = response.extensions.get("network_stream")

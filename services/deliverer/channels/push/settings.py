@@ -4,6 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
+import httpx2
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from pydantic import (
@@ -13,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    field_validator,
     model_validator,
 )
 
@@ -64,6 +66,15 @@ class PushSettings(LedgerSettings):
     """A connection that was idle for longer is not used again: a firewall may have dropped it."""
     push_ca_file: CaFile | None = None
     """Certificates (PEM) that the server's is checked by, instead of the system's."""
+
+    @field_validator("push_url")
+    @classmethod
+    def _client_takes_it(cls, address: str) -> str:
+        try:
+            httpx2.URL(address)
+        except httpx2.InvalidURL as error:  # of signs outside of ASCII it takes fewer than others
+            raise ValueError(str(error)) from None
+        return address
 
     @model_validator(mode="after")
     def _key_signs(self) -> Self:

@@ -129,7 +129,7 @@ class SlackChannel:
         try:
             response = await post(self._web, url, window, orjson.dumps(content), headers)
         except NoAddress as error:
-            return Permanent(f"slack_url is no address to POST to: {error}")
+            return Refused(f"slack_url is no address: {error}", destination_down=True)
         except aiohttp.ClientError as error:
             return failed(error, window)
         wait = retry_after_seconds(response.headers.get("retry-after"), self._clock.now_ms())

@@ -1,13 +1,13 @@
 """`user add|password|role|close|list`: users by the command line, on the console's machine."""
 
 import argparse
-import getpass
 import sys
 from typing import TextIO
 
 from services.backbone.errors import Trouble
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.schema import migrate
+from services.backbone.user import own_name
 from services.console.people.audit import Deed
 from services.console.people.guests import Guests
 from services.console.people.passwords import made
@@ -39,7 +39,7 @@ def answer(chosen: argparse.Namespace, settings: ConsoleSettings, out: TextIO) -
     try:
         migrate(settings)
         with open_pool(settings) as pool:
-            me = Person(getpass.getuser()[:63], Role.ADMIN, "command")
+            me = Person(own_name()[:63], Role.ADMIN, "command")
             out.write(_CARRY_OUT[chosen.action](pool, me, chosen))
     except Trouble as error:
         sys.stderr.write(f"{error}\n")

@@ -1,7 +1,6 @@
 """`held`, `resend`, `close`, `arrived`: what a person does with deliveries that wait for one."""
 
 import argparse
-import getpass
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -9,6 +8,7 @@ from services.backbone.errors import Refused, Trouble
 from services.backbone.ledger.words import ARRIVED, LIST_LIMIT, Waiting, Word, give, waiting
 from services.backbone.lines import tell, tell_text
 from services.backbone.settings import read_settings
+from services.backbone.user import own_name
 from services.deliverer.settings import DelivererSettings
 from services.deliverer.wiring import channel_names, no_channel
 
@@ -30,7 +30,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         command = commands.add_parser(name, help=text)
         command.add_argument("delivery_id")
         command.add_argument("--why", required=True, help="kept with your name")
-        command.add_argument("--who", default=getpass.getuser(), help="default: your user's name")
+        command.add_argument("--who", help="default: your user's name")
         command.set_defaults(attempt=None)
         if name != ARRIVED:  # That it arrived holds of whichever try.
             command.add_argument("--try", dest="attempt", type=int, help=_TRY)
@@ -72,7 +72,7 @@ def _word(arguments: argparse.Namespace) -> Word:
     return Word(
         arguments.delivery_id,
         arguments.command,
-        arguments.who[:100],
+        (arguments.who or own_name())[:100],
         arguments.why[:400],
         arguments.attempt,
     )

@@ -21,6 +21,7 @@ from yarl import URL
 
 from services.deliverer.channel import SendWindow
 from services.deliverer.outcomes import Outcome, Refused, Unknown
+from services.deliverer.resolving import Resolver
 
 REASON_LIMIT: Final = 200
 """Characters of what a provider said that are kept in a reason."""
@@ -48,6 +49,7 @@ def open_web(
     caller's. Must be called on the event loop.
     """
     connecting = aiohttp.TCPConnector(
+        resolver=Resolver(),
         limit=0,
         ssl=ssl.create_default_context(cafile=ca_file),
         force_close=not keep_alive_seconds,

@@ -2,7 +2,8 @@
 
     Trouble
     ├── Transient        the outside is not ready: try the same again later
-    │   └── QueueFull    we took more than we can hold: tell the sender to slow down
+    │   ├── QueueFull    we took more than we can hold: tell the sender to slow down
+    │   └── NoTopic      a record was never written, as its topic does not exist
     └── Refused          the input or a setting cannot be used: say what to do, keep the original
 
 Anything else ends the process: a bug, or `Ended`, which no further try in this process can heal.
@@ -19,6 +20,10 @@ class Transient(Trouble):
 
 class QueueFull(Transient):
     """A bounded queue is full; the sender has to wait."""
+
+
+class NoTopic(Transient):
+    """A topic is not there, or not yet; the record was never on its way to a broker."""
 
 
 class Refused(Trouble):

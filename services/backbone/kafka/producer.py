@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka import Producer as Client
 from pydantic import Field
 
-from services.backbone.errors import Ended, QueueFull, Refused, Transient, Trouble
+from services.backbone.errors import Ended, NoTopic, QueueFull, Refused, Transient, Trouble
 from services.backbone.kafka.client import OPTIONS, common_config, is_fatal, opened, trouble
 from services.backbone.kafka.known_brokers import KnownBrokers
 from services.backbone.kafka.sayings import Sayings
@@ -23,6 +23,7 @@ _HEARD_LIMIT: Final = 200
 _GIVE_UP_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 0.1
 """So long its thread waits for reports, and after an error before it asks again."""
+_NO_TOPIC: Final = frozenset({"UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC"})
 
 log = logger(__name__)
 
@@ -104,7 +105,8 @@ class Producer:
 
     def send(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
         """Start writing a batch; the future tells for each record None (on all in-sync replicas)
-        or what went wrong: QueueFull or Transient (try again), Refused (never fits).
+        or what went wrong: Transient (try again; QueueFull and NoTopic: it was never written), or
+        Refused (never fits).
         """
         batch = _Batch(outcomes=[None] * len(records), open=len(records))
         if not records:
@@ -147,10 +149,10 @@ class Producer:
         self._thread.join(timeout=5)
 
     def _start(self, batch: _Batch, index: int, record: Outgoing) -> None:
-        def on_delivery(error: KafkaError | None, _: Message) -> None:
+        def on_delivery(error: KafkaError | None, message: Message) -> None:
             if error is None:
                 self._heard = ""  # of connections before this record; they carry again
-            batch.settle(index, None if error is None else self._sorted(error))
+            batch.settle(index, None if error is None else self._sorted(error, message))
 
         try:
             with self._replacing:
@@ -166,10 +168,13 @@ class Producer:
         except KafkaException as error:
             batch.settle(index, self._sorted(error.args[0]))
 
-    def _sorted(self, error: KafkaError) -> Refused | Transient:
+    def _sorted(self, error: KafkaError, message: Message | None = None) -> Refused | Transient:
         if is_fatal(error) and self._fatal is None:
             self._end(KafkaException(error))
         found = trouble(error)
+        # What was given a partition, by a topic that is gone since, may have been written there.
+        if error.name() in _NO_TOPIC and (message is None or message.partition() is None):
+            return NoTopic(str(found))
         if error.name() == "_MSG_TIMED_OUT" and self._heard:
             return type(found)(f"{found}; {self._heard}")
         return found

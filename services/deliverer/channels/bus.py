@@ -7,7 +7,7 @@ is written again: readers that drop repeats by key see each delivery once.
 import asyncio
 from typing import Final, Self
 
-from pydantic import model_validator
+from pydantic import SecretStr, model_validator
 
 from services.backbone import errors
 from services.backbone.clock import Clock
@@ -22,7 +22,7 @@ PROMISE: Final = Promise(
     recipient="a Kafka topic; on our own cluster, of ours `notifications` alone",
     our_id="record key, header `delivery-id`",
     taken_when="all in-sync replicas have it",
-    not_taken="the producer's queue is full",
+    not_taken="the producer's queue is full; the topic does not exist",
     permanent="too large, not allowed, one of our own topics, no topic's name",
     in_doubt="broker away during the write",
     evidence="none is needed: the same key is written again",
@@ -30,6 +30,8 @@ PROMISE: Final = Promise(
     after_doubt="at least once; the reader drops repeats by key",
     not_promised="readers that ignore the key",
 )
+_UNKNOWN_AFTER: Final = "topic.metadata.propagation.max.ms"
+"""The client's option: so long a topic that brokers do not know may be one just created."""
 
 
 class BusSettings(ProducerSettings):
@@ -85,11 +87,16 @@ class BusSettings(ProducerSettings):
         )
 
     def target(self) -> ProducerSettings:
-        """Return the producer's settings: it gives a record up before the send window ends."""
-        update: dict[str, object] = {"producer_timeout_seconds": 0.8 * self.send_timeout_seconds}
-        if self.bus_bootstrap_servers:
-            elsewhere = {"kafka_bootstrap_servers": self.bus_bootstrap_servers}
-            update |= {**elsewhere, "kafka_options": {}}
+        """Return the producer's settings: it gives a record up before the send window ends, and a
+        topic that brokers do not know before that.
+        """
+        named = self.bus_bootstrap_servers
+        unknown = {_UNKNOWN_AFTER: SecretStr(str(int(400 * self.send_timeout_seconds)))}
+        update = {
+            "kafka_bootstrap_servers": named or self.kafka_bootstrap_servers,
+            "kafka_options": unknown | ({} if named else self.kafka_options),
+            "producer_timeout_seconds": 0.8 * self.send_timeout_seconds,
+        }
         return self.model_copy(update=update)
 
 
@@ -153,6 +160,8 @@ def _outcome(topic: str, trouble: errors.Trouble | None) -> Outcome:
             return Accepted()
         case errors.QueueFull():
             return Refused(str(trouble), destination_down=True)
+        case errors.NoTopic():
+            return Refused(f"topic {topic} does not exist: create it, or correct the recipient")
         case errors.Refused():
             return Permanent(f"topic {topic}: {trouble}")
         case _:

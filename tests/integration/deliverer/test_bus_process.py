@@ -45,3 +45,21 @@ def test_without_a_broker_the_ledger_is_still_worked_off(
     until(lambda: "Kafka" in deliverer.page("/healthz/ready")[1], "says that Kafka is away")
     assert deliverer.page("/healthz/live")[0] == 200
     assert deliverer.end() == 0
+
+
+@pytest.mark.promise("not_taken", "bus")
+def test_a_topic_that_does_not_exist_is_named_and_holds_up_no_other(
+    start: Start, ledger: Ledger
+) -> None:
+    """Five of them would open the channel's breaker, were they failures of the cluster."""
+    lost = [delivery(n, channel="bus", recipient="notificatons") for n in range(6)]
+    ledger.add(*lost)
+    deliverer = start("bus", retry_first_seconds=60, retry_limit_seconds=60)
+    until(lambda: set(ledger.states().values()) == {State.RETRY_WAIT}, "all wait")
+    for each in lost:
+        assert ledger.row(each)["reason"].startswith("topic notificatons does not exist: create")
+        assert ledger.row(each)["attempt"] == 1
+    good = delivery(9, channel="bus", recipient="notifications")
+    ledger.add(good)
+    until(lambda: ledger.row(good)["state"] == State.SENT, "the topic that exists is written to")
+    assert 'aldebaran_deliverer_breakers_open{channel="bus"} 0.0' in deliverer.page("/metrics")[1]

@@ -3,13 +3,14 @@
 import ctypes
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any, Final
 
 import confluent_kafka
 import pytest
 from confluent_kafka import KafkaError, cimpl
 
-from services.backbone.errors import Ended, Transient
+from services.backbone.errors import Ended, NoTopic, Transient
 from services.backbone.kafka import producer
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.machine.waiting import wait_until
@@ -113,21 +114,23 @@ class Told:
 
     def __init__(self, config: dict[str, Any]) -> None:
         self._fails = config["error_cb"]
-        self._waiting: list[Callable[[KafkaError | None, None], None]] = []
+        self._waiting: list[Callable[[KafkaError | None, Any], None]] = []
         self.answer: KafkaError | None = None
+        self.partition: int | None = None
 
     def refuse_connection(self) -> None:
         self._fails(KafkaError(KafkaError._TRANSPORT, "broker-3: refused"))  # noqa: SLF001 - public
 
     def produce(
-        self, topic: str, on_delivery: Callable[[KafkaError | None, None], None], **_: object
+        self, topic: str, on_delivery: Callable[[KafkaError | None, Any], None], **_: object
     ) -> None:
         self._waiting.append(on_delivery)
 
     def poll(self, timeout_seconds: float) -> None:
         time.sleep(0.01)
+        report = SimpleNamespace(partition=lambda: self.partition)
         while self._waiting:
-            self._waiting.pop()(self.answer, None)
+            self._waiting.pop()(self.answer, report)
 
     def flush(self, timeout_seconds: float) -> None:
         self.poll(timeout_seconds)
@@ -145,4 +148,17 @@ def test_what_was_heard_before_a_record_got_through_is_no_reason_for_a_later_one
     assert "broker-3" in said(timed_out)
     assert said(None) == "None"
     assert "broker-3" not in said(timed_out)
+    watched.producer.close(0)
+
+
+@pytest.mark.parametrize("code", [KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC])  # noqa: SLF001 - public name
+@pytest.mark.parametrize("partition", [None, 0])
+def test_only_what_never_had_a_partition_was_surely_not_written(
+    code: int, partition: int | None
+) -> None:
+    watched = Watched(Told)
+    watched.client.answer, watched.client.partition = KafkaError(code), partition
+    (outcome,) = watched.producer.send(RECORDS[:1]).result(WAIT_SECONDS)
+    assert isinstance(outcome, Transient)
+    assert isinstance(outcome, NoTopic) == (partition is None)
     watched.producer.close(0)

@@ -54,3 +54,30 @@ spec:
   dataFrom: [{extract: {key: {{ .remoteKey }}}}]
 {{- end }}
 {{- end -}}
+
+{{/* A file of keys: that of the Secret as it is, to which people may have added some, with the drawn key's
+entry whatever became of it. What is drawn stands so that the entry that keygen prints can be appended:
+[root, the Secret, its data, the file, the entry]. */}}
+{{- define "aldebaran.keysFile" -}}
+{{- $root := index . 0 -}}
+{{- $secret := index . 1 -}}
+{{- $file := index . 3 -}}
+{{- $entry := index . 4 -}}
+{{- $text := dig $file "" (index . 2) | b64dec -}}
+{{- $read := fromYaml $text -}}
+{{- $keys := default list $read.keys -}}
+{{- $wrong := ternary "" "keys is no list" (kindIs "slice" $keys) -}}
+{{- with default $wrong $read.Error -}}
+{{- fail (printf "%s in Secret %s of namespace %s cannot be read: %s. Mend it there (kubectl -n %s edit secret %s, in base64), or delete it there, and all its keys but the drawn one go." $file $secret $root.Release.Namespace . $root.Release.Namespace $secret) -}}
+{{- end -}}
+{{- $there := false -}}
+{{- $others := list -}}
+{{- range $key := $keys -}}
+{{- $its := ternary $key dict (kindIs "map" $key) -}}
+{{- if eq (get $its "sha256" | toString) $entry.sha256 }}{{ $there = true -}}
+{{- else if ne (get $its "name" | toString) $entry.name }}{{ $others = append $others $key }}{{ end -}}
+{{- end -}}
+{{- $drawn := dict "keys" (append $others $entry) -}}
+{{- if and $there (ne (toJson $read) (toJson $drawn)) }}{{ $text -}}
+{{- else }}{{ toYaml $drawn }}{{ "\n" }}{{ end -}}
+{{- end -}}

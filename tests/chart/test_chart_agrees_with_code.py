@@ -21,6 +21,8 @@ IN_THE_IMAGE = re.compile(r"/opt/aldebaran/((?:spark-apps|services)/[\w./-]+)")
 PROPERTY = re.compile(r"^    ([a-z]+(?:\.[a-z]+)+)=([\w,:/.-]+)$", re.MULTILINE)
 STRIMZI = re.compile(r"^      ([a-z]+(?:\.[a-z]+)+): (\w+)$", re.MULTILINE)
 PLACES = {"log.dirs"}
+RISEN = re.compile(r"increase\((aldebaran_\w+)\[15m\]\)\)* > 0(?![\d.])")
+"""A counter of which a rule tells the first."""
 SUFFIXES = ("_bucket", "_count", "_sum")
 
 
@@ -134,6 +136,14 @@ def test_a_rule_names_metrics_that_exist_and_says_what_to_do(rule: dict[str, Any
 
 def test_rules_serve_any_prometheus_as_they_stand() -> None:
     assert not [rule["alert"] for rule in rules() if re.search("[A-Z]+_SECONDS", rule["expr"])]
+
+
+def test_the_first_is_told_that_came_before_its_counter_was_ever_read() -> None:
+    counters = {name: rule["expr"] for rule in rules() for name in RISEN.findall(rule["expr"])}
+    assert "aldebaran_lookout_fallback_exhausted_total" in counters
+    for name, expression in counters.items():
+        unread = f"({name} > 0 unless {name} == last_over_time({name}[6h] offset 15m))"
+        assert f"increase({name}[15m]) > 0 or {unread}" in expression
 
 
 @pytest.mark.parametrize("path", board_files(), ids=lambda path: path.stem)

@@ -26,6 +26,13 @@ spec:
   endpoints: [{port: http, path: /metrics, interval: {{ $root.Values.monitoring.serviceMonitors.interval }}}]
 {{- end -}}
 
+{{/* The seconds that a component is told by its settings, its own before those of all, or 0: [root, component, setting]. */}}
+{{- define "aldebaran.toldSeconds" -}}
+{{- $values := (index . 0).Values -}}
+{{- $own := dig (index . 1) "settings" dict $values.components -}}
+{{- mergeOverwrite (deepCopy $values.settings) (deepCopy $values.default.settings) (deepCopy $own) | dig (index . 2) 0 -}}
+{{- end -}}
+
 {{/* Rules that look at this release only, and say so: another one in the same Prometheus would hide that
 a program is away, and an alert of both would be one; with an address of the pages, a link to what to read:
 [root, text]. */}}

@@ -81,7 +81,11 @@ def connection_options() -> dict[str, Any]:
             f" -c {_SILENT}={_SILENT_TIMEOUT_MS}"
         ),
         "target_session_attrs": "read-write",
+        # These looks alone find a server that took a statement and then fell silent, and the
+        # kernel's own span between them is 75 s.
         "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
         "tcp_user_timeout": _STATEMENT_TIMEOUT_MS,
     }
 

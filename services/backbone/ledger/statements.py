@@ -25,7 +25,7 @@ async def fetch_all(
         Transient: Postgres is away or busy; the statement may nevertheless have been committed.
     """
     with sorted_troubles():
-        async with pool.connection() as connection:
+        async with _lent(pool) as connection:
             await connection.set_autocommit(True)
             return await fetch_within(connection, row_factory, statement, terms)
 
@@ -51,6 +51,20 @@ async def transaction(pool: AsyncPool) -> AsyncIterator[Connection]:
             nevertheless have been committed.
     """
     with sorted_troubles():
-        async with pool.connection() as connection:
+        async with _lent(pool) as connection:
             await connection.set_autocommit(False)
             yield connection
+
+
+@asynccontextmanager
+async def _lent(pool: AsyncPool) -> AsyncIterator[Connection]:
+    """Lend a connection; one that dies meanwhile stands for all others of its pool.
+
+    After a failover in silence each of them would cost a call its ten seconds.
+    """
+    async with pool.connection() as connection:
+        try:
+            yield connection
+        finally:
+            if connection.broken:
+                await pool.drain()

@@ -1,5 +1,8 @@
 """Connections to the ledger on a real Postgres."""
 
+import asyncio
+import os
+import socket
 from datetime import UTC, datetime
 
 import psycopg
@@ -41,6 +44,52 @@ def test_a_pool_survives_that_the_server_cuts_its_connections(
     with sorted_troubles(), pool.connection() as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
     pool.close()
+
+
+async def test_a_connection_that_dies_in_a_statement_stands_for_the_others(
+    ledger_url: str,
+) -> None:
+    settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
+    async with async_pool(settings) as pool:
+        async with pool.connection() as one, pool.connection() as other:
+            old = {one.info.backend_pid, other.info.backend_pid}
+        asleep = asyncio.create_task(fetch_all(pool, tuple_row, "SELECT pg_sleep(9)", {}))
+        await asyncio.to_thread(end_who_sleeps, ledger_url)
+        with pytest.raises(Transient):
+            await asleep
+        ((used,),) = await fetch_all(pool, tuple_row, "SELECT pg_backend_pid()", {})
+    assert used not in old
+
+
+def end_who_sleeps(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as other:
+
+        def is_ended() -> bool:
+            ended = other.execute(
+                "SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity"
+                " WHERE state = 'active' AND query LIKE '%pg_sleep(9)%'"
+                " AND datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            return bool(ended.fetchall())
+
+        wait_until(is_ended, 30, "the statement does not run")
+
+
+async def test_a_server_that_falls_silent_is_found_in_seconds(ledger_url: str) -> None:
+    settings = LedgerSettings(postgres_url=SecretStr(ledger_url))
+    with open_pool(settings) as pool, pool.connection() as connection:
+        looks = looks_seconds(connection.fileno())
+    async with async_pool(settings) as claims, claims.connection() as claiming:
+        assert looks_seconds(claiming.fileno()) == looks
+    assert looks <= 11
+
+
+def looks_seconds(fileno: int) -> int:
+    """Return after how long of silence the kernel gives a connection up."""
+    with socket.socket(fileno=os.dup(fileno)) as line:
+        names = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
+        idle, interval, count = (line.getsockopt(socket.IPPROTO_TCP, name) for name in names)
+    return idle + interval * count
 
 
 async def test_a_commit_waits_for_the_disk_whatever_is_the_servers_default(ledger_url: str) -> None:

@@ -67,6 +67,8 @@ spec:
 serviceAccountName: {{ include "aldebaran.serviceAccount" $root }}
 automountServiceAccountToken: false
 enableServiceLinks: false
+{{- /* SIGTERM does nothing to a first process that has not asked for it yet, as Python in its first second; Spark's start looks whether it is the first. */}}
+shareProcessNamespace: {{ ne $spec.image "spark" }}
 terminationGracePeriodSeconds: {{ include "aldebaran.endSeconds" (list $root $spec) }}
 securityContext: {{ ternary (include "aldebaran.sparkSecurity" $root) (include "aldebaran.podSecurity" 10001) (eq $spec.image "spark") | nindent 2 }}
 {{- include "aldebaran.pullSecrets" $root }}

@@ -7,7 +7,7 @@ from typing import Final
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType, TimestampType
 
-from auditor.trouble import outside
+from auditor.trouble import Trouble, judge, outside
 from engine.queries import check_select, plain
 from engine.restarts import first_line, whole_text
 from services.backbone.errors import Refused, Transient
@@ -140,10 +140,11 @@ def check_slots(needed: Mapping[str, int], slots: int) -> None:
 
 
 def judgement(watch: str, error: Exception) -> Refused | Transient:
-    """Return what a failure before the first event says: of the watch, or of what all need."""
-    # Spark analyses by itself, and quotes the SQL, which may name any trouble.
-    is_of_sql = isinstance(error, AnalysisException)
-    if is_of_sql or (cause := outside(whole_text(error))) is None:
+    """Return what a failure of a trial or rehearsal says: of the watch, or of what all need."""
+    text = whole_text(error)
+    # Spark quotes the SQL that it analyses, and values that it fails on: they may name any trouble.
+    is_of_sql = isinstance(error, AnalysisException) or judge(text) is Trouble.RECORD
+    if is_of_sql or (cause := outside(text)) is None:
         return refusal(watch, error)
     return Transient(f"watch {watch}: it could not be tried, {cause}: {first_line(error)}")
 

@@ -5,6 +5,7 @@ import threading
 from dataclasses import dataclass, replace
 from typing import Final
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -68,6 +69,7 @@ def run(stage: Stage, declared: Declared) -> Outcome:
 
     Raises:
         Refused: Spark does not take the watch, or its SQL fails on an event.
+        Transient: what it needs for that is not there just now, as brokers, a disk or memory.
     """
     apart = stage.spark.newSession()
     apart.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "100")
@@ -77,10 +79,10 @@ def run(stage: Stage, declared: Declared) -> Outcome:
     with scratch("rehearsal", stage.clock) as folder:
         try:
             started = start_in_memory(apart, texts, folder, BATCH_MS)
-        except PySparkException as error:
-            raise guards.refusal(declared.name, error) from None
+        except (PySparkException, Py4JJavaError) as error:
+            raise guards.judgement(declared.name, error) from None
         try:
-            return _follow(stage, declared, started, folder)
+            return follow(stage, declared, started, folder)
         finally:
             started.query.stop()
 
@@ -108,7 +110,13 @@ def _check_slots(stage: Stage, declared: Declared, texts: DataFrame) -> None:
         raise Refused(f"watch {declared.name}: {needed} tasks at once; {limit} can be tried")
 
 
-def _follow(stage: Stage, declared: Declared, started: MemoryQuery, folder: str) -> Outcome:
+def follow(stage: Stage, declared: Declared, started: MemoryQuery, folder: str) -> Outcome:
+    """Wait until a query has read everything, or a bound is passed.
+
+    Raises:
+        Refused: as of `run`.
+        Transient: as of `run`.
+    """
     begun, never = stage.clock.monotonic_seconds(), threading.Event()
     cut = ""
     while started.query.isActive and not _is_through(stage, declared, started, folder):
@@ -117,7 +125,7 @@ def _follow(stage: Stage, declared: Declared, started: MemoryQuery, folder: str)
             break
         stage.clock.wait(never, _LOOK_SECONDS)
     if (error := started.query.exception()) is not None:
-        raise guards.refusal(declared.name, error)
+        raise guards.judgement(declared.name, error)
     started.query.stop()
     malformed = sum(read(each).malformed for each in started.query.recentProgress)
     texts = started.texts()[: stage.bounds.rows]

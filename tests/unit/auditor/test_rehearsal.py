@@ -2,16 +2,24 @@
 
 import bisect
 from collections.abc import Mapping
+from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.rehearsal.course import Bounds, too_much
+from auditor.declared import Declared
+from auditor.rehearsal.course import Bounds, Stage, follow, too_much
 from auditor.rehearsal.findings import Found, compared, counts, written
-from auditor.rehearsal.span import EXACT_MS, reading
+from auditor.rehearsal.memory import MemoryQuery
+from auditor.rehearsal.span import EXACT_MS, Reading, reading
+from auditor.settings import AuditorSettings
+from services.backbone.clock import ManualClock
+from services.backbone.errors import Refused, Transient
 from services.contracts.ids import alert_id
 from services.contracts.records import Alert, Severity
-from tests.unit.auditor.batches import HOUR_MS
+from tests.unit.auditor.batches import HOUR_MS, STREAMS, WATCHES
+from tests.unit.auditor.fakes import FakeQuery
 
 Times = dict[tuple[str, int], list[int]]
 
@@ -102,3 +110,31 @@ def test_a_version_is_stopped_at_its_bounds() -> None:
     assert too_much(bounds, 9, 5) == ""
     assert "10 findings" in too_much(bounds, 10, 0)
     assert "5 s" in too_much(bounds, 0, 5.1)
+
+
+def followed(ended_with: str) -> None:
+    """Follow a version whose query has ended so."""
+    declared = Declared(WATCHES["over-purchase"], {"trades": STREAMS["trades"]})
+    query = FakeQuery()
+    query.fail(f"[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: {ended_with}")
+    nothing = Reading(0, 0, {}, {}, 0)
+    clock, bounds = ManualClock(), Bounds(10, 5)
+    stage = Stage(cast(Any, None), AuditorSettings(), clock, nothing, bounds)
+    follow(stage, declared, MemoryQuery(cast(Any, None), cast(Any, query), None), "folder")
+
+
+@pytest.mark.parametrize(
+    "lack",
+    [
+        "org.apache.kafka.common.errors.TimeoutException: Timeout expired",
+        "Job aborted due to stage failure: java.io.IOException: No space left on device",
+    ],
+)
+def test_brokers_and_disks_that_are_away_are_not_the_versions_fault(lack: str) -> None:
+    with pytest.raises(Transient, match="could not be tried"):
+        followed(lack)
+
+
+def test_sql_that_fails_on_an_event_is_refused_whatever_the_event_says() -> None:
+    with pytest.raises(Refused, match="CAST_INVALID_INPUT"):
+        followed("[CAST_INVALID_INPUT] The value 'No space left on device' SQLSTATE: 22018")

@@ -8,15 +8,14 @@ from typing import Final
 import aio_pika
 from aio_pika.abc import AbstractChannel, AbstractQueue, FieldValue
 from aio_pika.exceptions import (
-    AMQPError,
     AuthenticationError,
-    ChannelInvalidStateError,
     ChannelPreconditionFailed,
     ProbableAuthenticationError,
 )
 
 from services.backbone.backoff import Backoff
 from services.backbone.cancelling import is_cancelled
+from services.backbone.consuming import LOST, channel_to_consume, loss
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 from services.backbone.service import Life
@@ -32,9 +31,6 @@ STEADY_SECONDS: Final = 10.0
 """A connection that held so long was a good one: after it the back-off begins anew."""
 DRAIN_SECONDS: Final = 6.0
 """Longer than the producer's timeout, so that every message in work is settled or given up."""
-
-_LOST: Final = (AMQPError, ChannelInvalidStateError, OSError, TimeoutError)
-"""A channel that has closed meanwhile answers with the second, which is no AMQPError."""
 
 
 class Session:
@@ -71,7 +67,7 @@ class Session:
                 raise Refused(f"RabbitMQ does not take the user of amqp_url: {error}") from None
             except ChannelPreconditionFailed as error:
                 raise Refused(f"RabbitMQ: {error}; {_OTHER_KIND}") from None
-            except _LOST as error:
+            except LOST as error:
                 await self._lost(f"{type(error).__name__} {error}")
             except asyncio.CancelledError:
                 if is_cancelled():
@@ -96,14 +92,9 @@ class Session:
         url, timeout = self._settings.amqp_url, self._settings.amqp_connect_timeout_seconds
         connection = await aio_pika.connect(url.get_secret_value(), timeout=timeout)
         lost = asyncio.Event()
-        connection.close_callbacks.add(lambda *_: lost.set())
         async with connection:
-            channel = await connection.channel(publisher_confirms=False)
-            channel.close_callbacks.add(lambda *_: lost.set())
-            # RabbitMQ ends a consumer whose queue is gone, and leaves the channel open.
-            underlay = await channel.get_underlay_channel()
-            underlay.on_consumer_cancel_callbacks.add(lambda _: lost.set())
-            await channel.set_qos(prefetch_count=self._settings.amqp_prefetch_messages)
+            prefetch_messages = self._settings.amqp_prefetch_messages
+            channel = await channel_to_consume(connection, lost, prefetch_messages)
             consuming = [await _consume(channel, feed) for feed in self._feeds]
             self._complaint, self._consuming_since_seconds = None, self._now_seconds()
             log.info("consuming", queues=[feed.binding.queue for feed in self._feeds])
@@ -111,7 +102,7 @@ class Session:
             if not lost.is_set():
                 await self._drain(consuming)
         if lost.is_set() and not self._life.stop.is_set():
-            raise ConnectionError("the connection, its channel or a consumer was closed")
+            raise loss()
 
     async def _until_over(self, lost: asyncio.Event) -> None:
         while not (lost.is_set() or self._life.stop.is_set()):

@@ -8,8 +8,8 @@ from typing import Final
 
 import aio_pika
 from aio_pika.abc import AbstractIncomingMessage
-from aio_pika.exceptions import AMQPError
 
+from services.backbone.consuming import LOST, channel_to_consume, loss
 from services.backbone.log import logger
 from services.simulator.inbox.faults import Verdict
 from services.simulator.inbox.received import Arrival
@@ -32,6 +32,8 @@ class QueueReader:
         self._board = board
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
+        self._turn = asyncio.Lock()
+        """On a full disk one message is tried again and told of, not each that is held."""
         self._thread = threading.Thread(target=self._run, name="queue", daemon=True)
 
     def start(self) -> None:
@@ -51,26 +53,45 @@ class QueueReader:
         while not self._stop.is_set():
             try:
                 await self._connected()
-            except (AMQPError, OSError) as error:
+            except LOST as error:
                 log.warning("queue_away", queue=self._queue, reason=str(error))
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stop.wait(), AGAIN_SECONDS)
+            await self._pause()
+
+    async def _pause(self) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), AGAIN_SECONDS)
 
     async def _connected(self) -> None:
+        lost = asyncio.Event()
         async with await aio_pika.connect(self._url) as connection:
-            lost = asyncio.Event()
-            connection.close_callbacks.add(lambda *_: lost.set())
-            channel = await connection.channel()
-            await channel.set_qos(PREFETCH)
+            channel = await channel_to_consume(connection, lost, PREFETCH)
             queue = await channel.declare_queue(self._queue, durable=True)
             await queue.consume(self._take)
             ends = [asyncio.create_task(each.wait()) for each in (self._stop, lost)]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             for each in ends:
                 each.cancel()
+        if not self._stop.is_set():
+            raise loss()
 
     async def _take(self, message: AbstractIncomingMessage) -> None:
+        """Settle a message; one that could not be settled comes again by itself."""
+        with suppress(*LOST):
+            async with self._turn:
+                await self._settle(message)
+
+    async def _settle(self, message: AbstractIncomingMessage) -> None:
         """Count it before it is acknowledged: a message may be counted twice, never missed."""
+        try:
+            self._keep(message)
+        except OSError as error:
+            log.warning("not_kept", queue=self._queue, reason=str(error))
+            await self._pause()
+            await message.nack(requeue=True)
+        else:
+            await message.ack()
+
+    def _keep(self, message: AbstractIncomingMessage) -> None:
         shown = message.body[:200].decode(errors="replace")
         arrival = Arrival(
             way=WAY,
@@ -81,4 +102,3 @@ class QueueReader:
             body=message.body.decode(errors="replace"),
         )
         self._board.took(arrival, f"{message.message_id}: {shown}")
-        await message.ack()

@@ -42,7 +42,8 @@ def sender_of(dials: Dials, settings: SimulatorSettings, life: Life) -> Sender:
     """Return the sender for the run's target."""
     if dials.to is Target.KAFKA:
         linger = {"producer_linger_ms": UNPACED_LINGER_MS} if dials.unpaced else {}
-        producer = Producer(settings.model_copy(update=linger), "simulator")
+        settings = settings.model_copy(update=linger).naming_unknown_topics()
+        producer = Producer(settings, "simulator")
         return KafkaSender(producer, settings.simulator_stream)
     key = settings.simulator_api_key
     return GatewaySender(

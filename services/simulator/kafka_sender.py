@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Final
 
-from services.backbone.errors import Refused, Transient, Trouble
+from services.backbone.errors import NoTopic, Refused, Transient, Trouble
 from services.backbone.kafka.producer import Outgoing, Producer
 from services.simulator.history import Message
 from services.simulator.sending import Settled
@@ -32,6 +32,8 @@ class KafkaSender:
         self._open = 0
         self._full = False
         self._retried = 0
+        self._has_landed = False
+        """Whether the topic has ever taken a message."""
 
     def start(self, batch: Sequence[Message]) -> bool:
         """Hand the batch to the producer, unless too much is open; once full, half must go."""
@@ -45,7 +47,12 @@ class KafkaSender:
         return True
 
     def collect(self) -> Iterator[Settled]:
-        """Yield answered batches; what the broker could not take yet is sent again."""
+        """Yield answered batches; what the broker could not take yet is sent again.
+
+        Raises:
+            Refused: there is no such topic, or it took nothing so far and never will.
+            Transient: the producer has come to its end.
+        """
         for _ in range(len(self._flights)):
             if not self._flights[0].future.done():
                 return
@@ -77,11 +84,23 @@ class KafkaSender:
         self._flights.append(_Flight(batch, self._producer.send(records)))
 
     def _usable(self, flight: _Flight) -> list[Trouble | None]:
-        """Return a flight's answers; where they are the producer's end, it stays to be closed."""
+        """Return a flight's answers; where they are the run's end, it stays to be closed."""
         answers = flight.future.result()
         if any(answers) and (fatal := self._producer.unusable()):
             raise Transient(f"Kafka: the producer cannot go on: {fatal}")
+        if end := self._end(answers):
+            raise end
+        self._has_landed = self._has_landed or None in answers
         return answers
+
+    def _end(self, answers: list[Trouble | None]) -> Refused | None:
+        """Return why no message will ever be taken, if the answers say so."""
+        if any(isinstance(answer, NoTopic) for answer in answers):
+            advice = "create it, or correct ALDEBARAN_SIMULATOR_STREAM"
+            return Refused(f"there is no stream {self._topic}: {advice}")
+        refused = [answer for answer in answers if isinstance(answer, Refused)]
+        is_end = refused and len(refused) == len(answers) and not self._has_landed
+        return refused[0] if is_end else None
 
     def _landed(self, flight: _Flight, answers: list[Trouble | None]) -> Settled:
         if not any(answers):

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka import Producer as Client
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from services.backbone.errors import Ended, NoTopic, QueueFull, Refused, Transient, Trouble
 from services.backbone.kafka.client import OPTIONS, common_config, is_fatal, opened, trouble
@@ -23,6 +23,9 @@ _HEARD_LIMIT: Final = 200
 _GIVE_UP_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 0.1
 """So long its thread waits for reports, and after an error before it asks again."""
+_UNKNOWN_AFTER: Final = "topic.metadata.propagation.max.ms"
+"""The client's option: so long a topic that brokers do not know may be one just created."""
+_UNKNOWN_AFTER_MS_MAX: Final = 3_600_000
 _NO_TOPIC: Final = frozenset({"UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC"})
 
 log = logger(__name__)
@@ -39,6 +42,12 @@ class ProducerSettings(KafkaSettings):
     """After so long a record that the brokers have not taken is given up."""
     producer_linger_ms: Annotated[int, Field(ge=0, le=1000)] = 0
     """How long a record waits for others to travel with it."""
+
+    def naming_unknown_topics(self) -> Self:
+        """Return the same with NoTopic well before a record would be given up for its age."""
+        after_ms = min(int(500 * self.producer_timeout_seconds), _UNKNOWN_AFTER_MS_MAX)
+        options = {_UNKNOWN_AFTER: SecretStr(str(after_ms))} | self.kafka_options
+        return self.model_copy(update={"kafka_options": options})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ is written again: readers that drop repeats by key see each delivery once.
 import asyncio
 from typing import Final, Self
 
-from pydantic import SecretStr, model_validator
+from pydantic import model_validator
 
 from services.backbone import errors
 from services.backbone.clock import Clock
@@ -30,8 +30,6 @@ PROMISE: Final = Promise(
     after_doubt="at least once; the reader drops repeats by key",
     not_promised="readers that ignore the key",
 )
-_UNKNOWN_AFTER: Final = "topic.metadata.propagation.max.ms"
-"""The client's option: so long a topic that brokers do not know may be one just created."""
 
 
 class BusSettings(ProducerSettings):
@@ -91,13 +89,12 @@ class BusSettings(ProducerSettings):
         topic that brokers do not know before that.
         """
         named = self.bus_bootstrap_servers
-        unknown = {_UNKNOWN_AFTER: SecretStr(str(int(400 * self.send_timeout_seconds)))}
         update = {
             "kafka_bootstrap_servers": named or self.kafka_bootstrap_servers,
-            "kafka_options": unknown | ({} if named else self.kafka_options),
+            "kafka_options": {} if named else self.kafka_options,
             "producer_timeout_seconds": 0.8 * self.send_timeout_seconds,
         }
-        return self.model_copy(update=update)
+        return self.model_copy(update=update).naming_unknown_topics()
 
 
 def refusal(topic: str, *, at_home: bool) -> str | None:

@@ -1,10 +1,13 @@
-"""The sender to Kafka, on a real broker that ends its producer for good."""
+"""The sender to Kafka, on a real broker that ends its producer for good, or lets it not write."""
 
 from itertools import islice
 
 import pytest
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
+    AclOperation,
+)
 
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Producer, ProducerSettings
 from services.contracts.topics import Topic
@@ -13,7 +16,8 @@ from services.simulator.dials import Shape
 from services.simulator.history import history
 from services.simulator.kafka_sender import KafkaSender
 from services.simulator.sending import Settled
-from tests.broker import OwnBroker, bar_writers
+from services.simulator.tally import Outcome
+from tests.broker import OwnBroker, bar_writers, forbid
 
 pytestmark = pytest.mark.kafka
 TOPIC = "barred"
@@ -38,3 +42,15 @@ def test_what_the_producers_end_leaves_open_is_counted(guarded_broker: OwnBroker
         wait_until(send_and_collect, 60, "the producer did not end")
     settled += sender.close()
     assert sum(len(each.outcomes) for each in settled) == sent > 0
+
+
+def test_a_topic_that_may_not_be_written_ends_the_run(guarded_broker: OwnBroker) -> None:
+    settings = ProducerSettings(kafka_bootstrap_servers=guarded_broker.node.bootstrap)
+    TopicAdmin(settings, "test").declare([Topic(TOPIC)])
+    forbid(settings.kafka_bootstrap_servers, TOPIC, AclOperation.WRITE)
+    sender = KafkaSender(Producer(settings, "test"), TOPIC)
+    sender.start(list(islice(history(Shape(), "run", 40), 5)))
+    with pytest.raises(Refused, match="authorization failed"):
+        wait_until(lambda: bool(list(sender.collect())), 60, "nothing was answered")
+    (left,) = sender.close()
+    assert left.outcomes == [Outcome.REJECTED] * 5

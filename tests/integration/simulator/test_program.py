@@ -111,6 +111,18 @@ def test_sigterm_ends_an_endless_run_with_an_exact_report(
     assert set(report.expected_order_ids) == over_purchased(values)
 
 
+def test_a_stream_that_is_not_there_ends_an_endless_run(
+    settings: KafkaSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALDEBARAN_PRODUCER_TIMEOUT_SECONDS", "4")
+    running = start(settings, "traids", tmp_path / "report.json", "--rate", "100")
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 78, errors
+    assert "there is no stream traids" in errors
+    report = Report.model_validate_json((tmp_path / "report.json").read_text())
+    assert report.sent == report.unknown > 0
+
+
 def test_a_gateway_that_is_not_there_is_retried_and_then_reported(tmp_path: Path) -> None:
     file = tmp_path / "report.json"
     environment = os.environ | {"ALDEBARAN_SIMULATOR_ANSWER_TIMEOUT_SECONDS": "0.5"}

@@ -162,3 +162,9 @@ def test_only_what_never_had_a_partition_was_surely_not_written(
     assert isinstance(outcome, Transient)
     assert isinstance(outcome, NoTopic) == (partition is None)
     watched.producer.close(0)
+
+
+@pytest.mark.parametrize("timeout_seconds", [0.001, 86_400])
+def test_a_client_can_name_unknown_topics_with_any_timeout(timeout_seconds: float) -> None:
+    given = SETTINGS.model_copy(update={"producer_timeout_seconds": timeout_seconds})
+    Producer(given.naming_unknown_topics(), "test").close(0)

@@ -223,6 +223,11 @@ LINES: Final[dict[tuple[str, str, str], Act]] = {
     ("IN_DOUBT", "no evidence until the deadline, after a marked repeat", "HELD"): ruled(
         repeats=frozenset({Severity.WARNING}), repeated=True
     ),
+    (
+        "IN_DOUBT",
+        "no evidence until the deadline, at the last of `attempts_limit` tries",
+        "HELD",
+    ): ruled(repeats=frozenset({Severity.WARNING}), attempts_limit=1),
     ("SENT", "evidence: the recipient has it", "CONFIRMED"): found(EvidenceKind.CONFIRMED),
     ("SENT", "evidence: not delivered", "FAILED"): found(EvidenceKind.UNDELIVERED),
     (TRY_AGAIN, "older than `age_limit_hours`", "HELD"): too_old,

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from services.backbone.ledger.accounting import Absence, Backlog, Finding, Notice, OpenRow
+from services.backbone.ledger.accounting import (
+    NAMED_LIMIT,
+    Absence,
+    Backlog,
+    Finding,
+    Notice,
+    OpenRow,
+    Unraised,
+)
 from services.contracts import topics
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import (
@@ -16,9 +24,6 @@ from services.contracts.records import (
     Severity,
 )
 from services.contracts.watches import ACCOUNTANT
-
-NAMED_LIMIT: Final = 10
-"""Findings that a message names; of others it tells how many."""
 
 MISSING_ALERT: Final = "missing_alert"
 MISSING_RECIPIENT: Final = "missing_recipient"
@@ -159,35 +164,36 @@ def compare(known: Sequence[Finding], current: Sequence[Finding]) -> Changes:
     )
 
 
-def ranked(finding: Finding, targets: Sequence[Target], troubled: Set[str]) -> list[Target]:
+def ranked(channel: str, targets: Sequence[Target], troubled: Set[str]) -> list[Target]:
     """Return whom to tell, and who is told where that fails for good, and so on: first those whose
-    channel is neither in trouble nor the finding's own, then those at least not on its own.
+    channel is neither in trouble nor the findings' own, then those at least not on its own.
     """
-    return sorted(
-        targets, key=lambda each: (each.channel == finding.channel, each.channel in troubled)
-    )
+    return sorted(targets, key=lambda each: (each.channel == channel, each.channel in troubled))
 
 
 def notices(
-    findings: Sequence[Finding], targets: Sequence[Target], troubled: Set[str], now_ms: int
+    unraised: Sequence[Unraised], targets: Sequence[Target], troubled: Set[str], now_ms: int
 ) -> list[Notice]:
     """Return one message per kind and person to be told; its id, and who is told where it fails
     for good, are those of the first finding.
     """
     if not targets:
         return []
-    told = [(each, ranked(each, targets, troubled)) for each in findings]
+    in_order = sorted(unraised, key=lambda each: each.numbers[0])
+    told = [(each, ranked(each.channel, targets, troubled)) for each in in_order]
 
-    def key(pair: tuple[Finding, list[Target]]) -> tuple[str, str, str]:
+    def key(pair: tuple[Unraised, list[Target]]) -> tuple[str, str, str]:
         return pair[0].kind, pair[1][0].channel, pair[1][0].recipient
 
     groups = [list(group) for _, group in groupby(sorted(told, key=key), key=key)]
     return [_notice([each for each, _ in group], group[0][1], now_ms) for group in groups]
 
 
-def _notice(findings: Sequence[Finding], targets: Sequence[Target], now_ms: int) -> Notice:
+def _notice(unraised: Sequence[Unraised], targets: Sequence[Target], now_ms: int) -> Notice:
+    numbers = tuple(sorted(number for each in unraised for number in each.numbers))
+    findings = sorted((one for each in unraised for one in each.named), key=lambda one: one.number)
     first, (target, *others) = findings[0], targets
-    kind, summary = first.kind, f"Accounting: {len(findings)} {_WORDS[first.kind]}"
+    kind, summary = first.kind, f"Accounting: {len(numbers)} {_WORDS[first.kind]}"
     # Numbers begin again in a new ledger, and in one restored from a backup; times do not.
     found = alert_id(ACCOUNTANT, [kind, str(first.number), str(first.found_at_ms)])
     alert = Alert(
@@ -197,7 +203,7 @@ def _notice(findings: Sequence[Finding], targets: Sequence[Target], now_ms: int)
         summary=summary,
         key={"finding": str(first.number)},
         labels={"kind": kind},
-        values={"findings": len(findings), "first": _named(first)},
+        values={"findings": len(numbers), "first": _named(first)},
         appended_at_ms=now_ms,
         detected_at_ms=now_ms,
         auditor=ACCOUNTANT,
@@ -207,21 +213,21 @@ def _notice(findings: Sequence[Finding], targets: Sequence[Target], now_ms: int)
         channel=target.channel,
         recipient=target.recipient,
         subject=summary[:SHORT_LIMIT_CHARACTERS],
-        text=_text(summary, findings),
+        text=_text(summary, findings[:NAMED_LIMIT], len(numbers)),
         created_at_ms=now_ms,
         alert=alert,
     )
     instead = tuple((each.channel, each.recipient) for each in others)
-    return Notice(delivery, tuple(each.number for each in findings), instead)
+    return Notice(delivery, numbers, instead)
 
 
 def _named(finding: Finding) -> str:
     return f"{finding.subject}: {finding.detail}"[:300].replace("\x00", "")
 
 
-def _text(summary: str, findings: Sequence[Finding]) -> str:
-    named = [f"- {_named(each)}" for each in findings[:NAMED_LIMIT]]
-    if (more := len(findings) - NAMED_LIMIT) > 0:
+def _text(summary: str, findings: Sequence[Finding], count: int) -> str:
+    named = [f"- {_named(each)}" for each in findings]
+    if (more := count - len(findings)) > 0:
         named.append(f"- and {more} more")
     last = "All findings: python -m services.accountant once"
     return "\n".join([summary, "", *named, "", last])[:TEXT_LIMIT_CHARACTERS]

@@ -17,8 +17,10 @@ from services.contracts.watches import ACCOUNTANT
 
 ROWS_LIMIT: Final = 2000
 """Most rows of each kind, and most open findings, that one turn looks at."""
-RAISE_LIMIT: Final = 500
-"""Most findings that one message tells of."""
+RAISE_LIMIT: Final = 50_000
+"""Most findings of one kind that are raised at once."""
+NAMED_LIMIT: Final = 10
+"""Findings that a message names; of others it tells how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,18 @@ class Finding:
     detail: str
     number: int = 0
     found_at_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unraised:
+    """Findings of one kind about one channel that nobody was told of: the numbers of all, in order,
+    and the first ones.
+    """
+
+    kind: str
+    channel: str
+    numbers: Sequence[int]
+    named: Sequence[Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +213,7 @@ class AccountBook:
 
     def raise_new(
         self,
-        compose: Callable[[Sequence[Finding]], Sequence[Notice]],
+        compose: Callable[[Sequence[Unraised]], Sequence[Notice]],
         *,
         settle_seconds: float,
         every_seconds: float,
@@ -209,9 +223,7 @@ class AccountBook:
         """
         terms = {"settle": settle_seconds, "every": every_seconds, "limit": RAISE_LIMIT}
         with self._connection() as connection, connection.transaction():
-            with connection.cursor(row_factory=class_row(Finding)) as cursor:
-                found = cursor.execute(bookkeeping.UNRAISED, terms).fetchall()
-            notices = list(compose(found))
+            notices = list(compose(_unraised(connection, terms)))
             for notice in notices:
                 connection.execute(bookkeeping.RAISE, _notice_terms(notice))
         return notices
@@ -244,6 +256,18 @@ class AccountBook:
 
 def _terms(since_seconds: float, limits: Mapping[str, float]) -> dict[str, Any]:
     return {"since": since_seconds, "limit": ROWS_LIMIT, "own": ACCOUNTANT, **limits}
+
+
+def _unraised(connection: Connection, terms: Mapping[str, Any]) -> list[Unraised]:
+    groups = connection.execute(bookkeeping.UNRAISED, terms).fetchall()
+    first = [number for _, _, numbers in groups for number in numbers[:NAMED_LIMIT]]
+    with connection.cursor(row_factory=class_row(Finding)) as cursor:
+        found = cursor.execute(bookkeeping.NAMED, {"numbers": first}).fetchall()
+    named = {each.number: each for each in found}
+    return [
+        Unraised(kind, channel, numbers, [named[number] for number in numbers[:NAMED_LIMIT]])
+        for kind, channel, numbers in groups
+    ]
 
 
 def _notice_terms(notice: Notice) -> dict[str, Any]:

@@ -82,16 +82,28 @@ SELECT subject FROM ended"""
 FORGIVEN: Final = """
 SELECT kind, subject, person, reason, at FROM forgiven ORDER BY at DESC, subject LIMIT %(limit)s"""
 
+# After a storm there are many: only their numbers are read, and the limit is of each kind, so that
+# none waits until all of another kind are told.
 UNRAISED: Final = """
+WITH due AS MATERIALIZED (
+  SELECT kind FROM (
+    SELECT DISTINCT kind FROM findings WHERE raised_at IS NULL AND ended_at IS NULL) AS open
+  WHERE NOT EXISTS (SELECT FROM findings o WHERE o.kind = open.kind
+    AND o.raised_at > ledger_now() - make_interval(secs => %(every)s))
+), taken AS MATERIALIZED (
+  SELECT each.* FROM due CROSS JOIN LATERAL (
+    SELECT kind, channel, finding_id FROM findings f
+    WHERE f.kind = due.kind AND raised_at IS NULL AND ended_at IS NULL
+      AND NOT EXISTS (SELECT FROM forgiven g WHERE (g.kind, g.subject) = (f.kind, f.subject))
+      AND found_at <= ledger_now() - make_interval(secs => %(settle)s)
+    ORDER BY finding_id LIMIT %(limit)s FOR UPDATE SKIP LOCKED) AS each
+)
+SELECT kind, channel, array_agg(finding_id ORDER BY finding_id) FROM taken GROUP BY kind, channel"""
+
+NAMED: Final = """
 SELECT kind, subject, channel, detail, finding_id AS number,
   (extract(epoch FROM found_at) * 1000)::bigint AS found_at_ms
-FROM findings f
-WHERE raised_at IS NULL AND ended_at IS NULL
-  AND NOT EXISTS (SELECT FROM forgiven g WHERE (g.kind, g.subject) = (f.kind, f.subject))
-  AND found_at <= ledger_now() - make_interval(secs => %(settle)s)
-  AND NOT EXISTS (SELECT FROM findings o WHERE o.kind = f.kind
-    AND o.raised_at > ledger_now() - make_interval(secs => %(every)s))
-ORDER BY finding_id LIMIT %(limit)s FOR UPDATE SKIP LOCKED"""
+FROM findings WHERE finding_id = ANY(%(numbers)s::bigint[])"""
 
 RAISE: Final = """
 WITH alert AS (

@@ -19,7 +19,13 @@ from services.accountant.accounts import (
 )
 from services.accountant.forgiving import Word, forgive_all
 from services.backbone.errors import Transient
-from services.backbone.ledger.accounting import ROWS_LIMIT, AccountBook, Finding, Notice
+from services.backbone.ledger.accounting import (
+    ROWS_LIMIT,
+    AccountBook,
+    Finding,
+    Notice,
+    Unraised,
+)
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import digest
@@ -49,8 +55,8 @@ def turn(book: AccountBook, read: tuple[str, ...]) -> set[str]:
     book.keep(changes.new, changes.ended)
     raised: set[str] = set()
 
-    def told(found: Sequence[Finding]) -> list[Notice]:
-        raised.update(each.subject for each in found)
+    def told(found: Sequence[Unraised]) -> list[Notice]:
+        raised.update(one.subject for each in found for one in each.named)
         return notices(found, DESK, set(), 1_800_000_000_000)
 
     book.raise_new(told, settle_seconds=0, every_seconds=0)

@@ -14,6 +14,7 @@ from services.backbone.ledger import waiting
 from services.backbone.ledger.accounting import ROWS_LIMIT, AccountBook
 from services.backbone.ledger.database import Pool
 from services.contracts.ids import delivery_id
+from services.contracts.watches import ACCOUNTANT
 from tests.integration.deliverer.ledgers import Ledger
 from tests.integration.lookout.later_rows import message, record, rows, step
 from tests.unit.lookout.samples import sample
@@ -69,6 +70,35 @@ def turn(turns: Turns, times: int = 2) -> None:
 
 def counted(kind: str) -> float | None:
     return REGISTRY.get_sample_value("aldebaran_accountant_findings", {"kind": kind})
+
+
+def move_the_findings_back(ledger: Ledger, seconds: float) -> None:
+    ledger.execute(
+        "UPDATE findings SET found_at = found_at - make_interval(secs => %s),"
+        " raised_at = raised_at - make_interval(secs => %s)",
+        *(seconds, seconds),
+    )
+
+
+def told(ledger: Ledger) -> list[int]:
+    """Return of how many findings each message tells, in order."""
+    counts = "SELECT (record -> 'values' ->> 'findings')::int FROM alerts WHERE watch = %s"
+    return [count for (count,) in rows(ledger.url, f"{counts} ORDER BY accepted_at", ACCOUNTANT)]
+
+
+def test_one_message_tells_of_all_that_was_found_and_the_next_of_what_came_later(
+    pool: Pool, ledger: Ledger
+) -> None:
+    desk = [{"channel": "bus", "recipient": "notifications"}]
+    turns = Turns(AccountBook(pool), AccountantSettings(accountant_recipients=desk), ManualClock())
+    delivery = many(pool, ledger, "HELD")
+    for expected in ([ROWS_LIMIT], [ROWS_LIMIT, 1]):
+        turn(turns, times=1)
+        move_the_findings_back(ledger, 301)
+        turn(turns)
+        assert told(ledger) == expected
+        assert rows(ledger.url, "SELECT FROM findings WHERE raised_at IS NULL") == []
+        move(ledger, delivery, "HELD")
 
 
 @pytest.mark.parametrize("state", ["FAILED", "HELD"])

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from services.accountant.accounts import OVERDUE_CHANNEL, Target, notices
-from services.backbone.ledger.accounting import AccountBook, Finding, Notice
+from services.backbone.ledger.accounting import AccountBook, Finding, Notice, Unraised
 from services.backbone.ledger.database import open_pool
 from services.backbone.settings import LedgerSettings
 from tests.postgres import database_like
@@ -24,7 +24,7 @@ def raise_in(url: str, *new: Finding) -> list[Notice]:
         return book.raise_new(told, settle_seconds=0, every_seconds=0)
 
 
-def told(found: Sequence[Finding]) -> list[Notice]:
+def told(found: Sequence[Unraised]) -> list[Notice]:
     return notices(found, DESK, set(), 1_800_000_000_000)
 
 

@@ -18,7 +18,15 @@ from services.backbone.clock import ManualClock
 from services.backbone.errors import Ended, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.ledger import waiting
-from services.backbone.ledger.accounting import Backlog, Finding, OpenRow
+from services.backbone.ledger.accounting import (
+    NAMED_LIMIT,
+    RAISE_LIMIT,
+    Backlog,
+    Finding,
+    Notice,
+    OpenRow,
+    Unraised,
+)
 from services.backbone.service import Life
 from services.contracts.records import Severity
 
@@ -37,6 +45,25 @@ findings = st.builds(
 )
 distinct = st.lists(findings, unique_by=lambda each: (each.kind, each.subject))
 targets = st.lists(st.builds(Target, channels, st.sampled_from("xy")), unique=True)
+
+
+def named(kind: str, channel: str, number: int) -> Finding:
+    return Finding(kind, "x" * 400, channel, "y" * 400, number=number)
+
+
+def unraised(found: list[Finding]) -> list[Unraised]:
+    """Return them as the ledger gives them."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for each in sorted(found, key=lambda one: one.number):
+        groups.setdefault((each.kind, each.channel), []).append(each)
+    return [
+        Unraised(*about, [each.number for each in some], some[:NAMED_LIMIT])
+        for about, some in groups.items()
+    ]
+
+
+def told_of(found: list[Finding], targets: list[Target]) -> list[Notice]:
+    return accounts.notices(unraised(found), targets, set(), 1_000)
 
 
 @given(distinct, distinct)
@@ -60,7 +87,7 @@ def test_the_first_on_a_sound_channel_is_told(
 ) -> None:
     sound = [t for t in targets if t.channel != finding.channel and t.channel not in troubled]
     others = [t for t in targets if t.channel != finding.channel]
-    told = accounts.ranked(finding, targets, troubled)
+    told = accounts.ranked(finding.channel, targets, troubled)
     assert sorted(told, key=targets.index) == targets
     assert told[: len(sound)] == sound
     assert set(told[: len(others)]) == set(others)
@@ -71,7 +98,7 @@ def test_every_finding_is_told_once_if_there_is_anybody(
     found: list[Finding], targets: list[Target], troubled: frozenset[str]
 ) -> None:
     numbered = [replace(each, number=n) for n, each in enumerate(found, 1)]
-    told = accounts.notices(numbered, targets, troubled, 1_000)
+    told = accounts.notices(unraised(numbered), targets, troubled, 1_000)
     numbers = sorted(number for notice in told for number in notice.numbers)
     assert numbers == ([each.number for each in numbered] if targets else [])
     assert len({each.delivery.delivery_id for each in told}) == len(told)
@@ -87,7 +114,7 @@ def test_every_finding_is_told_once_if_there_is_anybody(
 def test_messages_have_one_id_if_they_are_of_one_finding(one: Finding, other: Finding) -> None:
     """A new ledger, or a restored one, gives the numbers of findings a second time."""
     desk = [Target("log", "desk")]
-    (told,), (also,) = (accounts.notices([each], desk, set(), 1_000) for each in (one, other))
+    (told,), (also,) = (told_of([each], desk) for each in (one, other))
     same = (one.kind, one.number, one.found_at_ms) == (other.kind, other.number, other.found_at_ms)
     assert (told.delivery.delivery_id == also.delivery.delivery_id) == same
     assert (told.delivery.alert.alert_id == also.delivery.alert.alert_id) == same
@@ -118,16 +145,24 @@ def test_the_ledger_knows_each_kind_that_waits() -> None:
 def test_a_channel_that_sends_nothing_is_one_finding_however_much_waits() -> None:
     (found,) = accounts.overdue_channels([Backlog("sms", 1_000_000, 7200.0)])
     assert (found.kind, found.subject) == (accounts.OVERDUE_CHANNEL, "sms")
-    (notice,) = accounts.notices([found], [Target("log", "desk")], {"sms"}, 1_000)
+    (notice,) = told_of([replace(found, number=1)], [Target("log", "desk")])
     assert notice.delivery.alert.severity is Severity.CRITICAL
     assert "1000000 due, the longest for 120 min" in notice.delivery.text
 
 
 def test_many_findings_fit_one_message() -> None:
-    many = [Finding("held", "x" * 400, "sms", "y" * 400, number=n) for n in range(1, 500)]
+    numbers = {channel: range(n, 2 * RAISE_LIMIT, 2) for n, channel in enumerate(("sms", "email"))}
+    many = [
+        Unraised("held", channel, every, [named("held", channel, n) for n in every[:NAMED_LIMIT]])
+        for channel, every in numbers.items()
+    ]
     (notice,) = accounts.notices(many, [Target("log", "desk")], set(), 1_000)
-    assert len(notice.numbers) == 499
-    assert "and 489 more" in notice.delivery.text
+    assert notice.numbers == tuple(range(2 * RAISE_LIMIT))
+    assert notice.delivery.subject == "Accounting: 100000 deliveries wait for a person"
+    assert notice.delivery.alert.key == {"finding": "0"}
+    assert notice.delivery.text.count("- x") == NAMED_LIMIT
+    assert "and 99990 more" in notice.delivery.text
+    assert len(notice.delivery.encode()) < 10_000
 
 
 @pytest.mark.parametrize(("days", "age_hours"), [(14.0, 168.0), (30.0, 24 * 23.0)])

@@ -20,10 +20,13 @@ from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import To
 from services.contracts.states import State
 
-# The conditions stand as in the index deliveries_fallback: only then can it be used.
-_LOST: Final = """
+# The conditions stand as in the index deliveries_lost: only then can it be used.
+UNDECIDED: Final = """(d.state = 'FAILED'
+    OR d.state = 'HELD' AND d.plan ->> 'fallback_on' = 'held' AND d.attempt > 0)
+  AND d.fallback_at IS NULL AND d.plan -> 'fallback' <> '[]'"""
+LOST: Final = f"""
 SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.repetition, d.state, d.reason, d.plan,
-  d.record::text AS record, coalesce(digest.alerts, '{}') AS members,
+  d.record::text AS record, coalesce(digest.alerts, '{{}}') AS members,
   (SELECT max(t.claimed_at) FROM attempts t WHERE t.delivery_id = d.delivery_id) AS tried_at,
   ledger_now() AS now
 FROM deliveries d LEFT JOIN LATERAL (
@@ -32,11 +35,8 @@ FROM deliveries d LEFT JOIN LATERAL (
   FROM deliveries m JOIN alerts x USING (alert_id)
   WHERE d.digest_id = d.delivery_id AND m.digest_id = d.digest_id
 ) AS digest ON true
-WHERE (d.state = 'FAILED'
-    OR d.state = 'HELD' AND d.plan ->> 'fallback_on' = 'held' AND d.attempt > 0)
-  AND d.fallback_at IS NULL AND d.plan -> 'fallback' <> '[]'
-ORDER BY d.updated_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
-"""
+WHERE {UNDECIDED} ORDER BY d.updated_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
+"""  # noqa: S608 - no input in it
 # Read under the alerts' locks: before them a person may acknowledge while a failure is taken.
 _ACKNOWLEDGED: Final = """
 SELECT alert_id FROM alerts WHERE alert_id = ANY(%s) AND acknowledged_at IS NOT NULL
@@ -223,7 +223,7 @@ class Fallbacks:
         """
         with transaction(self._pool) as connection:
             cursor = connection.cursor(row_factory=class_row(Lost))
-            lost = cursor.execute(_LOST, (limit,)).fetchall()
+            lost = cursor.execute(LOST, (limit,)).fetchall()
             if not lost:
                 return Followed()
             alert_ids = sorted({id_ for each in lost for id_ in each.alert_ids})

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from services.backbone.ledger.fallbacks import UNDECIDED
+
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
@@ -43,17 +45,13 @@ _FAILED: Final = """d.state = 'FAILED'
   AND (coalesce(d.plan -> 'fallback', '[]') = '[]' OR EXISTS (
     SELECT FROM decisions e WHERE e.alert_id = d.alert_id AND e.delivery_id = d.delivery_id
     AND (e.stage, e.decided) = ('fallback', 'exhausted')))"""
-# The conditions stand as in the index deliveries_fallback: only then can it be used.
-_UNFOLLOWED: Final = """
-  (d.state = 'FAILED' OR d.state = 'HELD' AND d.plan ->> 'fallback_on' = 'held')
-  AND d.fallback_at IS NULL AND d.plan -> 'fallback' <> '[]' AND d.attempt > 0"""
 
 _KINDS: Final = (
     _Kind("in_doubt", f"d.state = 'IN_DOUBT' {_OWN}"),
     _Kind("held", f"d.state = 'HELD' {_OWN}"),
     _Kind("suppressed", f"d.state = 'SUPPRESSED' {_OWN}", since="d.next_attempt_at"),
     _Kind("failed", f"{_FAILED} {_OWN}"),
-    _Kind("unfollowed", f"{_UNFOLLOWED} {_OWN}"),
+    _Kind("unfollowed", f"{UNDECIDED} {_OWN}"),
     _Kind(
         "escalation",
         "d.state = 'WAITING'",

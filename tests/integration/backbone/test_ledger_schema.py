@@ -82,6 +82,20 @@ def test_the_table_knows_exactly_the_states(settings: LedgerSettings, empty_data
     assert {state for state in State if f"'{state}'" in found[0]} == set(State)
 
 
+def test_what_refers_to_a_row_is_found_by_an_index_when_that_row_goes(
+    settings: LedgerSettings, empty_database: str
+) -> None:
+    """Else Postgres reads the whole table for each row that is removed."""
+    migrate(settings)
+    with psycopg.connect(empty_database) as connection:
+        unindexed = connection.execute(
+            """SELECT conname FROM pg_constraint WHERE contype = 'f' AND NOT EXISTS (
+              SELECT FROM pg_index WHERE indrelid = conrelid AND indpred IS NULL
+                AND (indkey::int2[])[0:cardinality(conkey) - 1] = conkey)"""
+        ).fetchall()
+    assert unindexed == []
+
+
 def test_the_ledgers_clock_can_be_set_for_a_test(
     settings: LedgerSettings, empty_database: str
 ) -> None:

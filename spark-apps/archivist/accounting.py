@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from archivist.declaration import OTHER, AccountDeclaration
 from engine.columns import KEEP_NULLS, now_ms, short, short_enough, text
 from engine.ids import digest
+from engine.selects import selected
 from services.contracts.fields import APPENDED_AT, DATE
 
 REASON = "_reason"
@@ -63,10 +64,15 @@ def found(
     events: Mapping[str, DataFrame],
     span: Span,
 ) -> DataFrame:
-    """Return the account's rows that were appended within the span."""
+    """Return the account's rows that were appended within the span.
+
+    Raises:
+        Refused: the SQL does more than select from the account's streams.
+    """
     for stream in account.streams:
         events[stream].createOrReplaceTempView(f"`{stream}`")
-    rows = spark.sql(account.sql, args=dict(account.arguments()))
+    what = f"account {account.account}"
+    rows = selected(spark, what, account.sql, account.streams, account.arguments())
     at_ms = F.unix_millis(APPENDED_AT)
     return rows.where((at_ms > span.after_ms) & (at_ms <= span.until_ms))
 

@@ -8,11 +8,12 @@ sequence in which they were appended.
 
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from engine.own_classes import own_classes
 from engine.queries import check_select
+from engine.selects import value
 from services.backbone.errors import Refused
 from services.contracts.fields import APPENDED_AT
 from services.contracts.streams import StreamDeclaration
@@ -54,12 +55,13 @@ def book(spark: SparkSession, watch: WatchDeclaration, events: DataFrame, key: s
     `events` has the stream's columns, `key` among them, `appended_at` and `_source`.
 
     Raises:
-        Refused: something is kept of a type that no book has, or our Java classes are missing.
+        Refused: something is kept of a type that no book has, or is no value of an event; or our
+            Java classes are missing.
         ValueError: the watch declares no book.
     """
     if watch.book is None:
         raise ValueError(f"watch {watch.watch} keeps no book")
-    kept = [F.expr(written).alias(name) for name, written in watch.book.events.items()]
+    kept = [_value(spark, watch, *each).alias(each[0]) for each in watch.book.events.items()]
     at_ms = F.unix_millis(APPENDED_AT).alias(_AT_MS)
     each = events.select(key, SOURCE, at_ms, *kept)
     _check_kinds(watch, each)
@@ -68,6 +70,10 @@ def book(spark: SparkSession, watch: WatchDeclaration, events: DataFrame, key: s
     java = own_classes(spark).books.Books
     kept_rows = _counted(DataFrame(java.kept(_java(each), watch.kept_ms()), spark))
     return DataFrame(java.shown(_java(kept_rows), _java(each).schema(), totals), spark)
+
+
+def _value(spark: SparkSession, watch: WatchDeclaration, name: str, written: str) -> Column:
+    return value(spark, f"watch {watch.watch}: book: {name}", written)
 
 
 def _counted(kept: DataFrame) -> DataFrame:

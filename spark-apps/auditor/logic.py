@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from auditor.books import SOURCE, book
 from engine.events import VALID, counted, marked_events
+from engine.selects import selected
 from services.contracts.fields import APPENDED_AT
 from services.contracts.streams import StreamDeclaration
 from services.contracts.topics import heartbeat
@@ -33,10 +34,15 @@ def findings(
     streams: Mapping[str, StreamDeclaration],
     events: Mapping[str, DataFrame],
 ) -> DataFrame:
-    """Return the watch's result rows over views named like its streams, or over its book."""
+    """Return the watch's result rows over views named like its streams, or over its book.
+
+    Raises:
+        Refused: the SQL does more than that.
+    """
     for stream in watch.streams:
         events[stream].drop(SOURCE).createOrReplaceTempView(f"`{stream}`")
     if watch.book:
         (stream,) = watch.streams
         book(spark, watch, events[stream], streams[stream].key).createOrReplaceTempView(BOOK)
-    return spark.sql(watch.sql, args=dict(watch.arguments()))
+    what = f"watch {watch.watch}"
+    return selected(spark, what, watch.sql, watch.tables(), watch.arguments())

@@ -1,4 +1,7 @@
-"""Holds declared SQL to one SELECT over declared streams, before Spark sees it."""
+"""Holds declared SQL to one SELECT over declared streams, before Spark sees it.
+
+It is a first look, which needs no Spark: of what Spark reads otherwise `engine.selects` is sure.
+"""
 
 import re
 from collections.abc import Collection, Iterator
@@ -6,12 +9,19 @@ from itertools import pairwise
 from typing import Final
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 
 from services.backbone.errors import Refused
 
 _FORBIDDEN: Final = frozenset({"reflect", "try_reflect", "java_method", "identifier"})
 """Functions that call any Java, or whose names are made while the SQL is read."""
+
+_AMBIGUOUS: Final = {
+    "{# or {% or {{": re.compile(r"\{[#%{]"),
+    "a backslash at the end of a line": re.compile(r"\\[\r\n]"),
+    "/* within a comment": re.compile(r"/\*((?!\*/).)*/\*", re.DOTALL),
+}
+"""Where Spark sees another comment than the parser that we look with."""
 
 UNFORESEEN: Final = (ValueError, LookupError, TypeError, AttributeError)
 """What Python raises in one who reads a declaration and meets what he did not think of."""
@@ -23,6 +33,8 @@ def check_select(what: str, sql: str, streams: Collection[str]) -> None:
     Raises:
         Refused: with what was found instead; the message begins with `what`.
     """
+    if doubtful := [said for said, written in _AMBIGUOUS.items() if written.search(sql)]:
+        raise Refused(f"{what}: the SQL has {', '.join(doubtful)}: write it without")
     statements = _parsed(what, sql)
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         kinds = ", ".join(type(item).__name__.upper() for item in statements) or "nothing"
@@ -54,6 +66,9 @@ def _forbidden(sql: str) -> Iterator[str]:
     for token, following in pairwise(tokens):
         if token.text.lower() in _FORBIDDEN and following.text == "(":
             yield token.text.lower()
+        # A program of the machine follows, and not the columns of a join.
+        if token.token_type is TokenType.USING and following.text != "(":
+            yield "a program by USING"
 
 
 def _spelled(table: exp.Table) -> str:

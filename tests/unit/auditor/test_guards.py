@@ -57,12 +57,33 @@ def test_shipped_sql_is_taken(name: str) -> None:
             "the SQL reads text./etc/passwd",
         ),
         ("SELECT * FROM range(9)", "the SQL reads RANGE(9)"),
+        (
+            "SELECT 1 -- \\\n{#\n, reflect('a', 'b') -- #}\nFROM trades",
+            "the SQL has {# or {% or {{",
+        ),
+        ("SELECT 1 -- \\\n, shares\nFROM trades", "the SQL has a backslash at the end of a line"),
+        ("SELECT 1 /* /*+ */ , reflect('a', 'b') -- */\nFROM trades", "has /* within a comment"),
+        ("SELECT TRANSFORM(a) USING 'env' FROM trades", "the SQL calls a program by USING"),
+        ("SELECT TRANSFORM(a) using r'env' AS (x) FROM trades", "calls a program by USING"),
     ],
 )
 def test_sql_that_is_not_one_select_of_its_streams(sql: str, said: str) -> None:
     with pytest.raises(Refused) as refused:
         check_sql(WATCH.model_copy(update={"sql": sql}))
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 FROM trades t JOIN trades u USING (order_id)",
+        "SELECT transform(array(1), x -> x + 1) AS xs FROM trades",
+        "SELECT /*+ BROADCAST(trades) */ 1 /* one */ FROM trades /* and another */ -- {a}",
+        "SELECT 'C:\\\\new', r'\\d{2}' FROM trades",
+    ],
+)
+def test_sql_that_only_looks_so_is_taken(sql: str) -> None:
+    check_sql(WATCH.model_copy(update={"sql": sql}))
 
 
 def test_columns_may_be_named_like_what_is_not_to_be_called() -> None:

@@ -7,6 +7,7 @@ clock is put back.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -70,10 +71,7 @@ class WeekTimes:
 
     def first(self, at: datetime, inside: bool) -> datetime | None:
         """Return the first moment from `at` on that is inside, or outside; None if none comes."""
-        at = at.astimezone(UTC)
-        if self.contains(at) == inside:
-            return at
-        return next((edge for edge in self.edges(at) if self.contains(edge) == inside), None)
+        return _first(self, at.astimezone(UTC), inside)
 
     def edges(self, at: datetime) -> Iterator[datetime]:
         """Return the moments after `at`, in sequence and in UTC, at which something may change."""
@@ -88,6 +86,14 @@ class WeekTimes:
 
     def __str__(self) -> str:
         return f"outside {self.name}" if self.inverse else self.name
+
+
+@lru_cache(maxsize=64)
+def _first(times: WeekTimes, at: datetime, inside: bool) -> datetime | None:
+    """Kept, as all rows of a turn ask for one moment, and to search takes most of a judgement."""
+    if times.contains(at) == inside:
+        return at
+    return next((edge for edge in times.edges(at) if times.contains(edge) == inside), None)
 
 
 def _moments(day: date, minute: int, zone: ZoneInfo) -> Iterator[datetime]:

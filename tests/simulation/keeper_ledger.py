@@ -109,8 +109,11 @@ class LineSuppressions(Suppressions):
     def judge_next_to_send(
         self, channels: Sequence[str], ahead_seconds: float, judge: Judge
     ) -> list[Moved]:
+        return [moved for each in channels for moved in self._sweep(each, ahead_seconds, judge)]
+
+    def _sweep(self, channel: str, ahead_seconds: float, judge: Judge) -> list[Moved]:
         def work() -> list[Waiting]:
-            return self._memory.next_to_send(channels, ahead_seconds)
+            return self._memory.next_to_send(channel, ahead_seconds)
 
         rows = self._line.ask_now("next_to_send", work)
         return self._watched("sweep", lambda: self._memory.rule(rows, judge)) if rows else []

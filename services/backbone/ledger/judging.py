@@ -7,13 +7,18 @@ SELECT d.delivery_id, d.alert_id, d.channel, d.recipient, d.state, d.attempt, d.
   (a.record - 'values' - 'event_ids')::text AS alert, d.record ->> 'subject' AS subject,
   d.suppressed_by, d.next_attempt_at, d.created_at, a.acknowledged_at IS NOT NULL AS acknowledged,
   CASE WHEN d.digest_id = d.delivery_id THEN (
-    SELECT jsonb_agg(jsonb_build_object('plan', m.plan, 'acknowledged',
-      x.acknowledged_at IS NOT NULL, 'alert', (x.record - 'values' - 'event_ids')::text)
-      ORDER BY m.created_at, m.delivery_id)
-    FROM deliveries m JOIN alerts x USING (alert_id) WHERE m.digest_id = d.delivery_id
-  ) END AS members
+    SELECT count(*) FROM deliveries m WHERE m.digest_id = d.delivery_id
+  ) ELSE 0 END AS told
 FROM deliveries d JOIN alerts a USING (alert_id)
 {which}"""
+
+# Apart from their digests' rows, as a turn takes only as many as it can judge in time.
+TOLD: Final = """
+SELECT m.digest_id, m.plan, (x.record - 'values' - 'event_ids')::text AS alert,
+  x.acknowledged_at IS NOT NULL AS acknowledged
+FROM deliveries m JOIN alerts x USING (alert_id) WHERE m.digest_id = ANY(%(digests)s)
+ORDER BY m.created_at, m.delivery_id
+"""
 
 DUE: Final = _ROWS.format(
     which="""WHERE d.state = 'SUPPRESSED' AND d.group_key IS NULL
@@ -39,11 +44,10 @@ _UNCLAIMED: Final = """w.state IN ('PENDING', 'RETRY_WAIT')
 
 NEXT_TO_SEND: Final = _ROWS.format(
     which="""WHERE d.delivery_id IN (
-  SELECT next.delivery_id FROM unnest(%(channels)s::text[]) AS given (channel)
-  CROSS JOIN LATERAL (
-    SELECT delivery_id FROM deliveries w WHERE w.channel = given.channel AND {unclaimed}
-      AND w.next_attempt_at <= ledger_now() + make_interval(secs => %(ahead)s)
-    ORDER BY w.next_attempt_at LIMIT %(limit)s) AS next)"""
+  SELECT delivery_id FROM deliveries w WHERE w.channel = %(channel)s AND {unclaimed}
+    AND w.next_attempt_at <= ledger_now() + make_interval(secs => %(ahead)s)
+  ORDER BY w.next_attempt_at LIMIT %(limit)s)
+ORDER BY d.next_attempt_at"""
 ).format(unclaimed=_UNCLAIMED)
 
 # Open states are written out as in the index deliveries_open: only then can it be used.

@@ -4,10 +4,13 @@ A turn locks some rows, has them judged by a pure function, and writes the rulin
 decisions in the same transaction: a crash leaves either all of it or nothing.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import accumulate
 from typing import Any, Final, LiteralString
 
 from psycopg.rows import kwargs_row
@@ -118,6 +121,9 @@ Judge = Callable[[datetime, Sequence[Waiting]], Sequence[Ruling]]
 FIRST: Final = (datetime(1970, 1, 1, tzinfo=UTC), "")
 """Before every row of the backlog."""
 
+MEMBERS_LIMIT: Final = 5000
+"""Most alerts of digests that one transaction judges: Postgres ends one that is silent for 5 s."""
+
 
 class Suppressions:
     """Moves rows into and out of SUPPRESSED; every method raises Transient.
@@ -125,9 +131,10 @@ class Suppressions:
     Several programs may turn at once: what one has locked, the others skip.
     """
 
-    def __init__(self, pool: Pool, limit: int = 500) -> None:
+    def __init__(self, pool: Pool, limit: int = 500, members_limit: int = MEMBERS_LIMIT) -> None:
         self._pool = pool
         self._limit = limit
+        self._members_limit = members_limit
 
     def judge_due(self, judge: Judge) -> list[Moved]:
         """Judge rows whose time has come."""
@@ -147,10 +154,13 @@ class Suppressions:
     ) -> list[Moved]:
         """Judge the rows that claims would take next, those due within some seconds included.
 
-        A row that is claimed meanwhile is left alone.
+        A row that is claimed meanwhile is left alone. Each channel has a transaction of its own.
         """
-        terms = {"channels": list(channels), "ahead": ahead_seconds}
-        return self._turn(judging.NEXT_TO_SEND, judge, **terms)[1]
+        moved: list[Moved] = []
+        for channel in channels:
+            terms = {"channel": channel, "ahead": ahead_seconds}
+            moved += self._turn(judging.NEXT_TO_SEND, judge, **terms)[1]
+        return moved
 
     def judge_backlog(
         self, after: tuple[datetime, str], judge: Judge
@@ -177,9 +187,17 @@ class Suppressions:
     def _turn(
         self, question: LiteralString, judge: Judge, **terms: Any
     ) -> tuple[list[Waiting], list[Moved]]:
+        """Judge the first rows, as many as a turn has time for; the next turn finds the others."""
         with transaction(self._pool) as connection:
-            rows = _ask(connection, question, {"limit": self._limit} | terms)
+            found = _ask(connection, question, {"limit": self._limit} | terms)
+            fit = fitting((each.told for each in found), self._members_limit)
+            rows = _with_members(connection, found[:fit])
             return rows, _ruled(connection, rows, judge)
+
+
+def fitting(sizes: Iterable[int], limit: int) -> int:
+    """Return how many of the first things have that size together at most; at least one."""
+    return max(1, bisect_right(list(accumulate(sizes)), limit))
 
 
 def _judge_group(connection: Connection, group: str, judge: Judge) -> list[Moved]:
@@ -191,17 +209,33 @@ def _judge_group(connection: Connection, group: str, judge: Judge) -> list[Moved
     due = connection.execute(judging.STILL_DUE, terms).fetchone()
     if due is None:
         return []
-    return _ruled(connection, _ask(connection, judging.MEMBERS, terms | {"limit": due[0]}), judge)
+    found = _ask(connection, judging.MEMBERS, terms | {"limit": due[0]})
+    return _ruled(connection, _with_members(connection, found), judge)
 
 
-def _ask(connection: Connection, question: LiteralString, terms: dict[str, Any]) -> list[Waiting]:
-    with connection.cursor(row_factory=kwargs_row(_waiting)) as cursor:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A row whose members are not read yet, and how many they are."""
+
+    row: Waiting
+    told: int
+
+
+def _ask(connection: Connection, question: LiteralString, terms: dict[str, Any]) -> list[_Found]:
+    with connection.cursor(row_factory=kwargs_row(_found)) as cursor:
         return cursor.execute(question, terms).fetchall()
 
 
-def _waiting(**row: Any) -> Waiting:
-    members = tuple(Member(**each) for each in row["members"] or ())
-    return Waiting(**row | {"state": State(row["state"]), "members": members})
+def _found(*, told: int, state: str, **row: Any) -> _Found:
+    return _Found(Waiting(state=State(state), **row), told)
+
+
+def _with_members(connection: Connection, found: Sequence[_Found]) -> list[Waiting]:
+    members: defaultdict[str, list[Member]] = defaultdict(list)
+    if digests := [each.row.delivery_id for each in found if each.told]:
+        for digest, *told in connection.execute(judging.TOLD, {"digests": digests}):
+            members[digest].append(Member(*told))
+    return [replace(each.row, members=tuple(members[each.row.delivery_id])) for each in found]
 
 
 def _ruled(connection: Connection, rows: Sequence[Waiting], judge: Judge) -> list[Moved]:

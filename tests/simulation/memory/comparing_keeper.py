@@ -99,7 +99,8 @@ class BothKeepers:
         if name == "next":
             channels = [self.both.channel, "email"]
             real = self.real.judge_next_to_send(channels, 2.0, seen)
-            return real, self.memory.rule(self.memory.next_to_send(channels, 2.0), mine)
+            found = [self.memory.next_to_send(channel, 2.0) for channel in channels]
+            return real, [moved for rows in found for moved in self.memory.rule(rows, mine)]
         begin = (moment(self.both.now - 60), after)
         place, real = self.real.judge_backlog(begin, seen)
         my_place, rows = self.memory.backlog(begin)

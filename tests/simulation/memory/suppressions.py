@@ -1,13 +1,22 @@
 """What waits for a rule, in memory; see services/backbone/ledger/suppressions.py and judging.py."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import orjson
 
 from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.suppressions import FIRST, Judge, Member, Moved, Ruling, Waiting
+from services.backbone.ledger.suppressions import (
+    FIRST,
+    MEMBERS_LIMIT,
+    Judge,
+    Member,
+    Moved,
+    Ruling,
+    Waiting,
+    fitting,
+)
 from services.contracts.states import State
 from tests.simulation.memory.tables import SENDABLE, Row, Tables
 
@@ -20,12 +29,14 @@ class MemorySuppressions:
 
     tables: Tables
     limit: int = 500
+    members_limit: int = MEMBERS_LIMIT
 
     def judge_due(self, judge: Judge) -> list[Moved]:
         """Judge rows whose time has come."""
         now = self.tables.now()
         due = self._waiting(lambda row: row.group_key is None and row.next_attempt_at <= now)
-        return self._ruled(sorted(due, key=lambda row: row.next_attempt_at)[: self.limit], judge)
+        rows = self._turn(sorted(due, key=lambda row: row.next_attempt_at))
+        return self.rule(rows, judge)
 
     def judge_ended_early(self, judge: Judge) -> list[Moved]:
         """Judge rows whose silence somebody has ended before its time."""
@@ -35,33 +46,31 @@ class MemorySuppressions:
             for each in self.tables.silences.values()
             if each.ended_at is not None and each.ends_at.timestamp() > now
         }
-        return self._ruled(self._waiting(lambda row: row.suppressed_by in ended), judge)
+        rows = self._turn(self._waiting(lambda row: row.suppressed_by in ended))
+        return self.rule(rows, judge)
 
     def judge_page(self, after: str, judge: Judge) -> tuple[str | None, list[Moved]]:
         """Judge the next suppressed rows above an id."""
         found = self._waiting(lambda row: row.group_key is None and row.delivery_id > after)
-        rows = sorted(found, key=lambda row: row.delivery_id)[: self.limit]
-        return (rows[-1].delivery_id if rows else None), self._ruled(rows, judge)
+        rows = self._turn(sorted(found, key=lambda row: row.delivery_id))
+        return (rows[-1].delivery_id if rows else None), self.rule(rows, judge)
 
-    def next_to_send(self, channels: Sequence[str], ahead_seconds: float) -> list[Waiting]:
-        """Return the rows that claims would take next."""
+    def next_to_send(self, channel: str, ahead_seconds: float) -> list[Waiting]:
+        """Return the rows that claims of a channel would take next."""
         until = self.tables.now() + ahead_seconds
-        rows: list[Row] = []
-        for channel in channels:
-            due = [
-                row
-                for row in self._unclaimed()
-                if row.channel == channel and row.next_attempt_at <= until
-            ]
-            rows += sorted(due, key=lambda row: row.next_attempt_at)[: self.limit]
-        return [self._seen(row) for row in rows]
+        due = [
+            row
+            for row in self._unclaimed()
+            if row.channel == channel and row.next_attempt_at <= until
+        ]
+        return self._turn(sorted(due, key=lambda row: row.next_attempt_at))
 
     def backlog(self, after: Place) -> tuple[Place, list[Waiting]]:
         """Return the next page of all rows that wait for a claim."""
         place = (after[0].timestamp(), after[1])
         found = [row for row in self._unclaimed() if (row.created_at, row.delivery_id) > place]
         found.sort(key=lambda row: (row.created_at, row.delivery_id))
-        rows = [self._seen(row) for row in found[: self.limit]]
+        rows = self._turn(found)
         return ((rows[-1].created_at, rows[-1].delivery_id) if rows else FIRST), rows
 
     def judge_groups(self, judge: Judge) -> list[Moved]:
@@ -71,7 +80,10 @@ class MemorySuppressions:
         }
         # A judge may move a row from one group into the next: members are looked up in their turn.
         due = [group for group in sorted(named) if self._due_members(group)]
-        return [moved for group in due for moved in self._ruled(self._due_members(group), judge)]
+        moved: list[Moved] = []
+        for group in due:
+            moved += self.rule([self._seen(row) for row in self._due_members(group)], judge)
+        return moved
 
     def _due_members(self, group: str) -> list[Row]:
         members = self._waiting(lambda row: row.group_key == group)
@@ -91,8 +103,10 @@ class MemorySuppressions:
         self.tables.decisions += [_decision(moved, stage) for moved, stage in found]
         return [moved for moved, _ in found]
 
-    def _ruled(self, rows: Iterable[Row], judge: Judge) -> list[Moved]:
-        return self.rule([self._seen(row) for row in rows], judge)
+    def _turn(self, found: Sequence[Row]) -> list[Waiting]:
+        """Return the first rows, as many as a turn looks at."""
+        rows = [self._seen(row) for row in found[: self.limit]]
+        return rows[: fitting((len(row.members) for row in rows), self.members_limit)]
 
     def _waiting(self, fits: Callable[[Row], bool]) -> list[Row]:
         rows = self.tables.rows.values()

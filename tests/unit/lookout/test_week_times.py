@@ -1,5 +1,6 @@
 """Times of the week against a walk from minute to minute, on days when clocks change too."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -120,3 +121,21 @@ def test_what_never_changes_has_no_end() -> None:
     always = WeekTimes("always", (WeekPart(frozenset(range(7)), 0, 1440, ZoneInfo("UTC")),))
     assert always.until_outside(CLOCK_CHANGES[0]) is None
     assert always.outside().until_inside(CLOCK_CHANGES[0]) is None
+
+
+def test_what_many_ask_for_one_moment_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[datetime] = []
+    edges = WeekTimes.edges
+
+    def noted(times: WeekTimes, at: datetime) -> Iterator[datetime]:
+        searched.append(at)
+        return edges(times, at)
+
+    monkeypatch.setattr(WeekTimes, "edges", noted)
+    part = WeekPart(frozenset(range(5)), 8 * 60, 18 * 60, ZoneInfo("Europe/Paris"))
+    found = {
+        WeekTimes("searched once", (part,)).outside().until_outside(at)
+        for at in (datetime(2026, 11, 29, 12, tzinfo=UTC),) * 100
+    }
+    assert found == {datetime(2026, 11, 30, 7, tzinfo=UTC)}
+    assert len(searched) == 1

@@ -1,0 +1,144 @@
+"""A turn that judges in one transaction takes no more than it has time for; the next goes on."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.silences import NewSilence, Silences
+from services.backbone.ledger.suppressions import (
+    FIRST,
+    Kind,
+    Ruling,
+    Suppression,
+    Suppressions,
+    Waiting,
+)
+from services.contracts.states import State
+from tests.integration.lookout.later_rows import message, record
+from tests.unit.lookout.samples import sample
+
+pytestmark = pytest.mark.postgres
+
+DIGESTS, MEMBERS, LIMIT = 10, 1000, 5000
+CHANNELS: Final = ("email", "sms")
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+# All tell one alert, each member to somebody else: what counts is how much there is to judge.
+_DIGESTS = """
+INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, record, plan, state,
+  suppressed_by, digest_id, next_attempt_at)
+SELECT format('%%s-%%s', digest, member), alert_id, %(channel)s,
+  format('%%s-%%s', digest, member), record, plan,
+  CASE member WHEN 0 THEN %(state)s ELSE 'CLOSED' END,
+  CASE WHEN member = 0 AND %(state)s = 'SUPPRESSED' THEN 'silence:s' END,
+  format('%%s-0', digest), %(due)s
+FROM deliveries, generate_series(1, %(digests)s) digest, generate_series(0, %(members)s - 1) member
+WHERE delivery_id = %(like)s
+"""
+
+
+@dataclass
+class Judge:
+    """Holds all back, or lets all go, and notes how many alerts each transaction asked for."""
+
+    after: State
+    judged: list[int] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
+    channels: list[set[str]] = field(default_factory=list)
+
+    def __call__(self, now: datetime, rows: Sequence[Waiting]) -> list[Ruling]:
+        self.judged.append(sum(len(each.members) for each in rows))
+        self.rows += [each.delivery_id for each in rows]
+        self.channels.append({each.channel for each in rows})
+        waits = Suppression(Kind.QUIET, "nights", now + timedelta(hours=1), "quiet nights")
+        held = waits if self.after is State.SUPPRESSED else None
+        return [Ruling(each, self.after, "test", "so", held) for each in rows]
+
+
+def make(pool: Pool, channel: str, state: str, digests: int, members: int) -> None:
+    """Record digests of one channel in a state."""
+    alert = sample()
+    first = message(alert, channel, "first")
+    record(pool, alert, first)
+    with pool.connection() as connection:
+        terms = {"channel": channel, "state": state, "digests": digests, "members": members}
+        terms |= {"like": first.delivery.delivery_id, "due": LONG_AGO}
+        connection.execute(_DIGESTS, terms)
+        connection.execute("DELETE FROM deliveries WHERE digest_id IS NULL")
+
+
+def end_a_silence(pool: Pool) -> None:
+    """End the silence that digests wait for before its time."""
+    now = datetime.now(UTC)
+    Silences(pool).create(
+        NewSilence("s", {"watch": ["*"]}, now, now + timedelta(hours=1), "ann", "works")
+    )
+    Silences(pool).end("s", "ann")
+
+
+def sweep_next(suppressions: Suppressions, judge: Judge) -> None:
+    while suppressions.judge_next_to_send(["email"], 2.0, judge):
+        pass
+
+
+def sweep_backlog(suppressions: Suppressions, judge: Judge) -> None:
+    place, _ = suppressions.judge_backlog(FIRST, judge)
+    while place != FIRST:
+        place, _ = suppressions.judge_backlog(place, judge)
+
+
+def release_due(suppressions: Suppressions, judge: Judge) -> None:
+    while suppressions.judge_due(judge):
+        pass
+
+
+def release_ended(suppressions: Suppressions, judge: Judge) -> None:
+    while suppressions.judge_ended_early(judge):
+        pass
+
+
+def walk(suppressions: Suppressions, judge: Judge) -> None:
+    place, _ = suppressions.judge_page("", judge)
+    while place is not None:
+        place, _ = suppressions.judge_page(place, judge)
+
+
+@pytest.mark.parametrize("digests", [(DIGESTS, MEMBERS), (2, LIMIT + 1)])
+@pytest.mark.parametrize(
+    ("before", "after", "turns"),
+    [
+        ("PENDING", State.SUPPRESSED, sweep_next),
+        ("PENDING", State.SUPPRESSED, sweep_backlog),
+        ("SUPPRESSED", State.PENDING, release_due),
+        ("SUPPRESSED", State.PENDING, release_ended),
+        ("SUPPRESSED", State.PENDING, walk),
+    ],
+)
+def test_turns_judge_few_digests_each_and_all_in_the_end(
+    pool: Pool,
+    before: str,
+    after: State,
+    turns: Callable[[Suppressions, Judge], None],
+    digests: tuple[int, int],
+) -> None:
+    make(pool, "email", before, *digests)
+    end_a_silence(pool)
+    judge = Judge(after)
+    turns(Suppressions(pool), judge)
+    assert max(judge.judged) <= max(LIMIT, digests[1])
+    assert sorted(judge.rows) == sorted(f"{each}-0" for each in range(1, digests[0] + 1))
+    with pool.connection() as connection:
+        query = "SELECT state, count(*) FROM deliveries WHERE state <> 'CLOSED' GROUP BY state"
+        assert connection.execute(query).fetchall() == [(after, digests[0])]
+
+
+def test_each_channel_is_swept_in_a_transaction_of_its_own(pool: Pool) -> None:
+    alert = sample()
+    record(pool, alert, *(message(alert, channel, "a") for channel in CHANNELS))
+    judge = Judge(State.SUPPRESSED)
+    moved = Suppressions(pool).judge_next_to_send(CHANNELS, 2.0, judge)
+    assert judge.channels == [{"email"}, {"sms"}]
+    assert [each.channel for each in moved] == ["email", "sms"]

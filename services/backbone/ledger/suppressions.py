@@ -175,13 +175,18 @@ class Suppressions:
         return ((rows[-1].created_at, rows[-1].delivery_id) if rows else FIRST), moved
 
     def judge_groups(self, judge: Judge) -> list[Moved]:
-        """Judge the members of each group whose window is over or that is full, together."""
+        """Judge the members of each group whose window is over or that is full, together.
+
+        Once as many rows have moved as a turn may look at, the other groups are the next turn's.
+        """
         with transaction(self._pool) as connection:
             rows = connection.execute(judging.GROUPS, {"limit": self._limit}).fetchall()
         moved: list[Moved] = []
         for (group,) in rows:
             with transaction(self._pool) as connection:
                 moved += _judge_group(connection, group, judge)
+            if len(moved) >= self._limit:
+                break
         return moved
 
     def _turn(

@@ -142,3 +142,18 @@ def test_each_channel_is_swept_in_a_transaction_of_its_own(pool: Pool) -> None:
     moved = Suppressions(pool).judge_next_to_send(CHANNELS, 2.0, judge)
     assert judge.channels == [{"email"}, {"sms"}]
     assert [each.channel for each in moved] == ["email", "sms"]
+
+
+def test_a_turn_gathers_few_groups_and_the_next_the_others(pool: Pool) -> None:
+    alert = sample()
+    record(pool, alert, *(message(alert, "email", f"{number}") for number in range(50)))
+    with pool.connection() as connection:
+        connection.execute(
+            "UPDATE deliveries SET state = 'SUPPRESSED', suppressed_by = 'group:r',"
+            " group_key = recipient::integer / 5, group_limit = 100, next_attempt_at = %s",
+            (LONG_AGO,),
+        )
+    suppressions, judge = Suppressions(pool, 10), Judge(State.PENDING)
+    moved = [len(suppressions.judge_groups(judge)) for _ in range(6)]
+    assert max(moved) <= 14
+    assert (sum(moved), moved[-1]) == (50, 0)

@@ -83,6 +83,8 @@ class MemorySuppressions:
         moved: list[Moved] = []
         for group in due:
             moved += self.rule([self._seen(row) for row in self._due_members(group)], judge)
+            if len(moved) >= self.limit:
+                break
         return moved
 
     def _due_members(self, group: str) -> list[Row]:

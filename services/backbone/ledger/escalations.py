@@ -17,6 +17,10 @@ from services.backbone.ledger.later import Earlier
 STANDS_FOR_OTHERS: Final = timedelta(hours=84)
 """Half of the age, by default, from which on nothing is sent without a word of a person."""
 
+MESSAGES_LIMIT: Final = 1000
+"""Once so many are decided about, the other steps are the next turn's: Postgres ends a transaction
+that is silent for 5 s."""
+
 # The alerts' rows first, as acknowledging does: then neither can come in between. Those that
 # another holds do not count, else it would hold up all others when it stands still.
 _DUE_ALERTS: Final = """
@@ -98,7 +102,7 @@ class Escalations:
         self._young = young
 
     def take(self, limit: int, decide: Decide) -> Taken:
-        """Take at most about `limit` due steps, in one transaction: all of it happens, or nothing.
+        """Take due steps of at most `limit` alerts, in one transaction: all of it, or nothing.
 
         Raises:
             Transient: Postgres is away; what was decided did not happen, unless it answers later
@@ -114,8 +118,8 @@ class Escalations:
                 # Another has moved them between the two statements.
                 return Taken()
             earlier = later.earlier(connection, alert_ids, self._young)
-            turns = [decided(step, earlier, decide) for step in steps]
-            return _do(connection, steps, turns)
+            turns = decided_first(steps, earlier, decide)
+            return _do(connection, steps[: len(turns)], turns)
 
     def waiting(self, alert_id: str) -> list[tuple[str, int, datetime]]:
         """Return the steps of an alert that are still to come: name, step, when."""
@@ -125,6 +129,19 @@ class Escalations:
         )
         with transaction(self._pool) as connection:
             return [(row[0], row[1], row[2]) for row in connection.execute(question, (alert_id,))]
+
+
+def decided_first(steps: Sequence[Due], earlier: Earlier, decide: Decide) -> list[Turn]:
+    """Decide about the first steps, as many as a turn has time for, and at least one."""
+    turns: list[Turn] = []
+    people = 0
+    for step in steps:
+        if people >= MESSAGES_LIMIT:
+            break
+        turns.append(decided(step, earlier, decide))
+        # One for each who was told or was not: to leave somebody out takes as long.
+        people += len(turns[-1].decisions)
+    return turns
 
 
 def decided(step: Due, earlier: Earlier, decide: Decide) -> Turn:

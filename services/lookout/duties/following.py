@@ -16,7 +16,7 @@ from services.lookout.routing import Routes
 from services.lookout.words import Words
 
 ALERTS_LIMIT: Final = 20
-"""Alerts, or failures, of one transaction; each may lead to many large messages."""
+"""Alerts, or failures, of one transaction at most; each may lead to many large messages."""
 
 log = logger(__name__)
 

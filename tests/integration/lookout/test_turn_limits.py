@@ -8,6 +8,9 @@ from typing import Final
 import pytest
 
 from services.backbone.ledger.database import Pool
+from services.backbone.ledger.decisions import Decision
+from services.backbone.ledger.escalations import Due, Escalations, Turn
+from services.backbone.ledger.later import Earlier
 from services.backbone.ledger.silences import NewSilence, Silences
 from services.backbone.ledger.suppressions import (
     FIRST,
@@ -17,8 +20,9 @@ from services.backbone.ledger.suppressions import (
     Suppressions,
     Waiting,
 )
+from services.contracts.records import Alert
 from services.contracts.states import State
-from tests.integration.lookout.later_rows import message, record
+from tests.integration.lookout.later_rows import message, record, step
 from tests.unit.lookout.samples import sample
 
 pytestmark = pytest.mark.postgres
@@ -157,3 +161,22 @@ def test_a_turn_gathers_few_groups_and_the_next_the_others(pool: Pool) -> None:
     moved = [len(suppressions.judge_groups(judge)) for _ in range(6)]
     assert max(moved) <= 14
     assert (sum(moved), moved[-1]) == (50, 0)
+
+
+def test_a_turn_takes_as_many_steps_as_it_can_write_messages_for(pool: Pool) -> None:
+    alerts = [sample(number) for number in range(3)]
+    for each in alerts:
+        record(pool, each, steps=(step(0, 0.0), step(1, 0.0)))
+    made: list[int] = []
+
+    def tell_many(due: Due, _: Earlier) -> Turn:
+        alert = Alert.decode(due.record.encode())
+        people = [message(alert, "email", f"{due.step}-{number}") for number in range(300)]
+        told = [Decision(due.alert_id, None, "escalation", "told", "so") for _ in people]
+        made.append(due.step)
+        return Turn(tuple(people), tuple(told))
+
+    taken = [Escalations(pool).take(20, tell_many) for _ in range(3)]
+    assert [each.steps for each in taken] == [4, 2, 0]
+    assert [len(each.deliveries) for each in taken] == [1200, 600, 0]
+    assert sorted(made) == [0, 0, 0, 1, 1, 1]

@@ -37,15 +37,15 @@ class MemoryEscalations:
         keys = [key for key in due if key[0] in alert_ids]
         keys.sort(key=lambda key: (key[0], tables.steps[key].due_at, key[1], key[2]))
         earlier = self._earlier(alert_ids)
-        turns = [escalations.decided(self._due(key), earlier, decide) for key in keys]
+        turns = escalations.decided_first([self._due(key) for key in keys], earlier, decide)
         made = [each for turn in turns for each in turn.deliveries]
         new = [each for each in made if tables.insert(each)]
-        for key, turn in zip(keys, turns, strict=True):
+        for key, turn in zip(keys[: len(turns)], turns, strict=True):
             tables.decisions += turn.decisions
             row = tables.steps[key]
             row.state, row.repetition = turn.state, row.repetition + (not turn.ended)
             row.due_at = row.due_at if turn.again_seconds is None else now + turn.again_seconds
-        return Taken(len(keys), new)
+        return Taken(len(turns), new)
 
     def _earlier(self, alert_ids: set[str]) -> Earlier:
         found = Earlier()

@@ -6,8 +6,11 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 KEY_PREFIX = "aldebaran_"
 KEY_BYTES = 32
+OWN_NAME = "this-machine"
 CONSOLE_PASSWORD = "console-password"  # noqa: S105 - a file's name
 
 
@@ -49,17 +52,32 @@ def operator_key(folder: Path) -> ApiKey:
 def prepare(key: ApiKey) -> None:
     """Make the key if there is none yet, and its entry in the file of keys.
 
-    A file that has the entry stays as it is, as people add keys of theirs to it.
+    A file that has the entry stays as it is, as people add keys of theirs to it. Where the key is
+    another by now, they stay behind its new entry.
     """
     key.folder.mkdir(parents=True, exist_ok=True)
     if not key.key_file.is_file():
         write_private(key.key_file, KEY_PREFIX + secrets.token_urlsafe(KEY_BYTES))
     digest = _digest(key.read())
-    entry = f"keys:\n- name: this-machine\n  sha256: {digest}\n{key.entry}".encode("ascii")
+    entry = f"keys:\n- name: {OWN_NAME}\n  sha256: {digest}\n{key.entry}".encode("ascii")
     held = key.hashes_file.read_bytes() if key.hashes_file.is_file() else b""
     # Nobody has added to one of the same words: indented, as it once was, it takes no entry.
-    if digest.encode("ascii") not in held or held.split() == entry.split():
+    if held.split() == entry.split():
         key.hashes_file.write_bytes(entry)
+    elif digest.encode("ascii") not in held:
+        key.hashes_file.write_bytes(_before_others(entry, held))
+
+
+def _before_others(entry: bytes, held: bytes) -> bytes:
+    """Return an entry and, behind it, those of people's own; what cannot be read stays as it is,
+    for the program that reads it says where it is wrong.
+    """
+    try:
+        keys = (yaml.safe_load(held) or {}).get("keys") or []
+        others = [each for each in keys if each.get("name") != OWN_NAME]
+    except (yaml.YAMLError, AttributeError, TypeError):
+        return held
+    return entry + (yaml.safe_dump(others, encoding="utf-8", sort_keys=False) if others else b"")
 
 
 def _digest(key: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from services.backbone.errors import Refused
 from services.backbone.web.keys import ApiKey, entry, key_hash, load_keys
 from services.contracts.ids import digest
 from services.machine import api_key
@@ -66,8 +67,30 @@ def test_keys_that_people_add_stay(tmp_path: Path, indented: str) -> None:
     with key.hashes_file.open("a", encoding="utf-8") as file:
         file.write("# Jörg's\n" + entry(ApiKey, "ann", "aldebaran_ann"))
     api_key.prepare(key)
-    names = [each.name for each in load_keys(key.hashes_file, ApiKey)]
-    assert names == ["this-machine", "ann"]
+    assert names_in(key) == ["this-machine", "ann"]
+    key.key_file.unlink()
+    api_key.prepare(key)
+    assert names_in(key) == ["this-machine", "ann"]
+    assert key.opens(key.read())
+    with key.hashes_file.open("a", encoding="utf-8") as file:
+        file.write(entry(ApiKey, "bob", "aldebaran_bob"))
+    assert names_in(key) == ["this-machine", "ann", "bob"]
+
+
+@pytest.mark.parametrize("held", ["keys: [", "keys: {a: b}", "- 7", "keys:\n- ann\n"])
+def test_keys_that_cannot_be_read_stay_for_their_reader_to_refuse(
+    tmp_path: Path, held: str
+) -> None:
+    key = api_key.operator_key(tmp_path)
+    key.hashes_file.write_text(held, "ascii")
+    api_key.prepare(key)
+    assert key.hashes_file.read_text("ascii") == held
+    with pytest.raises(Refused):
+        load_keys(key.hashes_file, ApiKey)
+
+
+def names_in(key: api_key.ApiKey) -> list[str]:
+    return [each.name for each in load_keys(key.hashes_file, ApiKey)]
 
 
 CONSOLES, SIMULATORS = "ALDEBARAN_OPERATOR_KEY", "ALDEBARAN_SIMULATOR_API_KEY"

@@ -38,6 +38,7 @@ RECORDS_AT_ONCE: Final = 5000
 READ_SECONDS: Final = 0.2
 LEDGER_SECONDS: Final = 1.0
 TOPICS_AGAIN_SECONDS: Final = 5.0
+FAILED_AGAIN_SECONDS: Final = 5.0
 CHECK_SECONDS: Final = 10.0
 """After so long without a record the brokers are asked whether they are there."""
 AGAIN: Final = Backoff(first_seconds=0.5, limit_seconds=10.0)
@@ -91,6 +92,8 @@ class Tracer:
     opening: OpenReading
     life: Life
     _followings: dict[str, "_Following"] = field(default_factory=dict)
+    _again_at: dict[str, float] = field(default_factory=dict)
+    """When those are tried again that could not be followed, by their ids."""
 
     def follow_until_stopped(self) -> None:
         """Look for traces and read on, again and again; what is away is asked later."""
@@ -111,14 +114,20 @@ class Tracer:
         """Read on for each trace; return whether there is any.
 
         Raises:
-            Trouble: the first of those that could not be followed; all others were.
+            Trouble: none that was tried could be followed.
         """
         followed = {each.trace_id: each for each in self._known()}
         for gone in self._followings.keys() - followed.keys():
             self._followings.pop(gone).close()
-        tried = [self._try(trace) for trace in followed.values()]
-        for trouble in filter(None, tried):
-            raise trouble
+        now = self.life.clock.monotonic_seconds()
+        self._again_at = {
+            each: at for each, at in self._again_at.items() if each in followed and now < at
+        }
+        tried = [
+            self._try(each) for each in followed.values() if each.trace_id not in self._again_at
+        ]
+        if (troubles := [each for each in tried if each]) and len(troubles) == len(tried):
+            raise troubles[0]
         return bool(followed)
 
     def trouble(self) -> str | None:
@@ -147,8 +156,12 @@ class Tracer:
                 self._followings[trace.trace_id] = _Following(KeyAlerts(trace.key, known))
             self._follow(trace, self._followings[trace.trace_id])
         except Trouble as error:
+            log.warning("trace_fails", trace_id=trace.trace_id, reason=str(error))
             if trace.trace_id in self._followings:
                 self._followings.pop(trace.trace_id).close()
+            self._again_at[trace.trace_id] = (
+                self.life.clock.monotonic_seconds() + FAILED_AGAIN_SECONDS
+            )
             return error
         return None
 

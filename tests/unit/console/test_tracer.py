@@ -16,7 +16,7 @@ from services.backbone.ledger.searching import Search
 from services.backbone.service import Life
 from services.console.tracing.lines import Line
 from services.console.tracing.store import Trace, Traces
-from services.console.tracing.tracer import Tracer
+from services.console.tracing.tracer import FAILED_AGAIN_SECONDS, Tracer
 from tests.unit.console.test_trace_reading import TRACE
 
 BAD = replace(TRACE, trace_id="1" * 32, key="bad", is_on=True)
@@ -24,13 +24,14 @@ GOOD = replace(TRACE, trace_id="2" * 32, is_on=True)
 
 
 class Kept(Traces):
-    """The two traces, in memory."""
+    """Traces in memory, the two if no others are named."""
 
-    def __init__(self) -> None:
+    def __init__(self, traces: Sequence[Trace] = (BAD, GOOD)) -> None:
+        self._traces = traces
         self.steps: dict[str, list[str]] = {}
 
     def followed(self) -> list[Trace]:
-        return [BAD, GOOD]
+        return list(self._traces)
 
     def alerts(self, trace_id: str, limit: int) -> dict[str, int]:
         return {}
@@ -83,8 +84,16 @@ def test_a_trace_that_fails_is_dropped_and_the_others_go_on() -> None:
     traces, closed = Kept(), list[str]()
     life = Life(clock=ManualClock(TRACE.begun_at_ms))
     tracer = Tracer(traces, Refusing(), lambda trace: OneEvent(trace, closed), life)
-    for _ in range(2):
-        with pytest.raises(Transient, match="cannot look for this"):
-            tracer.round()
+    for tried in (1, 1, 2):
+        assert tracer.round(), "there is more to read soon, whatever one of them meets"
+        assert closed == [BAD.key] * tried, "the other one's reading stays open"
+        life.clock.wait(life.stop, FAILED_AGAIN_SECONDS * 0.6)
     assert traces.steps == {GOOD.trace_id: ["accepted"]}
-    assert closed == [BAD.key, BAD.key], "the other one's reading stays open"
+
+
+def test_where_none_can_be_followed_the_next_look_comes_later() -> None:
+    traces, closed = Kept([BAD]), list[str]()
+    life = Life(clock=ManualClock(TRACE.begun_at_ms))
+    tracer = Tracer(traces, Refusing(), lambda trace: OneEvent(trace, closed), life)
+    with pytest.raises(Transient, match="cannot look for this"):
+        tracer.round()

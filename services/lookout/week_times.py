@@ -16,6 +16,8 @@ SEARCH_DAYS: Final = 15
 """Longer than two weeks, so that what recurs weekly is found even where a clock change hides it."""
 
 _DAY: Final = timedelta(days=1)
+_LAST: Final = datetime.max.replace(tzinfo=UTC) - 2 * _DAY
+"""Later moments have no time in zones to the east: they count as this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class WeekPart:
 
     def contains(self, at: datetime) -> bool:
         """Tell whether this moment is inside; the first minute is, the last is not."""
-        wall = at.astimezone(self.zone)
+        wall = min(at, _LAST).astimezone(self.zone)
         minute = wall.hour * 60 + wall.minute
         if self.start_minute < self.end_minute:
             return wall.weekday() in self.days and self.start_minute <= minute < self.end_minute

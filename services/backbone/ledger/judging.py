@@ -46,8 +46,9 @@ NEXT_TO_SEND: Final = _ROWS.format(
     which="""WHERE d.delivery_id IN (
   SELECT delivery_id FROM deliveries w WHERE w.channel = %(channel)s AND {unclaimed}
     AND w.next_attempt_at <= ledger_now() + make_interval(secs => %(ahead)s)
-  ORDER BY w.next_attempt_at LIMIT %(limit)s)
-ORDER BY d.next_attempt_at"""
+    AND (w.next_attempt_at, w.delivery_id) > (%(after_at)s, %(after_id)s)
+  ORDER BY w.next_attempt_at, w.delivery_id LIMIT %(limit)s)
+ORDER BY d.next_attempt_at, d.delivery_id"""
 ).format(unclaimed=_UNCLAIMED)
 
 # Open states are written out as in the index deliveries_open: only then can it be used.

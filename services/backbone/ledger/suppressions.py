@@ -124,6 +124,9 @@ FIRST: Final = (datetime(1970, 1, 1, tzinfo=UTC), "")
 MEMBERS_LIMIT: Final = 5000
 """Most alerts of digests that one transaction judges: Postgres ends one that is silent for 5 s."""
 
+PORTIONS_LIMIT: Final = 4
+"""Most such transactions for what a channel sends next: other duties wait meanwhile."""
+
 
 class Suppressions:
     """Moves rows into and out of SUPPRESSED; every method raises Transient.
@@ -154,12 +157,25 @@ class Suppressions:
     ) -> list[Moved]:
         """Judge the rows that claims would take next, those due within some seconds included.
 
-        A row that is claimed meanwhile is left alone. Each channel has a transaction of its own.
+        A row that is claimed meanwhile is left alone. Each channel has transactions of its own.
+        """
+        return [moved for each in channels for moved in self._next_of(each, ahead_seconds, judge)]
+
+    def _next_of(self, channel: str, ahead_seconds: float, judge: Judge) -> list[Moved]:
+        """Judge as many rows of a channel as a turn may look at, behind digests in some portions:
+        those that may go stay where they are, so a later turn would begin with them again.
         """
         moved: list[Moved] = []
-        for channel in channels:
-            terms = {"channel": channel, "ahead": ahead_seconds}
-            moved += self._turn(judging.NEXT_TO_SEND, judge, **terms)[1]
+        after, left = FIRST, self._limit
+        for _ in range(PORTIONS_LIMIT):
+            terms = {"channel": channel, "ahead": ahead_seconds, "limit": left}
+            place = {"after_at": after[0], "after_id": after[1]}
+            rows, found = self._turn(judging.NEXT_TO_SEND, judge, **terms, **place)
+            moved += found
+            left -= len(rows)
+            if left <= 0 or not any(each.members for each in rows):
+                break
+            after = (rows[-1].next_attempt_at, rows[-1].delivery_id)
         return moved
 
     def judge_backlog(

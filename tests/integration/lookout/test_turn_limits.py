@@ -84,8 +84,7 @@ def end_a_silence(pool: Pool) -> None:
 
 
 def sweep_next(suppressions: Suppressions, judge: Judge) -> None:
-    while suppressions.judge_next_to_send(["email"], 2.0, judge):
-        pass
+    suppressions.judge_next_to_send(["email"], 2.0, judge)
 
 
 def sweep_backlog(suppressions: Suppressions, judge: Judge) -> None:
@@ -137,6 +136,21 @@ def test_turns_judge_few_digests_each_and_all_in_the_end(
     with pool.connection() as connection:
         query = "SELECT state, count(*) FROM deliveries WHERE state <> 'CLOSED' GROUP BY state"
         assert connection.execute(query).fetchall() == [(after, digests[0])]
+
+
+def test_what_may_go_hides_nothing_behind_it_that_must_not(pool: Pool) -> None:
+    make(pool, "email", "PENDING", DIGESTS, MEMBERS)
+    allowed = {f"{each}-0" for each in range(1, DIGESTS + 1)}
+
+    def judge(now: datetime, rows: Sequence[Waiting]) -> list[Ruling]:
+        """Hold back what comes after the first half, by when it goes."""
+        held = [each for each in rows if each.delivery_id not in first_half]
+        waits = Suppression(Kind.QUIET, "nights", now + timedelta(hours=1), "quiet nights")
+        return [Ruling(each, State.SUPPRESSED, "test", "so", waits) for each in held]
+
+    first_half = set(sorted(allowed)[: DIGESTS // 2])
+    moved = Suppressions(pool).judge_next_to_send(["email"], 2.0, judge)
+    assert {each.delivery_id for each in moved} == allowed - first_half
 
 
 def test_each_channel_is_swept_in_a_transaction_of_its_own(pool: Pool) -> None:

@@ -10,6 +10,7 @@ from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.suppressions import (
     FIRST,
     MEMBERS_LIMIT,
+    PORTIONS_LIMIT,
     Judge,
     Member,
     Moved,
@@ -63,7 +64,14 @@ class MemorySuppressions:
             for row in self._unclaimed()
             if row.channel == channel and row.next_attempt_at <= until
         ]
-        return self._turn(sorted(due, key=lambda row: row.next_attempt_at))
+        due.sort(key=lambda row: (row.next_attempt_at, row.delivery_id))
+        rows: list[Waiting] = []
+        for _ in range(PORTIONS_LIMIT):
+            portion = self._turn(due[len(rows) : self.limit])
+            rows += portion
+            if len(rows) >= self.limit or not any(each.members for each in portion):
+                break
+        return rows
 
     def backlog(self, after: Place) -> tuple[Place, list[Waiting]]:
         """Return the next page of all rows that wait for a claim."""

@@ -139,3 +139,9 @@ def test_what_many_ask_for_one_moment_is_searched_once(monkeypatch: pytest.Monke
     }
     assert found == {datetime(2026, 11, 30, 7, tzinfo=UTC)}
     assert len(searched) == 1
+
+
+def test_a_moment_at_the_end_of_time_has_an_answer() -> None:
+    nights = WeekPart(frozenset(range(7)), 22 * 60, 6 * 60, ZoneInfo("Asia/Tokyo"))
+    last = datetime.max.replace(tzinfo=UTC)
+    assert nights.contains(last) == nights.contains(last - timedelta(days=2))

@@ -11,6 +11,8 @@ from auditor.trial import DEADLINE_SECONDS
 from auditor.underway import UnderWay
 from services.backbone.errors import Ended
 
+TRIALS: Final = 2
+"""One on empty streams, one on a heartbeat; each has the whole deadline."""
 LEFT_SECONDS_MAX: Final = 180.0
 """A trial that goes on for so long after its deadline ends the program: nothing else would."""
 STOP_SECONDS_MAX: Final = 5.0
@@ -53,7 +55,7 @@ class Asked:
         """
         if self._asking.is_over(wait_seconds):
             return True
-        if now_seconds - self._asking.since_seconds > DEADLINE_SECONDS + LEFT_SECONDS_MAX:
+        if now_seconds - self._asking.since_seconds > TRIALS * DEADLINE_SECONDS + LEFT_SECONDS_MAX:
             raise Ended(f"watch {self.step.watch}: its trial goes on after its time")
         return False
 

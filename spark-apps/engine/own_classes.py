@@ -10,6 +10,8 @@ from pyspark.sql import functions as F
 from engine.java import jvm_of
 from services.backbone.errors import Refused
 
+NEWEST: Final = "aldebaran.sql.Select"
+"""The class that was added last: who has it has all others."""
 MISSING: Final = (
     "our own Java classes are missing, or of another version than this program: run `make setup`, "
     "and set ALDEBARAN_AUDITOR_JARS to the "
@@ -24,7 +26,7 @@ def own_classes(spark: SparkSession) -> Any:
     Raises:
         Refused: Spark does not find our classes; the message says what to set.
     """
-    require(spark, "aldebaran.events.Json")
+    require(spark, NEWEST)
     return jvm_of(spark).aldebaran
 
 

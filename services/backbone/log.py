@@ -6,8 +6,9 @@ say by `logging` takes the longer way, and looks the same.
 
 import logging
 import sys
+from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from structlog.dev import ConsoleRenderer, plain_traceback
@@ -15,11 +16,13 @@ from structlog.processors import ExceptionRenderer
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.typing import FilteringBoundLogger, Processor
 
+from services.backbone.lines import harmless
 from services.backbone.settings import Settings
 from services.backbone.writing import json_text
 
 _TALKATIVE: Final = ("httpx2", "httpcore2", "h2", "hpack", "uvicorn.access")
 """Libraries that write a line for each request; clients' lines hold addresses and secrets."""
+_OF_SEVERAL_LINES: Final = {"exception", "stack"}
 _SHARED: Final[list[Processor]] = [
     structlog.contextvars.merge_contextvars,
     structlog.processors.add_log_level,
@@ -75,4 +78,10 @@ def _last(settings: Settings) -> list[Processor]:
         # Local variables are left out: they hold addresses with passwords, and people's messages.
         as_json = structlog.processors.JSONRenderer(serializer=json_text)
         return [ExceptionRenderer(ExceptionDictTransformer(show_locals=False)), as_json]
-    return [ConsoleRenderer(colors=False, exception_formatter=plain_traceback)]
+    return [_harmless, ConsoleRenderer(colors=False, exception_formatter=plain_traceback)]
+
+
+def _harmless(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """Write out what would move the terminal of whoever reads: far ends say some of these."""
+    texts = {name for name, value in event.items() if isinstance(value, str)} - _OF_SEVERAL_LINES
+    return dict(event) | {name: harmless(event[name]) for name in texts}

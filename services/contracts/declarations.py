@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from services.contracts.records import describe
-from services.contracts.yaml_lines import check_growth, line_of
+from services.contracts.records import DESCRIBED, describe
+from services.contracts.yaml_lines import check_growth, lines_of
 from services.contracts.yaml_values import GivenTwice, read_yaml
 
 FILE_LIMIT_BYTES: Final = 256 * 1024
@@ -47,7 +47,7 @@ def parse_declaration(kind: type[Declared], text: str, name: str) -> Declared:
         check_growth(text)
         return kind.model_validate(read_yaml(text))
     except ValidationError as error:
-        lines = sorted({line_of(text, item["loc"]) for item in error.errors()})
+        lines = lines_of(text, [item["loc"] for item in error.errors()[:DESCRIBED]])
         where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
         raise BadDeclaration(f"{name}, {where}: {describe(error)}") from None
     except GivenTwice as error:

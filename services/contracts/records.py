@@ -166,7 +166,11 @@ class Accounted(Record):
     accounted_at_ms: Milliseconds
 
 
-def describe(error: ValidationError, limit: int = 5) -> str:
+DESCRIBED: Final = 5
+"""Findings that a message about a wrong text names; of others it tells how many."""
+
+
+def describe(error: ValidationError, limit: int = DESCRIBED) -> str:
     """Say in one line what pydantic found wrong, at most `limit` findings, without the input."""
     findings = [
         f"{'.'.join(str(part) for part in item['loc']) or 'value'}: {item['msg']}"

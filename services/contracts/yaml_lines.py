@@ -1,6 +1,6 @@
 """Where in a YAML text a value stands, and how large a text grows when it is read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import yaml
@@ -29,9 +29,15 @@ def check_growth(text: str) -> None:
             raise ValueError(f"line {line}: over {ALIASES_MAX} aliases; write the values out")
 
 
-def line_of(text: str, location: Sequence[str | int]) -> int:
-    """Return the line (from 1) of the deepest part of `location` that the text has."""
-    node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+def lines_of(text: str, locations: Iterable[Sequence[str | int]]) -> list[int]:
+    """Return the lines (from 1) of the deepest part of each location that the text has, in order,
+    each once.
+    """
+    root: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    return sorted({_line_of(root, each) for each in locations})
+
+
+def _line_of(node: yaml.Node | None, location: Sequence[str | int]) -> int:
     line = 1
     for part in location:
         found = _child(node, part)

@@ -1,5 +1,6 @@
 """Silences: people's word that some alerts are not to be sent for a while, and when it ends."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +21,9 @@ LENGTH_LIMIT: Final = timedelta(days=366)
 STANDING_LIMIT: Final = 1000
 """Most silences that stand or are announced at one time."""
 TEXT_LIMIT_CHARACTERS: Final = 512
+MATCH_LIMIT_CHARACTERS: Final = 4096
+STARS_LIMIT: Final = 64
+"""Most `*` in one match: each alert is held against all that stand, and these cost the most."""
 LIST_LIMIT: Final = 200
 SAMPLE_LIMIT: Final = 1000
 """Most alerts that a preview looks at."""
@@ -157,6 +161,12 @@ def _complaints(new: NewSilence, now: datetime) -> Iterator[str]:
             yield f"a silence needs {name}: 1 to {TEXT_LIMIT_CHARACTERS} characters"
     if not any(new.match.values()):
         yield "a silence needs a match; for every alert write watch: '*'"
+    match = json.dumps(dict(new.match))
+    if len(match) > MATCH_LIMIT_CHARACTERS or match.count("*") > STARS_LIMIT:
+        yield (
+            f"a match has at most {MATCH_LIMIT_CHARACTERS} characters as JSON, {STARS_LIMIT} of"
+            " them `*`: make several silences, or use labels"
+        )
     if new.starts_at.tzinfo is None or new.ends_at.tzinfo is None:
         yield "starts_at and ends_at need a time zone, for example 2026-11-21T12:00:00Z"
         return

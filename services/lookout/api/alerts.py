@@ -12,9 +12,12 @@ from services.backbone.ledger.acknowledgements import (
     NoSuchAlert,
 )
 from services.backbone.ledger.answers import Answer
+from services.backbone.log import logger
 from services.backbone.web.problems import Problem
 from services.lookout.api.desk import Served
 from services.lookout.api.operators import Operator
+
+log = logger(__name__)
 
 AlertId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 
@@ -51,6 +54,8 @@ def alert_routes() -> APIRouter:
     ) -> AcknowledgedPage:
         said = body or AcknowledgeBody()
         person = said.person or operator
+        if person != operator:
+            log.info("acknowledged_for", alert_id=alert_id, person=person, key=operator)
         try:
             done = desk.acknowledgements.acknowledge(
                 alert_id, person=person, via="api", note_text=said.note

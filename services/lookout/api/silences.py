@@ -10,6 +10,7 @@ from pydantic.config import JsonDict
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.silences import LIST_LIMIT, NewSilence, SilenceRow
+from services.backbone.log import logger
 from services.backbone.web.problems import Problem
 from services.contracts.durations import seconds
 from services.contracts.ids import digest
@@ -17,6 +18,8 @@ from services.contracts.records import ShortText
 from services.lookout.api.desk import Desk, Served
 from services.lookout.api.operators import Operator
 from services.lookout.silencing import preview, read_match
+
+log = logger(__name__)
 
 SilenceId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 IdempotencyKey = Annotated[
@@ -148,6 +151,8 @@ def silence_routes() -> APIRouter:
         silence_id: SilenceId, operator: Operator, desk: Served, person: EndedBy = ""
     ) -> SilenceRow:
         by = person.strip() or operator
+        if by != operator:
+            log.info("silence_ended_for", silence_id=silence_id, person=by, key=operator)
         try:
             return desk.silences.end(silence_id, by)
         except Refused as error:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Final
 
 from services.contracts.records import Severity
@@ -15,14 +16,17 @@ from services.lookout.routes.tree import Spot, matches, spots
 from services.lookout.week_times import WeekTimes
 
 MAGIC: Final = "*?["
+MOMENTS_LIMIT: Final = 20_000
+"""Moments that one look at a file holds against its times, about a second's work."""
 
 
 def dead_routes(
     part: FilePart, known: Declared, now: datetime, watches: Collection[str] | None
 ) -> Iterator[Finding]:
     """Return what never matches, and watches that nobody declares if it is known who does."""
+    ever = Ever(now)
     for spot in spots(part.routes):
-        if why := _contradiction(spot, known, now):
+        if why := _contradiction(spot, known, ever):
             yield spot.place, f"route {spot.part.name!r} never matches: {why}"
     for place, match in matches(part):
         for index, pattern in enumerate(match.watch or ()):
@@ -30,7 +34,34 @@ def dead_routes(
                 yield (*place, "watch", index), f"no declared watch is {pattern}"
 
 
-def _contradiction(spot: Spot, known: Declared, now: datetime) -> str | None:
+class Ever:
+    """Tells of times whether a moment comes that is inside of all of them, as far as it is cheap.
+
+    Times begin only at their edges, so one of these moments, or now, is inside of all if any is.
+    A lookout asks before it takes its first alert: what would take seconds counts as sure to come.
+    """
+
+    def __init__(self, now: datetime, moments_limit: int = MOMENTS_LIMIT) -> None:
+        self._now = now
+        self._left = moments_limit
+        self._known: dict[frozenset[WeekTimes], bool] = {}
+
+    def comes(self, times: frozenset[WeekTimes]) -> bool:
+        """Return whether it comes; once all moments were looked at, it is taken to."""
+        if times not in self._known:
+            self._known[times] = self._look(times)
+        return self._known[times]
+
+    def _look(self, times: Collection[WeekTimes]) -> bool:
+        edges = (edge for each in times for edge in each.edges(self._now))
+        for at in chain([self._now], edges):
+            if self._left <= 0 or all(each.contains(at) for each in times):
+                return True
+            self._left -= 1
+        return False
+
+
+def _contradiction(spot: Spot, known: Declared, ever: Ever) -> str | None:
     line = [each.match for each in (*spot.above, spot.part)]
     *above, own = [each.match(known.times) for each in line]
     if not _severities(above) & _severities([own]):
@@ -42,8 +73,8 @@ def _contradiction(spot: Spot, known: Declared, now: datetime) -> str | None:
         for name, patterns in own.labels:
             if _apart(wanted.get(name), patterns):
                 return f"the routes around it take other values of label {name}"
-    times = {each for match in (*above, own) for each in match.times}
-    return None if _ever(times, now) else f"it is never {_all(line)} at once"
+    times = frozenset(each for match in (*above, own) for each in match.times)
+    return None if ever.comes(times) else f"it is never {_all(line)} at once"
 
 
 def _severities(line: Sequence[Match]) -> frozenset[Severity]:
@@ -72,12 +103,6 @@ def _is_plain(pattern: str) -> bool:
 
 def _any_fits(watches: Collection[str], pattern: str) -> bool:
     return any(fnmatchcase(watch, pattern) for watch in watches)
-
-
-def _ever(times: Collection[WeekTimes], now: datetime) -> bool:
-    """Times begin only at their edges, so one of these moments is inside of all if any is."""
-    moments = [now, *(edge for each in times for edge in each.edges(now))]
-    return any(all(each.contains(at) for each in times) for at in moments)
 
 
 def _all(line: Sequence[MatchPart]) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from services.backbone.ledger.accounting import AccountBook
 from services.backbone.ledger.database import Pool
@@ -66,7 +67,14 @@ async def test_what_waits_is_tried_against_the_time_at_which_the_silence_begins(
 @pytest.mark.parametrize("first", ["ann", "bob"])
 async def test_a_silence_is_ended_by_the_person_who_is_named(room: Room, first: str) -> None:
     path = f"/silences/{(await room.ask('POST', '/silences', SILENCE)).json()['silence_id']}"
-    told = [await room.ask("DELETE", f"{path}?person={who}") for who in (first, first, "eve", "")]
+    with capture_logs() as said:
+        told = [
+            await room.ask("DELETE", f"{path}?person={who}") for who in (first, first, "eve", "")
+        ]
+    ended_for = [each for each in said if each["event"] == "silence_ended_for"]
+    assert {(each["person"], each["key"]) for each in ended_for} == {
+        (who, "ann") for who in {first, "eve"} - {"ann"}
+    }
     assert [each.status_code for each in told] == [200, 200, 404, 200 if first == "ann" else 404]
     assert [each.json()["ended_by"] for each in told[:2]] == [first, first]
     assert told[2].json()["title"] == "no_such_silence"
@@ -151,7 +159,11 @@ async def test_acknowledging_ends_the_escalation_and_twice_is_once(
     again = await room.ask("POST", path)
     assert again.json()["new"] is False
     assert [each["note"] for each in again.json()["acknowledgements"]] == ["I look at the fans"]
-    other = await room.ask("POST", path, {"person": "bob"})
+    with capture_logs() as said:
+        other = await room.ask("POST", path, {"person": "bob"})
+    assert [(each["event"], each["person"], each["key"]) for each in said] == [
+        ("acknowledged_for", "bob", "ann")
+    ]
     assert [each["person"] for each in other.json()["acknowledgements"]] == ["ann", "bob"]
     assert rows(ledger_url, "SELECT state FROM escalations") == [("ENDED",)]
     missing = await room.ask("POST", f"/alerts/{'f' * 32}/acknowledge")

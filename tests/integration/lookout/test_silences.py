@@ -8,7 +8,12 @@ import pytest
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake, NewAlert
-from services.backbone.ledger.silences import STANDING_LIMIT, NewSilence, Silences
+from services.backbone.ledger.silences import (
+    STANDING_LIMIT,
+    STARS_LIMIT,
+    NewSilence,
+    Silences,
+)
 from services.contracts.records import Alert
 from tests.unit.lookout.samples import sample
 
@@ -43,6 +48,22 @@ def test_a_silence_stands_until_it_is_ended(pool: Pool) -> None:
         silences.end("s1", "bob")
     with pytest.raises(Refused, match="who ends"):
         silences.end("s1", " ")
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        {"watch": ["x" * 500] * 9},
+        {"labels": {"zone": ["*a" * (STARS_LIMIT + 1)]}},
+        {"watch": ["*"] * (STARS_LIMIT + 1)},
+    ],
+)
+def test_a_match_that_each_alert_would_pay_for_is_refused(
+    pool: Pool, match: dict[str, Any]
+) -> None:
+    with pytest.raises(Refused, match="at most 4096 characters as JSON, 64 of them"):
+        Silences(pool).create(silence(match=match))
+    Silences(pool).create(silence(match={"watch": ["*"] * STARS_LIMIT}))
 
 
 def test_a_silence_of_the_past_does_not_stand_and_one_of_the_future_is_announced(

@@ -20,6 +20,7 @@ log.info("ours", count=3, state={"a": (1, 2)})
 logging.getLogger("library").warning("theirs: %s", 7)
 logging.getLogger("httpx2").info("POST https://receiver/with-a-secret")
 log.info("large", count=2**70, text="\\ud800")
+log.info("moving", provider_id="a\\x1b[1A\\x1b[2Kb", bell="\\x07")
 
 def connect(url):
     raise ValueError("wrong")
@@ -41,14 +42,14 @@ def said(log_format: str) -> list[str]:
 
 def test_lines_are_json_and_alike() -> None:
     lines: list[dict[str, Any]] = [json.loads(each) for each in said("json")]
-    assert [each["event"] for each in lines] == ["ours", "theirs: 7", "large", "bug"]
+    assert [each["event"] for each in lines] == ["ours", "theirs: 7", "large", "moving", "bug"]
     same = {"program", "instance", "timestamp", "level", "logger", "event"}
     assert all(same <= each.keys() for each in lines)
-    assert [each["level"] for each in lines] == ["info", "warning", "info", "error"]
+    assert [each["level"] for each in lines] == ["info", "warning", "info", "info", "error"]
     assert [each["logger"] for each in lines[:2]] == ["services.lookout", "library"]
     assert (lines[0]["count"], lines[0]["state"]) == (3, {"a": [1, 2]})
     assert (lines[2]["count"], lines[2]["text"]) == (2**70, "\ud800")
-    assert lines[3]["exception"][0]["exc_value"] == "wrong"
+    assert lines[-1]["exception"][0]["exc_value"] == "wrong"
     assert "local-secret" not in json.dumps(lines)
 
 
@@ -57,6 +58,8 @@ def test_lines_are_text(part: str) -> None:
     text = "\n".join(said("text"))
     assert part in text
     assert "left_out" not in text
+    assert r"a\x1b[1A\x1b[2Kb" in text
+    assert not {"\x1b", "\x07"} & set(text)
     assert "secret" not in text
 
 

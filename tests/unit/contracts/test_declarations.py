@@ -1,8 +1,10 @@
 """How declarations are read, and what tells one state of their folder from another."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -18,6 +20,23 @@ def test_digest_follows_every_byte_and_no_other_file(tmp_path: Path) -> None:
     with_rules = digest_of(tmp_path)
     (tmp_path / "limits.csv").write_text("b")
     assert len({before, with_rules, digest_of(tmp_path)}) == 3
+
+
+def test_a_text_with_many_mistakes_is_read_once_to_find_their_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+    compose = yaml.compose
+
+    def counted(text: str, **options: Any) -> Any:
+        read.append(text)
+        return compose(text, **options)
+
+    monkeypatch.setattr(yaml, "compose", counted)
+    text = "".join(f"a{number}: 1\n" for number in range(50))
+    with pytest.raises(BadDeclaration, match=r"^mine\.yaml, line 1: .* and \d+ more$"):
+        parse_watch(text, "mine.yaml")
+    assert read == [text]
 
 
 @given(st.text(alphabet="[]{}:-&*a1 \n\"'!<?|", max_size=60) | st.text(max_size=40))

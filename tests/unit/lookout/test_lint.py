@@ -3,17 +3,20 @@
 from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from services.backbone.clock import ManualClock
 from services.lookout.__main__ import main
+from services.lookout.routes.dead_routes import Ever
 from services.lookout.routes.holder import RoutesHolder
 from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.problems import BadRoutes
 from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
 from services.lookout.settings import SHIPPED_ROUTES
+from services.lookout.week_times import WeekPart, WeekTimes
 
 CHANNELS = ("bus", "email", "sms")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -223,3 +226,22 @@ def test_a_running_lookout_warns_once_of_each_name_and_again_when_it_is_news(
     assert [each.line for each in holder.warnings] == [15]
     said = capsys.readouterr()
     assert (said.out + said.err).count("routes_warning") == 2
+
+
+def test_times_of_many_parts_are_looked_at_once_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[datetime] = []
+
+    def contains(_: WeekTimes, at: datetime) -> bool:
+        asked.append(at)
+        return False
+
+    monkeypatch.setattr(WeekTimes, "contains", contains)
+    part = WeekPart(frozenset(range(7)), 60, 120, ZoneInfo("Europe/Paris"))
+    times = [frozenset({WeekTimes(f"t{each}", (part,) * 8)}) for each in range(20)]
+    ever = Ever(NOW, moments_limit=100)
+    told = [ever.comes(each) for each in (*times, *times)]
+    assert told == [False] * told.index(True) + [True] * (20 - told.index(True)) + told[:20]
+    assert 0 < told.index(True) < 20
+    assert len(asked) == 100

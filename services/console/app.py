@@ -65,7 +65,7 @@ _ANSWERS: Final = {
     413: "the body is too large",
     422: "not possible; says what to change",
     502: "the lookout refuses the console's own key",
-    503: "a store is away: again after Retry-After",
+    503: "a store is away, or too much comes at once: again after Retry-After",
 }
 
 

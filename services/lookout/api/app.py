@@ -24,7 +24,7 @@ _ANSWERS: Final = {
     403: "there are no operators' keys; says how to make one",
     413: "the body is too large",
     422: "not possible; says what to change",
-    503: "a store is away: again after Retry-After",
+    503: "a store is away, or too much comes at once: again after Retry-After",
 }
 
 

@@ -45,7 +45,10 @@ def create_app(office: Office, operators: Operators, health: Health) -> FastAPI:
         app.include_router(router)
     app.router.routes.extend(health_routes(health))
     app.add_middleware(
-        BoundedBodies, limit_bytes=BODY_LIMIT_BYTES, timeout_seconds=BODY_TIMEOUT_SECONDS
+        BoundedBodies,
+        limit_bytes=BODY_LIMIT_BYTES,
+        timeout_seconds=BODY_TIMEOUT_SECONDS,
+        known=operators.asking,
     )
     add_problems(app)
     return exact(app)

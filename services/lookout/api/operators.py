@@ -1,5 +1,6 @@
 """Who may use the operators' API: people with a key of their own, kept apart from senders' keys."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -36,6 +37,14 @@ class Operators:
             self.reloader.look()
         return self.keys.of(presented).name
 
+    def asking(self, headers: Mapping[str, str]) -> str:
+        """Return whose key a request's headers carry.
+
+        Raises:
+            Problem: as `name`.
+        """
+        return self.name(bearer(headers))
+
 
 def open_operators(path: Path | None, clock: Clock) -> Operators:
     """Read the keys.
@@ -51,7 +60,7 @@ def open_operators(path: Path | None, clock: Clock) -> Operators:
 
 def _operator(request: Request) -> str:
     operators: Operators = request.app.state.operators
-    return operators.name(bearer(request.headers))
+    return operators.asking(request.headers)
 
 
 Operator = Annotated[str, Depends(_operator)]

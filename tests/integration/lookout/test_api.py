@@ -319,6 +319,14 @@ async def test_a_body_too_large_is_refused_before_it_is_read_to_its_end(room: Ro
     assert (await room.ask("GET", "/nothing")).status_code == 404
 
 
+async def test_who_has_no_key_is_told_before_a_body_is_read(room: Room) -> None:
+    for path in ("/routes/explain", "/nothing"):
+        answer = await room.ask("POST", path, content=b"no JSON", authorization="Bearer other")
+        assert (answer.status_code, answer.headers["connection"]) == (401, "close")
+    health = await room.ask("GET", "/healthz/live", authorization="")
+    assert health.status_code == 200
+
+
 async def test_the_description_shows_every_path_with_an_example(room: Room) -> None:
     described = (await room.ask("GET", "/openapi.json")).json()
     assert {"/silences", "/silences/preview", "/alerts/{alert_id}/why", "/routes/reload"} <= set(

@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from services.backbone.web.bodies import HELD_LIMIT_BYTES, SMALL_BODY_BYTES, BoundedBodies
+from services.backbone.web.problems import unauthorized
 
 LIMIT_BYTES = 1024 * 1024
 PORTION = b"x" * SMALL_BODY_BYTES
@@ -27,12 +28,12 @@ class Caller:
     last: Message | None = None
     answer: list[Message] = field(default_factory=list)
     silent: asyncio.Event = field(default_factory=asyncio.Event)
-    _sent: int = 0
+    portions_sent: int = 0
 
     async def receive(self) -> Message:
-        if self._sent < len(self.portions):
-            self._sent += 1
-            return _portion(self.portions[self._sent - 1], more=True)
+        if self.portions_sent < len(self.portions):
+            self.portions_sent += 1
+            return _portion(self.portions[self.portions_sent - 1], more=True)
         if self.last is not None:
             return self.last
         self.silent.set()
@@ -47,8 +48,9 @@ class Caller:
     def status(self) -> int | None:
         return self.answer[0]["status"] if self.answer else None
 
-    async def ask(self, app: BoundedBodies) -> int | None:
-        await app({"type": "http", "method": "POST", "headers": []}, self.receive, self.send)
+    async def ask(self, app: BoundedBodies, *headers: tuple[bytes, bytes]) -> int | None:
+        scope = {"type": "http", "method": "POST", "headers": list(headers)}
+        await app(scope, self.receive, self.send)
         return self.status
 
 
@@ -150,3 +152,17 @@ async def test_a_body_that_comes_byte_by_byte_reaches_the_application_whole() ->
     caller = Caller([b"x"] * 1000, END)
     assert await caller.ask(_bounded()) == 200
     assert caller.answer[1]["body"] == b"1000"
+
+
+async def test_nothing_is_held_for_who_is_not_known_and_the_connection_ends() -> None:
+    def known(headers: Headers) -> None:
+        if headers.get("x-api-key") is None:
+            raise unauthorized("send a key")
+
+    app = BoundedBodies(_length, LIMIT_BYTES, 600, known)
+    stranger = Caller(LARGE)
+    assert await stranger.ask(app) == 401
+    assert stranger.portions_sent == 1
+    assert Headers(raw=stranger.answer[0]["headers"])["connection"] == "close"
+    assert await Caller([], END).ask(app) == 200
+    assert await Caller(LARGE, END).ask(app, (b"x-api-key", b"k")) == 200

@@ -17,6 +17,7 @@ from services.console.app import create_app as console
 from services.heartbeat.agreement import Shown
 from services.heartbeat.pages import create_app as heartbeat
 from services.lookout.api.app import create_app as lookout
+from services.lookout.api.operators import Operators
 from services.simulator.inbox.pages import inbox_app
 from tests.unit.gateway.surroundings import EVENTS, MemoryWriter, gateway
 
@@ -33,7 +34,7 @@ TWILIO: Final = Twilio(["12345"], "https://hooks.example.org")
 APPS: Final[dict[str, Starlette]] = {
     f"{EVENTS}/": gateways(),
     "/v1/silences/": console(ANY, ANY),
-    "/silences/": lookout(ANY, ANY, Health()),
+    "/silences/": lookout(ANY, Operators(None), Health()),
     "/twilio/0123/": callbacks([TWILIO], ANY, ManualClock(), CallbacksSettings()),
     "/dials/": inbox_app(Health(), ANY),
     "/v1/disagreements/": heartbeat(Life(), Shown()),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields
 from itertools import chain
@@ -21,8 +22,11 @@ from services.console.people.door import Reader
 from services.console.shown import utc
 
 ROWS_LIMIT: Final = 100_000
-DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet takes a cell that begins like this for a formula."""
+_BEGINS: Final = re.compile(r'((?:^|[;\t\r\n])[\s";]*)([=+\-@\uff1d\uff0b\uff0d\uff20]?)')
+"""Where a cell begins in a text, as some countries' spreadsheets part cells at `;`, and the sign
+(also in its wide form) that makes it a formula; a run of blanks is taken at once, so that
+many of them cost little.
+"""
 
 _COLUMNS: Final = tuple(
     each.name for each in fields(AlertRow) if each.name not in ("deliveries", "more_deliveries")
@@ -86,7 +90,11 @@ def _line(values: list[object]) -> str:
 
 
 def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(DANGEROUS) else value
+    return value if isinstance(value, int) else _BEGINS.sub(_marked, str(value))
+
+
+def _marked(begin: re.Match[str]) -> str:
+    return f"{begin[1]}'{begin[2]}" if begin[2] else begin[0]
 
 
 def _json_lines(found: Iterator[AlertRow]) -> Iterator[bytes]:

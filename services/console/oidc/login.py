@@ -18,7 +18,7 @@ from services.console.oidc.provider import Provider, Refusal
 from services.console.oidc.settings import OidcSettings
 from services.console.oidc.tokens import BadToken, Claims, Expected, UnknownKey, checked
 from services.console.people.audit import Audit, Deed
-from services.console.people.brake import Brake
+from services.console.people.brake import Brake, by_address
 from services.console.people.guests import Guests
 from services.console.people.roles import Person, Role
 from services.console.people.sessions import Sessions
@@ -97,7 +97,7 @@ class OidcLogin:
             raise Problem(401, "no_such_try", f"this login is not of this browser; {self._again()}")
         if attempt.is_over(self.clock.now_ms() / 1000):
             raise Problem(401, "too_late", f"this login took too long; {self._again()}")
-        callers = (f"address {address}",)
+        callers = by_address(address)
         self.brake.check(callers)
         try:
             claims = self._claims(attempt, given)

@@ -6,10 +6,11 @@ from typing import Final
 
 from services.backbone.web.problems import Problem
 from services.console.people.audit import Audit, Deed
-from services.console.people.brake import Brake
+from services.console.people.brake import Brake, by_name
 from services.console.people.passwords import fits, hashed, outdated
 from services.console.people.roles import NOBODY, Person, Role
 from services.console.people.sessions import Sessions
+from services.console.people.throttle import Caller
 from services.console.people.users import Users
 
 AT_ONCE: Final = 2
@@ -58,7 +59,7 @@ class Login:
 
     def _known(self, person: Person, deed: Deed, password: str, address: str) -> str:
         """Return the hash that the password of the deed's subject fits; note where none does."""
-        callers = (f"name {deed.subject}", f"address {address}")
+        callers = by_name(deed.subject, address)
         self.brake.check(callers)
         user = self.users.find(deed.subject)
         stored = user.password_hash if user and user.closed_at is None else None
@@ -67,7 +68,7 @@ class Login:
             raise Problem(401, "not_you", "name and password do not fit")
         return stored
 
-    def _fits(self, callers: tuple[str, ...], password: str, stored: str | None) -> bool:
+    def _fits(self, callers: tuple[Caller, ...], password: str, stored: str | None) -> bool:
         if not self.gate.acquire(timeout=WAIT_SECONDS):
             raise Problem(503, "busy", "too many log in at once; try again", {"Retry-After": "2"})
         try:

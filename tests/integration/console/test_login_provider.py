@@ -13,6 +13,7 @@ from services.backbone.clock import ManualClock, SystemClock
 from services.backbone.ledger.database import Pool
 from services.console.oidc.provider import Provider
 from services.console.people.audit import Audit
+from services.console.people.brake import by_address
 from services.console.people.guests import Guests
 from services.console.people.roles import Role
 from tests.integration.console.conftest import TESTER, Console, running
@@ -200,7 +201,7 @@ def _spelled(value: bytes) -> str:
 
 
 def _forgive(desk: Console) -> None:
-    desk.brake.succeeded(("address 127.0.0.1",))
+    desk.brake.succeeded(by_address("127.0.0.1"))
 
 
 def test_changed_keys_are_fetched_and_withdrawn_ones_open_nothing(

@@ -4,29 +4,22 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from os import environ
-from threading import Barrier
 
 import psycopg
 import pytest
 from httpx2 import Client, Response
 
-from services.backbone.clock import ManualClock
 from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool, transaction
 from services.backbone.ledger.rehearsals import ask_on
 from services.backbone.web.keys import ApiKey, Keys, key_hash
-from services.backbone.web.problems import Problem
 from services.console.deeds.alerts import acknowledge
 from services.console.people.audit import Audit, Deed
-from services.console.people.brake import Brake
 from services.console.people.guests import Guests
-from services.console.people.login import AT_ONCE, Login
 from services.console.people.roles import Role
 from services.console.people.sessions import Lifetimes, Sessions
-from services.console.people.throttle import Throttle
 from services.console.people.users import Users
 from services.contracts.rehearsals import Rehearsal
 from tests.integration.console.conftest import PASSWORD, TESTER, Console, running
@@ -214,47 +207,6 @@ def test_admins_let_people_in_and_out_by_the_api_too(console: Console) -> None:
         assert boss.post("/v1/users/new/close").status_code == 403
         noted = {row["action"] for row in boss.get("/v1/audit").json()}
         assert noted >= {"add user", "reset password", "change role", "close user"}
-
-
-def test_failures_slow_down_and_are_noted(pool: Pool, ledger_url: str) -> None:
-    users, audit, clock = Users(pool), Audit(pool), ManualClock()
-    users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
-    login = Login(users, Sessions(pool), audit, Brake(clock))
-
-    def status(password: str, name: str = "ann") -> int:
-        try:
-            login.let_in(name, password, "192.0.2.1")
-        except Problem as problem:
-            return problem.status
-        return 200
-
-    assert [status("wrong") for _ in range(5)] == [401] * 5
-    assert status(PASSWORD) == 429
-    assert status("wrong", "nobody") == 429
-    clock.move(3)
-    assert status(PASSWORD) == 200
-    assert status("wrong") == 401
-    assert [row.outcome for row in audit.newest(10)].count("refused") == 6
-
-
-def test_many_tries_at_once_are_slowed_down_too(pool: Pool) -> None:
-    users, audit = Users(pool), Audit(pool)
-    users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
-    login = Login(users, Sessions(pool), audit, Brake(ManualClock()))
-    together = Barrier(24)
-
-    def status(number: int) -> int:
-        together.wait()
-        try:
-            login.let_in("ann", f"wrong {number}", "192.0.2.1")
-        except Problem as problem:
-            return problem.status
-        return 200
-
-    with ThreadPoolExecutor(24) as threads:
-        said = list(threads.map(status, range(24)))
-    assert said.count(200) == 0
-    assert said.count(401) <= Throttle().free_failures + AT_ONCE - 1, said
 
 
 def test_the_old_password_is_guessed_no_quicker_than_at_the_login(

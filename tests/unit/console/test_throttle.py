@@ -6,19 +6,21 @@ from hypothesis import strategies as st
 from services.console.pages.login import local
 from services.console.people.roles import Role
 from services.console.people.sessions import form_word, is_form_word
-from services.console.people.throttle import REMEMBERED_LIMIT, Throttle
+from services.console.people.throttle import REMEMBERED_LIMIT, Caller, Throttle
+
+ANN = Caller("ann")
 
 
 def test_after_some_failures_the_wait_doubles() -> None:
     throttle, now, waits = Throttle(), 0.0, []
     for _ in range(10):
-        throttle.failed("ann", now)
-        waits.append(throttle.wait_seconds("ann", now))
+        throttle.failed(ANN, now)
+        waits.append(throttle.wait_seconds(ANN, now))
         now += waits[-1]
     assert waits == [0, 0, 0, 0, 2, 4, 8, 16, 32, 64]
-    assert throttle.wait_seconds("bob", now) == 0
-    throttle.succeeded("ann")
-    assert throttle.wait_seconds("ann", now) == 0
+    assert throttle.wait_seconds(Caller("bob"), now) == 0
+    throttle.succeeded(ANN)
+    assert throttle.wait_seconds(ANN, now) == 0
 
 
 @given(st.lists(st.floats(0, 2000), max_size=100))
@@ -26,15 +28,15 @@ def test_nobody_waits_longer_than_the_limit(pauses: list[float]) -> None:
     throttle, now = Throttle(), 0.0
     for pause in pauses:
         now += pause
-        throttle.failed("ann", now)
-        assert 0 <= throttle.wait_seconds("ann", now) <= throttle.limit_seconds
+        throttle.failed(ANN, now)
+        assert 0 <= throttle.wait_seconds(ANN, now) <= ANN.limit_seconds
 
 
 def test_only_so_many_are_remembered() -> None:
     throttle = Throttle()
     for number in range(REMEMBERED_LIMIT + 5):
-        throttle.failed(str(number), 0.0)
-    assert throttle.wait_seconds("0", 0.0) == 0
+        throttle.failed(Caller(str(number)), 0.0)
+    assert throttle.wait_seconds(Caller("0"), 0.0) == 0
 
 
 def test_each_role_includes_those_before_it() -> None:

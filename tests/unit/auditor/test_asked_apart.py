@@ -2,6 +2,8 @@
 
 import pytest
 
+from auditor.asked import LEFT_SECONDS_MAX, TRIALS
+from auditor.trial import DEADLINE_SECONDS
 from services.backbone.errors import Ended
 from tests.unit.auditor.changing import World
 from tests.unit.auditor.fakes import PATIENCE_SECONDS
@@ -36,7 +38,7 @@ def test_a_change_that_is_taken_back_while_spark_is_asked_breaks_the_trial_off(
 def test_a_trial_that_goes_on_after_its_time_ends_the_program(world: World) -> None:
     world.may_judge.clear()
     world.edit("limit: 24 hours", "limit: 25 hours")
-    world.clock.move(301)
+    world.clock.move(TRIALS * DEADLINE_SECONDS + LEFT_SECONDS_MAX + 1)
     with pytest.raises(Ended, match="over-purchase: its trial goes on after its time"):
         world.turns()
     world.may_judge.set()

@@ -3,12 +3,14 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from services.contracts.ids import alert_id
 from services.contracts.records import Alert, Severity
 from services.lookout.matching import Match
 from services.lookout.routing import Instruction, Route, Target
+from services.lookout.week_times import WeekTimes
 
 WATCHES = ("over-limit", "over-heat", "cpu")
 LABELS = ("client", "zone")
@@ -31,6 +33,18 @@ def sample(number: int = 1, **changes: Any) -> Alert:
         "auditor": "a",
     }
     return Alert(**given | changes)
+
+
+def moments_asked(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
+    """Let no moment be inside of any times; return the list of those that are asked about."""
+    asked: list[datetime] = []
+
+    def contains(_: WeekTimes, at: datetime) -> bool:
+        asked.append(at)
+        return False
+
+    monkeypatch.setattr(WeekTimes, "contains", contains)
+    return asked
 
 
 def alerts() -> st.SearchStrategy[Alert]:

@@ -34,7 +34,7 @@ from services.lookout.standing import (
 )
 from services.lookout.week_times import WeekPart, WeekTimes
 from tests.unit.lookout.judging_model import World
-from tests.unit.lookout.samples import alerts, matches, sample
+from tests.unit.lookout.samples import alerts, matches, moments_asked, sample
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 HOURS = st.integers(-5, 5).map(lambda hours: NOW + timedelta(hours=hours))
@@ -197,13 +197,7 @@ def test_what_holds_back_at_times_of_the_week_does_so_until_they_end() -> None:
 def test_the_times_of_a_window_that_is_for_other_alerts_are_not_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[datetime] = []
-
-    def contains(_: WeekTimes, at: datetime) -> bool:
-        asked.append(at)
-        return False
-
-    monkeypatch.setattr(WeekTimes, "contains", contains)
+    asked = moments_asked(monkeypatch)
     nights = SilenceRule("w", Match(watch=("other",)), "bob", "works", during=TIMES["nights"])
     assert Standing(windows=(nights,)).silenced(sample(), NOW) is None
     assert asked == []

@@ -17,6 +17,7 @@ from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
 from services.lookout.settings import SHIPPED_ROUTES
 from services.lookout.week_times import WeekPart, WeekTimes
+from tests.unit.lookout.samples import moments_asked
 
 CHANNELS = ("bus", "email", "sms")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -231,13 +232,7 @@ def test_a_running_lookout_warns_once_of_each_name_and_again_when_it_is_news(
 def test_times_of_many_parts_are_looked_at_once_and_not_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[datetime] = []
-
-    def contains(_: WeekTimes, at: datetime) -> bool:
-        asked.append(at)
-        return False
-
-    monkeypatch.setattr(WeekTimes, "contains", contains)
+    asked = moments_asked(monkeypatch)
     part = WeekPart(frozenset(range(7)), 60, 120, ZoneInfo("Europe/Paris"))
     times = [frozenset({WeekTimes(f"t{each}", (part,) * 8)}) for each in range(20)]
     ever = Ever(NOW, moments_limit=100)

@@ -17,7 +17,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from auditor import guards
 from auditor.declared import Declared
 from auditor.query import messages_of
-from engine.java import jvm_of
+from engine.java import jvm_of, session_of
 from engine.scratch import scratch
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
@@ -151,12 +151,11 @@ def _wait(query: StreamingQuery, name: str, clock: Clock, broken_off: threading.
 def _memory(spark: SparkSession, rows: Sequence[Sequence[Any]] = ()) -> DataFrame:
     """Return a stream of these rows only; Spark takes it for a source of Real-time Mode."""
     jvm = jvm_of(spark)
-    java: Any = spark._jsparkSession  # noqa: SLF001 - PySpark 4.3 has no such source
     sql, listed = jvm.org.apache.spark.sql, jvm.org.apache.spark.api.python.PythonUtils.toSeq
     encoder = sql.Encoders.row(sql.types.StructType.fromDDL(_RECORDS))
     package = sql.execution.streaming.sources
     companion = getattr(package, "LowLatencyMemoryStream$")
-    stream = getattr(companion, "MODULE$").apply(java, 1, encoder)
+    stream = getattr(companion, "MODULE$").apply(session_of(spark), 1, encoder)
     if rows:
         stream.addData(listed([sql.Row.fromSeq(listed(row)) for row in rows]))
     return DataFrame(stream.toDF(), spark)

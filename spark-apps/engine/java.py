@@ -16,6 +16,11 @@ def jvm_of(spark: SparkSession) -> Any:
     return spark._jvm  # noqa: SLF001 - PySpark has no public way to what it does not wrap
 
 
+def session_of(spark: SparkSession) -> Any:
+    """Return Java's own session, for what PySpark does not wrap."""
+    return spark._jsparkSession  # noqa: SLF001 - as above
+
+
 def has_ended(spark: SparkSession) -> bool:
     """Return whether nothing of Spark's can be done any more.
 

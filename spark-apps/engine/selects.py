@@ -9,6 +9,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from engine.java import session_of
 from engine.own_classes import own_classes
 from services.backbone.errors import Refused
 
@@ -26,7 +27,7 @@ def selected(
         Refused: it does anything else; the message begins with `what`.
         PySparkException: Spark cannot read it.
     """
-    read = own_classes(spark).sql.Select.query(_java(spark), sql, dict(arguments))
+    read = own_classes(spark).sql.Select.query(session_of(spark), sql, dict(arguments))
     _hold(what, read, tables)
     return DataFrame(read.rows(), spark)
 
@@ -38,7 +39,7 @@ def value(spark: SparkSession, what: str, sql: str) -> Column:
         Refused: it does anything else; the message begins with `what`.
         PySparkException: Spark cannot read it.
     """
-    read = own_classes(spark).sql.Select.value(_java(spark), sql)
+    read = own_classes(spark).sql.Select.value(session_of(spark), sql)
     _hold(what, read, ())
     return Column(read.column())
 
@@ -46,7 +47,3 @@ def value(spark: SparkSession, what: str, sql: str) -> Column:
 def _hold(what: str, read: Any, tables: Collection[str]) -> None:
     if refusal := read.refusal(list(tables)):
         raise Refused(f"{what}: the SQL {refusal}")
-
-
-def _java(spark: SparkSession) -> Any:
-    return spark._jsparkSession  # noqa: SLF001 - PySpark has no way to read SQL without running it

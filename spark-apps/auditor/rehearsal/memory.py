@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StringType
 
-from engine.java import jvm_of
+from engine.java import jvm_of, session_of
 
 _KEPT: Final = "org$apache$spark$sql$execution$streaming$sources$ContinuousMemorySink$$batches"
 """What Spark calls the rows themselves; all other ways copy them, while they become more."""
@@ -29,10 +29,9 @@ class MemoryQuery:
     def texts(self) -> list[str]:
         """Return the rows by now, in the sequence in which they were written."""
         jvm = jvm_of(self.spark)
-        java: Any = self.spark._jsparkSession  # noqa: SLF001 - PySpark has no such sink
         rows = jvm.scala.jdk.javaapi.CollectionConverters.asJava(self.sink.allData())
         schema = jvm.org.apache.spark.sql.types.StructType.fromDDL("text string")
-        frame = DataFrame(java.createDataFrame(rows, schema), self.spark)
+        frame = DataFrame(session_of(self.spark).createDataFrame(rows, schema), self.spark)
         return [row["text"] for row in frame.collect()]
 
 
@@ -47,8 +46,7 @@ def start_in_memory(
     if [type(field.dataType) for field in texts.schema.fields] != [StringType]:
         raise ValueError(f"one column of text is wanted, not {texts.schema.simpleString()}")
     jvm = jvm_of(spark)
-    java: Any = spark._jsparkSession  # noqa: SLF001 - as above
-    streams, sql = java.streams(), jvm.org.apache.spark.sql
+    streams, sql = session_of(spark).streams(), jvm.org.apache.spark.sql
     sink = sql.execution.streaming.sources.ContinuousMemorySink()
 
     def default(number: int) -> Any:

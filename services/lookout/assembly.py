@@ -8,6 +8,7 @@ from services.backbone.kafka.producer import Producer
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake
 from services.backbone.ledger.names import known_names
+from services.backbone.ledger.outbox import Outbox
 from services.backbone.ledger.repeats import RepeatsBook
 from services.backbone.service import Life
 from services.backbone.web.links import open_links
@@ -80,7 +81,7 @@ class _Making:
     holder: RoutesHolder
     producer: Producer
     pool: Pool
-    intake: Intake
+    outbox: Outbox
     publisher: Publisher
     circumstances: Circumstances
     words: Words
@@ -89,7 +90,7 @@ class _Making:
     def duties(self, first: Duty) -> list[Duty]:
         """Return what the keeper looks after, in the sequence of a round."""
         clock, routes = self.life.clock, self.holder.current
-        teller = Teller(self.publisher, self.producer, self.intake, clock)
+        teller = Teller(self.publisher, self.producer, self.outbox, clock)
         announcing = Announcing(self.publisher, self.producer, clock.now_ms)
         shared = Following(self.circumstances, routes, self.words, announcing)
         return [
@@ -101,9 +102,10 @@ class _Making:
         ]
 
     def lookout(self) -> Lookout:
+        intake = Intake(self.pool)
         whole = Lookout(
             routes=self.holder.current,
-            ledger=self.intake,
+            ledger=intake,
             publisher=self.publisher,
             writer=self.producer,
             settled=SettledAlerts(self.settings.lookout_settled_alerts),
@@ -113,26 +115,26 @@ class _Making:
             channels=self.settings.channels,
             dropped=self.repeats.dropped,
         )
-        return mirrored(whole, self.intake.recorded) if self.settings.is_mirror else whole
+        return mirrored(whole, intake.recorded) if self.settings.is_mirror else whole
 
     def relay(self) -> Relay:
-        publisher = Publisher(self.producer, self.intake)
-        return Relay(self.intake, publisher, self.settings, self.life)
+        publisher = Publisher(self.producer, self.outbox)
+        return Relay(self.outbox, publisher, self.settings, self.life)
 
 
 def assemble(
     settings: LookoutSettings, life: Life, holder: RoutesHolder, producer: Producer, pool: Pool
 ) -> Parts:
     """Make the parts of the lookout; none of them runs yet."""
-    intake, circumstances = Intake(pool), Circumstances(life.clock)
-    marks, repeats = LaterMarks(intake, life), Repeats(RepeatsBook(pool))
+    outbox, circumstances = Outbox(pool), Circumstances(life.clock)
+    marks, repeats = LaterMarks(outbox, life), Repeats(RepeatsBook(pool))
     making = _Making(
         settings,
         life,
         holder,
         producer,
         pool,
-        intake,
+        outbox,
         Publisher(producer, marks),
         circumstances,
         Words(open_links(settings), settings.callbacks_public_url, settings.console_public_url),

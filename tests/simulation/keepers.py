@@ -27,9 +27,9 @@ from tests.simulation.keeper_ledger import (
     LineSilences,
     LineSuppressions,
 )
-from tests.simulation.ledger import LineIntake
+from tests.simulation.ledger import LineOutbox
 from tests.simulation.memory.following import MemoryEscalations, MemoryFallbacks
-from tests.simulation.memory.intake import MemoryIntake
+from tests.simulation.memory.outbox import MemoryOutbox
 from tests.simulation.memory.silences import MemoryInhibitors, MemorySilences
 from tests.simulation.memory.suppressions import MemorySuppressions
 from tests.simulation.store import Line
@@ -62,7 +62,7 @@ def keeper_parts(
     inhibitors = LineInhibitors(line, MemoryInhibitors(tables))
     fresh = Refreshing(circumstances, silences, inhibitors, routes)
     suppressions = LineSuppressions(line, MemorySuppressions(tables), promises, knowledge)
-    teller = Teller(publisher, writer, LineIntake(line, MemoryIntake(tables)), clock)
+    teller = Teller(publisher, writer, LineOutbox(line, MemoryOutbox(tables)), clock)
     bench = Bench(suppressions, circumstances, routes, teller, AGE_LIMIT)
     shared = Following(circumstances, routes, NO_LINKS, Announcing(publisher, writer, clock.now_ms))
     duties: list[Duty] = [

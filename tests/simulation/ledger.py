@@ -13,7 +13,7 @@ from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Eviden
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.occasions import Occasion, Occasions
-from services.backbone.ledger.outbox import Listed, OutboxEntry
+from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
 from services.backbone.ledger.sweeps import Fenced, Ruling, Standing, Sweeps, Swept
 from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Rate, Turns
 from services.backbone.ledger.untold import UntoldMove, UntoldMoves
@@ -23,6 +23,7 @@ from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
 from tests.simulation.memory.occasions import MemoryOccasions
+from tests.simulation.memory.outbox import MemoryOutbox
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.memory.turns import MemoryRate
 from tests.simulation.store import Line
@@ -176,6 +177,14 @@ class LineIntake(Intake):
 
     def secure(self) -> None:
         self._line.ask_now("secure", self._memory.secure)
+
+
+class LineOutbox(Outbox):
+    """Outbox over a line."""
+
+    def __init__(self, line: Line, memory: MemoryOutbox) -> None:
+        self._line = line
+        self._memory = memory
 
     def mark_published(self, delivery_ids: Iterable[str]) -> None:
         ids = list(delivery_ids)

@@ -30,8 +30,9 @@ from tests.simulation.kafka import GroupConsumer, LineProducer
 from tests.simulation.keeper_judge import KeeperJudge
 from tests.simulation.keepers import INTERVAL_SECONDS, keeper_parts
 from tests.simulation.kernel import Died, Kernel, Process, ProcessClock
-from tests.simulation.ledger import LineIntake
+from tests.simulation.ledger import LineIntake, LineOutbox
 from tests.simulation.memory.intake import MemoryIntake
+from tests.simulation.memory.outbox import MemoryOutbox
 from tests.simulation.plan import Plan
 from tests.simulation.store import Line, Store
 from tests.simulation.weather import Weather
@@ -118,7 +119,7 @@ class LookoutProcess:
     consumer: GroupConsumer
     loop: ConsumerLoop[Arrival]
     relay: Relay
-    intake: LineIntake
+    outbox: LineOutbox
     fresh: Refreshing | None
     """What must be known before the first alert is judged."""
     keeper: Keeper | None
@@ -171,7 +172,7 @@ class LookoutProcess:
         """Do one turn of the relay's thread."""
         try:
             self.relay.sweep(0.0 if self.first else _settings().lookout_relay_age_seconds)
-            self.intake.waiting(_settings().lookout_relay_age_seconds)
+            self.outbox.waiting(_settings().lookout_relay_age_seconds)
         except Transient:
             pass
         except Died:
@@ -197,7 +198,8 @@ class LookoutFactory:
         line = Line(self.kernel, process, self.store, self.weather)
         producer = LineProducer(self.broker, line)
         intake = LineIntake(line, MemoryIntake(self.store.tables))
-        publisher = Publisher(producer, intake)
+        outbox = LineOutbox(line, MemoryOutbox(self.store.tables))
+        publisher = Publisher(producer, outbox)
         is_mirror = self.plan.is_mirror(process.slot)
         group = (self.broker.mirrors if is_mirror else self.broker.groups)[topics.ALERTS]
 
@@ -227,7 +229,7 @@ class LookoutFactory:
             rng=random.Random(f"{self.plan.seed}/{process.slot}/{run}"),
             secure=lookout.secure,
         )
-        relay = Relay(intake, publisher, _settings(), life)
+        relay = Relay(outbox, publisher, _settings(), life)
         one = LookoutProcess(
             kernel=self.kernel,
             process=process,
@@ -235,7 +237,7 @@ class LookoutFactory:
             consumer=consumer,
             loop=loop,
             relay=relay,
-            intake=intake,
+            outbox=outbox,
             fresh=kept.fresh if kept else None,
             keeper=kept.keeper if kept else None,
         )

@@ -1,7 +1,6 @@
 """What the accountant asks the ledger, and what it keeps there; every answer is bounded."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -10,7 +9,7 @@ from psycopg.rows import class_row, scalar_row, tuple_row
 from psycopg.types.json import Json
 
 from services.backbone.ledger import bookkeeping, waiting
-from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.database import Connection, Pool, statements, transaction
 from services.backbone.ledger.fallbacks import fallback_plan
 from services.contracts.records import Delivery
 from services.contracts.watches import ACCOUNTANT
@@ -127,7 +126,7 @@ class AccountBook:
 
     def keep_aside(self, keys: Sequence[str]) -> None:
         """Note what topic alerts.rejected holds."""
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             connection.execute(bookkeeping.ASIDE, {"keys": sorted(set(keys))})
 
     def missing(self, keys: Sequence[str]) -> set[str]:
@@ -193,7 +192,7 @@ class AccountBook:
             "details": [each.detail for each in new],
             "ended": [each.number for each in ended],
         }
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             connection.execute(bookkeeping.KEEP, columns)
 
     def forgive(
@@ -222,7 +221,7 @@ class AccountBook:
         that they are; no kind is raised more often than `every_seconds`.
         """
         terms = {"settle": settle_seconds, "every": every_seconds, "limit": RAISE_LIMIT}
-        with self._connection() as connection, connection.transaction():
+        with transaction(self._pool) as connection:
             notices = list(compose(_unraised(connection, terms)))
             for notice in notices:
                 connection.execute(bookkeeping.RAISE, _notice_terms(notice))
@@ -233,7 +232,7 @@ class AccountBook:
         one of their deliveries is still open; return how many.
         """
         terms = {"retention": retention_seconds, "limit": limit}
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             removed = connection.execute(bookkeeping.PRUNE, terms).rowcount
             connection.execute(bookkeeping.PRUNE_NOTES, terms)
         return removed
@@ -244,14 +243,9 @@ class AccountBook:
         return found[0]
 
     def _ask(self, row_factory: Any, statement: str, **terms: Any) -> list[Any]:
-        with self._connection() as connection, connection.cursor(row_factory=row_factory) as cursor:
+        with statements(self._pool) as connection:
+            cursor = connection.cursor(row_factory=row_factory)
             return list(cursor.execute(statement.encode(), terms).fetchall())
-
-    @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        with sorted_troubles(), self._pool.connection() as connection:
-            connection.set_autocommit(True)
-            yield connection
 
 
 def _terms(since_seconds: float, limits: Mapping[str, float]) -> dict[str, Any]:

@@ -240,6 +240,18 @@ def sorted_troubles() -> Iterator[None]:
 
 
 @contextmanager
+def statements(pool: Pool) -> Iterator[Connection]:
+    """Give a connection whose every statement is its own transaction: each is one round trip.
+
+    Raises:
+        Transient: Postgres is away; what was asked last may have been committed.
+    """
+    with sorted_troubles(), pool.connection() as connection:
+        connection.set_autocommit(True)
+        yield connection
+
+
+@contextmanager
 def transaction(pool: Pool) -> Iterator[Connection]:
     """Give one transaction, whatever the connection was used for before: all of it or nothing.
 

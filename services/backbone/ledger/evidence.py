@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from psycopg.rows import kwargs_row
 
-from services.backbone.ledger.database import AsyncPool, Connection, Pool, sorted_troubles
+from services.backbone.ledger.database import AsyncPool, Connection, Pool, statements
 from services.backbone.ledger.statements import fetch_all
 from services.backbone.ledger.weighing import GIVE, WEIGH
 from services.backbone.storable import storable
@@ -89,8 +89,7 @@ class EvidenceBook:
         Raises:
             Transient: Postgres is away; giving the same again is right.
         """
-        with sorted_troubles(), self._pool.connection() as connection:
-            connection.set_autocommit(True)
+        with statements(self._pool) as connection:
             return give_on(connection, evidence)
 
 

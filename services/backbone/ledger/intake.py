@@ -12,8 +12,8 @@ import orjson
 import psycopg
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.database import Connection, Pool
-from services.backbone.ledger.outbox import Outbox, OutboxEntry, outbox_entries
+from services.backbone.ledger.database import Connection, Pool, statements
+from services.backbone.ledger.outbox import OutboxEntry, outbox_entries
 from services.backbone.ledger.steps import NewStep, steps_json
 from services.backbone.ledger.suppressions import Suppression
 from services.contracts.records import Alert, Delivery
@@ -125,12 +125,11 @@ class Accepted:
     unstorable: dict[str, str] = field(default_factory=dict)
 
 
-class Intake(Outbox):
-    """Records alerts, and is their outbox; safe to use from several programs, and from several
-    threads of which one accepts."""
+class Intake:
+    """Records alerts; safe to use from several programs, each with one thread that accepts."""
 
     def __init__(self, pool: Pool) -> None:
-        super().__init__(pool)
+        self._pool = pool
         self._unsecured: set[str] = set()
 
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
@@ -146,7 +145,7 @@ class Intake(Outbox):
         accepted = Accepted()
         # Two lookouts that insert in the same sequence wait for each other, and never in a ring.
         ordered = sorted(batch, key=lambda each: each.alert.alert_id)
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             _accept(connection, ordered, accepted)
             recorded = {each.alert.alert_id for each in ordered} - accepted.unstorable.keys()
             self._unsecured |= recorded
@@ -161,7 +160,7 @@ class Intake(Outbox):
         Raises:
             Transient: Postgres is away.
         """
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             found = {row[0] for row in connection.execute(_RECORDED, (sorted(alert_ids),))}
         self._unsecured |= found
         return found
@@ -174,7 +173,7 @@ class Intake(Outbox):
         """
         if not self._unsecured:
             return
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             row = connection.execute(_SECURE, (sorted(self._unsecured),)).fetchone()
         if undone := row[1] if row else 0:
             raise Transient(f"Postgres: a crash has undone the recording of {undone} alerts")

@@ -5,11 +5,10 @@ read in portions: hundreds of large ones would fill the memory of whoever has th
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from services.backbone.ledger.database import Connection, Pool, sorted_troubles
+from services.backbone.ledger.database import Pool, statements
 from services.backbone.portions import portions
 
 WAITING_LIMIT: Final = 100_000
@@ -79,7 +78,7 @@ class Outbox:
         Raises:
             Transient: Postgres is away.
         """
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             rows = connection.execute(_LISTED, (after, older_than_seconds, limit))
             return [Listed(*row) for row in rows]
 
@@ -94,7 +93,7 @@ class Outbox:
 
     def entries(self, delivery_ids: Sequence[str]) -> list[OutboxEntry]:
         """Return the entries of one portion, all at once; see `read`."""
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             return list(outbox_entries(connection.execute(_READ, (list(delivery_ids),))))
 
     def mark_published(self, delivery_ids: Iterable[str]) -> None:
@@ -103,7 +102,7 @@ class Outbox:
         Raises:
             Transient: Postgres is away; they stay in the outbox.
         """
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             connection.execute(_MARK, (sorted(delivery_ids),))
 
     def waiting(self, older_than_seconds: float = 0.0) -> int:
@@ -112,16 +111,9 @@ class Outbox:
         Raises:
             Transient: Postgres is away.
         """
-        with self._connection() as connection:
+        with statements(self._pool) as connection:
             row = connection.execute(_WAITING, (older_than_seconds, WAITING_LIMIT)).fetchone()
         return int(row[0]) if row else 0
-
-    @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        """Every statement is its own transaction, so it costs one round trip."""
-        with sorted_troubles(), self._pool.connection() as connection:
-            connection.set_autocommit(True)
-            yield connection
 
 
 def outbox_entries(rows: Iterable[tuple[str, str, str]]) -> Iterator[OutboxEntry]:

@@ -9,6 +9,7 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Producer, ProducerSettings
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.outbox import Outbox
 from services.contracts.topics import core_topics, deliveries
 from tests.integration.lookout.keeping import Desk, open_desk
 from tests.integration.lookout.processes import Lookouts, Reader
@@ -19,6 +20,11 @@ CHANNELS = ("bus", "webhook", "email")
 @pytest.fixture
 def intake(pool: Pool) -> Intake:
     return Intake(pool)
+
+
+@pytest.fixture
+def outbox(pool: Pool) -> Outbox:
+    return Outbox(pool)
 
 
 @pytest.fixture

@@ -8,7 +8,9 @@ from enum import Enum
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
+from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
+from services.backbone.ledger.outbox import Outbox
 from services.contracts.records import Alert
 from services.lookout.circumstances import Circumstances
 from services.lookout.pipeline import Arrival, Lookout
@@ -60,9 +62,10 @@ class Topics:
 
 @dataclass
 class CrashingLedger:
-    """The real intake, gone at one point."""
+    """The real intake and outbox, gone at one point."""
 
     intake: Intake
+    outbox: Outbox
     crash: Point | None = None
 
     def accept(self, batch: Sequence[NewAlert]) -> Accepted:
@@ -76,7 +79,7 @@ class CrashingLedger:
 
     def mark_published(self, delivery_ids: Sequence[str]) -> None:
         self._gone_at(Point.PUBLISHED)
-        self.intake.mark_published(delivery_ids)
+        self.outbox.mark_published(delivery_ids)
         self._gone_at(Point.MARKED)
 
     def _gone_at(self, point: Point) -> None:
@@ -84,9 +87,9 @@ class CrashingLedger:
             raise Crash
 
 
-def started(intake: Intake, routes: Routes, written: Topics, crash: Point | None = None) -> Lookout:
+def started(pool: Pool, routes: Routes, written: Topics, crash: Point | None = None) -> Lookout:
     """Return a lookout that has just started and remembers nothing."""
-    ledger = CrashingLedger(intake, crash)
+    ledger = CrashingLedger(Intake(pool), Outbox(pool), crash)
     publisher = Publisher(written, ledger)
     clock = ManualClock()
     settled, circumstances = SettledAlerts(100), Circumstances(clock)

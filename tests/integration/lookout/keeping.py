@@ -21,6 +21,7 @@ from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.database import AsyncPool, Pool, async_pool, open_pool
 from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.outbox import Outbox
 from services.backbone.ledger.silences import NewSilence, Silences
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import alert_id, delivery_id
@@ -189,11 +190,11 @@ class World:
 
     def start(self) -> Program:
         """Start a lookout that remembers nothing."""
-        intake = Intake(self.pool)
+        intake, outbox = Intake(self.pool), Outbox(self.pool)
         topics = MortalTopics(self.written.written)
-        publisher = Publisher(topics, intake)
+        publisher = Publisher(topics, outbox)
         circumstances = Circumstances(self.clock)
-        teller = Teller(publisher, topics, intake, self.clock)
+        teller = Teller(publisher, topics, outbox, self.clock)
         settings = LookoutSettings(
             channels=CHANNELS, age_limit_hours=AGE_LIMIT_HOURS, lookout_keeper_rows=ROWS_LIMIT
         )

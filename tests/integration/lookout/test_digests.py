@@ -8,7 +8,7 @@ import pytest
 from services.backbone.ledger import later
 from services.backbone.ledger.answers import Answers, Recipient
 from services.backbone.ledger.database import transaction
-from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.outbox import Outbox
 from services.contracts.states import State
 from services.lookout.duties.following import Following
 from services.lookout.duties.roster import following
@@ -144,7 +144,7 @@ def fail(world: World) -> None:
 
 def follow(world: World) -> None:
     program = world.programs[0]
-    publisher = Publisher(program.topics, Intake(world.pool))
+    publisher = Publisher(program.topics, Outbox(world.pool))
     announcing = Announcing(publisher, program.topics, world.clock.now_ms)
     shared = Following(program.lookout.circumstances, lambda: ROUTES, NO_LINKS, announcing)
     for duty in following(LookoutSettings(), world.pool, shared):

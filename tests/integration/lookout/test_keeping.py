@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.outbox import Outbox
 from services.contracts.states import MOVES, State
 from services.lookout.publishing import Publisher
 from services.lookout.routing import decide
@@ -68,7 +68,7 @@ def die(world: World, program: Program, some: int) -> None:
     try:
         program.round()
     except Gone:
-        assert Intake(world.pool).waiting() or not due(world)
+        assert Outbox(world.pool).waiting() or not due(world)
     world.programs[world.programs.index(program)] = world.start()
 
 
@@ -145,9 +145,9 @@ def finish(world: World) -> None:
         for program in world.programs:
             keep(world, program, 0)
         world.deliver()
-    intake = Intake(world.pool)
-    for entries in intake.read(intake.unpublished(after="", older_than_seconds=0, limit=1000)):
-        Publisher(world.written, intake).publish(entries)
+    outbox = Outbox(world.pool)
+    for entries in outbox.read(outbox.unpublished(after="", older_than_seconds=0, limit=1000)):
+        Publisher(world.written, outbox).publish(entries)
 
 
 def check(world: World) -> None:
@@ -160,7 +160,7 @@ def check(world: World) -> None:
     }
     assert sorted(row[0] for row in found) == sorted(asked)
     assert max(world.sent.values(), default=0) <= 1
-    assert Intake(world.pool).waiting() == 0, "what is claimed or published is out of the outbox"
+    assert Outbox(world.pool).waiting() == 0, "what is claimed or published is out of the outbox"
     states = {row[0]: State(row[1]) for row in found}
     for delivery_id, state, digest_id, alert_id in found:
         alert, told = asked[delivery_id]

@@ -9,7 +9,7 @@ import pytest
 from services.backbone.clock import ManualClock
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake
-from services.backbone.ledger.outbox import READ_LIMIT_BYTES, OutboxEntry
+from services.backbone.ledger.outbox import READ_LIMIT_BYTES, Outbox, OutboxEntry
 from services.backbone.ledger.suppressions import Suppressions
 from services.backbone.service import Life
 from services.lookout.duties.telling import Teller
@@ -36,8 +36,8 @@ FROM deliveries, generate_series(1, %s) AS number
 
 
 @dataclass
-class Weighed(Intake):
-    """An intake that notes how much is read at once."""
+class Weighed(Outbox):
+    """An outbox that notes how much is read at once."""
 
     pool: Pool
     sizes: list[int] = field(default_factory=list)
@@ -54,13 +54,13 @@ class Weighed(Intake):
 @pytest.fixture
 def weighed(pool: Pool, ledger_url: str) -> Iterator[Weighed]:
     """Large messages that wait for nothing any more, but are not released yet."""
-    intake = Weighed(pool)
-    recorded(intake, sample(), quiet(LONG_AGO))
+    outbox = Weighed(pool)
+    recorded(Intake(pool), sample(), quiet(LONG_AGO))
     with psycopg.connect(ledger_url) as connection:
         connection.execute(_MULTIPLY, (LARGE_BYTES, COUNT - 1))
-    yield intake
-    assert max(intake.sizes) < READ_LIMIT_BYTES + LARGE_BYTES
-    assert sum(intake.sizes) > (COUNT - 1) * LARGE_BYTES
+    yield outbox
+    assert max(outbox.sizes) < READ_LIMIT_BYTES + LARGE_BYTES
+    assert sum(outbox.sizes) > (COUNT - 1) * LARGE_BYTES
 
 
 def test_a_release_of_many_large_messages_reads_them_in_portions(
@@ -82,11 +82,13 @@ def test_the_relay_reads_many_large_messages_in_portions(pool: Pool, weighed: We
     assert len({each.key for each in written.on("deliveries.email")}) == COUNT
 
 
-def test_what_has_left_the_outbox_meanwhile_is_not_read(pool: Pool, intake: Intake) -> None:
+def test_what_has_left_the_outbox_meanwhile_is_not_read(
+    pool: Pool, intake: Intake, outbox: Outbox
+) -> None:
     for number in range(2):
         recorded(intake, sample(number), quiet(LONG_AGO))
     Suppressions(pool).judge_due(release)
-    first, second = intake.unpublished(after="", older_than_seconds=0, limit=10)
-    intake.mark_published([first.delivery_id])
-    (entries,) = intake.read([first, second])
+    first, second = outbox.unpublished(after="", older_than_seconds=0, limit=10)
+    outbox.mark_published([first.delivery_id])
+    (entries,) = outbox.read([first, second])
     assert [each.delivery_id for each in entries] == [second.delivery_id]

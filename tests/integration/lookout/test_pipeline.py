@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from services.backbone.errors import Transient
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
+from services.backbone.ledger.outbox import Outbox
 from services.contracts import topics
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, DeliveryEvent, Malformed, Rejected, Severity
@@ -97,70 +98,70 @@ def check(pool: Pool, written: Topics, alerts: list[Alert]) -> None:
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(BATCHES)
 def test_nothing_is_lost_or_doubled_wherever_the_process_dies(
-    pool: Pool, intake: Intake, batches: list[Batch]
+    pool: Pool, batches: list[Batch]
 ) -> None:
     namespace, written = next(NAMESPACES), Topics()
-    lookout = started(intake, ROUTES, written)
+    lookout = started(pool, ROUTES, written)
     for numbers, crash in batches:
         batch = arrivals([finding(namespace, number) for number in numbers])
         try:
-            started(intake, ROUTES, written, crash)(batch) if crash else lookout(batch)
+            started(pool, ROUTES, written, crash)(batch) if crash else lookout(batch)
         except Crash:
-            lookout = started(intake, ROUTES, written)
+            lookout = started(pool, ROUTES, written)
             lookout(batch)
     seen = {number for numbers, _ in batches for number in numbers}
     check(pool, written, [finding(namespace, number) for number in sorted(seen)])
 
 
-def settle(intake: Intake, written: Topics, work: list[list[Arrival]]) -> None:
+def settle(pool: Pool, written: Topics, work: list[list[Arrival]]) -> None:
     for batch in work:
-        started(intake, ROUTES, written)(batch)
+        started(pool, ROUTES, written)(batch)
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(BATCHES)
-def test_two_lookouts_at_once_record_once(pool: Pool, intake: Intake, batches: list[Batch]) -> None:
+def test_two_lookouts_at_once_record_once(pool: Pool, batches: list[Batch]) -> None:
     namespace, written = next(NAMESPACES), Topics()
     work = [arrivals([finding(namespace, each) for each in numbers]) for numbers, _ in batches]
     with ThreadPoolExecutor(2) as two:
-        both = [two.submit(settle, intake, written, work) for _ in range(2)]
+        both = [two.submit(settle, pool, written, work) for _ in range(2)]
     assert [each.result() for each in both] == [None, None]
     seen = {number for numbers, _ in batches for number in numbers}
     check(pool, written, [finding(namespace, number) for number in sorted(seen)])
 
 
-def test_a_new_alert_is_told_as_pending_once(intake: Intake) -> None:
+def test_a_new_alert_is_told_as_pending_once(pool: Pool) -> None:
     written = Topics()
-    lookout = started(intake, ROUTES, written)
+    lookout = started(pool, ROUTES, written)
     alert = sample(watch="over-heat")
     lookout(arrivals([alert, alert]))
-    started(intake, ROUTES, written)(arrivals([alert]))
+    started(pool, ROUTES, written)(arrivals([alert]))
     events = [DeliveryEvent.decode(each.value) for each in written.on("delivery-events")]
     assert sorted(event.delivery_id for event in events) == expected_ids(alert)
     assert {(event.before, event.after) for event in events} == {(None, State.PENDING)}
 
 
 def test_kafka_away_leaves_all_in_the_outbox_until_the_batch_comes_again(
-    pool: Pool, intake: Intake
+    pool: Pool, outbox: Outbox
 ) -> None:
     written = Topics(away=True)
-    lookout = started(intake, ROUTES, written)
+    lookout = started(pool, ROUTES, written)
     alert = sample(3)
     with pytest.raises(Transient):
         lookout(arrivals([alert]))
-    assert intake.waiting() == len(expected_ids(alert))
+    assert outbox.waiting() == len(expected_ids(alert))
     written.away = False
     lookout(arrivals([alert]))
-    assert intake.waiting() == 0
+    assert outbox.waiting() == 0
     check(pool, written, [alert])
 
 
-def test_a_settled_alert_is_dropped_without_the_ledger(intake: Intake) -> None:
+def test_a_settled_alert_is_dropped_without_the_ledger(pool: Pool) -> None:
     written = Topics()
-    lookout = started(intake, ROUTES, written)
+    lookout = started(pool, ROUTES, written)
     lookout(arrivals([sample(4)]))
     count = len(written.written)
-    gone = started(intake, ROUTES, written, Point.BEFORE_RECORDING)
+    gone = started(pool, ROUTES, written, Point.BEFORE_RECORDING)
     gone.settled.add([sample(4).alert_id])
     gone(arrivals([sample(4)]))
     assert len(written.written) == count
@@ -184,16 +185,14 @@ class Scales:
         self.intake.secure()
 
 
-def test_a_large_batch_for_many_is_written_portion_by_portion(intake: Intake) -> None:
+def test_a_large_batch_for_many_is_written_portion_by_portion(pool: Pool, intake: Intake) -> None:
     everyone = [Target("bus", f"topic-{number}") for number in range(20)]
     heavy = [
         sample(number, watch="weighed", values={"text": "x" * 33_000}) for number in range(1, 51)
     ]
     bad = sample(51, watch="weighed", values={"long": "x" * 1_000_000})
     written, scales = Topics(), Scales(intake, "weighed")
-    lookout = replace(
-        started(intake, Routes((), told("default", *everyone)), written), ledger=scales
-    )
+    lookout = replace(started(pool, Routes((), told("default", *everyone)), written), ledger=scales)
     lookout(arrivals([*heavy, bad]))
     assert len(written.on("deliveries.")) == 50 * 20
     assert [each.key for each in written.on("alerts.rejected")] == [bad.alert_id]
@@ -209,12 +208,12 @@ def test_a_large_batch_for_many_is_written_portion_by_portion(intake: Intake) ->
     ],
 )
 def test_a_poison_alert_is_kept_aside_and_the_others_go_on(
-    pool: Pool, intake: Intake, poison: dict[str, Any]
+    pool: Pool, poison: dict[str, Any]
 ) -> None:
     written = Topics()
     good = [finding(next(NAMESPACES), number) for number in range(8)]
     bad = sample(1000, **poison)
-    started(intake, ROUTES, written)(arrivals([*good[:3], bad, *good[3:]]))
+    started(pool, ROUTES, written)(arrivals([*good[:3], bad, *good[3:]]))
     check(pool, written, good)
     (kept,) = written.on("alerts.rejected")
     record = Rejected.decode(kept.value)
@@ -225,14 +224,14 @@ def test_a_poison_alert_is_kept_aside_and_the_others_go_on(
 
 
 def test_numbers_of_any_size_are_kept_exact_on_the_way_through_the_outbox(
-    pool: Pool, intake: Intake
+    pool: Pool,
 ) -> None:
     written = Topics()
     values = {"large": 10**40, "small": 1e-300, "huge": 1e300, "fraction": 0.1, "none": None}
     alert = sample(2000, values=values)
     with pytest.raises(Crash):
-        started(intake, ROUTES, written, Point.RECORDED)(arrivals([alert]))
-    started(intake, ROUTES, written)(arrivals([alert]))
+        started(pool, ROUTES, written, Point.RECORDED)(arrivals([alert]))
+    started(pool, ROUTES, written)(arrivals([alert]))
     for each in written.on("deliveries."):
         again = Delivery.decode(each.value)
         kept = again.alert.values
@@ -252,7 +251,7 @@ JSON = st.recursive(
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(sorted(Alert.model_fields)), JSON, max_size=3), JSON)
 def test_any_json_is_malformed_recorded_or_kept_aside(
-    intake: Intake, changes: dict[str, Any], value: Any
+    pool: Pool, changes: dict[str, Any], value: Any
 ) -> None:
     alert = finding(next(NAMESPACES), 1)
     record = orjson.loads(alert.encode()) | changes | {"values": {"any": value}}
@@ -262,5 +261,5 @@ def test_any_json_is_malformed_recorded_or_kept_aside(
         arrival = decode(original)
     except Malformed:
         return
-    started(intake, ROUTES, written)([arrival])
+    started(pool, ROUTES, written)([arrival])
     assert bool(written.on("deliveries.")) != bool(written.on("alerts.rejected"))

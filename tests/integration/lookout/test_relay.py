@@ -12,7 +12,7 @@ from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient, Trouble
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.intake import Intake
-from services.backbone.ledger.outbox import Listed, OutboxEntry
+from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
 from services.backbone.ledger.suppressions import Suppressions
 from services.backbone.service import Life
 from services.lookout import metrics
@@ -32,9 +32,9 @@ UNPUBLISHED = "aldebaran_lookout_outbox_unpublished"
 SETTINGS = LookoutSettings(lookout_relay_deliveries=3, lookout_relay_age_seconds=3600)
 
 
-def leave_in_outbox(intake: Intake, count: int, routes: Routes = ROUTES) -> None:
+def leave_in_outbox(pool: Pool, count: int, routes: Routes = ROUTES) -> None:
     """Record alerts by a lookout that dies before it publishes them."""
-    dying = started(intake, routes, Topics(), Point.RECORDED)
+    dying = started(pool, routes, Topics(), Point.RECORDED)
     with pytest.raises(Crash):
         dying(arrivals([sample(number) for number in range(count)]))
 
@@ -49,73 +49,75 @@ def grow_older(url: str, seconds: float) -> None:
         )
 
 
-def relay(intake: Intake, written: Topics, life: Life | None = None) -> Relay:
-    return Relay(intake, Publisher(written, intake), SETTINGS, life or Life(clock=ManualClock()))
+def relay(outbox: Outbox, written: Topics, life: Life | None = None) -> Relay:
+    return Relay(outbox, Publisher(written, outbox), SETTINGS, life or Life(clock=ManualClock()))
 
 
-def test_a_sweep_publishes_page_by_page_what_was_left(intake: Intake) -> None:
-    leave_in_outbox(intake, 10)
+def test_a_sweep_publishes_page_by_page_what_was_left(pool: Pool, outbox: Outbox) -> None:
+    leave_in_outbox(pool, 10)
     written = Topics()
-    assert relay(intake, written).sweep(older_than_seconds=0) == 20
+    assert relay(outbox, written).sweep(older_than_seconds=0) == 20
     assert len({each.key for each in written.on("deliveries.bus")}) == 20
-    assert intake.waiting() == 0
-    assert relay(intake, written).sweep(older_than_seconds=0) == 0
+    assert outbox.waiting() == 0
+    assert relay(outbox, written).sweep(older_than_seconds=0) == 0
 
 
-def test_a_sweep_leaves_alone_what_the_pipeline_may_just_be_publishing(intake: Intake) -> None:
-    leave_in_outbox(intake, 1)
-    assert relay(intake, Topics()).sweep(older_than_seconds=60) == 0
-    assert intake.waiting() == 2
+def test_a_sweep_leaves_alone_what_the_pipeline_may_just_be_publishing(
+    pool: Pool, outbox: Outbox
+) -> None:
+    leave_in_outbox(pool, 1)
+    assert relay(outbox, Topics()).sweep(older_than_seconds=60) == 0
+    assert outbox.waiting() == 2
 
 
 def test_what_was_recorded_or_released_just_now_is_not_counted_as_left_over(
-    pool: Pool, intake: Intake, ledger_url: str
+    pool: Pool, intake: Intake, outbox: Outbox, ledger_url: str
 ) -> None:
-    leave_in_outbox(intake, 1)
+    leave_in_outbox(pool, 1)
     recorded(intake, sample(9), quiet(LONG_AGO))
-    assert (intake.waiting(), intake.waiting(older_than_seconds=2)) == (2, 0)
+    assert (outbox.waiting(), outbox.waiting(older_than_seconds=2)) == (2, 0)
     grow_older(ledger_url, 2)
     Suppressions(pool).judge_due(release)
-    assert (intake.waiting(), intake.waiting(older_than_seconds=2)) == (3, 2)
+    assert (outbox.waiting(), outbox.waiting(older_than_seconds=2)) == (3, 2)
     grow_older(ledger_url, 2)
-    assert intake.waiting(older_than_seconds=2) == 3
+    assert outbox.waiting(older_than_seconds=2) == 3
 
 
-def test_a_sweep_counts_and_names_only_what_the_brokers_took(intake: Intake) -> None:
-    leave_in_outbox(intake, 1)
+def test_a_sweep_counts_and_names_only_what_the_brokers_took(pool: Pool, outbox: Outbox) -> None:
+    leave_in_outbox(pool, 1)
     before = REGISTRY.get_sample_value(RELAYED) or 0
     with capture_logs() as logs:
-        some = relay(intake, Topics(outcomes=[None, Refused("too large")]))
+        some = relay(outbox, Topics(outcomes=[None, Refused("too large")]))
         assert some.sweep(older_than_seconds=0) == 1
-        none = relay(intake, Topics(outcomes=[Refused("too large")]))
+        none = relay(outbox, Topics(outcomes=[Refused("too large")]))
         assert none.sweep(older_than_seconds=0) == 0
-    assert intake.waiting() == 1
+    assert outbox.waiting() == 1
     assert REGISTRY.get_sample_value(RELAYED) == before + 1
     (told,) = (each["delivery_ids"] for each in logs if each["event"] == "relayed")
     assert len(told) == 1
 
 
-def test_kafka_away_leaves_all_in_the_outbox(intake: Intake) -> None:
-    leave_in_outbox(intake, 1)
+def test_kafka_away_leaves_all_in_the_outbox(pool: Pool, outbox: Outbox) -> None:
+    leave_in_outbox(pool, 1)
     with pytest.raises(Transient):
-        relay(intake, Topics(away=True)).sweep(older_than_seconds=0)
-    assert intake.waiting() == 2
+        relay(outbox, Topics(away=True)).sweep(older_than_seconds=0)
+    assert outbox.waiting() == 2
 
 
-def test_a_channel_without_a_topic_holds_up_no_other(intake: Intake) -> None:
+def test_a_channel_without_a_topic_holds_up_no_other(pool: Pool, outbox: Outbox) -> None:
     more = told("default", *(Target("bus", name) for name in "uvwxyz"), Target("emial", "z"))
-    leave_in_outbox(intake, 10, Routes((), more))
+    leave_in_outbox(pool, 10, Routes((), more))
     written = Topics(lacking=frozenset({"deliveries.emial"}))
     with pytest.raises(Transient, match=r"deliveries\.emial: away"):
-        relay(intake, written).sweep(older_than_seconds=0)
-    assert intake.waiting() >= 10
+        relay(outbox, written).sweep(older_than_seconds=0)
+    assert outbox.waiting() >= 10
     assert len(written.on("deliveries.bus")) > 2 * SETTINGS.lookout_relay_deliveries
 
 
-def test_it_sweeps_all_at_start_whatever_the_age(intake: Intake) -> None:
-    leave_in_outbox(intake, 4)
+def test_it_sweeps_all_at_start_whatever_the_age(pool: Pool, outbox: Outbox) -> None:
+    leave_in_outbox(pool, 4)
     life, written = Life(), Topics()
-    running = relay(intake, written, life)
+    running = relay(outbox, written, life)
     assert running.trouble() is not None
     running.start()
     while running.trouble() is not None:
@@ -129,14 +131,14 @@ def test_it_sweeps_all_at_start_whatever_the_age(intake: Intake) -> None:
     "taking_nothing", [Topics(away=True), Topics(lacking=frozenset({"deliveries.bus"}))]
 )
 def test_what_the_brokers_do_not_take_is_counted_after_a_restart_too(
-    intake: Intake, ledger_url: str, taking_nothing: Topics
+    pool: Pool, outbox: Outbox, ledger_url: str, taking_nothing: Topics
 ) -> None:
-    leave_in_outbox(intake, 2)
+    leave_in_outbox(pool, 2)
     grow_older(ledger_url, SETTINGS.lookout_relay_age_seconds)
-    leave_in_outbox(intake, 3)
+    leave_in_outbox(pool, 3)
     metrics.OUTBOX.set(0)
     life = Life()
-    running = relay(intake, taking_nothing, life)
+    running = relay(outbox, taking_nothing, life)
     before = running.trouble()
     running.start()
     while running.trouble() == before:
@@ -147,16 +149,16 @@ def test_what_the_brokers_do_not_take_is_counted_after_a_restart_too(
     assert REGISTRY.get_sample_value(UNPUBLISHED) == 4
 
 
-class Broken(Intake):
-    """An intake with a bug."""
+class Broken(Outbox):
+    """An outbox with a bug."""
 
     def unpublished(self, *, after: str, older_than_seconds: float, limit: int) -> list[Listed]:
         raise ZeroDivisionError
 
 
-def test_a_bug_in_the_relay_ends_the_program(pool: Pool, intake: Intake) -> None:
+def test_a_bug_in_the_relay_ends_the_program(pool: Pool, outbox: Outbox) -> None:
     life = Life()
-    running = Relay(Broken(pool), Publisher(Topics(), intake), SETTINGS, life)
+    running = Relay(Broken(pool), Publisher(Topics(), outbox), SETTINGS, life)
     running.start()
     assert life.stop.wait(30)
     with pytest.raises(ZeroDivisionError):

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from services.backbone.ledger.claims import Claim, Claims
 from services.backbone.ledger.database import Pool, async_pool
 from services.backbone.ledger.intake import Intake, NewAlert, NewDelivery
+from services.backbone.ledger.outbox import Outbox
 from services.backbone.ledger.suppressions import (
     Kind,
     Moved,
@@ -54,9 +55,9 @@ def recorded(intake: Intake, alert: Alert, waits: Suppression | None) -> Deliver
     return delivery
 
 
-def stored(intake: Intake, moved: Moved) -> Delivery:
+def stored(outbox: Outbox, moved: Moved) -> Delivery:
     """Return what the outbox has of a delivery that was released."""
-    (entry,) = intake.entries([moved.delivery_id])
+    (entry,) = outbox.entries([moved.delivery_id])
     assert len(entry.value) == moved.size_bytes
     return Delivery.decode(entry.value)
 
@@ -77,12 +78,12 @@ def release(_: datetime, rows: Sequence[Waiting]) -> list[Ruling]:
 
 
 def test_what_waits_is_recorded_but_neither_published_nor_claimed(
-    pool: Pool, intake: Intake, ledger_url: str
+    pool: Pool, intake: Intake, outbox: Outbox, ledger_url: str
 ) -> None:
     waiting = recorded(intake, sample(1), quiet(FAR))
     free = recorded(intake, sample(2), None)
-    assert intake.waiting() == 1
-    found = intake.unpublished(after="", older_than_seconds=0, limit=10)
+    assert outbox.waiting() == 1
+    found = outbox.unpublished(after="", older_than_seconds=0, limit=10)
     assert [each.delivery_id for each in found] == [free.delivery_id]
     again = intake.accept([NewAlert(sample(1), sample(1).encode(), "r", ())])
     assert again.left_over == []
@@ -97,7 +98,7 @@ def test_what_waits_is_recorded_but_neither_published_nor_claimed(
 
 
 def test_what_is_due_is_released_once_into_the_outbox(
-    pool: Pool, intake: Intake, ledger_url: str
+    pool: Pool, intake: Intake, outbox: Outbox, ledger_url: str
 ) -> None:
     due = recorded(intake, sample(1), quiet(LONG_AGO))
     recorded(intake, sample(2), quiet(FAR))
@@ -108,9 +109,9 @@ def test_what_is_due_is_released_once_into_the_outbox(
         State.SUPPRESSED,
         State.PENDING,
     )
-    assert stored(intake, moved) == due
+    assert stored(outbox, moved) == due
     assert suppressions.judge_due(release) == []
-    assert intake.waiting() == 1
+    assert outbox.waiting() == 1
     assert len(claimed(ledger_url, due.delivery_id)) == 1
     with pool.connection() as connection:
         rows = connection.execute("SELECT delivery_id, stage, decided, why FROM decisions")
@@ -131,7 +132,7 @@ def test_a_ruling_misses_a_row_that_somebody_has_claimed_meanwhile(
 
 
 def test_a_group_is_judged_whole_when_it_is_full_or_its_window_is_over(
-    pool: Pool, intake: Intake
+    pool: Pool, intake: Intake, outbox: Outbox
 ) -> None:
     seen: list[int] = []
 
@@ -150,8 +151,8 @@ def test_a_group_is_judged_whole_when_it_is_full_or_its_window_is_over(
     moved = Suppressions(pool).judge_groups(digest)
     assert [each.after for each in moved].count(State.CLOSED) == 2
     (carrier,) = [each for each in moved if each.after is State.PENDING]
-    assert stored(intake, carrier).subject == "3 alerts"
+    assert stored(outbox, carrier).subject == "3 alerts"
     recorded(intake, sample(4), group(LONG_AGO))
     Suppressions(pool).judge_groups(digest)
     assert seen == [3, 2], "what came after the limit waits for its own window"
-    assert intake.waiting() == 2
+    assert outbox.waiting() == 2

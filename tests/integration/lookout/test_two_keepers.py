@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.intake import Intake
+from services.backbone.ledger.outbox import Outbox
 from services.backbone.ledger.suppressions import Moved, Ruling, Suppressions, Waiting
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
@@ -36,7 +37,7 @@ def keep(url: str) -> list[Moved]:
 
 
 def test_two_keepers_at_once_release_and_gather_once(
-    pool: Pool, intake: Intake, ledger_url: str
+    pool: Pool, intake: Intake, outbox: Outbox, ledger_url: str
 ) -> None:
     for number in range(40):
         recorded(intake, sample(number), quiet(LONG_AGO))
@@ -48,7 +49,7 @@ def test_two_keepers_at_once_release_and_gather_once(
     assert len(moved) == 80
     assert set(moved.values()) == {1}
     out = [each for each in first + second if each.after is State.PENDING]
-    texts = [stored(intake, each).text for each in out]
+    texts = [stored(outbox, each).text for each in out]
     for number in range(40, 80):
         told = [text for text in texts if sample(number).alert_id in text]
         alone = [text for text in texts if text == sample(number).summary]

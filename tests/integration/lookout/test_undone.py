@@ -10,7 +10,6 @@ from pydantic import SecretStr
 from services.backbone.errors import Transient
 from services.backbone.ledger.claims import Claims
 from services.backbone.ledger.database import async_pool, open_pool
-from services.backbone.ledger.intake import Intake
 from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
@@ -38,7 +37,7 @@ def settings(own_postgres: OwnPostgres) -> LedgerSettings:
 @pytest.fixture
 def lookout(settings: LedgerSettings) -> Iterator[Lookout]:
     with open_pool(settings) as pool:
-        yield started(Intake(pool), ROUTES, Topics())
+        yield started(pool, ROUTES, Topics())
 
 
 def crash(own: OwnPostgres) -> None:

@@ -18,7 +18,7 @@ from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Eviden
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.look_ups import LookUps, Question
 from services.backbone.ledger.occasions import Occasions
-from services.backbone.ledger.outbox import OutboxEntry
+from services.backbone.ledger.outbox import Outbox, OutboxEntry
 from services.backbone.ledger.sweeps import Fenced, Ruling, Sweeps, Swept
 from services.backbone.ledger.turns import Rate
 from services.backbone.ledger.untold import UntoldMoves
@@ -28,6 +28,7 @@ from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.look_ups import MemoryLookUps, MemoryUntold
 from tests.simulation.memory.occasions import MemoryOccasions
+from tests.simulation.memory.outbox import MemoryOutbox
 from tests.simulation.memory.sweeps import MemorySweeps
 from tests.simulation.memory.tables import SENDABLE, Tables
 from tests.simulation.memory.turns import MemoryRate
@@ -101,8 +102,8 @@ class Both:
 
     def publish(self, delivery_ids: Sequence[str]) -> None:
         """Take deliveries out of both outboxes."""
-        Intake(self.pool).mark_published(delivery_ids)
-        MemoryIntake(self.tables).mark_published(delivery_ids)
+        Outbox(self.pool).mark_published(delivery_ids)
+        MemoryOutbox(self.tables).mark_published(delivery_ids)
 
     def outbox(self, after: str, older_than_seconds: float, limit: int) -> None:
         """Read both outboxes."""
@@ -111,7 +112,7 @@ class Both:
             "older_than_seconds": older_than_seconds,
             "limit": limit,
         }
-        real, memory = Intake(self.pool), MemoryIntake(self.tables)
+        real, memory = Outbox(self.pool), MemoryOutbox(self.tables)
         ids = [each.delivery_id for each in real.unpublished(**terms)]
         assert ids == [each.delivery_id for each in memory.unpublished(**terms)]
         assert _plain_entries(real.entries(ids)) == _plain_entries(memory.entries(ids))

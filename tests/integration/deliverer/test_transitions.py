@@ -231,7 +231,7 @@ LINES: Final[dict[tuple[str, str, str], Act]] = {
     ("SENT", "evidence: the recipient has it", "CONFIRMED"): found(EvidenceKind.CONFIRMED),
     ("SENT", "evidence: not delivered", "FAILED"): found(EvidenceKind.UNDELIVERED),
     (TRY_AGAIN, "older than `age_limit_hours`", "HELD"): too_old,
-    ("HELD, FAILED", "a person: send again", "RETRY_WAIT"): said("resend"),
+    ("HELD, FAILED, IN_DOUBT", "a person: send again", "RETRY_WAIT"): said("resend"),
     ("HELD, FAILED", "a person: close", "CLOSED"): said("close"),
     ("HELD, IN_DOUBT", "a person: it arrived", "SENT"): said("arrived"),
 }

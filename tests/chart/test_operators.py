@@ -33,6 +33,13 @@ def test_the_operator_has_one_application_for_each_auditor_and_nobody_else_start
     assert not sets & set(named)
 
 
+@pytest.mark.parametrize("runner", ["local", *RUNNERS])
+def test_nothing_starts_a_driver_where_auditors_are_switched_off(runner: str) -> None:
+    made = made_by(runner, "auditor.enabled=false")
+    assert not [each for each in made if "auditor" in each["metadata"]["name"]]
+    assert "SparkApplication" not in {each["kind"] for each in made}
+
+
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_driver_and_executors_are_restricted(runner: str) -> None:
     for made in templates(made_by(runner), runner):

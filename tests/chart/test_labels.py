@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from hashlib import sha256
@@ -25,16 +26,21 @@ def numeric_stream() -> str:
     raise AssertionError
 
 
-def marked(of: Any) -> Iterator[Any]:
+LABELS = frozenset({"labels", "matchLabels"})
+A_LABEL = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
+"""What Kubernetes takes as a label's value."""
+
+
+def marked(of: Any, under: frozenset[str] = LABELS | {"annotations"}) -> Iterator[Any]:
     """Return every value of labels, annotations and what selects by them, however deep."""
     if isinstance(of, list):
         for each in of:
-            yield from marked(each)
+            yield from marked(each, under)
     elif isinstance(of, dict):
         for name, each in of.items():
-            if name in {"labels", "annotations", "matchLabels"}:
+            if name in under:
                 yield from each.values()
-            yield from marked(each)
+            yield from marked(each, under)
 
 
 @pytest.mark.parametrize("runner", ["local", "cluster", "kubeflow", "apache"])
@@ -78,6 +84,23 @@ def test_another_version_of_the_chart_alone_starts_no_pod_again(
     before, after = rendered(*chosen), rendered(*chosen, chart=newer)
     assert after[0]["metadata"]["labels"]["helm.sh/chart"].endswith("-next")
     assert unlabelled(after) == unlabelled(before)
+
+
+@pytest.mark.parametrize(
+    ("line", "build"),
+    [
+        ("\nversion: 0.1.0", "+ab12"),
+        ("\nversion: 0.1.0", "-next." + 40 * "1" + "+" + 12 * "a"),
+        ('\nappVersion: "0.1.0', "+ab12"),
+    ],
+    ids=["as Flux builds", "long", "of the programs"],
+)
+def test_a_version_with_a_build_is_a_label_that_kubernetes_takes(
+    line: str, build: str, tmp_path: Path
+) -> None:
+    made = rendered(chart=changed_chart(tmp_path, "Chart.yaml", line, line + build))
+    wrong = {each for each in marked(made, LABELS) if not A_LABEL.fullmatch(each)}
+    assert wrong == set()
 
 
 def test_brokers_start_again_where_their_settings_are_others(tmp_path: Path) -> None:

@@ -30,11 +30,16 @@ start all of them again: [root, part]. */}}
 {{- mergeOverwrite (deepCopy (index . 0).Values.commonLabels) (include "aldebaran.selector" . | fromYaml) | toYaml -}}
 {{- end -}}
 
+{{/* A version as a label, which may have no `+` before what it was built of. */}}
+{{- define "aldebaran.versionLabel" -}}
+{{- replace "+" "_" . | trunc 63 | trimAll "-._" -}}
+{{- end -}}
+
 {{/* Labels of a part's other objects: [root, part]. */}}
 {{- define "aldebaran.labels" -}}
 {{- $root := index . 0 -}}
-{{- $first := dict "app.kubernetes.io/version" $root.Chart.AppVersion "app.kubernetes.io/part-of" "aldebaran" -}}
-{{- $last := dict "app.kubernetes.io/managed-by" $root.Release.Service "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version) -}}
+{{- $first := dict "app.kubernetes.io/version" (include "aldebaran.versionLabel" $root.Chart.AppVersion) "app.kubernetes.io/part-of" "aldebaran" -}}
+{{- $last := dict "app.kubernetes.io/managed-by" $root.Release.Service "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | include "aldebaran.versionLabel") -}}
 {{- mergeOverwrite $first (include "aldebaran.podLabels" . | fromYaml) $last | toYaml -}}
 {{- end -}}
 

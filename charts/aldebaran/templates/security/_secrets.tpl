@@ -36,7 +36,8 @@
 {{- if or .existingSecret .externalSecret }}yes{{ end -}}
 {{- end -}}
 
-{{/* What asks for a Secret, if it is asked for: [root, part, its values]. */}}
+{{/* What asks for a Secret, if it is asked for: [root, part, its values]. What an API server would fill in
+within the list stands there, as Argo CD takes it for a change. */}}
 {{- define "aldebaran.externalSecret" -}}
 {{- $root := index . 0 -}}
 {{- $part := index . 1 -}}
@@ -51,7 +52,7 @@ metadata:
 spec:
   secretStoreRef: {name: {{ .store }}, kind: {{ default "SecretStore" .kind }}}
   target: {name: {{ include "aldebaran.part" (list $root $part) }}}
-  dataFrom: [{extract: {key: {{ .remoteKey }}}}]
+  dataFrom: [{extract: {key: {{ .remoteKey }}, conversionStrategy: Default, decodingStrategy: None, metadataPolicy: None}}]
 {{- end }}
 {{- end -}}
 

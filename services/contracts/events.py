@@ -7,13 +7,14 @@ from typing import Any, Final
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from services.contracts.records import describe
+from services.contracts.records import DESCRIBED, describe
 from services.contracts.streams import StreamDeclaration
 
 EVENT_LIMIT_BYTES: Final = 64 * 1024
 """Largest event that a stream takes."""
 FIELDS_LIMIT: Final = EVENT_LIMIT_BYTES // len('"":0,')
 """More fields than this fit into no event, however short they are."""
+_NAME_CHARACTERS: Final = 64
 _TOO_LARGE: Final = f"an event has at most {EVENT_LIMIT_BYTES} bytes"
 
 
@@ -63,7 +64,7 @@ class EventReader:
         try:
             self._model.model_validate(named)
         except ValidationError as error:
-            return Invalid("invalid_field", describe(error))
+            return Invalid("invalid_field", self._not_guessed(named) + describe(error))
         return self._encoded(named)
 
     def _named(self, value: Mapping[str, Any]) -> dict[str, Any] | Invalid:
@@ -75,9 +76,20 @@ class EventReader:
                 return Invalid("field_twice", f"{name} is given twice, once as {spelling}")
             event[name] = content
         for rule in self._stream.defaults:
-            if rule.applies(event):
+            if rule.applies(event, self._stream.fields.keys()):
                 event[rule.field] = event.get(rule.copy_from) if rule.copy_from else rule.value
         return event
+
+    def _not_guessed(self, event: Mapping[str, Any]) -> str:
+        """Say which fields are missing only because of others that are not declared."""
+        others = [name for name in event if name not in self._stream.fields][:DESCRIBED]
+        named = ", ".join(name[:_NAME_CHARACTERS] for name in others)
+        return "".join(
+            f"{rule.field}: not guessed beside what is not declared ({named}): "
+            f"give {rule.field}, or use declared names; "
+            for rule in self._stream.defaults
+            if rule.when_all_declared and rule.applies(event, event.keys())
+        )
 
     def _encoded(self, named: dict[str, Any]) -> Event | Invalid:
         try:

@@ -1,5 +1,6 @@
 """Declared streams: one YAML file per stream says its topic, its key and its events' fields."""
 
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -51,6 +52,8 @@ class DefaultRule(BaseModel):
     copy_from: Annotated[FieldName | None, Field(alias="copy")] = None
     when_present: FieldName | None = None
     when: dict[FieldName, str] = {}
+    when_all_declared: bool = False
+    """Fill nothing beside an undeclared field: it may be another spelling of one that decides."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -74,9 +77,11 @@ class DefaultRule(BaseModel):
         except ValidationError as error:
             raise ValueError(f"{self.field}: {error.errors()[0]['msg']}") from None
 
-    def applies(self, event: dict[str, Any]) -> bool:
-        """Tell whether the rule fills something in this event."""
+    def applies(self, event: Mapping[str, Any], declared: Set[str]) -> bool:
+        """Tell whether the rule fills something in this event of a stream with these fields."""
         if self.field in event or (self.when_present and self.when_present not in event):
+            return False
+        if self.when_all_declared and not event.keys() <= declared:
             return False
         return all(event.get(name) == value for name, value in self.when.items())
 

@@ -101,6 +101,39 @@ def test_what_its_field_takes_fills_it(tmp_path: Path) -> None:
     assert json.loads(event.value) == {"host": "a", "at": time, "zone": "eu"}
 
 
+SURE = [{"field": "kind", "value": "plain", "when_all_declared": True}]
+
+
+def test_beside_an_undeclared_field_nothing_is_guessed(tmp_path: Path) -> None:
+    fields = field(kind={"type": "string"}, n={"type": "long"})
+    reader = EventReader(load_stream(declared(tmp_path, **fields, defaults=SURE)))
+    assert isinstance(reader.take({"host": "a", "n": 1}), Event)
+    assert isinstance(reader.take({"host": "a", "n": 1, "zone": "eu", "kind": "odd"}), Event)
+    answer = reader.take({"host": "a", "n": 1, "zone": "eu", "area": "x"})
+    assert answer == Invalid(
+        "invalid_field",
+        "kind: not guessed beside what is not declared (zone, area): "
+        "give kind, or use declared names; kind: Field required",
+    )
+
+
+def test_what_is_not_guessed_may_be_left_out_where_its_field_may(tmp_path: Path) -> None:
+    fields = field(kind={"type": "string", "required": False})
+    reader = EventReader(load_stream(declared(tmp_path, **fields, defaults=SURE)))
+    event = reader.take({"host": "a", "zone": "eu"})
+    assert isinstance(event, Event)
+    assert json.loads(event.value) == {"host": "a", "zone": "eu"}
+
+
+@pytest.mark.parametrize("name", ["orderId", "order id", "request_id", "parent", "x" * 9_000])
+def test_a_purchase_under_an_unlisted_name_of_its_order_is_no_request(name: str) -> None:
+    purchase = {"id": "P-1", name: "R-1", "shares": 120, "client": "c", "stock": "s"}
+    answer = EventReader(load_streams()["trades"]).take(purchase)
+    assert isinstance(answer, Invalid)
+    assert f"({name[:64]}): give kind" in answer.detail
+    assert len(answer.detail) < 1_000
+
+
 def test_whole_numbers_have_the_bounds_that_are_written(tmp_path: Path) -> None:
     stream = load_stream(declared(tmp_path, **long(minimum=-(2.0**62), maximum=2**63 - 1)))
     assert f"`n` >= {-(2**62)} AND `n` <= {2**63 - 1}" in stream.spark_predicate()

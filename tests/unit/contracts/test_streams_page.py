@@ -48,6 +48,13 @@ def test_what_is_sent_is_taken_and_the_wrong_one_is_answered_as_shown() -> None:
     assert f'"reason":"{bad.reason}","detail":"{bad.detail}"' in PAGE
 
 
+def test_what_is_not_guessed_is_refused_as_shown() -> None:
+    purchase = {"id": "P-1", "orderId": "R-1", "shares": 120, "client": "c", "stock": "s"}
+    answer = EventReader(load_streams()["trades"]).take(purchase)
+    assert isinstance(answer, Invalid)
+    assert is_on_the_page(answer.detail), answer.detail
+
+
 @pytest.mark.parametrize(("before", "after"), WRONG)
 def test_a_wrong_file_says_what_is_shown(tmp_path: Path, before: str, after: str) -> None:
     assert STREAM.count(before) == 1

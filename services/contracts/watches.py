@@ -11,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -53,6 +54,9 @@ ACCOUNTANT: Final = "accountant"
 """Names the alerts that tell of what the accountant finds, whose own deliveries are no findings; no
 watch has it.
 """
+
+AS_IT_RAN: Final = "as it ran"
+"""Context in which a watch is read that ran before: words that only mislead do not end it."""
 
 _RESERVED: Final = {TEST_SEND: "test messages", ACCOUNTANT: "what the accountant finds"}
 
@@ -183,7 +187,10 @@ class WatchDeclaration(BaseModel):
 
     @field_validator("summary")
     @classmethod
-    def _summary_is_a_template(cls, value: str) -> str:
+    def _summary_is_a_template(cls, value: str, reading: ValidationInfo) -> str:
+        found = _OF_TEMPLATES.search(value)
+        if found and reading.context != AS_IT_RAN:
+            raise ValueError(f"write {{column}} with single braces, not {found[0]}")
         template_parts(value)
         return value
 
@@ -293,6 +300,8 @@ def template_parts(template: str) -> list[tuple[str, str | None]]:
 
 
 _COLUMN = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_OF_TEMPLATES = re.compile(r"(?<!\{)\{\{\s*[A-Za-z_]\w*\s*([.|\[][^{}]*)?\}\}(?!\})")
+"""A value as a template of messages names it, which a summary would show as it is written."""
 
 
 def _no_repeats(what: str, names: tuple[str, ...]) -> None:

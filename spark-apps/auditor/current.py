@@ -21,7 +21,7 @@ from auditor.rules import Row
 from services.backbone.errors import Transient
 from services.backbone.log import logger
 from services.contracts.streams import StreamDeclaration
-from services.contracts.watches import WatchDeclaration
+from services.contracts.watches import AS_IT_RAN, WatchDeclaration
 
 _FILE: Final = "current.json"
 _WORKED: Final = "worked.json"
@@ -147,7 +147,7 @@ def read_current(home: Path) -> Declared | None:
 
 def _read_note(path: Path) -> _Note | None:
     try:
-        return _Note.model_validate_json(path.read_bytes())
+        return _Note.model_validate_json(path.read_bytes(), context=AS_IT_RAN)
     except FileNotFoundError:
         return None
     except OSError as error:

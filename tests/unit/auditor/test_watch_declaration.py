@@ -73,6 +73,10 @@ WRONG = [
     ({"summary": "{client"}, "summary"),
     ({"summary": "{client.name}"}, "column's name only"),
     ({"summary": "{client:>9}"}, "column's name only"),
+    ({"summary": "{{ client }} is hot"}, "with single braces, not {{ client }}"),
+    ({"summary": "hot: {{client}}"}, "with single braces, not {{client}}"),
+    ({"summary": "{{ alert.key.client }}"}, "with single braces, not {{ alert.key.client }}"),
+    ({"summary": "{{ client | upper }}"}, "with single braces, not {{ client | upper }}"),
     ({"sql": "x" * 70_000}, "sql"),
     ({"watermark": "soon"}, "not a span of time"),
     ({"durations": {"span": "10 fortnights"}}, "not a span of time"),
@@ -92,6 +96,13 @@ def test_wrong_file_is_refused_with_its_place(
     with pytest.raises(BadDeclaration, match=r"hot\.yaml, lines? [\d, ]+: ") as refused:
         load_watch(written(tmp_path, **changes))
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "summary", ["{{{client}}}", '{{"n": "{client}"}}', "{{}} {{{{ client }}}}"]
+)
+def test_a_summary_may_have_braces(tmp_path: Path, summary: str) -> None:
+    assert load_watch(written(tmp_path, summary=summary)).summary == summary
 
 
 @pytest.mark.parametrize("limit", [2**63 - 1, -(2**63), 1e20, True, "1"])

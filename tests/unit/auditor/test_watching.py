@@ -222,6 +222,24 @@ def test_new_words_that_are_refused_leave_the_watch_with_those_before(
     assert changes(faces(before), declared, ()) == [Change(Kind.CONTINUE, "over-purchase")]
 
 
+def test_a_summary_that_ran_goes_on_where_it_is_refused_now(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An upgrade that refuses words which only mislead leaves nobody without the watch."""
+    monkeypatch.setattr(resumption, "prepare", _few_slots)
+    scene.ran("over-purchase", "unusual-volume")
+    path = scene.watches / "over-purchase.yaml"
+    path.write_text(path.read_text().replace("{client}", "{{ client }}"))
+    note = scene.settings.checkpoints_here() / "over-purchase" / "current.json"
+    note.write_text(note.read_text().replace("{client}", "{{ client }}"))
+    opened = read_opening(scene.settings)
+    assert "single braces" in opened.declarations.problems["over-purchase.yaml"]
+    fleet = open_fleet(scene.job(), opened)
+    assert set(fleet.running) == {"over-purchase", "unusual-volume"}
+    assert "{{ client }}" in fleet.running["over-purchase"].declared.watch.summary
+    assert fleet.missing == {}
+
+
 def test_new_words_wait_for_a_topic_with_their_watch(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

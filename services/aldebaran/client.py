@@ -31,10 +31,15 @@ def all_rows(
     Raises:
         Trouble: the console does not do it, or does not answer.
     """
-    query = query or {}
+    for page in all_pages(client, path, query or {}):
+        yield from page["rows"]
+
+
+def all_pages(client: ApiClient, path: str, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the pages of a list as they are needed, and raise as `all_rows` does."""
     while True:
         page = client.ask("GET", path, query=query)
-        yield from page["rows"]
+        yield page
         if page["next_cursor"] is None:
             return
         query = {**query, "cursor": page["next_cursor"]}

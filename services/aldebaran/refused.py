@@ -2,35 +2,108 @@
 
 import argparse
 import json
-from typing import Any, TextIO
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TextIO
 
+from services.aldebaran.client import all_pages
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.times import utc
 from services.backbone.lines import harmless
 from services.backbone.web.client import ApiClient, in_path
+
+PAGE_ROWS: Final = 200
+"""The console tells no more at once."""
+ON_RAMPS: Final = ("http ", "amqp ")
+"""How the sources of what never came to the stream begin; all else stands in it already."""
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     made = commands.add_parser("rejected", help="what was refused of a stream, newest first")
     made.add_argument("stream", help="for example halls; or alerts, or deliveries.CHANNEL")
-    made.add_argument("--limit", type=int, default=20, help="at most so many (20; 200 at most)")
+    made.add_argument("--limit", type=int, default=20, help="at most so many (20)")
     made.add_argument("--contains", default="", metavar="TEXT", help="only what has this text")
-    made.add_argument("--json", action="store_true", help="a line of JSON each")
+    form = made.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="a line of JSON each")
+    again = "to send again: the events that never came to the stream, a line each, oldest first"
+    form.add_argument("--originals", action="store_true", help=again)
+
+
+@dataclass
+class Refused:
+    """What the console has told so far, the newest first."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    looked: int = 0
+    whole: bool = False
 
 
 def rejected(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
-    """List the newest."""
-    query = {"limit": chosen.limit, "contains": chosen.contains}
-    told = client.ask("GET", f"/v1/streams/{in_path(chosen.stream)}/rejected", query=query)
-    for each in told["rows"]:
-        out.write(f"{json.dumps(each)}\n" if chosen.json else lines(each))
-    remarks, looked = Remarks(out, chosen.json), told["looked"]
-    if not looked["whole"]:
-        remarks.say(f"there may be older ones: {looked['records']} records were looked through")
-    elif not told["rows"]:
+    """List the newest, or write their originals."""
+    found, remarks = Refused(), Remarks(out, chosen.json or chosen.originals)
+    for rows in _asked(chosen, client, found):
+        if not chosen.originals:
+            out.writelines(json_line(each) if chosen.json else lines(each) for each in rows)
+            out.flush()
+    if chosen.originals:
+        _write_originals(found.rows, out, remarks)
+    if not found.whole:
+        remarks.say(f"there may be older ones: {found.looked} records were looked through")
+    elif not found.rows:
         remarks.say("nothing" if chosen.contains else "nothing was refused, as far as is kept")
     return 0
+
+
+def _asked(
+    chosen: argparse.Namespace, client: ApiClient, found: Refused
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield what each page adds to what was found, until that is as many as are wanted."""
+    path = f"/v1/streams/{in_path(chosen.stream)}/rejected"
+    query = {"limit": min(chosen.limit, PAGE_ROWS), "contains": chosen.contains}
+    for page in all_pages(client, path, query | {"whole": chosen.originals}):
+        left = chosen.limit - len(found.rows)
+        new = page["rows"][:left]
+        found.rows += new
+        found.looked += page["looked"]["records"]
+        found.whole = page["looked"]["whole"] and len(page["rows"]) <= left
+        yield new
+        if len(new) == left:
+            return
+
+
+def _write_originals(rows: Sequence[dict[str, Any]], out: TextIO, remarks: Remarks) -> None:
+    again = [each["original"] for each in rows if may_come_again(each)]
+    out.writelines(f"{one_line(each)}\n" for each in reversed(again))
+    out.flush()
+    if left_out := len(rows) - len(again):
+        remarks.say(f"{left_out} left out: in the stream already, over 64 KiB, or no JSON")
+
+
+def may_come_again(each: dict[str, Any]) -> bool:
+    """Tell whether a gateway may take it one day: all of it is here, and the stream lacks it."""
+    is_whole_text = each["encoding"] == "utf-8" and not each["cut"]
+    if not is_whole_text or not each["source"].startswith(ON_RAMPS):
+        return False
+    try:
+        json.loads(each["original"])
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def one_line(event: str) -> str:
+    """Return JSON on one line that moves no terminal, and says the same."""
+    # Between what JSON says there are no other signs that cannot be printed than these three.
+    return "".join(
+        each if each.isprintable() else " " if each in "\t\r\n" else json.dumps(each)[1:-1]
+        for each in event
+    )
+
+
+def json_line(each: dict[str, Any]) -> str:
+    """Return one refused input as programs read it."""
+    return f"{json.dumps(each)}\n"
 
 
 def lines(each: dict[str, Any]) -> str:

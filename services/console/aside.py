@@ -1,7 +1,8 @@
 """What was refused of a stream, or between programs, looked up on its topic when one asks."""
 
 import base64
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -11,18 +12,26 @@ from typing import Final, Literal
 from services.backbone.clock import Clock
 from services.backbone.errors import Trouble
 from services.backbone.kafka.consumer import Incoming
-from services.backbone.kafka.newest import Newest, NoSuchTopic, Room
+from services.backbone.kafka.newest import FROM_THE_END, Newest, NoSuchTopic, Room
+from services.backbone.ledger.places import NO_CURSOR
 from services.backbone.settings import KafkaSettings
 from services.backbone.web.problems import Problem, away
 from services.contracts.declarations import BadDeclaration
+from services.contracts.events import EVENT_LIMIT_BYTES
 from services.contracts.records import Malformed, Rejected
 from services.contracts.streams import load_streams
 from services.contracts.topics import ALERTS, deliveries, is_shared, rejected
 
 SHOWN_LIMIT_BYTES: Final = 8 * 1024
 """Of a longer original the beginning is shown."""
+WHOLE_LIMIT_BYTES: Final = EVENT_LIMIT_BYTES
+"""The same where originals are wanted whole: what is longer is no event whatever is mended."""
 UNREADABLE: Final = "unreadable"
 """The reason shown of a record that nobody of ours has written."""
+_CURSOR: Final = re.compile(r"[0-9]{1,9}-[0-9]{1,19}(\.[0-9]{1,9}-[0-9]{1,19})*")
+
+Before = Mapping[int, int]
+"""By partition, the offset before which older records stand; one that is not in it: all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,18 @@ class RefusedPage:
     stream: str
     rows: tuple[RefusedRow, ...]
     looked: Searched
+    next_cursor: str | None
+    """Where older ones go on; None where there are none, or the room was used for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """At most so many that contain a text, from before a place on; originals up to so long."""
+
+    limit: int
+    contains: str = ""
+    before: Before = field(default_factory=dict)
+    shown_bytes: int = SHOWN_LIMIT_BYTES
 
 
 @dataclass(frozen=True)
@@ -69,9 +90,8 @@ class Aside:
     room: Room = field(default_factory=Room)
     _turn: Lock = field(default_factory=Lock)
 
-    def newest(self, stream: str, limit: int, contains: str = "") -> RefusedPage:
-        """Return the newest of a stream, or of a topic that programs share, that contain a text,
-        at most so many.
+    def newest(self, stream: str, wanted: Wanted) -> RefusedPage:
+        """Return the newest that are wanted of a stream, or of a topic that programs share.
 
         Raises:
             Problem: 404 no such stream, or it has no topic; 503 the brokers or streams are away.
@@ -80,7 +100,7 @@ class Aside:
         if not self._turn.acquire(timeout=self.room.seconds):
             raise away("topics_busy", "others are reading what was refused; ask again")
         try:
-            return self._page(stream, limit, contains)
+            return self._page(stream, wanted)
         except NoSuchTopic as error:
             said = f"{error}; `python -m services.topics` makes those of streams and its channels"
             raise Problem(404, "no_such_topic", said) from None
@@ -102,22 +122,53 @@ class Aside:
             said = f"no stream {stream} is declared; there are: {there}"
             raise Problem(404, "no_such_stream", said)
 
-    def _page(self, stream: str, limit: int, contains: str) -> RefusedPage:
-        with Newest(self.settings, self.clock, rejected(stream), self.room) as newest:
-            found = fitting(newest.records(), contains)
-            rows = tuple(islice(found, limit))
+    def _page(self, stream: str, wanted: Wanted) -> RefusedPage:
+        topic, reached = rejected(stream), dict(wanted.before)
+        with Newest(self.settings, self.clock, topic, self.room, wanted.before) as newest:
+            found = fitting(_noted(newest.records(), reached), wanted.contains, wanted.shown_bytes)
+            rows = tuple(islice(found, wanted.limit))
+            cursor = cursor_text(reached) if reached != wanted.before else None
             whole = next(found, None) is None and newest.is_whole
-            return RefusedPage(stream, rows, Searched(newest.looked_through, whole))
+            looked = Searched(newest.looked_through, whole)
+            return RefusedPage(stream, rows, looked, None if whole else cursor)
 
 
-def fitting(records: Iterable[Incoming], contains: str) -> Iterator[RefusedRow]:
+def _noted(records: Iterable[Incoming], reached: dict[int, int]) -> Iterator[Incoming]:
+    """Yield records, and note of each partition how far they came."""
+    for each in records:
+        reached[each.partition] = each.offset
+        yield each
+
+
+def cursor_text(before: Before) -> str:
+    """Return a place as a client is given it."""
+    return ".".join(f"{partition}-{offset}" for partition, offset in sorted(before.items()))
+
+
+def read_cursor(text: str | None) -> Before:
+    """Return the place to go on from.
+
+    Raises:
+        Problem: it is no cursor of ours.
+    """
+    if not text:
+        return FROM_THE_END
+    if not _CURSOR.fullmatch(text):
+        raise Problem(422, "bad_cursor", NO_CURSOR)
+    places = (each.split("-") for each in text.split("."))
+    return {int(partition): int(offset) for partition, offset in places}
+
+
+def fitting(
+    records: Iterable[Incoming], contains: str, shown_bytes: int = SHOWN_LIMIT_BYTES
+) -> Iterator[RefusedRow]:
     """Yield what is shown of each record whose original, reason, detail or source has the text."""
     for each in records:
         told = _told(each)
         original = told.original
         words = (told.reason, told.detail, told.source)
         if contains.encode() in original or any(contains in word for word in words):
-            yield _row(each, told, original)
+            yield _row(each, told, original, shown_bytes)
 
 
 def _told(each: Incoming) -> Rejected:
@@ -137,8 +188,8 @@ def _told(each: Incoming) -> Rejected:
     return told
 
 
-def _row(each: Incoming, told: Rejected, original: bytes) -> RefusedRow:
-    text, encoding = shown(original)
+def _row(each: Incoming, told: Rejected, original: bytes, shown_bytes: int) -> RefusedRow:
+    text, encoding = shown(original, shown_bytes)
     return RefusedRow(
         place=f"{each.topic}/{each.partition}/{each.offset}",
         at_ms=told.rejected_at_ms,
@@ -148,16 +199,18 @@ def _row(each: Incoming, told: Rejected, original: bytes) -> RefusedRow:
         original=text,
         encoding=encoding,
         size_bytes=len(original),
-        cut=len(original) > SHOWN_LIMIT_BYTES,
+        cut=len(original) > shown_bytes,
     )
 
 
-def shown(original: bytes) -> tuple[str, Literal["utf-8", "base64"]]:
+def shown(
+    original: bytes, shown_bytes: int = SHOWN_LIMIT_BYTES
+) -> tuple[str, Literal["utf-8", "base64"]]:
     """Return the beginning of an original, and how it is written.
 
     Text is cut before the first character that does not fit whole.
     """
-    beginning = original[:SHOWN_LIMIT_BYTES]
+    beginning = original[:shown_bytes]
     try:
         original.decode()
     except UnicodeDecodeError:

@@ -1,8 +1,9 @@
 """The newest records of one topic, the newest first, read outside of any group."""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Self
 
 from confluent_kafka import Consumer as Client
@@ -18,6 +19,8 @@ from services.backbone.settings import KafkaSettings
 
 FIRST_PIECE_RECORDS: Final = 4
 """What is read first; each piece before it is twice as long, as the newest is what people want."""
+FROM_THE_END: Final[Mapping[int, int]] = MappingProxyType({})
+"""No partition has an offset before which reading begins."""
 _READING: Final = {
     # A place that retention has deleted meanwhile: what is left is read.
     "auto.offset.reset": "earliest",
@@ -44,13 +47,23 @@ class Room:
 class Newest:
     """Reads one topic backwards, piece by piece, until the caller has enough or the room is used.
 
+    It begins at the end, or before an offset of each partition in `before`.
+
     Every method raises Transient or Refused while the brokers do not answer as they should.
     """
 
-    def __init__(self, settings: KafkaSettings, clock: Clock, topic: str, room: Room) -> None:
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        clock: Clock,
+        topic: str,
+        room: Room,
+        before: Mapping[int, int] = FROM_THE_END,
+    ) -> None:
         self._clock = clock
         self._topic = topic
         self._room = room
+        self._before = before
         self._ends_at = clock.monotonic_seconds() + room.seconds
         self._client = opened(Client, onlooker_config(settings) | _READING | {"logger": Sayings()})
         self._read_bytes = 0
@@ -93,6 +106,7 @@ class Newest:
         if known is None:
             raise Transient(f"Kafka: the end of {self._topic} is not known")
         (low, end), records = known, FIRST_PIECE_RECORDS
+        end = min(end, self._before.get(partition, end))
         while end > low:
             first = max(low, end - self._affordable(records))
             piece = self._piece(partition, first, end)

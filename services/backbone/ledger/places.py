@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+NO_CURSOR: Final = "a cursor is what an earlier answer gave as next_cursor"
+"""What is told of a text that is none, to a list of the ledger or another."""
 _TEXT: Final = re.compile(r"([0-9]{1,17})-([0-9a-f]{32})")
 
 
@@ -29,7 +31,7 @@ class Place:
             ValueError: it is not one.
         """
         if (match := _TEXT.fullmatch(text)) is None:
-            raise ValueError("a cursor is what an earlier answer gave as next_cursor")
+            raise ValueError(NO_CURSOR)
         return cls(int(match[1]), match[2])
 
     def __str__(self) -> str:

@@ -5,12 +5,19 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query
 
 from services.console.api.terms import Limit, PlainText
-from services.console.aside import RefusedPage
+from services.console.aside import (
+    SHOWN_LIMIT_BYTES,
+    WHOLE_LIMIT_BYTES,
+    RefusedPage,
+    Wanted,
+    read_cursor,
+)
 from services.console.desk import Served
 from services.console.people.door import Reader
 
 REFUSED_SHOWN: Final = 20
 CONTAINS_LIMIT_CHARACTERS: Final = 200
+CURSOR_LIMIT_CHARACTERS: Final = 400
 NAME_LIMIT_CHARACTERS: Final = 200
 """Kafka takes no topic of a longer name, with what is added to it."""
 
@@ -31,6 +38,17 @@ Contains = Annotated[
     ),
 ]
 
+Further = Annotated[
+    str | None,
+    Query(
+        max_length=CURSOR_LIMIT_CHARACTERS,
+        description="next_cursor of the page before this one",
+    ),
+]
+Whole = Annotated[
+    bool, Query(description="originals up to 64 KiB, the longest event, and not up to 8 KiB")
+]
+
 
 def refused_api() -> APIRouter:
     """Return the route; it runs on a thread, since the brokers' client waits."""
@@ -43,7 +61,11 @@ def refused_api() -> APIRouter:
         stream: StreamName,
         limit: Limit = REFUSED_SHOWN,
         contains: Contains = "",
+        cursor: Further = None,
+        whole: Whole = False,
     ) -> RefusedPage:
-        return desk.aside.newest(stream, limit, contains)
+        shown_bytes = WHOLE_LIMIT_BYTES if whole else SHOWN_LIMIT_BYTES
+        wanted = Wanted(limit, contains, read_cursor(cursor), shown_bytes)
+        return desk.aside.newest(stream, wanted)
 
     return router

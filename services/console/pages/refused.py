@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from services.console.api.refused import REFUSED_SHOWN, Contains, StreamName
+from services.console.aside import Wanted
 from services.console.desk import Served
 from services.console.people.door import Reader
 from services.console.rendering import html
@@ -22,7 +23,7 @@ def refused_pages() -> APIRouter:
             "refused.html",
             title=f"Refused of {stream}",
             here="watches",
-            page=desk.aside.newest(stream, REFUSED_SHOWN, contains),
+            page=desk.aside.newest(stream, Wanted(REFUSED_SHOWN, contains)),
             contains=contains,
         )
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 import os
 import subprocess
 import sys
@@ -29,14 +30,14 @@ from services.backbone.kafka.newest import Newest, Room
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.ledger.database import Pool
 from services.backbone.web.problems import Problem
-from services.console.aside import SHOWN_LIMIT_BYTES, Aside
+from services.console.aside import SHOWN_LIMIT_BYTES, Aside, Wanted
 from services.contracts.events import EVENT_LIMIT_BYTES
 from services.contracts.records import Rejected
 from services.contracts.streams import SHIPPED_STREAMS, load_streams, stream_topics
 from services.contracts.topics import Topic, deliveries, rejected
 from services.gateway.intake import Intake, open_intakes
 from services.gateway.media import Form
-from services.gateway.split import split
+from services.gateway.split import Parts, split
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
 from tests.integration.console.conftest import Console, running
@@ -55,12 +56,12 @@ class Scene:
     streams_dir: Path
     settings: ProducerSettings
 
-    def send(self, bodies: Sequence[bytes]) -> None:
+    def send(self, bodies: Sequence[bytes], form: Form = Form.LINES) -> None:
         """Have the gateway's own intake judge and write each."""
         with closing(Producer(self.settings, "test")) as producer:
             intake = open_intakes(self.streams_dir, producer, SystemClock())[self.stream]
             for each in bodies:
-                asyncio.run(_taken(intake, each))
+                asyncio.run(_taken(intake, split(each, form)))
 
     def ask(self, stream: str = "", **query: Any) -> Any:
         with self.console.client() as client:
@@ -75,11 +76,10 @@ class Scene:
         return out.getvalue()
 
 
-async def _taken(intake: Intake, body: bytes) -> None:
-    parts = split(body, Form.LINES)
+async def _taken(intake: Intake, parts: Parts) -> None:
     verdicts = await intake.judge(parts)
     outcomes = await intake.write(await intake.prepare(parts, verdicts, "http robot 7"))
-    assert outcomes == [None]
+    assert set(outcomes) == {None}
 
 
 def declared(folder: Path) -> str:
@@ -134,6 +134,36 @@ def test_limits_and_words(scene: Scene) -> None:
     assert len(scene.ask(contains="not_json")["rows"]) == 2
     assert scene.ask(contains="nowhere")["rows"] == []
     assert scene.ask(limit=0)["status"] == scene.ask(contains="x" * 201)["status"] == 422
+
+
+def test_pages_go_on_where_the_one_before_ended(scene: Scene) -> None:
+    scene.send(BAD)
+    places, cursor = [], None
+    for left in (3, 1, 0):
+        told = scene.ask(limit=2, **({"cursor": cursor} if cursor else {}))
+        places += [int(row["place"].rpartition("/")[2]) for row in told["rows"]]
+        cursor = told["next_cursor"]
+        assert (cursor is None) == told["looked"]["whole"] == (left == 0)
+    assert places == [4, 3, 2, 1, 0]
+    searched = scene.ask(limit=1, contains="not_json")
+    assert [row["original"] for row in searched["rows"]] == ["/wD+"]
+    further = scene.ask(limit=1, contains="not_json", cursor=searched["next_cursor"])
+    assert [row["original"] for row in further["rows"]] == [BAD[0].decode()]
+    assert scene.ask(cursor="yesterday")["title"] == "bad_cursor"
+
+
+def test_originals_are_taken_once_the_declaration_is_mended(scene: Scene) -> None:
+    long = json.dumps(json.loads(NEGATIVE) | {"note": "x" * 9000}, indent=1).encode()
+    scene.send([NEGATIVE, b"{no JSON <b>", long], Form.LOOK)
+    lines = scene.command(scene.stream, "--originals").splitlines()
+    assert [json.loads(each) for each in lines] == [json.loads(NEGATIVE), json.loads(long)]
+    file = scene.streams_dir / f"{scene.stream}.yaml"
+    mended = yaml.safe_load(file.read_text())
+    mended["fields"]["shares"]["minimum"] = -10
+    mended["fields"]["stock"]["required"] = False
+    file.write_text(yaml.safe_dump(mended))
+    scene.send(["\n".join(lines).encode()])
+    assert len(scene.ask()["rows"]) == 3
 
 
 def test_the_page_and_the_command_line_show_the_same(scene: Scene) -> None:
@@ -251,7 +281,7 @@ def test_nobody_reads_beside_another_for_long(kafka_bootstrap: str) -> None:
     settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
     aside = Aside(settings, SystemClock(), SHIPPED_STREAMS, Room(seconds=0.1))
     with aside._turn, pytest.raises(Problem, match="topics_busy"):  # noqa: SLF001 - as a reader does
-        aside.newest("trades", 1)
+        aside.newest("trades", Wanted(1))
 
 
 def written(bootstrap: str, partitions: int, values: Sequence[bytes]) -> str:
@@ -312,6 +342,24 @@ def test_where_room_is_short_the_newest_are_there_without_a_gap(
     assert read == values[::-1][: len(read)]
     assert not newest.is_whole
     assert newest.looked_through == len(read)
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_reading_goes_on_before_a_place_of_each_partition(
+    kafka_bootstrap: str, partitions: int
+) -> None:
+    values = [b"%d" % number for number in range(60)]
+    topic = written(kafka_bootstrap, partitions, values)
+    settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    before: dict[int, int] = {}
+    read: list[bytes] = []
+    for _ in range(6):
+        room = Room(seconds=60.0)
+        with Newest(settings, SystemClock(), topic, room, dict(before)) as newest:
+            for each in islice(newest.records(), 10):
+                before[each.partition] = each.offset
+                read.append(each.value)
+    assert read == values[::-1]
 
 
 def test_no_time_reads_nothing(kafka_bootstrap: str) -> None:

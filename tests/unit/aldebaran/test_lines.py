@@ -65,7 +65,8 @@ class Api:
             "/v1/routes/explain": {
                 "told": [told | route | {"unreachable": text, "fallback": [told]}],
                 "considered": [route]},
-            "/v1/streams/halls/rejected": {"rows": [rejected], "looked": {"whole": True}},
+            "/v1/streams/halls/rejected": {"rows": [rejected],
+                "looked": {"records": 1, "whole": True}},
             "/v1/traces": {"rows": [trace | {"person": text, "why": text, "is_on": True}]},
             "/v1/traces/t/lines": {"rows": [], "next_after": 1, "trace": trace,
                 "trouble": f"Kafka: {text}"},

@@ -1,8 +1,18 @@
 """How the command line shows what was refused: by lines, and nothing of it moves the terminal."""
 
-from services.aldebaran.refused import lines
+import io
+import json
+from typing import Any
 
-ROW = {
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.aldebaran.__main__ import carry_out, parser
+from services.aldebaran.refused import PAGE_ROWS, lines, one_line
+from services.backbone.clock import ManualClock
+
+ROW: dict[str, Any] = {
     "at_ms": 0, "source": "http robot 7 0", "reason": "not_json", "detail": "at 1", "original": "{",
     "encoding": "utf-8", "size_bytes": 1, "cut": False,
 }  # fmt: skip
@@ -16,3 +26,64 @@ def test_one_that_is_short_text() -> None:
 def test_what_is_base64_or_cut_says_so() -> None:
     told = lines(ROW | {"encoding": "base64", "cut": True, "size_bytes": 9000, "original": "AA=="})
     assert told.endswith("    (base64; cut: only the beginning of 9000 bytes) AA==\n")
+
+
+class Api:
+    """A console whose stream has had so many events refused, the newest first."""
+
+    def __init__(self, *rows: dict[str, Any]) -> None:
+        self._rows = rows
+
+    def ask(self, _: str, __: str, query: dict[str, Any]) -> dict[str, Any]:
+        first = int(query.get("cursor", 0))
+        end = first + query["limit"]
+        further = str(end) if end < len(self._rows) else None
+        looked = {"records": query["limit"], "whole": further is None}
+        return {"rows": self._rows[first:end], "looked": looked, "next_cursor": further}
+
+
+def run(api: Any, *arguments: str) -> list[str]:
+    out = io.StringIO()
+    assert carry_out(parser().parse_args(["rejected", *arguments]), api, ManualClock(), out) == 0
+    return out.getvalue().splitlines()
+
+
+MANY = [ROW | {"original": f'{{"id": {number}}}'} for number in range(2 * PAGE_ROWS + 50)]
+
+
+@pytest.mark.parametrize("limit", [1, PAGE_ROWS, PAGE_ROWS + 1, len(MANY), 10_000])
+def test_more_than_a_page_is_told_page_after_page(limit: int) -> None:
+    told = [json.loads(each) for each in run(Api(*MANY), "halls", "--json", "--limit", str(limit))]
+    assert told == MANY[:limit]
+    remarks = [each for each in run(Api(*MANY), "halls", "--limit", str(limit)) if each[0] == "#"]
+    assert bool(remarks) == (limit < len(MANY))
+
+
+def test_originals_stand_the_oldest_first_and_only_what_the_stream_lacks(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    archived = ROW | {"original": "{}", "source": "archivist halls/0/7"}
+    failed = ROW | {"original": "{}", "source": "watch over-heat"}
+    binary = ROW | {"original": "MTIz", "encoding": "base64"}
+    cut = ROW | {"original": '"x"', "cut": True}
+    bus = ROW | {"original": '{\n "id":\t"b"\r\n}', "source": "amqp Halls 0"}
+    api = Api(archived, MANY[2], ROW, failed, bus, binary, cut, MANY[1])
+    assert run(api, "halls", "--originals") == ['{"id": 1}', '{  "id": "b"  }', '{"id": 2}']
+    assert capsys.readouterr().err == (
+        "# 5 left out: in the stream already, over 64 KiB, or no JSON\n"
+    )
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(JSON, st.sampled_from([None, "\t", 1]))
+def test_an_event_on_one_line_says_the_same_and_moves_no_terminal(
+    value: Any, indent: str | int | None
+) -> None:
+    line = one_line(json.dumps(value, indent=indent, ensure_ascii=False))
+    assert line.isprintable()
+    assert json.loads(line) == value

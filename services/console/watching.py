@@ -18,6 +18,7 @@ from services.console.now import POINTS_LIMIT, Now, Point, point
 from services.console.parts.figures import LATENCY_SECONDS, Figures, figures
 from services.console.parts.looking import Look, Target
 from services.console.parts.names import Names
+from services.console.parts.refusals import Refusals
 
 log = logger(__name__)
 
@@ -35,11 +36,14 @@ class Looking(Protocol):
 
 @dataclass
 class Memory:
-    """What was seen of each process in the last minute, and the points of the drawn lines."""
+    """What was seen of each process in the last minute, the points of the drawn lines, and what was
+    refused in the last hour.
+    """
 
     seconds: float = LATENCY_SECONDS + 10.0
     looks: dict[Target, deque[Look]] = field(default_factory=dict)
     points: deque[Point] = field(default_factory=lambda: deque(maxlen=POINTS_LIMIT))
+    refusals: Refusals = field(default_factory=Refusals)
 
     def keep(self, seen: list[Look]) -> Figures:
         """Keep what was seen, forget what is too old or gone, and return the figures."""
@@ -49,7 +53,8 @@ class Memory:
             kept.append(look)
             while look.at_seconds - kept[0].at_seconds > self.seconds:
                 kept.popleft()
-        made = figures(self.looks)
+        self.refusals.keep(seen)
+        made = figures(self.looks, self.refusals.lately())
         self.points.append(point(made))
         return made
 

@@ -3,13 +3,16 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from services.console.parts.looking import Look, Target
-from services.console.parts.samples import Samples, named, total
+from services.console.parts.samples import Samples, growth, named, total
 
 RATE_SECONDS: Final = 10.0
 LATENCY_SECONDS: Final = 60.0
+
+NONE: Final[Mapping[str, float]] = MappingProxyType({})
 
 History = Mapping[Target, Sequence[Look]]
 """What was seen of each process, the oldest first."""
@@ -57,6 +60,8 @@ class Figures:
     """What the programs' metrics say together; None where no program tells it."""
 
     events_per_second: float | None
+    refused: Mapping[str, float]
+    """Events refused in the last hour, by stream, as far as this console has looked."""
     audited_per_second: float | None
     auditors: tuple[AuditorFigures, ...]
     watches: tuple[WatchFigures, ...]
@@ -75,11 +80,14 @@ class Figures:
     """Alerts that one auditor raised and another in step did not, as the heartbeats compare."""
 
 
-def figures(history: History) -> Figures:
-    """Return what the newest looks say, and how much changed since earlier ones."""
+def figures(history: History, refused: Mapping[str, float] = NONE) -> Figures:
+    """Return what the newest looks say, and how much changed since earlier ones; what was
+    `refused` in an hour stands in no look that is kept.
+    """
     newest = [looks[-1] for looks in history.values() if looks]
     return Figures(
         events_per_second=_rate(history, "aldebaran_gateway_events_total", result="accepted"),
+        refused=refused,
         audited_per_second=_newest(newest, "aldebaran_auditor_rows_per_second"),
         auditors=_auditors(history, newest),
         watches=_watches(newest),
@@ -147,9 +155,7 @@ def _grown(looks: Sequence[Look], name: str, labels: Mapping[str, str]) -> float
     before, after = total(first.found, name, **labels), total(last.found, name, **labels)
     if after is None:
         return None
-    grown = after - (before or 0.0)
-    # A process that was started again counts from zero.
-    return (after if grown < 0 else grown) / (last.at_seconds - first.at_seconds)
+    return growth(before or 0.0, after) / (last.at_seconds - first.at_seconds)
 
 
 def _span(looks: Sequence[Look], seconds: float) -> tuple[Look, Look] | None:

@@ -66,3 +66,8 @@ def total(found: Samples, name: str, **labels: str) -> float | None:
     """Return the sum of a name's samples that have these labels; None if there is none."""
     values = [value for own, value in named(found, name) if labels.items() <= own.items()]
     return sum(values) if values else None
+
+
+def growth(before: float, after: float) -> float:
+    """Return by how much a counter has grown; a process that was started again counts from zero."""
+    return after if after < before else after - before

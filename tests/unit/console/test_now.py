@@ -8,8 +8,8 @@ from services.contracts.records import Severity
 from services.contracts.states import State
 
 
-def shown(overview: Overview) -> str:
-    now = Now(0, overview, figures=figures({}))
+def shown(overview: Overview | None, **refused: float) -> str:
+    now = Now(0, overview, figures=figures({}, refused))
     terms = {"lines": channel_lines(now), "columns": COLUMNS, "slots": POINTS_LIMIT}
     return render("now_part.html", now=now, **terms)
 
@@ -31,3 +31,17 @@ def test_a_whole_count_has_none() -> None:
     assert "3</a> <small>0 critical" in page
     assert "9</a>" in page
     assert "+</a>" not in page
+
+
+def test_what_was_refused_leads_to_the_stream_of_most_of_it() -> None:
+    page = shown(None, halls=2.0, trades=50.0, calm=0.0)
+    assert '<div class="tile warn" id="tile-refused">' in page
+    assert '<a class="summary" href="/streams/trades/rejected">52</a>' in page
+    assert "of <bdi>trades</bdi> and 1 more" in page
+
+
+def test_where_nothing_was_refused_nothing_warns() -> None:
+    page = shown(None, calm=0.0)
+    assert '<div class="tile" id="tile-refused">' in page
+    assert '<p class="figure">0</p>' in page
+    assert "no event is seen" in shown(None)

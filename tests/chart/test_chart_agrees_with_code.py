@@ -146,6 +146,13 @@ def test_the_first_is_told_that_came_before_its_counter_was_ever_read() -> None:
         assert f"increase({name}[15m]) > 0 or {unread}" in expression
 
 
+def test_one_event_that_rabbitmq_brought_and_was_refused_is_told() -> None:
+    (told,) = (rule for rule in rules() if rule["alert"] == "AldebaranAmqpEventsRejected")
+    assert "aldebaran_gateway_rejected_total" in RISEN.findall(told["expr"])
+    assert "and on (job, instance) last_over_time(aldebaran_amqp_flowing[15m])" in told["expr"]
+    assert "for" not in told
+
+
 @pytest.mark.parametrize("path", board_files(), ids=lambda path: path.stem)
 def test_a_board_names_metrics_that_exist(path: Path) -> None:
     board = json.loads(path.read_text("utf-8"))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import aio_pika
+import httpx2
 import orjson
 import pytest
 import yaml
@@ -101,6 +102,22 @@ def test_publishers_spellings_arrive_and_bad_ones_are_kept(
     child.process.send_signal(signal.SIGTERM)
     assert child.process.wait(10) == 0
     assert waiting(rabbitmq.url, stream.name) == 0
+
+
+def test_what_was_refused_is_counted_where_its_alarm_looks(
+    start_program: StartGateway, settings: dict[str, str], rabbitmq: RabbitMq, stream: Stream
+) -> None:
+    port = free_ports(1)[0]
+    start_program(ONRAMP, port, **settings)
+    publish(rabbitmq.url, stream.name, [b'{"id": 7}'])
+    reason = stream.rejected(1)[0].reason
+    counted = f'aldebaran_gateway_rejected_total{{reason="{reason}",stream="{stream.name}"}} 1.0'
+
+    def shown() -> str:
+        return httpx2.get(f"http://127.0.0.1:{port}/metrics").text
+
+    wait_until(lambda: counted in shown(), "the event to be counted")
+    assert "\naldebaran_amqp_flowing 1.0\n" in shown()
 
 
 def test_an_odd_property_stops_nothing_and_brings_no_copies(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from services.backbone.ledger.ages import TOO_OLD
 from services.backbone.ledger.suppressions import Member, Ruling, Suppression, Waiting
 from services.contracts.records import Alert
 from services.contracts.states import State
@@ -11,7 +12,7 @@ from services.lookout.digest import digest_message, weight
 from services.lookout.judgement import hold_together, judge_one
 from services.lookout.plans import read_plan
 from services.lookout.routing import Routes, Target
-from services.lookout.standing import Standing
+from services.lookout.standing import Standing, found_at
 
 RELEASE, SWEEP, DIGEST = "release", "sweep", "digest"
 """Stages, as decisions name them."""
@@ -40,7 +41,7 @@ class Rejudgement:
         rulings: list[Ruling] = []
         going: list[Waiting] = []
         for row in members:
-            if ended := self._ended(row, now):
+            if ended := self._ended(row, now) or self._found_long_ago(row, now):
                 rulings.append(ended)
             elif held := self._held(row, now, grouped=False):
                 rulings.append(_waits(row, DIGEST, held))
@@ -68,6 +69,15 @@ class Rejudgement:
             why = f"waited for {row.suppressed_by} until it was too old to be sent without a word"
             return Ruling(row, State.HELD, RELEASE, why)
         return None
+
+    def _found_long_ago(self, row: Waiting, now: datetime) -> Ruling | None:
+        """Hold a member that was recorded long after its finding, as in a ledger restored from a
+        backup: a digest is as old as its carrier, so it would be told with new ones, or keep them
+        back. What was asked for later than that waits for no group.
+        """
+        if now - found_at(Alert.decode(row.alert.encode())) < self.age_limit:
+            return None
+        return Ruling(row, State.HELD, DIGEST, TOO_OLD)
 
     def _held(self, row: Waiting, now: datetime, *, grouped: bool) -> Suppression | None:
         """A digest is one message: what holds back only some of its alerts does not hold it."""

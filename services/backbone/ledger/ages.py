@@ -11,3 +11,5 @@ IS_YOUNG: Final = f"""({AGED_SINCE} > ledger_now() - make_interval(secs => %(age
   OR EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id
     AND w.given_at > ledger_now() - make_interval(secs => %(age_limit)s) OFFSET 0))"""
 """No older than the limit of age, or nor is a person's last word on it."""
+TOO_OLD: Final = "too old to be sent without a person's word"
+"""Why what is not young is held, in words."""

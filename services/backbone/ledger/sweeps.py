@@ -9,7 +9,7 @@ from typing import Any, Final, LiteralString
 
 from psycopg.rows import class_row, kwargs_row, scalar_row, tuple_row
 
-from services.backbone.ledger.ages import FOUND, IS_YOUNG
+from services.backbone.ledger.ages import FOUND, IS_YOUNG, TOO_OLD
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import fetch_all
 from services.contracts.records import Severity
@@ -180,8 +180,7 @@ class Sweeps:
 
     async def too_old(self) -> list[Swept]:
         """Hold what has waited too long since it was found, or since a person's last word."""
-        reason = "too old to be sent without a person's word"
-        return await self._swept(_TOO_OLD, after=State.HELD, reason=reason)
+        return await self._swept(_TOO_OLD, after=State.HELD, reason=TOO_OLD)
 
     async def doubtful(self, deadline_seconds: float, asked: int = -1) -> list[Swept]:
         """Return rows whose time for evidence is over, for `rule` to move.

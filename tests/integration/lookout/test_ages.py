@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import permutations
 from typing import Any, Final
 
 import pytest
@@ -11,13 +12,17 @@ from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.escalations import Escalations
 from services.backbone.ledger.fallbacks import Fallbacks
 from services.backbone.ledger.intake import Intake, NewAlert
+from services.backbone.ledger.suppressions import Suppressions
 from services.backbone.ledger.sweeps import Sweeps
-from services.contracts.records import Alert
+from services.contracts.records import Alert, Severity
 from services.contracts.states import State
 from services.lookout.escalation import begin, escalate
 from services.lookout.fallback import fall_back
+from services.lookout.fanout import fan_out
 from services.lookout.later import Later
-from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
+from services.lookout.matching import Match
+from services.lookout.rejudgement import Rejudgement
+from services.lookout.routing import Escalation, Grouping, Instruction, Route, Routes, Step, Target
 from services.lookout.standing import Standing
 from services.lookout.words import NO_LINKS
 from tests.integration.lookout.keeping import START, Desk
@@ -29,6 +34,8 @@ ROUTES: Final = Routes((), ())
 LATER: Final = Later(NO_LINKS, ROUTES, Standing())
 PHONE: Final = Target("sms", "night")
 CALL: Final = (Instruction(Target("sms", "desk"), "r", fallback=(PHONE,), fallback_on_held=True),)
+TOGETHER: Final = Instruction(Target("sms", "desk"), "r", grouping=Grouping((), 3600.0, 100))
+GROUPED: Final = Routes((Route("r", Match(), (TOGETHER,)),), ())
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 AGE_LIMIT: Final = 7 * DAY
 
@@ -51,10 +58,25 @@ class Night:
 
     def record(self, step: Step, found_before: timedelta = timedelta(0)) -> None:
         """Record an alert that was found some time ago, with one step."""
-        found_at_ms = int((self.now - found_before).timestamp() * 1000)
-        alert: Alert = sample(detected_at_ms=found_at_ms)
+        alert: Alert = sample(detected_at_ms=self._ms(found_before))
         steps = begin([Escalation("desk", (step,))])
         Intake(self.desk.pool).accept([NewAlert(alert, alert.encode(), "r", (), steps=steps)])
+
+    def group(self, number: int, severity: Severity, found_before: timedelta) -> None:
+        """Record an alert that was found some time ago and waits for its group."""
+        found_at_ms = self._ms(found_before)
+        alert = sample(number, severity=severity, detected_at_ms=found_at_ms)
+        new = fan_out(alert, GROUPED, Standing(), self._ms(timedelta(0)))
+        assert isinstance(new, NewAlert)
+        Intake(self.desk.pool).accept([new])
+
+    def gather(self) -> None:
+        """End the window of the group."""
+        judge = Rejudgement(GROUPED, Standing(), AGE_LIMIT)
+        Suppressions(self.desk.pool).judge_groups(judge.gathered)
+
+    def _ms(self, before: timedelta) -> int:
+        return int((self.now - before).timestamp() * 1000)
 
     def keep(self) -> int:
         """Do what is due; return how many messages that made."""
@@ -150,3 +172,17 @@ def test_what_follows_a_try_of_long_ago_is_held(night: Night) -> None:
     night.wait(8 * DAY)
     assert (night.deliver(), night.keep()) == ([], 1)
     assert (night.deliver(), night.states()) == ([], ["HELD", "HELD"])
+
+
+@pytest.mark.parametrize("severities", [*permutations((Severity.INFO, Severity.CRITICAL))])
+def test_an_alert_that_came_too_late_is_held_apart_from_its_group(
+    night: Night, severities: tuple[Severity, Severity]
+) -> None:
+    """It was told again with the new one, or that one was closed as told by it and nobody was."""
+    for number, found_before in enumerate((8 * DAY, timedelta(0))):
+        night.group(number, severities[number], found_before)
+        night.wait(HOUR / 2)
+    night.wait(HOUR)
+    night.gather()
+    assert night.deliver() == ["desk"]
+    assert night.states() == ["HELD", "SENT"]

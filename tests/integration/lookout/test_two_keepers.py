@@ -1,5 +1,6 @@
 """Two keepers at once, or one that dies in the middle, judge each row once."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,8 +42,10 @@ def test_two_keepers_at_once_release_and_gather_once(
 ) -> None:
     for number in range(40):
         recorded(intake, sample(number), quiet(LONG_AGO))
+    found_at_ms = int(time.time() * 1000)
     for number in range(40, 80):
-        recorded(intake, sample(number), group(LONG_AGO, limit=7))
+        found = sample(number, detected_at_ms=found_at_ms)
+        recorded(intake, found, group(LONG_AGO, limit=7))
     with ThreadPoolExecutor(2) as two:
         first, second = two.map(keep, [ledger_url, ledger_url])
     moved = Counter(each.delivery_id for each in first + second)

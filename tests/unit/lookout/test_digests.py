@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,22 +15,25 @@ from services.contracts.records import Alert, Severity
 from services.contracts.states import State
 from services.lookout.plans import encode_plan
 from services.lookout.rejudgement import Rejudgement
-from services.lookout.routing import Instruction, Routes
+from services.lookout.routing import Instruction, Routes, Target
+from services.lookout.standing import Standing, found_at
 from tests.unit.lookout.judging_model import World
-from tests.unit.lookout.samples import alerts
-from tests.unit.lookout.test_judgement import HOURS, TIMES, WORLDS, instructions
+from tests.unit.lookout.samples import alerts, sample
+from tests.unit.lookout.test_judgement import HOURS, NOW, TIMES, WORLDS, found, instructions
 
 AGE_LIMIT: Final = timedelta(hours=100)
+HOUR: Final = timedelta(hours=1)
 ROUTES: Final = Routes((), (), times=TIMES)
 Told = tuple[Alert, bool]
 """An alert, and whether somebody has acknowledged it."""
+FOUND: Final = st.builds(found, alerts(), st.sampled_from((NOW, NOW - 2 * AGE_LIMIT)))
 TOLD: Final = st.lists(
-    st.tuples(alerts(), st.booleans()),
+    st.tuples(FOUND, st.booleans()),
     min_size=1,
     max_size=4,
     unique_by=lambda each: each[0].alert_id,
 )
-CREATED: Final = st.sampled_from((timedelta(hours=1), AGE_LIMIT))
+CREATED: Final = st.sampled_from((HOUR, AGE_LIMIT))
 
 
 def row(told: Told, plan: Instruction, at: datetime, age: timedelta, number: int = 0) -> Waiting:
@@ -116,18 +120,43 @@ def test_a_group_tells_those_that_may_be_told_and_each_in_one_place(
     ]
     by_id = {each.row.delivery_id: each for each in rulings}
     going = [each for each in members if by_id[each.delivery_id].suppression is None]
-    going = [each for each in going if not each.acknowledged and age < AGE_LIMIT]
+    going = [each for each in going if not each.acknowledged and not is_old(each, at)]
     for member, one in zip(members, told, strict=True):
         ruling = by_id[member.delivery_id]
         if member.acknowledged:
             assert (ruling.after, ruling.digest_id) == (State.CLOSED, None)
-        elif age >= AGE_LIMIT:
-            assert ruling.after is State.HELD
+        elif is_old(member, at):
+            assert (ruling.after, ruling.digest_id) == (State.HELD, None)
         elif (ends := until(world, [one], plan, at)) is not None:
             assert ruling.suppression is not None
             assert ruling.suppression.until == ends
             assert ruling.suppression.group_key is None, "it has left the group"
     check_told(going, by_id)
+
+
+@pytest.mark.parametrize("old", Severity)
+@pytest.mark.parametrize("new", Severity)
+def test_an_old_alert_neither_goes_with_a_new_one_nor_keeps_it_back(
+    old: Severity, new: Severity
+) -> None:
+    """In a ledger restored from a backup, what was told since comes as if nobody had been told."""
+    told = [
+        found(sample(number, severity=severity), NOW - before)
+        for number, (severity, before) in enumerate(((old, HOUR), (new, timedelta(0))))
+    ]
+    plan = Instruction(Target("email", "desk@example.com"), "r")
+    members = [row((each, False), plan, NOW, timedelta(0), n) for n, each in enumerate(told)]
+    rulings = Rejudgement(ROUTES, Standing(), HOUR).gathered(NOW, members)
+    assert [(each.row.delivery_id, each.after, each.why) for each in rulings] == [
+        ("d0", State.HELD, "too old to be sent without a person's word"),
+        ("d1", State.PENDING, "alone in its group"),
+    ]
+
+
+def is_old(member: Waiting, at: datetime) -> bool:
+    """Tell whether a member may go only at a person's word; as old as its row, or its finding."""
+    since = min(member.created_at, found_at(Alert.decode(member.alert.encode())))
+    return at - since >= AGE_LIMIT
 
 
 def check_told(going: Sequence[Waiting], by_id: dict[str, Ruling]) -> None:

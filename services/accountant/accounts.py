@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
+from math import isinf
 from typing import Final
 
 from services.backbone.ledger.accounting import (
@@ -29,6 +30,8 @@ MISSING_ALERT: Final = "missing_alert"
 MISSING_RECIPIENT: Final = "missing_recipient"
 OVERDUE_CHANNEL: Final = "overdue_channel"
 SHORT_RETENTION: Final = "short_retention"
+DETAIL_LIMIT: Final = 400
+"""Characters of what is said about one finding in others' words."""
 _STANDS: Final = {
     "in_doubt": "in doubt",
     "held": "held",
@@ -48,7 +51,7 @@ _WORDS: Final = {
     "failed": "deliveries have failed for good, and nobody is told instead",
     "unfollowed": "failures are not followed by their fallback: is the lookout running?",
     "escalation": "steps of escalations are overdue: is the lookout running?",
-    SHORT_RETENTION: "topic is kept for longer than the ledger may forget: nothing is removed",
+    SHORT_RETENTION: "topics are, or may be, kept for longer than the ledger: nothing is removed",
 }
 KINDS: Final = tuple(_WORDS)
 WAITING: Final = frozenset(_STANDS)
@@ -119,7 +122,7 @@ def overdue(rows: Sequence[OpenRow]) -> list[Finding]:
             row.kind,
             row.subject,
             row.channel,
-            f"{_STANDS[row.kind]} for {_span(row.waited_seconds)}: {row.reason}"[:400],
+            f"{_STANDS[row.kind]} for {_span(row.waited_seconds)}: {row.reason}"[:DETAIL_LIMIT],
         )
         for row in rows
     ]
@@ -147,6 +150,26 @@ def short_retention(kept_hours: float, age_limit_hours: float, days: float) -> l
         f" ledger_retention_days, {days:g}, must be more than both together"
     )
     return [Finding(SHORT_RETENTION, topics.ALERTS, "", detail)]
+
+
+def short_stream_retention(stream: str, kept_hours: float, days: float) -> list[Finding]:
+    """Return a finding if the ledger, after so many days, forgets an alert of which a watch that is
+    read again from its start would find the events, and the alert as if it were new.
+    """
+    if days * 24 > kept_hours:
+        return []
+    kept = "without limit" if isinf(kept_hours) else f"for up to {kept_hours:g} h"
+    detail = (
+        f"the brokers keep this stream {kept}, and a watch that is built again finds its alerts"
+        f" again: ledger_retention_days, {days:g}, must be longer"
+    )
+    return [Finding(SHORT_RETENTION, stream, "", detail)]
+
+
+def unknown_retention(why: str) -> Finding:
+    """Return the finding that nobody knows which streams there are."""
+    detail = f"the streams' files cannot be read: {why}"[:DETAIL_LIMIT]
+    return Finding(SHORT_RETENTION, "streams", "", detail)
 
 
 def distinct(findings: Iterable[Finding]) -> list[Finding]:

@@ -9,9 +9,10 @@ from services.accountant.aside import REJECTED, Aside
 from services.accountant.comparing import Comparison
 from services.accountant.heartbeat import Heartbeat
 from services.accountant.reader import Reader
-from services.accountant.settings import DECLARED_HOURS, AccountantSettings
+from services.accountant.retention import Retention
+from services.accountant.settings import AccountantSettings
 from services.accountant.turns import Turns
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.ledger.accounting import AccountBook
@@ -40,7 +41,7 @@ class Accountant:
     comparison: Comparison
     turns: Turns
     heartbeat: Heartbeat
-    admin: TopicAdmin
+    retention: Retention
     trouble: str | None = "has not accounted yet"
     """Why it cannot account, or None."""
     _next_at: float = 0.0
@@ -74,10 +75,10 @@ class Accountant:
         now = self.life.clock.monotonic_seconds()
         if now < self._next_at:
             return
-        kept_hours = check_topics(self.admin)
+        short = self.retention.short()
         if why := self.comparison.trouble():
             raise Transient(why)
-        self.turns.turn(kept_hours)
+        self.turns.turn(short)
         self._next_at = now + self.settings.accountant_turn_seconds
         self.trouble = None
         self.heartbeat.accounted()
@@ -86,27 +87,6 @@ class Accountant:
 def topic_admin(settings: AccountantSettings) -> TopicAdmin:
     """Return what asks the brokers."""
     return TopicAdmin(settings, PROGRAM, timeout_seconds=ASK_TIMEOUT_SECONDS)
-
-
-def check_topics(admin: TopicAdmin) -> float:
-    """Ask the brokers for the topics that are compared; return for how many hours alerts are kept.
-
-    Raises:
-        Transient: the brokers are away, or the topics are not declared.
-    """
-    wanted = {topics.ALERTS, REJECTED}
-    if missing := wanted - admin.partitions().keys():
-        names = ", ".join(sorted(missing))
-        raise Transient(f"topics are missing: {names}; declare them: python -m services.topics")
-    try:
-        return admin.retention_hours(topics.ALERTS)
-    except Refused as error:
-        log.warning(
-            "retention_not_told",
-            reason=f"{error}: allow DESCRIBE_CONFIGS of topic {topics.ALERTS} to this program",
-            taken_hours=DECLARED_HOURS,
-        )
-        return DECLARED_HOURS
 
 
 def run_accountant(settings: AccountantSettings, life: Life) -> None:
@@ -131,7 +111,8 @@ def run_accountant(settings: AccountantSettings, life: Life) -> None:
         aside, behind = Aside(book, rejected, admin), settings.accountant_behind_seconds
         comparison = Comparison(book, alerts, aside, life.clock, behind)
         turns = Turns(book, settings, life.clock)
-        Accountant(settings, life, comparison, turns, heartbeat, admin).run()
+        retention = Retention(settings, admin)
+        Accountant(settings, life, comparison, turns, heartbeat, retention).run()
 
 
 def _reader(

@@ -11,7 +11,8 @@ from typing import Final
 from services.accountant import accounts
 from services.accountant.aside import REJECTED, keys
 from services.accountant.comparing import BATCH_LIMIT, findings, key_of
-from services.accountant.program import PROGRAM, check_topics, topic_admin
+from services.accountant.program import PROGRAM, topic_admin
+from services.accountant.retention import Retention
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Transient, Trouble
@@ -83,7 +84,7 @@ def table(account: Account) -> str:
 
 
 def _account(settings: AccountantSettings, clock: Clock) -> Account:
-    kept_hours = check_topics(topic_admin(settings))
+    short = Retention(settings, topic_admin(settings)).short()
     migrate(settings)
     account, window = Account(), settings.accountant_window_hours * 3600
     with open_pool(settings) as pool, closing(_consumer(settings, REJECTED)) as aside:
@@ -100,7 +101,7 @@ def _account(settings: AccountantSettings, clock: Clock) -> Account:
         account.missing = list({each.subject: each for each in account.missing}.values())
         backlogs = book.backlogs(settings.accountant_due_seconds)
         account.overdue += accounts.overdue_channels(backlogs)
-        account.overdue += settings.short_retention(kept_hours)
+        account.overdue += short
         limits = settings.limits.by_kind
         rows = book.open_rows(window, limits)
         account.overdue += accounts.overdue(rows)

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from services.accountant.accounts import Limits, Target, short_retention
 from services.backbone.ledger.accounting import Finding
-from services.backbone.settings import KafkaSettings, LedgerSettings, Seconds
+from services.backbone.settings import KafkaSettings, LedgerSettings, Seconds, StreamsSettings
 from services.contracts import topics
 from services.contracts.recipients import complaint
 from services.contracts.records import Name, ShortText
@@ -32,7 +32,7 @@ class TargetSetting(BaseModel):
         return self
 
 
-class AccountantSettings(KafkaSettings, LedgerSettings):
+class AccountantSettings(KafkaSettings, LedgerSettings, StreamsSettings):
     """Settings of the accountant."""
 
     accountant_recipients: Annotated[tuple[TargetSetting, ...], Field(max_length=32)] = ()

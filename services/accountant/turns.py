@@ -1,5 +1,6 @@
 """One turn of accounting: what is open, what is overdue, what has ended; raised and cleaned up."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -25,14 +26,13 @@ class Turns:
     clock: Clock
     _place: Place = field(default_factory=Place)
 
-    def turn(self, kept_hours: float) -> None:
-        """Account once. Topic alerts is kept for so many hours.
+    def turn(self, short: Sequence[Finding]) -> None:
+        """Account once; what `short` finds of the ledger's retention keeps all that is there.
 
         Raises:
             Transient: Postgres is away.
         """
         backlogs = self.book.backlogs(self.settings.accountant_due_seconds)
-        short = self.settings.short_retention(kept_hours)
         for changes in (self._compared(short, backlogs), self._waiting()):
             self.book.keep(changes.new, changes.ended)
             self._log(changes)
@@ -41,7 +41,7 @@ class Turns:
             self._prune()
         self._count()
 
-    def _compared(self, short: list[Finding], backlogs: list[Backlog]) -> accounts.Changes:
+    def _compared(self, short: Sequence[Finding], backlogs: list[Backlog]) -> accounts.Changes:
         """Return what changes of all that does not wait."""
         known = [each for each in self.book.open_findings() if each.kind not in accounts.WAITING]
         missing = (*self._still_missing(known), *self._page())

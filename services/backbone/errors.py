@@ -3,7 +3,7 @@
     Trouble
     ├── Transient        the outside is not ready: try the same again later
     │   ├── QueueFull    we took more than we can hold: tell the sender to slow down
-    │   └── NoTopic      a record was never written, as its topic does not exist
+    │   └── NoTopic      a topic does not exist; no record was written to it
     └── Refused          the input or a setting cannot be used: say what to do, keep the original
 
 Anything else ends the process: a bug, or `Ended`, which no further try in this process can heal.
@@ -23,7 +23,7 @@ class QueueFull(Transient):
 
 
 class NoTopic(Transient):
-    """A topic is not there, or not yet; the record was never on its way to a broker."""
+    """A topic is not there, or not yet; a record for it was never on its way to a broker."""
 
 
 class Refused(Trouble):

@@ -14,7 +14,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and 
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import NoTopic, Refused, Transient
 from services.backbone.kafka.client import common_config, opened, trouble
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
@@ -60,6 +60,24 @@ class TopicAdmin:
             Transient: the brokers cannot be reached, or have no such topic.
             Refused: they do not tell this program.
         """
+        return _hours(self._config_of(topic)["retention.ms"])
+
+    def readable_hours(self, topic: str) -> float:
+        """Return for how long a record of a topic may be read at most; infinite where only its
+        size or its key bounds that.
+
+        Raises:
+            NoTopic: there is no such topic.
+            Transient: the brokers cannot be reached.
+            Refused: they do not tell this program.
+        """
+        config = self._config_of(topic)
+        if "delete" not in config["cleanup.policy"]:
+            return math.inf
+        # A segment goes as a whole, once its last record is old enough.
+        return _hours(config["retention.ms"]) + _hours(config["segment.ms"])
+
+    def _config_of(self, topic: str) -> dict[str, str]:
         asked = [ConfigResource(ConfigResource.Type.TOPIC, topic)]
         answers = self._client.describe_configs(asked, request_timeout=self._timeout_seconds)
         try:
@@ -68,8 +86,7 @@ class TopicAdmin:
             raise _trouble_with(topic, error) from None
         finally:
             self._client.poll(0)
-        kept_ms = int(found["retention.ms"].value)
-        return math.inf if kept_ms < 0 else kept_ms / _HOUR_MS
+        return {name: entry.value or "" for name, entry in found.items()}
 
     def keep(self, topic: str, hours: int) -> None:
         """Have the brokers keep a topic's records for so long from now on; older ones go.
@@ -151,7 +168,14 @@ class TopicAdmin:
 
 def _trouble_with(topic: str, error: KafkaException) -> Refused | Transient:
     sorted_error = trouble(error)
-    return type(sorted_error)(f"topic {topic}: {sorted_error}")
+    is_absent = error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+    kind = NoTopic if is_absent else type(sorted_error)
+    return kind(f"topic {topic}: {sorted_error}")
+
+
+def _hours(span_ms: str) -> float:
+    """Return a span as the brokers have it; below 0 it never ends."""
+    return math.inf if int(span_ms) < 0 else int(span_ms) / _HOUR_MS
 
 
 def _is_small(topic: Topic, present: int | None) -> bool:

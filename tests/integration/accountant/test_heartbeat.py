@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AclOperation  # type: ignore[attr-defined] # public, undeclared
 
+from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Producer
+from services.backbone.settings import KafkaSettings
 from services.contracts import topics
+from services.contracts.streams import load_streams, stream_topics
 from tests.broker import forbid
 from tests.integration.accountant.conftest import Beats, World
 from tests.integration.accountant.programs import Accountants
@@ -50,22 +53,31 @@ def test_it_does_not_beat_while_postgres_is_gone_and_beats_again_afterwards(
     until(lambda: beats.count > told, "it beats again")
 
 
-def test_nothing_is_removed_while_the_brokers_keep_alerts_for_longer_or_do_not_tell(
+def test_nothing_is_removed_while_the_brokers_keep_more_for_longer_or_do_not_tell(
     world: World,
 ) -> None:
+    (stream,) = load_streams().values()
+    settings = KafkaSettings(kafka_bootstrap_servers=world.bootstrap)
+    TopicAdmin(settings, "test").declare(stream_topics(stream))
     keep(world.bootstrap, -1)
+    keep(world.bootstrap, -1, stream.stream)
     old = delivery(1)
     world.ledger.add(old)
     world.ledger.execute("UPDATE deliveries SET state = 'SENT'")
     world.ledger.execute("UPDATE alerts SET accepted_at = now() - interval '500 days'")
     world.accountants.start()
-    until(lambda: short(world.ledger), "it says that the ledger would forget too soon")
+    both = {topics.ALERTS, stream.stream}
+    until(lambda: short(world.ledger) == both, "it says that the ledger would forget too soon")
     assert old.delivery_id in world.ledger.states()
     account = world.accountants.once()
     assert account.returncode == 1
     assert "short_retention alerts: the brokers keep it for inf h" in account.stdout
+    assert "short_retention trades: the brokers keep this stream without limit" in account.stdout
     keep(world.bootstrap, 3_600_000)
-    until(lambda: not short(world.ledger), "the finding ends")
+    until(lambda: short(world.ledger) == {stream.stream}, "the finding about alerts ends")
+    assert old.delivery_id in world.ledger.states()
+    keep(world.bootstrap, 3_600_000, stream.stream)
+    until(lambda: not short(world.ledger), "that about the stream ends")
     until(lambda: old.delivery_id not in world.ledger.states(), "it is removed")
     keep(world.bootstrap, -1)
     until(lambda: short(world.ledger), "it says so again")
@@ -76,11 +88,12 @@ def test_nothing_is_removed_while_the_brokers_keep_alerts_for_longer_or_do_not_t
     until(lambda: world.beats.count > told, "it goes on accounting")
 
 
-def short(ledger: Ledger) -> bool:
-    question = "SELECT * FROM findings WHERE kind = 'short_retention' AND ended_at IS NULL"
-    return bool(ledger.rows(question))
+def short(ledger: Ledger) -> set[str]:
+    """Return the topics that are kept for too long."""
+    question = "SELECT subject FROM findings WHERE kind = 'short_retention' AND ended_at IS NULL"
+    return {row["subject"] for row in ledger.rows(question)}
 
 
-def keep(bootstrap: str, retention_ms: int) -> None:
-    """Tell the brokers for how long to keep topic alerts."""
-    configure(bootstrap, topics.ALERTS, "retention.ms", str(retention_ms))
+def keep(bootstrap: str, retention_ms: int, topic: str = topics.ALERTS) -> None:
+    """Tell the brokers for how long to keep a topic."""
+    configure(bootstrap, topic, "retention.ms", str(retention_ms))

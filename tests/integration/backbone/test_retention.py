@@ -1,16 +1,19 @@
 """A stream's changed retention reaches its topics when a person says so, and not before."""
 
+import math
 import uuid
 from pathlib import Path
 
 import pytest
 import yaml
 
+from services.backbone.errors import NoTopic
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import ProducerSettings
 from services.contracts.topics import heartbeat, rejected
 from services.machine.waiting import wait_until
 from services.topics.__main__ import main
+from tests.topic import configure
 
 pytestmark = pytest.mark.kafka
 
@@ -43,10 +46,16 @@ def test_a_changed_retention_is_set_where_a_person_says_so(
     declared(tmp_path, stream, 100)
     assert main(["--set-retention"]) == 1
     assert f"there is no topic {', '.join(names)}: make them first" in capsys.readouterr().err
+    with pytest.raises(NoTopic, match=stream):
+        admin.readable_hours(stream)
     assert main([]) == 0
     declared(tmp_path, stream, 2)
     assert main([]) == 0
     assert [admin.retention_hours(name) for name in names] == [100.0] * 3
+    assert admin.readable_hours(stream) == 100 + 168, "and as long as a segment may fill"
+    configure(kafka_bootstrap, stream, "cleanup.policy", "compact")
+    wait_until(lambda: admin.readable_hours(stream) == math.inf, 30, "it is compacted")
+    configure(kafka_bootstrap, stream, "cleanup.policy", "delete")
 
     capsys.readouterr()
     assert main(["--set-retention"]) == 0

@@ -1,0 +1,82 @@
+"""For how long the brokers keep what can be found or read again, against what the ledger keeps."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from services.accountant import accounts
+from services.accountant.aside import REJECTED
+from services.accountant.settings import DECLARED_HOURS, AccountantSettings
+from services.backbone.errors import NoTopic, Refused, Transient
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.ledger.accounting import Finding
+from services.backbone.log import logger
+from services.contracts import topics
+from services.contracts.declarations import BadDeclaration, digest_of
+from services.contracts.streams import StreamDeclaration, load_streams
+
+SEGMENT_HOURS: Final = 168.0
+"""For how long the brokers fill a segment of a stream's topic, unless somebody has told them."""
+
+log = logger(__name__)
+
+
+class Retention:
+    """Asks the brokers for topic alerts and for each declared stream, whatever they are by now."""
+
+    def __init__(self, settings: AccountantSettings, admin: TopicAdmin) -> None:
+        self._settings = settings
+        self._admin = admin
+        self._untold: set[str] = set()
+        self._streams: tuple[StreamDeclaration, ...] = ()
+        self._digest = ""
+
+    def short(self) -> list[Finding]:
+        """Return a finding for each topic that is kept for too long for the ledger's retention, or
+        of which nobody knows.
+
+        Raises:
+            Transient: the brokers are away, or the topics that are compared are not declared.
+        """
+        if missing := {topics.ALERTS, REJECTED} - self._admin.partitions().keys():
+            names = ", ".join(sorted(missing))
+            raise Transient(f"topics are missing: {names}; declare them: python -m services.topics")
+        kept_hours = self._told(topics.ALERTS, self._admin.retention_hours, DECLARED_HOURS)
+        return [*self._settings.short_retention(kept_hours), *self._short_streams()]
+
+    def _short_streams(self) -> Iterator[Finding]:
+        try:
+            self._read_anew()
+        except BadDeclaration as error:
+            yield accounts.unknown_retention(str(error))
+            return
+        days = self._settings.ledger_retention_days
+        for each in self._streams:
+            yield from accounts.short_stream_retention(each.stream, self._readable(each), days)
+
+    def _read_anew(self) -> None:
+        if (digest := digest_of(self._settings.streams_dir)) != self._digest:
+            self._streams = (*load_streams(self._settings.streams_dir).values(),)
+            self._digest = digest
+
+    def _readable(self, stream: StreamDeclaration) -> float:
+        declared_hours = stream.retention_hours + SEGMENT_HOURS
+        try:
+            return self._told(stream.stream, self._admin.readable_hours, declared_hours)
+        except NoTopic:
+            # A broker that has just started may say so of one that is there.
+            return declared_hours
+
+    def _told(self, topic: str, ask: Callable[[str], float], declared_hours: float) -> float:
+        try:
+            told_hours = ask(topic)
+        except Refused as error:
+            self._tell_once(topic, error, declared_hours)
+            return declared_hours
+        self._untold.discard(topic)
+        return told_hours
+
+    def _tell_once(self, topic: str, error: Refused, taken_hours: float) -> None:
+        if topic not in self._untold:
+            self._untold.add(topic)
+            reason = f"{error}: allow DESCRIBE_CONFIGS of topic {topic} to this program"
+            log.warning("retention_not_told", reason=reason, taken_hours=taken_hours)

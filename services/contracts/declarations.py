@@ -1,7 +1,7 @@
 """Reading declarations: a YAML file per thing, refused with file, line and reason."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -96,18 +96,18 @@ def by_name(
     return once, problems
 
 
-def digest_of(*folders: Path) -> str:
-    """Return what changes with the content of any YAML or CSV file of these folders."""
+def digest_of(*folders: Path, kinds: Collection[str] = (".yaml", ".csv")) -> str:
+    """Return what changes with the content of any file of these kinds in these folders."""
     whole = hashlib.sha256()
     for folder in folders:
-        for path in _files(folder):
+        for path in _files(folder, kinds):
             for part in (str(path).encode(), _content(path)):
                 whole.update(len(part).to_bytes(8) + part)
     return whole.hexdigest()
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    yield from sorted(path for path in folder.glob("*") if path.suffix in (".yaml", ".csv"))
+def _files(folder: Path, kinds: Collection[str]) -> Iterator[Path]:
+    yield from sorted(path for path in folder.glob("*") if path.suffix in kinds)
 
 
 def _content(path: Path) -> bytes:

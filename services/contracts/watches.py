@@ -58,7 +58,8 @@ watch has it.
 AS_IT_RAN: Final = "as it ran"
 """Context in which a watch is read that ran before: words that only mislead do not end it."""
 
-_RESERVED: Final = {TEST_SEND: "test messages", ACCOUNTANT: "what the accountant finds"}
+RESERVED: Final = {TEST_SEND: "test messages", ACCOUNTANT: "what the accountant finds"}
+"""Names of alerts that no watch raises, and what they are for."""
 
 Column = FieldName
 
@@ -197,8 +198,8 @@ class WatchDeclaration(BaseModel):
     @field_validator("watch")
     @classmethod
     def _is_not_reserved(cls, value: str) -> str:
-        if value in _RESERVED:
-            raise ValueError(f"the name {value} is reserved for {_RESERVED[value]}: take another")
+        if value in RESERVED:
+            raise ValueError(f"the name {value} is reserved for {RESERVED[value]}: take another")
         return value
 
     @model_validator(mode="after")

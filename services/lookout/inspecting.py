@@ -14,11 +14,11 @@ from services.backbone.ledger.names import known_names
 from services.backbone.lines import tell_text
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Alert, Malformed
-from services.contracts.watches import load_watches
 from services.lookout.explaining import askable, explain
 from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
+from services.lookout.routes.watches_folder import WatchesFolder
 from services.lookout.settings import LookoutSettings
 
 NAMES: Final = ("check", "explain")
@@ -60,7 +60,8 @@ def _check(
     asked: argparse.Namespace, reading: Reading, settings: LookoutSettings, now: datetime
 ) -> int:
     checked = reading.checked(RoutesSource(asked.file))
-    watches = None if settings.watches_dir is None else load_watches(settings.watches_dir)
+    folder = WatchesFolder(settings.watches_dir, are_all=settings.names_watches)
+    watches = folder.read() if settings.names_watches else folder.known()
     names = _deployed_names(settings) if asked.deployed else {}
     around = Surroundings(now, settings.routes_variables, watches, names)
     warnings = lint(checked, around)

@@ -27,7 +27,7 @@ class Match:
 
     def misfit(self, alert: Alert, at: datetime) -> str | None:
         """Return the first condition that does not hold, as a sentence; None if all do."""
-        if self.watch is not None and not _any_fits(self.watch, alert.watch):
+        if self.watch is not None and not any_fits(self.watch, alert.watch):
             return f"watch {alert.watch} is not {_any(self.watch)}"
         if self.severity is not None and alert.severity not in self.severity:
             return f"severity {alert.severity} is not {_any(sorted(self.severity))}"
@@ -35,7 +35,7 @@ class Match:
             value = alert.labels.get(name)
             if value is None:
                 return f"the alert has no label {name}"
-            if not _any_fits(patterns, value):
+            if not any_fits(patterns, value):
                 return f"label {name} = {value} is not {_any(patterns)}"
         missed = next((each for each in self.times if not each.contains(at)), None)
         return None if missed is None else _missed(missed)
@@ -60,6 +60,16 @@ class Match:
         )
 
 
+def is_plain(pattern: str) -> bool:
+    """Tell whether only one text fits: the pattern itself."""
+    return not any(letter in pattern for letter in "*?[")
+
+
+def any_fits(patterns: Iterable[str], text: str) -> bool:
+    """Tell whether a text fits one of the patterns."""
+    return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
 def _any(patterns: Iterable[str]) -> str:
     return " or ".join(patterns)
 
@@ -72,14 +82,9 @@ def _severities(match: Match) -> frozenset[Severity]:
     return frozenset(Severity) if match.severity is None else match.severity
 
 
-def _any_fits(patterns: Patterns, text: str) -> bool:
-    return any(fnmatchcase(text, pattern) for pattern in patterns)
-
-
 def _cover(patterns: Iterable[str], others: Iterable[str]) -> bool:
     return all(any(_covers(pattern, other) for pattern in patterns) for other in others)
 
 
 def _covers(pattern: str, other: str) -> bool:
-    plain = not any(letter in other for letter in "*?[")
-    return pattern in ("*", other) or (plain and fnmatchcase(other, pattern))
+    return pattern in ("*", other) or (is_plain(other) and fnmatchcase(other, pattern))

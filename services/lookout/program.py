@@ -23,6 +23,7 @@ from services.lookout.pipeline import Arrival, Lookout, decode
 from services.lookout.routes import reading as routes_reading
 from services.lookout.routes.holder import RoutesHolder
 from services.lookout.routes.source import RoutesSource
+from services.lookout.routes.watches_folder import WatchesFolder
 from services.lookout.settings import LookoutSettings
 
 PROGRAM: Final = "lookout"
@@ -60,7 +61,8 @@ def run_lookout(settings: LookoutSettings, life: Life, office: Office) -> None:
 
 def _open_routes(settings: LookoutSettings, life: Life) -> RoutesHolder:
     read = routes_reading.Reading(settings.channels, settings.routes_variables)
-    return RoutesHolder(RoutesSource(settings.routes_file), read, life.clock)
+    watches = WatchesFolder(settings.watches_dir, are_all=settings.names_watches)
+    return RoutesHolder(RoutesSource(settings.routes_file), read, life.clock, watches)
 
 
 def _pool(settings: LookoutSettings, closing: ExitStack) -> Pool:

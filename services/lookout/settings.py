@@ -7,7 +7,7 @@ from pydantic import Field
 
 from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.mirror import MirrorSettings
-from services.backbone.settings import ChannelsSettings, LedgerSettings, Seconds
+from services.backbone.settings import ChannelsSettings, LedgerSettings, Seconds, WatchesSettings
 from services.backbone.web.links import LinkSettings, WebAddress
 from services.contracts.records import Name
 
@@ -16,7 +16,12 @@ SHIPPED_ROUTES: Final = Path(__file__).parent / "routes.yaml"
 
 
 class LookoutSettings(
-    ProducerSettings, MirrorSettings, LedgerSettings, ChannelsSettings, LinkSettings
+    ProducerSettings,
+    MirrorSettings,
+    LedgerSettings,
+    ChannelsSettings,
+    LinkSettings,
+    WatchesSettings,
 ):
     """Settings of the lookout; `channels` must be those whose topics are declared."""
 
@@ -26,8 +31,6 @@ class LookoutSettings(
     """What `${name}` in the routes stands for, by name."""
     operator_keys_file: Path | None = None
     """Who may use the API; without it the API is closed."""
-    watches_dir: Path | None = None
-    """Where watches are declared, so that `check` can tell of routes that name none of them."""
     console_public_url: WebAddress = ""
     """The console as people reach it; messages lead to its page of the alert. Empty: no links."""
     lookout_group: Name = "lookout"
@@ -50,3 +53,8 @@ class LookoutSettings(
     """Most suppressed deliveries that a round judges anew at once."""
     age_limit_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 168.0
     """As the deliverers have it."""
+
+    @property
+    def names_watches(self) -> bool:
+        """Whether somebody says where the watches are; else other than the shipped ones may run."""
+        return "watches_dir" in self.model_fields_set

@@ -1,4 +1,4 @@
-"""Routes, silences and inhibitions that no alert can ever meet."""
+"""Routes that no alert can ever meet, whatever watches there are."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
@@ -7,31 +7,24 @@ from itertools import chain
 from typing import Final
 
 from services.contracts.records import Severity
-from services.lookout.matching import Match, Patterns
+from services.lookout.matching import Match, Patterns, is_plain
 from services.lookout.routes.declared import Declared
 from services.lookout.routes.match_part import MatchPart
 from services.lookout.routes.parts import FilePart
 from services.lookout.routes.problems import Finding
-from services.lookout.routes.tree import Spot, matches, spots
+from services.lookout.routes.tree import Spot, spots
 from services.lookout.week_times import WeekTimes
 
-MAGIC: Final = "*?["
 MOMENTS_LIMIT: Final = 20_000
 """Moments that one look at a file holds against its times, about a second's work."""
 
 
-def dead_routes(
-    part: FilePart, known: Declared, now: datetime, watches: Collection[str] | None
-) -> Iterator[Finding]:
-    """Return what never matches, and watches that nobody declares if it is known who does."""
+def dead_routes(part: FilePart, known: Declared, now: datetime) -> Iterator[Finding]:
+    """Return what never matches."""
     ever = Ever(now)
     for spot in spots(part.routes):
         if why := _contradiction(spot, known, ever):
             yield spot.place, f"route {spot.part.name!r} never matches: {why}"
-    for place, match in matches(part):
-        for index, pattern in enumerate(match.watch or ()):
-            if watches is not None and not _any_fits(watches, pattern):
-                yield (*place, "watch", index), f"no declared watch is {pattern}"
 
 
 class Ever:
@@ -92,17 +85,9 @@ def _apart(outer: Patterns | None, inner: Patterns | None) -> bool:
 
 
 def _may_share(one: str, other: str) -> bool:
-    if _is_plain(other):
+    if is_plain(other):
         return fnmatchcase(other, one)
-    return fnmatchcase(one, other) if _is_plain(one) else True
-
-
-def _is_plain(pattern: str) -> bool:
-    return not any(letter in pattern for letter in MAGIC)
-
-
-def _any_fits(watches: Collection[str], pattern: str) -> bool:
-    return any(fnmatchcase(watch, pattern) for watch in watches)
+    return fnmatchcase(one, other) if is_plain(one) else True
 
 
 def _all(line: Sequence[MatchPart]) -> str:

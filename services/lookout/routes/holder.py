@@ -13,6 +13,7 @@ from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.problems import BadRoutes, Problem
 from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
+from services.lookout.routes.watches_folder import WatchesFolder
 from services.lookout.routing import Routes
 
 LOOK_SECONDS: Final = 1.0
@@ -28,8 +29,15 @@ class RoutesHolder:
     Raises BadRoutes at construction if the file cannot be used.
     """
 
-    def __init__(self, source: RoutesSource, reading: Reading, clock: Clock) -> None:
+    def __init__(
+        self,
+        source: RoutesSource,
+        reading: Reading,
+        clock: Clock,
+        watches: WatchesFolder | None = None,
+    ) -> None:
         self._source = source
+        self._watches = watches
         self._reading = reading
         self._clock = clock
         self._lock = threading.Lock()
@@ -81,9 +89,13 @@ class RoutesHolder:
                 log.info("routes_reloaded", version_id=self._routes.version_id, before=before)
 
     def look(self) -> None:
-        """Take over the file if it, or a template beside it, has changed since it was read."""
+        """Take over the file if it, or a template beside it, has changed since it was read; warn
+        anew if the watches have.
+        """
         with self._lock:
             changed = self._source.changed()
+            if not changed and self._watches is not None and self._watches.changed():
+                self._warn()
         if not changed:
             return
         try:
@@ -122,7 +134,8 @@ class RoutesHolder:
     def _warn(self) -> None:
         """Look for warnings anew, and log those that were not there before."""
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
-        around = Surroundings(now, self._reading.variables, names=self._names)
+        watches = None if self._watches is None else self._watches.known()
+        around = Surroundings(now, self._reading.variables, watches, self._names)
         before, self._warnings = self._warnings, lint(self._checked, around)
         metrics.ROUTES_WARNINGS.set(len(self._warnings))
         for each in [each for each in self._warnings if each not in before][:WARNINGS_LIMIT]:

@@ -15,6 +15,7 @@ from services.lookout.routes.reading import Checked
 from services.lookout.routes.send_part import NO_QUIET, REPEATS_LIMIT, SendPart
 from services.lookout.routes.tree import Spot, holders, recipients, sends, spots
 from services.lookout.routes.unused import unused
+from services.lookout.routes.watches import Watches, unmet
 from services.lookout.routing import Target
 
 
@@ -24,7 +25,7 @@ class Surroundings:
 
     now: datetime
     variables: Collection[str] = ()
-    watches: Collection[str] | None = None
+    watches: Watches | None = None
     """None where it is not known which watches there are."""
     names: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Recipients that deliverers know by name, by channel; a channel not in it has told none."""
@@ -34,7 +35,8 @@ def lint(checked: Checked, around: Surroundings) -> list[Problem]:
     """Return warnings about a file in which nothing is wrong, by line."""
     found = [finding for rule in _RULES for finding in rule(checked, around)]
     found += unused(checked, around.variables)
-    found += dead_routes(checked.part, checked.known, around.now, around.watches)
+    found += dead_routes(checked.part, checked.known, around.now)
+    found += [] if around.watches is None else unmet(checked.part, around.watches)
     problems = {Problem(checked.document.line(place), reason) for place, reason in found}
     return sorted(problems, key=lambda each: (each.line, each.reason))
 

@@ -68,7 +68,7 @@ def hint(word: str, known: Collection[str]) -> str:
     return close_to(word, known) or f"; known are {', '.join(sorted(known))}"
 
 
-def close_to(word: str, known: Collection[str]) -> str:
-    """Name the known word that is closest; say nothing if none is close."""
-    close = get_close_matches(word, known, n=1)
+def close_to(word: str, known: Collection[str], least: float = 0.6) -> str:
+    """Name the known word that is closest; say nothing if none is close, 1 being the same."""
+    close = get_close_matches(word, known, n=1, cutoff=least)
     return f", did you mean {close[0]!r}?" if close else ""

@@ -66,11 +66,17 @@ def quiets(part: FilePart) -> Iterator[tuple[Place, QuietPart]]:
             yield (*place, "quiet"), holder.quiet
 
 
+def lines(part: FilePart) -> Iterator[tuple[Place, list[MatchPart]]]:
+    """Return all conditions, each behind those of the routes around it."""
+    for spot in spots(part.routes):
+        yield (*spot.place, "match"), [each.match for each in (*spot.above, spot.part)]
+    for index, inhibition in enumerate(part.inhibit):
+        yield ("inhibit", index, "when"), [inhibition.when]
+        yield ("inhibit", index, "mutes"), [inhibition.mutes]
+    for index, silence in enumerate(part.silences):
+        yield ("silences", index, "match"), [silence.match]
+
+
 def matches(part: FilePart) -> Iterator[tuple[Place, MatchPart]]:
     """Return all conditions."""
-    yield from (((*spot.place, "match"), spot.part.match) for spot in spots(part.routes))
-    for index, inhibition in enumerate(part.inhibit):
-        yield ("inhibit", index, "when"), inhibition.when
-        yield ("inhibit", index, "mutes"), inhibition.mutes
-    for index, silence in enumerate(part.silences):
-        yield ("silences", index, "match"), silence.match
+    yield from ((place, line[-1]) for place, line in lines(part))

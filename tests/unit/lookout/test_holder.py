@@ -8,10 +8,12 @@ from prometheus_client import REGISTRY
 
 from services.backbone.clock import ManualClock
 from services.backbone.service import Life
+from services.contracts.watches import SHIPPED_WATCHES
 from services.lookout.routes.holder import RoutesHolder
 from services.lookout.routes.problems import BadRoutes
 from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
+from services.lookout.routes.watches_folder import WatchesFolder
 from services.machine.waiting import wait_until
 
 READING = Reading(("bus",), {})
@@ -24,6 +26,16 @@ default: {send: [{channel: bus, to: TO, template: page}]}
 """
 
 
+ROUTED = """\
+version: 1
+routes:
+  - name: hot
+    match: {watch: WATCH, labels: {zone: north}}
+    send: [{channel: bus, to: hot}]
+default: {send: [{channel: bus, to: rest}]}
+"""
+
+
 def write(folder: Path, to: str, page: str = "{{ alert.watch }}") -> None:
     (folder / "page.j2").write_text(page)
     (folder / "routes.yaml").write_text(TEXT.replace("TO", to))
@@ -31,6 +43,23 @@ def write(folder: Path, to: str, page: str = "{{ alert.watch }}") -> None:
 
 def held(folder: Path, clock: ManualClock | None = None) -> RoutesHolder:
     return RoutesHolder(RoutesSource(folder / "routes.yaml"), READING, clock or ManualClock())
+
+
+def write_routed(folder: Path, watch: str) -> None:
+    """Write routes of which one is for alerts of a watch that have label `zone`."""
+    (folder / "routes.yaml").write_text(ROUTED.replace("WATCH", watch))
+
+
+def write_watch(folder: Path, name: str, label: str) -> None:
+    folder.mkdir(exist_ok=True)
+    text = (SHIPPED_WATCHES / "over-purchase.yaml").read_text()
+    text = text.replace("watch: over-purchase", f"watch: {name}")
+    text = text.replace("labels: [client, stock]", f"labels: [{label}]")
+    (folder / f"{name}.yaml").write_text(text)
+
+
+def warned(holder: RoutesHolder) -> list[str]:
+    return [each.reason for each in holder.warnings]
 
 
 def told(holder: RoutesHolder) -> str:
@@ -131,3 +160,36 @@ def test_it_looks_by_itself_until_the_end_of_the_life(tmp_path: Path) -> None:
     wait_until(lambda: told(holder) == "two", 30, "the change is not taken over")
     life.stop.set()
     holder.close(30)
+
+
+def test_a_route_for_a_watch_that_nobody_declares_is_among_the_warnings(tmp_path: Path) -> None:
+    """Also when the watches change afterwards: on Kubernetes they may come after the routes."""
+    write_routed(tmp_path, "over-heat")
+    write_watch(tmp_path / "watches", "cpu-high", "zone")
+    folder = WatchesFolder(tmp_path / "watches", are_all=True)
+    source = RoutesSource(tmp_path / "routes.yaml")
+    holder = RoutesHolder(source, READING, ManualClock(), folder)
+    assert warned(holder) == ["no declared watch is over-heat"]
+    write_watch(tmp_path / "watches", "over-heat", "hall")
+    holder.look()
+    assert warned(holder) == ["no alert of over-heat has label zone; known are hall"]
+    write_watch(tmp_path / "watches", "over-heat", "zone")
+    holder.look()
+    assert warned(holder) == []
+    write_routed(tmp_path, "over-haet")
+    holder.look()
+    assert warned(holder) == ["no declared watch is over-haet, did you mean 'over-heat'?"]
+
+
+def test_watches_that_cannot_be_read_are_not_known_and_stop_nothing(tmp_path: Path) -> None:
+    write_routed(tmp_path, "over-heat")
+    folder = WatchesFolder(tmp_path / "watches", are_all=True)
+    source = RoutesSource(tmp_path / "routes.yaml")
+    holder = RoutesHolder(source, READING, ManualClock(), folder)
+    assert warned(holder) == []
+    write_watch(tmp_path / "watches", "cpu-high", "zone")
+    holder.look()
+    assert warned(holder) == ["no declared watch is over-heat"]
+    (tmp_path / "watches" / "other.yaml").write_text("watch: [")
+    holder.look()
+    assert (warned(holder), holder.problem) == ([], None)

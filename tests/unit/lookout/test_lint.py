@@ -15,6 +15,7 @@ from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.problems import BadRoutes
 from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
+from services.lookout.routes.watches import Watches
 from services.lookout.settings import SHIPPED_ROUTES
 from services.lookout.week_times import WeekPart, WeekTimes
 from tests.unit.lookout.samples import moments_asked
@@ -57,7 +58,7 @@ default:
 def warnings(
     text: str,
     given: Collection[str] = (),
-    watches: Collection[str] | None = None,
+    watches: Watches | None = None,
     channels: Collection[str] = CHANNELS,
 ) -> list[tuple[int, str]]:
     variables = dict.fromkeys(given, "x@example.com")
@@ -68,7 +69,7 @@ def warnings(
 def test_a_good_file_and_the_shipped_one_have_no_warnings() -> None:
     assert warnings(GOOD) == []
     shipped = Reading((*CHANNELS, "webhook"), {}).checked(RoutesSource(SHIPPED_ROUTES))
-    assert lint(shipped, Surroundings(NOW, (), ("over-purchase",))) == []
+    assert lint(shipped, Surroundings(NOW)) == []
 
 
 @pytest.mark.parametrize(
@@ -109,14 +110,6 @@ def test_quiet_hours_of_a_route_without_critical_alerts_are_no_matter() -> None:
         '"over-*", l', '"over-*", severity: [info], l'
     )
     assert not [said for _, said in warnings(text) if "holds back" in said]
-
-
-def test_watches_are_held_against_those_that_are_declared() -> None:
-    assert warnings(GOOD, watches=["over-heat"]) == []
-    assert warnings(GOOD, watches=["cpu"]) == [
-        (20, "no declared watch is over-*"),
-        (27, "no declared watch is over-heat"),
-    ]
 
 
 def test_a_variable_of_the_settings_that_the_file_does_not_know_is_told() -> None:

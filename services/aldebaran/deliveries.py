@@ -2,10 +2,10 @@
 
 import argparse
 from itertools import islice
-from typing import TextIO
+from typing import Any, TextIO
 
 from services.aldebaran.client import all_rows
-from services.backbone.lines import tell
+from services.aldebaran.rows import show
 from services.backbone.web.client import ApiClient, in_path
 from services.backbone.web.once import add_key_argument, ask_once
 
@@ -16,7 +16,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     todo.add_argument(
         "--state", action="append", help="IN_DOUBT and HELD if left out; FAILED: dead letters"
     )
+    todo.add_argument("--channel", help="only this one's; of open states and FAILED")
     todo.add_argument("--limit", type=int, help="the newest so many; all if left out")
+    todo.add_argument("--json", action="store_true", help="a line of JSON each")
     say = commands.add_parser("say", help="say what became of a delivery that waits")
     say.add_argument("delivery", help="its id")
     say.add_argument("action", choices=["arrived", "absent", "resend", "close"])
@@ -29,17 +31,21 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def todo(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """List what waits."""
-    query = {"state": chosen.state or ["IN_DOUBT", "HELD"]}
+    query: dict[str, Any] = {"state": chosen.state or ["IN_DOUBT", "HELD"]}
+    query |= {"channel": chosen.channel} if chosen.channel else {}
     most = None if chosen.limit is None else max(1, chosen.limit)
     rows = list(islice(all_rows(client, "/v1/deliveries", query), most))
-    for each in rows:
-        age = f"{each['age_ms'] / 3_600_000:.1f} h"
-        head = f"{each['delivery_id']} {each['state']:8} {age:>8} try {each['attempt']}"
-        whom = f"{each['channel']} to {each['recipient']}"
-        tell(out, f"{head} {whom}: {each['summary']} ({each['reason']})")
-    if not rows:
+    show(rows, chosen.json, out, _line)
+    if not rows and not chosen.json:
         out.write("nothing waits\n")
     return 0
+
+
+def _line(each: dict[str, Any]) -> str:
+    age = f"{each['age_ms'] / 3_600_000:.1f} h"
+    head = f"{each['delivery_id']} {each['state']:8} {age:>8} try {each['attempt']}"
+    whom = f"{each['channel']} to {each['recipient']}"
+    return f"{head} {whom}: {each['summary']} ({each['reason']})"
 
 
 def say(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:

@@ -1,5 +1,6 @@
 """The SQL of reading; times leave as milliseconds, places as microseconds."""
 
+from collections.abc import Sequence
 from typing import Final
 
 ALERT_COLUMNS: Final = """
@@ -66,23 +67,21 @@ DECISIONS_OF: Final = """
 SELECT delivery_id, (extract(epoch FROM at) * 1000)::bigint AS at_ms, stage, decided, why
 FROM decisions WHERE alert_id = %(alert_id)s ORDER BY decision_id DESC LIMIT %(limit)s"""
 
-# Written out as in the index deliveries_open: only then can it be used.
-_IS_OPEN: Final = "state IN ('PENDING', 'CLAIMED', 'RETRY_WAIT', 'IN_DOUBT', 'HELD', 'SUPPRESSED')"
+# Written out as in the indexes deliveries_open and deliveries_failed: only then can they be used.
+IS_OPEN: Final = "state IN ('PENDING', 'CLAIMED', 'RETRY_WAIT', 'IN_DOUBT', 'HELD', 'SUPPRESSED')"
 
+HAS_FAILED: Final = "state = 'FAILED'"
+IS_ANY: Final = "true"
+
+_OF_CHANNEL: Final = " AND channel = %(channel)s"
 _NEWEST_DELIVERIES: Final = """
   AND created_at <= 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
   AND (created_at < 'epoch'::timestamptz + %(at_us)s * interval '1 microsecond'
     OR delivery_id > %(row_id)s)
 ORDER BY created_at DESC, delivery_id LIMIT %(limit)s"""
 
-NEWEST_DELIVERIES: Final = _DELIVERY + "WHERE state = ANY(%(states)s)" + _NEWEST_DELIVERIES
-
-NEWEST_OPEN_DELIVERIES: Final = (
-    _DELIVERY + "WHERE state = ANY(%(states)s) AND " + _IS_OPEN + _NEWEST_DELIVERIES
-)
-
 OLDEST_OPEN_DELIVERIES: Final = (
-    _DELIVERY + "WHERE " + _IS_OPEN + " ORDER BY created_at, delivery_id LIMIT %(limit)s"
+    _DELIVERY + "WHERE " + IS_OPEN + " ORDER BY created_at, delivery_id LIMIT %(limit)s"
 )
 
 # One branch a state, so that each has its own small index.
@@ -105,3 +104,15 @@ SELECT state, count(*) AS count FROM (
   WHERE state IN ('PENDING', 'CLAIMED', 'RETRY_WAIT', 'IN_DOUBT', 'HELD', 'SUPPRESSED')
   LIMIT %(limit)s) AS open
 GROUP BY state"""
+
+
+def newest_deliveries(kinds: Sequence[str], by_channel: bool) -> str:
+    """Return the question for the newest deliveries of some kinds: a branch for each, so that each
+    has its own index.
+    """
+    rest = (_OF_CHANNEL if by_channel else "") + _NEWEST_DELIVERIES
+    asked = [f"{_DELIVERY}WHERE state = ANY(%(states)s) AND {kind}{rest}" for kind in kinds]
+    if len(asked) == 1:
+        return asked[0]
+    together = " UNION ALL ".join(f"({each})" for each in asked)
+    return f"{together} ORDER BY place_us DESC, delivery_id LIMIT %(limit)s"

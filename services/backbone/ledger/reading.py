@@ -1,6 +1,6 @@
 """Read-only questions to the ledger; every answer is bounded, every question uses an index."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Set
 from itertools import groupby
 from typing import Any, Final
 
@@ -36,6 +36,10 @@ NEWEST_LIMIT: Final = 10_000
 """So many of the newest deliveries are looked through for their channels."""
 OPEN: Final = frozenset(State) - TERMINAL
 """States in which something is still to happen, by itself or by a person."""
+_FAILED: Final = frozenset({State.FAILED})
+BY_CHANNEL: Final = OPEN | _FAILED
+"""States whose deliveries can be looked for by channel: they are few, and have indexes."""
+_KINDS: Final = ((OPEN, questions.IS_OPEN), (_FAILED, questions.HAS_FAILED))
 
 EVERYTHING: Final = Search()
 
@@ -93,18 +97,21 @@ class LedgerReader:
         )
 
     def deliveries(
-        self, states: Sequence[State], limit: int, after: Place = NEWEST
+        self, states: Collection[State], limit: int, after: Place = NEWEST, channel: str = ""
     ) -> Page[DeliveryRow]:
-        """Return the newest deliveries in these states, after a place; no state means all."""
+        """Return the newest deliveries in these states, after a place; no state means all.
+
+        Ask for a channel's only in states of `BY_CHANNEL`: no index leads to it among what is done.
+        """
         wanted = set(states) or set(State)
         terms = {
+            "channel": channel,
             "states": [state.value for state in wanted],
             "at_us": after.at_us,
             "row_id": after.row_id,
             "limit": _bounded(limit) + 1,
         }
-        narrow = wanted <= OPEN
-        question = questions.NEWEST_OPEN_DELIVERIES if narrow else questions.NEWEST_DELIVERIES
+        question = questions.newest_deliveries(_kinds(wanted), bool(channel))
         with snapshot(self._pool) as connection:
             page = _page(_ask(connection, question, terms), limit, "delivery_id")
         return page.of(delivery_of)
@@ -152,6 +159,13 @@ def newest_alerts(
             rows = _ask(connection, searching.BY_WORDS, terms, prepare=False)
     marks = _marks(connection, [row["alert_id"] for row in rows])
     return _page(rows, limit, "alert_id").of(lambda row: _alert(row, marks))
+
+
+def _kinds(wanted: Set[State]) -> list[str]:
+    """Return the conditions of the indexes that lead to these states."""
+    if not wanted <= BY_CHANNEL:
+        return [questions.IS_ANY]
+    return [kind for states, kind in _KINDS if wanted & states]
 
 
 def _ask(

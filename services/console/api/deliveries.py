@@ -1,11 +1,13 @@
 """Deliveries as JSON: the list by state, one, and a person's word on one that waits."""
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from services.backbone.errors import Refused
+from services.backbone.ledger.reading import BY_CHANNEL
 from services.backbone.ledger.rows import DeliveryRow, Page
 from services.backbone.ledger.words import Word
 from services.backbone.web.problems import Problem
@@ -23,10 +25,15 @@ from services.console.api.terms import (
 from services.console.deeds.deliveries import PERSON_LIMIT_CHARACTERS, WHY_LIMIT_CHARACTERS, say
 from services.console.desk import Served
 from services.console.people.door import Reader, Responder
+from services.contracts.records import Name
 from services.contracts.states import State
 
 States = Annotated[
     list[State] | None, Query(max_length=len(State), description="may be given several times")
+]
+OfChannel = Annotated[
+    Name | None,
+    Query(description="only this one's; name the states too: FAILED, or such as are not over"),
 ]
 
 
@@ -66,10 +73,12 @@ def delivery_api() -> APIRouter:
         person: Reader,
         desk: Served,
         state: States = None,
+        channel: OfChannel = None,
         limit: Limit = DEFAULT_LIMIT,
         cursor: Cursor = None,
     ) -> Page[DeliveryRow]:
-        return desk.reader.deliveries(state or [], limit, read_cursor(cursor))
+        states = checked_states(state or [], channel)
+        return desk.reader.deliveries(states, limit, read_cursor(cursor), channel or "")
 
     @router.get("/{delivery_id}", summary="Show one delivery")
     def one(person: Reader, desk: Served, delivery_id: DeliveryId) -> DeliveryRow:
@@ -93,3 +102,15 @@ def delivery_api() -> APIRouter:
         return Said(delivery_id=delivery_id, action=body.action, new=new)
 
     return router
+
+
+def checked_states(states: Collection[State], channel: str | None) -> Collection[State]:
+    """Return the states that are asked for.
+
+    Raises:
+        Problem: 422, one channel's deliveries in these states cannot be looked for.
+    """
+    if channel and not set(states or State) <= BY_CHANNEL:
+        said = f"by channel only these are looked for: {', '.join(sorted(BY_CHANNEL))}; name some"
+        raise Problem(422, "bad_question", f"state: {said}")
+    return states

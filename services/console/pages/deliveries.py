@@ -1,14 +1,17 @@
 """One delivery: what is known of it, what a person may say; and lists of those that wait."""
 
 from typing import Annotated, Final
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from services.backbone.errors import Refused
+from services.backbone.ledger.reading import BY_CHANNEL, LedgerReader
 from services.backbone.ledger.words import Word
 from services.backbone.web.problems import Problem
+from services.console.api.deliveries import OfChannel, checked_states
 from services.console.api.terms import DeliveryId, no_such_delivery, read_cursor
 from services.console.deeds.deliveries import (
     ACTIONS,
@@ -36,12 +39,22 @@ def delivery_pages() -> APIRouter:
         person: Reader,
         desk: Served,
         state: State | None = None,
+        channel: OfChannel = None,
         cursor: Annotated[str | None, Query(max_length=64)] = None,
     ) -> HTMLResponse:
-        states = [state] if state else [State.IN_DOUBT, State.HELD]
-        page = desk.reader.deliveries(states, SHOWN, read_cursor(cursor))
+        states = checked_states([state] if state else [State.IN_DOUBT, State.HELD], channel)
+        page = desk.reader.deliveries(states, SHOWN, read_cursor(cursor), channel or "")
         return html(
-            request, "todo.html", title="To do", here="todo", page=page, state=state, states=State
+            request,
+            "todo.html",
+            title="To do",
+            here="todo",
+            page=page,
+            state=state,
+            channel=channel,
+            channels=_channels(desk.reader, channel) if BY_CHANNEL.issuperset(states) else [],
+            states=State,
+            address=_address,
         )
 
     @router.get("/deliveries/{delivery_id}")
@@ -85,6 +98,21 @@ def delivery_pages() -> APIRouter:
         return RedirectResponse(f"/deliveries/{delivery_id}?said={said}", 303)
 
     return router
+
+
+def _channels(reader: LedgerReader, chosen: str | None) -> list[str]:
+    """Return the channels to choose from, and the chosen one, whoever knows it."""
+    return sorted({*reader.channels(), *([chosen] if chosen else [])})
+
+
+def _address(
+    state: State | None = None, channel: str | None = None, cursor: str | None = None
+) -> str:
+    """Return where a list stands; of one channel where its states can be looked for so."""
+    of_channel = channel if state is None or state in BY_CHANNEL else None
+    given = {"state": state, "channel": of_channel, "cursor": cursor}
+    query = urlencode({name: value for name, value in given.items() if value})
+    return f"/todo?{query}" if query else "/todo"
 
 
 def _looked_at(press: Press) -> int | None:

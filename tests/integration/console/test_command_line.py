@@ -62,6 +62,23 @@ def test_lists_are_whole_though_they_have_more_than_a_page(run: Run, ledger_url:
     assert len(run("alerts", "list", "--limit", "102").splitlines()) == 102
 
 
+def test_what_waits_is_listed_by_channel_for_people_and_programs(run: Run, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one")
+    email, sms = (
+        add_delivery(ledger_url, alert, channel=channel, state=State.FAILED)
+        for channel in ("email", "sms")
+    )
+    dead = ("todo", "--state", "FAILED")
+    assert {line.split()[0] for line in run(*dead).splitlines()} == {email, sms}
+    (only,) = run(*dead, "--channel", "sms").splitlines()
+    assert only.startswith(f"{sms} FAILED ")
+    (told,) = run(*dead, "--channel", "sms", "--json").splitlines()
+    assert json.loads(told)["delivery_id"] == sms
+    assert run("todo", "--channel", "sms", "--json") == ""
+    with pytest.raises(Refused, match="by channel only these"):
+        run("todo", "--state", "SENT", "--channel", "sms")
+
+
 def test_alerts_are_listed_and_explained(run: Run, ledger_url: str) -> None:
     made = [add_alert(ledger_url, str(n), accepted=n, summary=f"Number {n}") for n in range(3)]
     add_delivery(ledger_url, made[2], state=State.SENT)

@@ -178,7 +178,6 @@ async def test_what_was_taken_is_found_again(sender: Sender) -> None:
 
 @pytest.mark.promise("evidence", "bus email nrdp pagerduty push rabbitmq webhook")
 async def test_without_evidence_none_is_looked_for(sender: Sender) -> None:
-    assert not isinstance(sender.channel, Witness)
     assert sender.channel.traits.look_up_after_seconds == ()
 
 

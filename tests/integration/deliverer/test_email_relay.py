@@ -11,7 +11,6 @@ from services.contracts.states import State
 from services.deliverer.channel import Absent, Doubt, Finding, Message, SendWindow, Unclear
 from services.deliverer.channels.email.channel import EmailChannel
 from services.deliverer.channels.email.settings import EmailSettings
-from services.deliverer.channels.email.witness import WitnessedEmailChannel
 from services.deliverer.outcomes import Accepted
 from tests.integration import postfix
 from tests.integration.deliverer.conftest import Relay, Start
@@ -91,8 +90,10 @@ def evidence(own: Postfix) -> dict[str, object]:
 @pytest.mark.promise("evidence", "email")
 async def test_what_never_came_is_proven_absent_when_the_log_covers_its_time(own: Postfix) -> None:
     clock = SystemClock()
-    settings = EmailSettings(email_port=own.port, email_absence_seconds=60.0)
-    channel = WitnessedEmailChannel(settings, own.log_file, clock)
+    settings = EmailSettings(
+        email_port=own.port, email_relay_log=own.log_file, email_absence_seconds=60.0
+    )
+    channel = EmailChannel(settings, clock)
     await taken(channel)
     await channel.close()
     never = delivery(2, channel="email", recipient=DESK)

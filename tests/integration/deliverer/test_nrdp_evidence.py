@@ -11,7 +11,7 @@ from services.deliverer.channel import Doubt, Taken, Unclear
 from services.deliverer.channels.nagios.command_file import command, put
 from services.deliverer.channels.nagios.wording import Place, Result
 from services.deliverer.channels.nrdp.settings import NrdpSettings
-from services.deliverer.channels.nrdp.witness import WitnessedNrdpChannel
+from services.deliverer.channels.nrdp.witness import NrdpWitness
 from services.simulator.inbox.providers.nrdp import TOKEN
 from tests.integration import nagios_pages
 from tests.integration.deliverer.conftest import Start
@@ -75,8 +75,8 @@ async def test_an_older_result_is_found_among_the_alerts(nagios: Nagios) -> None
     hand_on(nagios, f"CRITICAL: one [delivery {first.delivery_id}]")
     hand_on(nagios, f"CRITICAL: two [delivery {'f' * 32}]")
     with nagios_pages.shown(nagios) as url:
-        channel = WitnessedNrdpChannel(NrdpSettings(), url, SystemClock())
-        found = await channel.look_up(Doubt(first, 1, now_ms, now_ms + 1))
+        witness = NrdpWitness(NrdpSettings(), url, SystemClock())
+        found = await witness.look_up(Doubt(first, 1, now_ms, now_ms + 1))
         assert isinstance(found, Taken)
-        assert isinstance(await channel.look_up(Doubt(never, 1, now_ms, now_ms + 1)), Unclear)
-        await channel.close()
+        assert isinstance(await witness.look_up(Doubt(never, 1, now_ms, now_ms + 1)), Unclear)
+        await witness.close()

@@ -77,9 +77,8 @@ async def relay() -> AsyncIterator[Relay]:
 
 
 def channel_to(there: Relay, keep_seconds: float = 60.0) -> EmailChannel:
-    return EmailChannel(
-        EmailSettings(email_port=there.port, email_keep_session_seconds=keep_seconds)
-    )
+    settings = EmailSettings(email_port=there.port, email_keep_session_seconds=keep_seconds)
+    return EmailChannel(settings, SystemClock())
 
 
 async def send(channel: EmailChannel, number: int) -> Outcome:

@@ -1,5 +1,6 @@
-"""When doubts are looked up by the defaults: also when absence is proof."""
+"""When doubts are looked up by the defaults: also when absence is proof, never without a source."""
 
+import asyncio
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -10,11 +11,14 @@ from aiohttp.test_utils import RawTestServer
 from pydantic import SecretStr
 
 from services.backbone.clock import ManualClock
-from services.deliverer.channel import Absent, Channel, Doubt, Finding
+from services.deliverer.assembly import assemble
+from services.deliverer.channel import Absent, Channel, Doubt, Finding, Unclear
+from services.deliverer.channels.email.channel import EmailChannel
 from services.deliverer.channels.email.settings import EmailSettings
-from services.deliverer.channels.email.witness import WitnessedEmailChannel
+from services.deliverer.channels.log import LogChannel, LogSettings
+from services.deliverer.channels.nagios import NagiosChannel, NagiosSettings
+from services.deliverer.channels.nrdp.channel import NrdpChannel
 from services.deliverer.channels.nrdp.settings import NrdpSettings
-from services.deliverer.channels.nrdp.witness import WitnessedNrdpChannel
 from services.deliverer.channels.slack.channel import SlackChannel
 from services.deliverer.channels.slack.settings import SlackSettings
 from services.deliverer.channels.sms.channel import SmsChannel
@@ -33,15 +37,13 @@ def slack_settings(url: str = "http://127.0.0.1:9") -> SlackSettings:
 
 
 def email() -> Opened:
-    settings = EmailSettings()
-    channel = WitnessedEmailChannel(settings, Path("mail.log"), ManualClock())
-    return channel, settings.email_absence_seconds
+    settings = EmailSettings(email_relay_log=Path("mail.log"))
+    return EmailChannel(settings, ManualClock()), settings.email_absence_seconds
 
 
 def nrdp() -> Opened:
-    settings = NrdpSettings()
-    channel = WitnessedNrdpChannel(settings, "http://127.0.0.1:9/", ManualClock())
-    return channel, settings.nrdp_absence_seconds
+    settings = NrdpSettings(nrdp_status_url="http://127.0.0.1:9/")
+    return NrdpChannel(settings, ManualClock()), settings.nrdp_absence_seconds
 
 
 def slack() -> Opened:
@@ -71,6 +73,22 @@ async def test_a_doubt_is_looked_up_when_absence_is_proof_and_in_time_where_it_c
     deadline, times = SETTINGS.in_doubt_deadline_seconds, channel.traits.look_up_after_seconds
     assert times[-1] >= proof
     assert proof > deadline or any(proof <= each <= deadline for each in times)
+
+
+async def test_a_channel_that_has_nothing_to_look_into_is_never_asked() -> None:
+    clock, spawn = ManualClock(), asyncio.get_running_loop().create_task
+    channels: list[EmailChannel | LogChannel | NagiosChannel | NrdpChannel] = [
+        EmailChannel(EmailSettings(), clock),
+        LogChannel(LogSettings(), clock),
+        NagiosChannel(NagiosSettings(nagios_way="command"), clock),
+        NrdpChannel(NrdpSettings(), clock),
+    ]
+    for channel in channels:
+        assert isinstance(await channel.look_up(Doubt(delivery(1), 1, 0, 0)), Unclear)
+        parts = assemble(SETTINGS, channel, clock, spawn)
+        assert parts.reconciler is None
+        parts.producer.close(0.0)
+        await channel.close()
 
 
 @pytest.mark.promise("evidence", "slack")

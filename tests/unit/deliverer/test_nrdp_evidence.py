@@ -17,7 +17,7 @@ from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear
 from services.deliverer.channels.nagios.wording import Place
 from services.deliverer.channels.nrdp.settings import NrdpSettings
 from services.deliverer.channels.nrdp.status_pages import NoAnswer, read_alerts, read_status
-from services.deliverer.channels.nrdp.witness import WitnessedNrdpChannel
+from services.deliverer.channels.nrdp.witness import NrdpWitness
 from tests.unit.deliverer.builders import delivery
 
 FOLDER = Path(__file__).with_name("nagios_pages")
@@ -53,9 +53,9 @@ async def looked_up(
 
     settings = NrdpSettings(nrdp_absence_seconds=absence)
     async with RawTestServer(answer) as nagios:
-        channel = WitnessedNrdpChannel(settings, str(nagios.make_url("/cgi-bin/")), ManualClock())
-        finding = await channel.look_up(doubt)
-        await channel.close()
+        witness = NrdpWitness(settings, str(nagios.make_url("/cgi-bin/")), ManualClock())
+        finding = await witness.look_up(doubt)
+        await witness.close()
     return finding
 
 

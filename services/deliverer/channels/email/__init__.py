@@ -10,14 +10,10 @@ from services.backbone.settings import read_settings
 from services.deliverer.channels.email.channel import EmailChannel
 from services.deliverer.channels.email.promise import PROMISE
 from services.deliverer.channels.email.settings import EmailSettings
-from services.deliverer.channels.email.witness import WitnessedEmailChannel
 
 __all__ = ["PROMISE", "open_channel"]
 
 
 def open_channel(clock: Clock) -> EmailChannel:
-    """Read the settings and make the channel; with a relay's log it looks up what was taken."""
-    settings = read_settings(EmailSettings)
-    if settings.email_relay_log is None:
-        return EmailChannel(settings)
-    return WitnessedEmailChannel(settings, settings.email_relay_log, clock)
+    """Read the settings and make the channel."""
+    return EmailChannel(read_settings(EmailSettings), clock)

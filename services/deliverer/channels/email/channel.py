@@ -1,4 +1,4 @@
-"""Hands mails over, each step driven by ourselves."""
+"""Hands mails over, each step driven by ourselves; with a relay's log it can be asked."""
 
 import re
 import ssl
@@ -6,12 +6,14 @@ from typing import Final
 
 import aiosmtplib
 
+from services.backbone.clock import Clock
 from services.contracts.records import Severity
-from services.deliverer.channel import Message, SendWindow, Traits
+from services.deliverer.channel import Doubt, Finding, Message, SendWindow, Traits, Unclear
 from services.deliverer.channels.email.mail import composed
 from services.deliverer.channels.email.promise import PROMISE
 from services.deliverer.channels.email.sessions import Sessions, leave
 from services.deliverer.channels.email.settings import PLAIN_ADDRESS, EmailSettings
+from services.deliverer.channels.email.witness import EmailWitness, look_up_times
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 
 _REASON_LIMIT: Final = 300
@@ -24,18 +26,20 @@ _NOT_LET_IN: Final = 530
 class EmailChannel:
     """Sends each delivery in one mail; mails that follow each other share an SMTP session."""
 
-    def __init__(self, settings: EmailSettings, look_up_after: tuple[float, ...] = ()) -> None:
+    def __init__(self, settings: EmailSettings, clock: Clock) -> None:
         self._settings = settings
         plain = settings.email_tls == "none"
         self._tls = None if plain else ssl.create_default_context(cafile=settings.email_ca_file)
         self._sessions = Sessions(self._client, settings.email_keep_session_seconds)
+        log = settings.email_relay_log
+        self._witness = None if log is None else EmailWitness(settings, log, clock, self._sessions)
         self.traits = Traits(
             name="email",
             promise=PROMISE,
             dedupes_by_key=False,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=60.0,
-            look_up_after_seconds=look_up_after,
+            look_up_after_seconds=() if log is None else look_up_times(settings),
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
@@ -53,6 +57,12 @@ class EmailChannel:
             return Refused(_told("no session with the relay", error), destination_down=True)
         return await self._tried(session, message, window)
 
+    async def look_up(self, doubt: Doubt) -> Finding:
+        """Read the relay's log."""
+        if self._witness is None:
+            return Unclear("email_relay_log is not set")
+        return await self._witness.look_up(doubt)
+
     def unusable(self) -> str | None:
         """Return None: a session that is of no use is replaced by itself."""
         return None
@@ -60,14 +70,6 @@ class EmailChannel:
     async def close(self) -> None:
         """Leave the relay."""
         self._sessions.close()
-
-    async def _greeted(self) -> None:
-        """Open a session and leave it.
-
-        Raises:
-            SMTPException, OSError: the relay cannot be reached.
-        """
-        leave(await self._sessions.open())
 
     def _client(self) -> aiosmtplib.SMTP:
         settings = self._settings

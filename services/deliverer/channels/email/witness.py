@@ -10,9 +10,9 @@ import aiosmtplib
 
 from services.backbone.clock import Clock
 from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear, Undelivered
-from services.deliverer.channels.email.channel import EmailChannel
 from services.deliverer.channels.email.mail import message_id
 from services.deliverer.channels.email.relay_log import Logged, Passage, read, tail
+from services.deliverer.channels.email.sessions import Sessions, leave
 from services.deliverer.channels.email.settings import EmailSettings
 
 _MIB: Final = 1024 * 1024
@@ -24,13 +24,16 @@ _LEASES_LAST_SECONDS: Final = (60.0, 600.0, 3600.0)
 _NUDGE_SECONDS: Final = 5.0
 
 
-class WitnessedEmailChannel(EmailChannel):
-    """Sends by our own relay, and reads its log after a doubt."""
+class EmailWitness:
+    """Reads our own relay's log after a doubt."""
 
-    def __init__(self, settings: EmailSettings, log: Path, clock: Clock) -> None:
-        super().__init__(settings, _times(settings))
+    def __init__(
+        self, settings: EmailSettings, log: Path, clock: Clock, sessions: Sessions
+    ) -> None:
+        self._settings = settings
         self._log = log
         self._clock = clock
+        self._sessions = sessions
 
     async def look_up(self, doubt: Doubt) -> Finding:
         """Read the log once; what cannot be read tells nothing."""
@@ -51,7 +54,7 @@ class WitnessedEmailChannel(EmailChannel):
         """Greet the relay, so that a quiet one logs a line: later look-ups see that it logs."""
         with suppress(aiosmtplib.SMTPException, OSError, TimeoutError):
             async with asyncio.timeout(_NUDGE_SECONDS):
-                await self._greeted()
+                leave(await self._sessions.open())
 
 
 def judged(logged: Logged, doubt: Doubt, now_ms: int, absence_seconds: float | None) -> Finding:
@@ -114,7 +117,8 @@ def _is_grey(passage: Passage, since_ms: int) -> bool:
     return passage.at_ms is None or passage.at_ms >= since_ms - _GREY_MS
 
 
-def _times(settings: EmailSettings) -> tuple[float, ...]:
+def look_up_times(settings: EmailSettings) -> tuple[float, ...]:
+    """Return when the log is read, from the beginning of a doubt; also when absence is proof."""
     late = settings.email_absence_seconds
     at_last = () if late is None else tuple(late + more for more in _LEASES_LAST_SECONDS)
     return tuple(sorted({*settings.email_look_up_after_seconds, *at_last}))

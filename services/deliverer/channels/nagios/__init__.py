@@ -15,7 +15,7 @@ from services.backbone.clock import Clock
 from services.backbone.settings import read_settings
 from services.contracts.recipients import complaint
 from services.contracts.records import Severity
-from services.deliverer.channel import Message, Promise, SendWindow, Traits
+from services.deliverer.channel import Doubt, Finding, Message, Promise, SendWindow, Traits
 from services.deliverer.channels.nagios.command_file import command, put
 from services.deliverer.channels.nagios.spool import Spool, Standing, content
 from services.deliverer.channels.nagios.witness import NagiosWitness, WitnessSettings
@@ -55,14 +55,15 @@ class NagiosSettings(WitnessSettings):
     """Whether a repeat does no harm: no service is volatile, each has one source of alerts."""
 
 
-class NagiosChannel(NagiosWitness):
+class NagiosChannel:
     """Hands each delivery over as one check result, and finds it again."""
 
     def __init__(self, settings: NagiosSettings, clock: Clock) -> None:
         self._settings = settings
+        self._clock = clock
         by_spool = settings.nagios_way == "spool"
         self._spool = Spool(settings.nagios_spool, settings.nagios_keep_seconds)
-        super().__init__(settings, self._spool if by_spool else None, clock)
+        self._witness = NagiosWitness(settings, self._spool if by_spool else None, clock)
         self._by_spool = by_spool
         if by_spool:
             with suppress(OSError):  # each send tells of a spool that cannot be used
@@ -73,7 +74,7 @@ class NagiosChannel(NagiosWitness):
             dedupes_by_key=settings.nagios_dedupes,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=10.0,
-            look_up_after_seconds=_LOOK_UPS_SECONDS if self.can_look else (),
+            look_up_after_seconds=_LOOK_UPS_SECONDS if self._witness.can_look else (),
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
@@ -81,7 +82,7 @@ class NagiosChannel(NagiosWitness):
         recipient = message.delivery.recipient
         if wrong := complaint("nagios", recipient):
             return Permanent(wrong)
-        if await asyncio.to_thread(self.misses, Place.of(recipient)):
+        if await asyncio.to_thread(self._witness.misses, Place.of(recipient)):
             return Permanent(f"Nagios has no {recipient!r}: define it, or correct the recipient")
         if self._by_spool:
             return await self._into_spool(message, window)
@@ -89,6 +90,10 @@ class NagiosChannel(NagiosWitness):
             message, self._settings.nagios_info_state, self._clock.now_ms(), TEXT_LIMIT_BYTES
         )
         return put(self._settings.nagios_command_file, command(told), window.open)
+
+    async def look_up(self, doubt: Doubt) -> Finding:
+        """Look in the spool, in Nagios' log and in its status file."""
+        return await self._witness.look_up(doubt)
 
     def unusable(self) -> str | None:
         """Return None: files are opened anew for each result."""

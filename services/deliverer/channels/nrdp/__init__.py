@@ -9,14 +9,10 @@ from services.backbone.settings import read_settings
 from services.deliverer.channels.nrdp.channel import NrdpChannel
 from services.deliverer.channels.nrdp.promise import PROMISE
 from services.deliverer.channels.nrdp.settings import NrdpSettings
-from services.deliverer.channels.nrdp.witness import WitnessedNrdpChannel
 
 __all__ = ["PROMISE", "open_channel"]
 
 
 def open_channel(clock: Clock) -> NrdpChannel:
-    """Read the settings and make the channel; with Nagios' pages it looks up what was taken."""
-    settings = read_settings(NrdpSettings)
-    if settings.nrdp_status_url is None:
-        return NrdpChannel(settings, clock)
-    return WitnessedNrdpChannel(settings, settings.nrdp_status_url, clock)
+    """Read the settings and make the channel."""
+    return NrdpChannel(read_settings(NrdpSettings), clock)

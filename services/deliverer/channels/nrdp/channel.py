@@ -1,4 +1,4 @@
-"""Posts results to NRDP, and sorts what it answers."""
+"""Posts results to NRDP, and sorts what it answers; with Nagios' pages it can be asked."""
 
 import re
 from dataclasses import dataclass
@@ -10,10 +10,11 @@ import orjson
 from services.backbone.clock import Clock
 from services.contracts.recipients import complaint
 from services.contracts.records import Severity
-from services.deliverer.channel import Message, SendWindow, Traits
+from services.deliverer.channel import Doubt, Finding, Message, SendWindow, Traits, Unclear
 from services.deliverer.channels.nagios.wording import TEXT_LIMIT_BYTES, Result, result
 from services.deliverer.channels.nrdp.promise import PROMISE
 from services.deliverer.channels.nrdp.settings import NrdpSettings
+from services.deliverer.channels.nrdp.witness import NrdpWitness, look_up_times
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
 from services.deliverer.posting import (
     REASON_LIMIT,
@@ -34,9 +35,7 @@ _XML_MESSAGE: Final = re.compile(r"<message>([^<]*)</message>")
 class NrdpChannel:
     """Posts each delivery in one request, on a connection of its own."""
 
-    def __init__(
-        self, settings: NrdpSettings, clock: Clock, look_up_after: tuple[float, ...] = ()
-    ) -> None:
+    def __init__(self, settings: NrdpSettings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
         user = settings.nrdp_username
@@ -45,13 +44,15 @@ class NrdpChannel:
             ca_file=settings.nrdp_ca_file,
             login=None if user is None else (user, settings.nrdp_password.get_secret_value()),
         )
+        url = settings.nrdp_status_url
+        self._witness = None if url is None else NrdpWitness(settings, url, clock)
         self.traits = Traits(
             name="nrdp",
             promise=PROMISE,
             dedupes_by_key=settings.nrdp_dedupes,
             repeats=frozenset({Severity.CRITICAL}),
             send_timeout_seconds=15.0,
-            look_up_after_seconds=look_up_after,
+            look_up_after_seconds=() if url is None else look_up_times(settings),
         )
 
     async def send(self, message: Message, window: SendWindow) -> Outcome:
@@ -69,6 +70,12 @@ class NrdpChannel:
             window.decide(answered(response.status, None, wait))
         return answered(response.status, answer(await answer_bytes(response)), wait)
 
+    async def look_up(self, doubt: Doubt) -> Finding:
+        """Ask the Nagios behind NRDP."""
+        if self._witness is None:
+            return Unclear("nrdp_status_url is not set")
+        return await self._witness.look_up(doubt)
+
     def unusable(self) -> str | None:
         """Return None: each connection is new."""
         return None
@@ -76,6 +83,8 @@ class NrdpChannel:
     async def close(self) -> None:
         """Close connections."""
         await self._web.close()
+        if self._witness is not None:
+            await self._witness.close()
 
     def _form(self, message: Message) -> dict[str, str]:
         told = result(

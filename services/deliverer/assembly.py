@@ -2,7 +2,7 @@
 
 import random
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from services.backbone.backoff import Backoff
 from services.backbone.clock import Clock
@@ -21,6 +21,8 @@ from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import Channel, Traits, Witness
 from services.deliverer.dispatcher import Dispatcher, Spawn
+from services.deliverer.doubts import DoubtTerms
+from services.deliverer.in_flight import InFlight
 from services.deliverer.inbox import PROGRAM
 from services.deliverer.notices import Notices
 from services.deliverer.pace import Pace, Paced, Unlimited
@@ -51,11 +53,22 @@ class _Making:
     """What the parts are made from."""
 
     settings: DelivererSettings
+    channel: Channel
     traits: Traits
     clock: Clock
     pool: AsyncPool
     owner: str
     announcer: Announcer
+    in_flight: InFlight = field(default_factory=InFlight)
+
+    @property
+    def witness(self) -> Witness | None:
+        return self.channel if isinstance(self.channel, Witness) else None
+
+    @property
+    def doubts(self) -> DoubtTerms:
+        wait_seconds = self.settings.in_doubt_deadline_seconds
+        return DoubtTerms.of(self.traits, wait_seconds, has_witness=self.witness is not None)
 
     @property
     def age_limit_seconds(self) -> float:
@@ -105,11 +118,12 @@ class _Making:
             places=Places(
                 self.settings.concurrency, self.traits.breaker_per_recipient, sender.trust
             ),
+            in_flight=self.in_flight,
             idle_seconds=self.settings.sweep_seconds,
             spawn=spawn,
         )
 
-    def sweeper(self, dispatcher: Dispatcher, look_up_seconds: tuple[float, ...]) -> Sweeper:
+    def sweeper(self, dispatcher: Dispatcher) -> Sweeper:
         channel = self.settings.channel
         whose = {"channel": channel, "owner": self.owner}
         age_limit = self.age_limit_seconds
@@ -118,15 +132,15 @@ class _Making:
             sweeps=Sweeps(self.pool, **whose, age_limit_seconds=age_limit),
             book=AsyncEvidenceBook(self.pool),
             untold=UntoldMoves(self.pool, channel),
-            dispatcher=dispatcher,
+            in_flight=self.in_flight,
             announcer=self.announcer,
             policy=self.settings.policy(self.traits),
+            doubts=self.doubts,
             clock=self.clock,
             channel=channel,
             interval_seconds=self.settings.sweep_seconds,
-            doubt_seconds=self.settings.in_doubt_deadline_seconds,
+            heed=dispatcher.heed,
             tell=self.notices(dispatcher.breakers).tell,
-            look_up_seconds=look_up_seconds,
         )
 
     def notices(self, breakers: Breakers) -> Notices:
@@ -134,12 +148,12 @@ class _Making:
         books = NamesBook(self.pool, channel), BreakerBook(self.pool, channel, self.owner)
         return Notices(*books, self.traits, breakers, self.clock)
 
-    def reconciler(
-        self, witness: Witness, times_seconds: tuple[float, ...], sends: Paced
-    ) -> Reconciler:
-        settings = self.settings
+    def reconciler(self, sends: Paced) -> Reconciler | None:
+        settings, witness, times = self.settings, self.witness, self.doubts.look_up_seconds
+        if witness is None or not times:
+            return None
         look_ups = LookUps(
-            self.pool, channel=settings.channel, owner=self.owner, times_seconds=times_seconds
+            self.pool, channel=settings.channel, owner=self.owner, times_seconds=times
         )
         return Reconciler(
             witness=witness,
@@ -160,7 +174,7 @@ def assemble(settings: DelivererSettings, channel: Channel, clock: Clock, spawn:
     traits = settings.traits(channel.traits)
     pool, producer = async_pool(settings), Producer(settings, PROGRAM)
     owner = f"{settings.instance}/{uuid.uuid4().hex[:12]}"
-    making = _Making(settings, traits, clock, pool, owner, Announcer(producer, clock))
+    making = _Making(settings, channel, traits, clock, pool, owner, Announcer(producer, clock))
     rng = random.SystemRandom()
     claims = making.claims()
     recorder = Recorder(claims, clock, rng)
@@ -176,9 +190,5 @@ def assemble(settings: DelivererSettings, channel: Channel, clock: Clock, spawn:
         rng=rng,
     )
     dispatcher = making.dispatcher(claims, sender, spawn)
-    times = () if traits.dedupes_by_key else traits.look_up_after_seconds
-    reconciler = None
-    if isinstance(channel, Witness) and times:
-        reconciler = making.reconciler(channel, times, dispatcher.pace)
-    sweeper = making.sweeper(dispatcher, times if reconciler else ())
+    sweeper, reconciler = making.sweeper(dispatcher), making.reconciler(dispatcher.pace)
     return Parts(pool, producer, channel, recorder, dispatcher, sweeper, reconciler)

@@ -17,6 +17,7 @@ from services.deliverer import metrics
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import SendWindow, Traits
+from services.deliverer.in_flight import InFlight
 from services.deliverer.pace import Paced
 from services.deliverer.places import Places
 from services.deliverer.sending import Sender
@@ -44,12 +45,9 @@ class Dispatcher:
     clock: Clock
     traits: Traits
     places: Places
+    in_flight: InFlight
     idle_seconds: float
     spawn: Spawn
-    claiming: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a claim is made: afterwards `in_flight` names every claim we know to be ours."""
-    in_flight: dict[tuple[str, int], "asyncio.Task[None]"] = field(default_factory=dict)
-    """Claims whose end is not recorded yet, by delivery id and fence; their tasks may be over."""
     stopping: bool = False
     paused: bool = True
     """A person has stopped the channel, or nobody has asked the ledger yet: nothing is claimed, and
@@ -74,7 +72,7 @@ class Dispatcher:
         Raises:
             Transient: Postgres is away; tell the same again.
         """
-        async with self.claiming:
+        async with self.in_flight.claiming:
             fitting = self._fitting(told)
             room = 0 if self.pace.is_limited else min(self._free_places(), len(fitting))
             claimed = (await self._claim(self._by_id(fitting, room))).claims if room else []
@@ -102,7 +100,7 @@ class Dispatcher:
             self.turned_at, self._is_short = self.clock.monotonic_seconds(), False
             try:
                 await self._claim_probes()
-                async with self.claiming:
+                async with self.in_flight.claiming:
                     await self._claim_due()
             except Transient as error:
                 log.warning("claims_wait", reason=str(error))
@@ -131,17 +129,12 @@ class Dispatcher:
         self._wake.set()
         ends_at = self.clock.monotonic_seconds() + seconds
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds), self.claiming:
+            async with asyncio.timeout(seconds), self.in_flight.claiming:
                 pass  # a claim under way has been answered, and its sends are in flight
-        await self._recorded(max(0.0, ends_at - self.clock.monotonic_seconds()))
+        await self.in_flight.wait(max(0.0, ends_at - self.clock.monotonic_seconds()))
         self.sender.cut_off()
-        await self._recorded(record_seconds)
+        await self.in_flight.wait(record_seconds)
         return len(self.in_flight)
-
-    async def _recorded(self, seconds: float) -> None:
-        """Wait until all in flight is recorded, but not for longer."""
-        if self.in_flight:
-            await asyncio.wait(self.in_flight.values(), timeout=seconds)
 
     async def _claim_probes(self) -> None:
         """Claim one delivery for each destination that may get a probe now.
@@ -151,7 +144,7 @@ class Dispatcher:
         """
         due = set(self.breakers.due_probes(self.clock.monotonic_seconds()))
         while due:
-            async with self.claiming:
+            async with self.in_flight.claiming:
                 # A probe needs no trust: what is unanswered there must not keep it from going.
                 if self._is_still or not self.places.left or not self._has_turns():
                     return
@@ -225,7 +218,7 @@ class Dispatcher:
             wait = claimed.turns.wait_seconds(number, self.clock.monotonic_seconds())
             standing = self.places.take(self.traits.destination(claim.recipient))
             sending = self.spawn(self._deliver(claim, standing, window, wait))
-            self.in_flight[claim.delivery_id, claim.fence] = sending
+            self.in_flight.add(claim, sending)
         if claimed.claims:
             self.spawn(self._announce(claimed.claims))  # begun after the sends, which come first
         metrics.IN_FLIGHT.labels(self.traits.name).set(len(self.in_flight))
@@ -240,7 +233,7 @@ class Dispatcher:
     ) -> None:
         await self.sender.deliver(claim, standing, window, wait_seconds)
         # Not if that fails: a claim of ours that is not in flight passes for one that was not sent.
-        del self.in_flight[claim.delivery_id, claim.fence]
+        self.in_flight.end(claim)
         self.places.give_back(standing)
         self._wake.set()
 

@@ -15,7 +15,8 @@ from services.contracts.states import State
 from services.deliverer import metrics
 from services.deliverer.announcer import Announcer
 from services.deliverer.decision import Policy, decide_doubt
-from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.doubts import DoubtTerms
+from services.deliverer.in_flight import InFlight
 
 log = logger(__name__)
 
@@ -37,17 +38,17 @@ class Sweeper:
     sweeps: Sweeps
     book: AsyncEvidenceBook
     untold: UntoldMoves
-    dispatcher: Dispatcher
+    in_flight: InFlight
     announcer: Announcer
     policy: Policy
+    doubts: DoubtTerms
     clock: Clock
     channel: str
     interval_seconds: float
-    doubt_seconds: float
+    heed: Callable[[bool], None]
+    """Is told whether a person has stopped the channel."""
     tell: Callable[[], Awaitable[None]] = _nothing
     """Tells the ledger what only this deliverer knows."""
-    look_up_seconds: tuple[float, ...] = ()
-    """When the channel's witness is asked; empty if it has none."""
     trouble: str | None = "has not been asked yet"
     """Why the ledger cannot be used, or None."""
     turned_at: float = 0.0
@@ -76,10 +77,10 @@ class Sweeper:
             Transient: Postgres is away.
         """
         occasion = await self.occasions.ask(
-            list(self.dispatcher.in_flight), self._doubt_lasts_seconds, self._last_look_up
+            self.in_flight.ids(), self.doubts.wait_seconds, self.doubts.last_look_up
         )
-        self.dispatcher.heed(occasion.is_paused)
-        metrics.PAUSED.labels(self.channel).set(self.dispatcher.paused)
+        self.heed(occasion.is_paused)
+        metrics.PAUSED.labels(self.channel).set(occasion.is_paused)
         await self.tell()
         if occasion.has_work:
             await self._move()
@@ -95,20 +96,10 @@ class Sweeper:
         await self._judge_doubts()
         await self._tell_others()
 
-    @property
-    def _doubt_lasts_seconds(self) -> float:
-        """How long evidence is waited for: not at all where the receiver drops repeats by key."""
-        return 0.0 if self.policy.dedupes_by_key else self.doubt_seconds
-
-    @property
-    def _last_look_up(self) -> int:
-        """Number of the look-up whose answer is waited for, -1 if none is."""
-        return sum(each <= self._doubt_lasts_seconds for each in self.look_up_seconds) - 1
-
     async def _give_back(self) -> None:
         """Let others have claims that nobody here knows of, since their answers were lost."""
-        async with self.dispatcher.claiming:
-            lost = await self.sweeps.lost(list(self.dispatcher.in_flight))
+        async with self.in_flight.claiming:
+            lost = await self.sweeps.lost(self.in_flight.ids())
         if lost:
             self._tell(await self.sweeps.give_back(lost), State.RETRY_WAIT)
 
@@ -121,7 +112,7 @@ class Sweeper:
                 return
 
     async def _judge_doubts(self) -> None:
-        doubtful = await self.sweeps.doubtful(self._doubt_lasts_seconds, self._last_look_up)
+        doubtful = await self.sweeps.doubtful(self.doubts.wait_seconds, self.doubts.last_look_up)
         if not doubtful:
             return
         rulings = {row.delivery_id: _ruling(row, self.policy) for row in doubtful}

@@ -14,6 +14,8 @@ from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.decision import Policy
 from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.doubts import DoubtTerms
+from services.deliverer.in_flight import InFlight
 from services.deliverer.inbox import Arrival
 from services.deliverer.pace import Pace, Paced, Unlimited
 from services.deliverer.places import Places
@@ -182,6 +184,7 @@ class DelivererFactory:
             self.kernel, process, loop, owner, self.provider, self.weather, traits
         )
         sender = Sender(channel, traits, policy, recorder, announcer, breakers, trust, clock, rng)
+        in_flight = InFlight()
         dispatcher = Dispatcher(
             claims=claims,
             sender=sender,
@@ -191,6 +194,7 @@ class DelivererFactory:
             clock=clock,
             traits=traits,
             places=Places(plan.concurrency, traits.breaker_per_recipient, trust),
+            in_flight=in_flight,
             idle_seconds=SWEEP_SECONDS,
             spawn=loop.spawn,
         )
@@ -200,14 +204,14 @@ class DelivererFactory:
             sweeps=LineSweeps(line, sweeps),
             book=LineEvidence(line, evidence),
             untold=LineUntold(line, untold),
-            dispatcher=dispatcher,
+            in_flight=in_flight,
             announcer=announcer,
             policy=policy,
+            doubts=doubts_of(plan),
             clock=clock,
             channel=CHANNEL,
             interval_seconds=SWEEP_SECONDS,
-            doubt_seconds=DOUBT_SECONDS,
-            look_up_seconds=look_up_times(plan),
+            heed=dispatcher.heed,
         )
         return Deliverer(
             kernel=self.kernel,
@@ -233,7 +237,7 @@ class DelivererFactory:
     def _reconciler(
         self, line: Line, channel: ProviderChannel, sends: Paced, clock: ProcessClock
     ) -> Reconciler | None:
-        tables, times = self.store.tables, look_up_times(self.plan)
+        tables, times = self.store.tables, doubts_of(self.plan).look_up_seconds
         if not times:
             return None
         return Reconciler(
@@ -250,9 +254,9 @@ class DelivererFactory:
         )
 
 
-def look_up_times(plan: Plan) -> tuple[float, ...]:
-    """Return when the provider is asked, as the program decides it."""
-    return () if plan.dedupes else traits_of(plan).look_up_after_seconds
+def doubts_of(plan: Plan) -> DoubtTerms:
+    """Return how long a doubt lasts, and when the provider is asked."""
+    return DoubtTerms.of(traits_of(plan), DOUBT_SECONDS, has_witness=True)
 
 
 def policy_of(plan: Plan) -> Policy:

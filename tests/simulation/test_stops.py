@@ -59,7 +59,7 @@ def _forgetful() -> Iterator[None]:
         self.stopping = True
         await asyncio.sleep(seconds)
         self.sender.cut_off()
-        for task in self.in_flight.values():
+        for task in self.in_flight.sends.values():
             task.cancel()
         return 0
 
@@ -69,7 +69,7 @@ def _forgetful() -> Iterator[None]:
         try:
             await self.sender.deliver(claim, standing, window, seconds)
         finally:
-            del self.in_flight[claim.delivery_id, claim.fence]
+            self.in_flight.end(claim)
             self.places.give_back(standing)
 
     with patch.object(Dispatcher, "drain", drain), patch.object(Dispatcher, "_deliver", deliver):

@@ -14,6 +14,7 @@ from services.backbone.ledger.untold import UntoldMove, UntoldMoves
 from services.deliverer.channel import Traits
 from services.deliverer.channels.log import PROMISE
 from services.deliverer.dispatcher import Dispatcher
+from services.deliverer.doubts import DoubtTerms
 from services.deliverer.settings import DelivererSettings
 from services.deliverer.sweeper import Sweeper
 from tests.unit.deliverer.builders import delivery
@@ -104,13 +105,14 @@ def sweeper_of(dispatcher: Dispatcher, occasions: Occasions) -> Sweeper:
         sweeps=NothingToSweep(),
         book=NoEvidence(),
         untold=NothingUntold(),
-        dispatcher=dispatcher,
+        in_flight=dispatcher.in_flight,
         announcer=Silent(),
         policy=DelivererSettings(channel="log").policy(traits),
+        doubts=DoubtTerms.of(traits, 120.0, has_witness=False),
         clock=dispatcher.clock,
         channel="log",
         interval_seconds=0.0,
-        doubt_seconds=120.0,
+        heed=dispatcher.heed,
     )
 
 

@@ -120,7 +120,7 @@ async def test_what_was_answered_stays_in_flight_until_it_is_recorded(
     async with at_work(ledger, provider) as parts:
         await provider.taken.wait()
         assert await parts.dispatcher.drain(0.0, 0.0) == 1
-        assert list(parts.dispatcher.in_flight) == [KEY]
+        assert parts.dispatcher.in_flight.ids() == [KEY]
         ledger.records.set()
         assert await parts.dispatcher.drain(0.0, LONG) == 0
     assert [each.after for each in ledger.recorded] == [State.SENT]
@@ -162,7 +162,7 @@ async def test_a_program_ends_although_nothing_could_be_recorded(
     async with at_work(ledger, provider) as parts:
         await provider.taken.wait()
         assert await parts.dispatcher.drain(0.0, 0.0) == 1
-    assert list(parts.dispatcher.in_flight) == [KEY]
+    assert parts.dispatcher.in_flight.ids() == [KEY]
     assert ledger.recorded == []
 
 
@@ -191,11 +191,11 @@ async def test_a_send_whose_task_is_cancelled_is_over_without_a_record(
     ledger.claims.set()
     async with at_work(ledger, provider) as parts:
         await provider.taken.wait()
-        (sending,) = parts.dispatcher.in_flight.values()
+        (sending,) = parts.dispatcher.in_flight.sends.values()
         sending.cancel()
         with pytest.raises(asyncio.CancelledError):
             await sending
-        assert list(parts.dispatcher.in_flight) == [KEY]
+        assert parts.dispatcher.in_flight.ids() == [KEY]
     assert ledger.recorded == []
 
 

@@ -99,8 +99,8 @@ class Sweeper:
     async def _give_back(self) -> None:
         """Let others have claims that nobody here knows of, since their answers were lost."""
         async with self.in_flight.claiming:
-            lost = await self.sweeps.lost(self.in_flight.ids())
-        if lost:
+            found = await self.sweeps.lost(self.in_flight.ids())
+        if lost := self.in_flight.never_had(found):
             self._tell(await self.sweeps.give_back(lost), State.RETRY_WAIT)
 
     async def _hold_old(self) -> None:

@@ -68,7 +68,7 @@ def escalate(due: Due, earlier: Earlier, routes: Routes, tell: Tell) -> Turn:
         if (number := earlier.next(to)) > REPETITION_LIMIT:
             decisions.append(_not_told(due, to, f"was told {REPETITION_LIMIT} times"))
             continue
-        instruction = replace(told, grouping=None, asked_at=asked_at, since=due.now)
+        instruction = replace(told.ungrouped(), asked_at=asked_at, since=due.now)
         message = tell(alert, instruction, number, opening, due.now)
         waiting = earlier.waiting.get(to, ())
         if message.suppression is not None and stands_for(waiting, instruction, routes):

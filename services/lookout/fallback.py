@@ -61,7 +61,7 @@ def _next_target(lost: Lost, told: Told, routes: Routes, write: Write) -> Next:
             continue
         rest = instruction.fallback[place + 1 :]
         instead = replace(
-            instruction, target=target, fallback=rest, grouping=None, asked_at=lost.tried_at
+            instruction.ungrouped(), target=target, fallback=rest, asked_at=lost.tried_at
         )
         made = write(instead, number)
         if made.suppression is not None and _waits(lost, instead, told, routes):

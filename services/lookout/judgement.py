@@ -38,20 +38,14 @@ class Judged:
 def judge(plan: Plan, alert: Alert, standing: Standing, at: datetime) -> tuple[Judged, ...]:
     """Judge every recipient of a plan at one moment (with a time zone)."""
     held = for_everybody(alert, standing, at)
-    return tuple(
-        Judged(each, held or for_recipient(each, alert, at, grouped=True))
-        for each in plan.instructions
-    )
+    return tuple(Judged(each, held or for_recipient(each, alert, at)) for each in plan.instructions)
 
 
 def judge_one(
-    instruction: Instruction, alert: Alert, standing: Standing, at: datetime, *, grouped: bool
+    instruction: Instruction, alert: Alert, standing: Standing, at: datetime
 ) -> Suppression | None:
-    """Judge one recipient; with `grouped` False it has waited for its group already, or is not
-    to wait for one.
-    """
-    held = for_everybody(alert, standing, at)
-    return held or for_recipient(instruction, alert, at, grouped=grouped)
+    """Judge one recipient."""
+    return for_everybody(alert, standing, at) or for_recipient(instruction, alert, at)
 
 
 def hold_together(verdicts: Iterable[Suppression | None]) -> Suppression | None:
@@ -77,13 +71,11 @@ def for_everybody(alert: Alert, standing: Standing, at: datetime) -> Suppression
     return standing.silenced(alert, at) or standing.inhibited(alert, at)
 
 
-def for_recipient(
-    instruction: Instruction, alert: Alert, at: datetime, *, grouped: bool
-) -> Suppression | None:
+def for_recipient(instruction: Instruction, alert: Alert, at: datetime) -> Suppression | None:
     """Return what holds an alert back from one recipient."""
     if (quiet := _quiet(instruction, alert, at)) is not None:
         return quiet
-    if not grouped or instruction.grouping is None:
+    if instruction.grouping is None:
         return None
     return _group(instruction, instruction.grouping, alert, at)
 

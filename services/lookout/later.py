@@ -32,14 +32,14 @@ class Later:
         at: datetime,
         digest: Digest | None = None,
     ) -> NewDelivery:
-        """Return a message; silences and quiet hours may hold it back, groups never do."""
+        """Return a message; what is told so is ungrouped, so no group holds it back."""
         now_ms = int(at.timestamp() * 1000)
         if digest is None:
             message = self.words.of(alert, self.routes, now_ms)(told, number)
         else:
             message = digest.message
         held = hold_together(
-            judge_one(told, each, self.standing, at, grouped=False)
+            judge_one(told, each, self.standing, at)
             for each in (digest.alerts if digest else (alert,))
         )
         read = opened(message, opening, told.target.channel)

@@ -33,7 +33,7 @@ class Rejudgement:
 
     def swept(self, now: datetime, rows: Sequence[Waiting]) -> list[Ruling]:
         """Rule on rows that are next to be sent: only what holds them back."""
-        held = ((row, self._held(row, now, grouped=False)) for row in rows)
+        held = ((row, self._held(row, now, may_group=False)) for row in rows)
         return [_waits(row, SWEEP, each) for row, each in held if each is not None]
 
     def gathered(self, now: datetime, members: Sequence[Waiting]) -> list[Ruling]:
@@ -43,7 +43,7 @@ class Rejudgement:
         for row in members:
             if ended := self._ended(row, now) or self._found_long_ago(row, now):
                 rulings.append(ended)
-            elif held := self._held(row, now, grouped=False):
+            elif held := self._held(row, now, may_group=False):
                 rulings.append(_waits(row, DIGEST, held))
             else:
                 going.append(row)
@@ -53,7 +53,7 @@ class Rejudgement:
         if ended := self._ended(row, now):
             return ended
         # A row that was tried keeps its own text: who got it must get the same again.
-        held = self._held(row, now, grouped=row.attempt == 0 and not row.members)
+        held = self._held(row, now, may_group=row.attempt == 0 and not row.members)
         if held is None:
             return Ruling(row, State.PENDING, RELEASE, f"released: {row.suppressed_by} is over")
         if (held.by, held.until) == (row.suppressed_by, row.next_attempt_at):
@@ -79,18 +79,18 @@ class Rejudgement:
             return None
         return Ruling(row, State.HELD, DIGEST, TOO_OLD)
 
-    def _held(self, row: Waiting, now: datetime, *, grouped: bool) -> Suppression | None:
+    def _held(self, row: Waiting, now: datetime, *, may_group: bool) -> Suppression | None:
         """A digest is one message: what holds back only some of its alerts does not hold it."""
         return hold_together(
-            self._held_one(row, each, now, grouped) for each in row.members or (row,)
+            self._held_one(row, each, now, may_group) for each in row.members or (row,)
         )
 
     def _held_one(
-        self, row: Waiting, told: Waiting | Member, now: datetime, grouped: bool
+        self, row: Waiting, told: Waiting | Member, now: datetime, may_group: bool
     ) -> Suppression | None:
         instruction = read_plan(told.plan, Target(row.channel, row.recipient), self.routes)
-        alert = Alert.decode(told.alert.encode())
-        return judge_one(instruction, alert, self.standing, now, grouped=grouped)
+        judged = instruction if may_group else instruction.ungrouped()
+        return judge_one(judged, Alert.decode(told.alert.encode()), self.standing, now)
 
 
 def _waits(row: Waiting, stage: str, held: Suppression) -> Ruling:

@@ -95,6 +95,10 @@ class Instruction:
         """Tell whether there are times at which an alert of this severity is held back."""
         return self.quiet is not None and not self.quiet.spares(severity)
 
+    def ungrouped(self) -> "Instruction":
+        """Return it for what has waited for its group already, or is not to wait for one."""
+        return replace(self, grouping=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Route:

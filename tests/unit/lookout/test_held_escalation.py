@@ -75,7 +75,7 @@ def test_while_all_is_held_back_no_message_is_made_that_another_one_stands_for(
 
 def goes_at(told: Instruction, at: datetime) -> bool:
     """Tell whether a message to this recipient goes once the silence is over."""
-    return judge_one(told, ALERT, Standing(), at, grouped=False) is None
+    return judge_one(told.ungrouped(), ALERT, Standing(), at) is None
 
 
 @pytest.mark.parametrize(

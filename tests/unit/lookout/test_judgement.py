@@ -128,9 +128,9 @@ def test_every_verdict_is_the_models(
 def test_what_has_waited_for_its_group_is_held_back_by_the_rest_only(
     world: World, alert: Alert, told: Instruction, at: datetime
 ) -> None:
-    plain_verdict = judge_one(told, alert, world.standing(at), at, grouped=False)
-    ungrouped = replace(told, grouping=None)
-    assert plain_verdict == judge_one(ungrouped, alert, world.standing(at), at, grouped=True)
+    held = judge_one(told.ungrouped(), alert, world.standing(at), at)
+    found = held and (held.kind, held.until)
+    assert found == world.held(replace(told, grouping=None), alert, at)
 
 
 @given(instructions())
@@ -171,7 +171,7 @@ GROUPED = Instruction(Target("sms", "a"), "r", grouping=Grouping(("watch", "labe
 
 
 def group_of(alert: Alert, told: Instruction = GROUPED) -> Suppression:
-    held = judge_one(told, alert, Standing(), NOW, grouped=True)
+    held = judge_one(told, alert, Standing(), NOW)
     assert held is not None
     return held
 

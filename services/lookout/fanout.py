@@ -28,8 +28,9 @@ DEPTH_LIMIT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """Why an alert cannot be recorded: a reason from a short list, and what exactly is wrong."""
+    """An alert that cannot be recorded: a reason from a short list, and what exactly is wrong."""
 
+    alert_id: str
     reason: str
     detail: str
 
@@ -47,18 +48,16 @@ def fan_out(
     `channels` are those by which trials may be sent.
     """
     encoded = alert.encode()
-    if len(encoded) > ALERT_LIMIT_BYTES:
-        return Unusable("too_large", f"an alert has at most {ALERT_LIMIT_BYTES} bytes")
-    if _brackets(encoded) > DEPTH_LIMIT and _is_deeper(alert.values, DEPTH_LIMIT):
-        return Unusable("too_deep", f"an alert's values have at most {DEPTH_LIMIT} levels")
+    if (unfit := _unfit(alert, encoded)) is not None:
+        return unfit
     at = datetime.fromtimestamp(now_ms / 1000, UTC)
     try:
         plan = trial_plan(alert, channels) if is_trial(alert) else decide(routes, alert, at)
     except Malformed as error:
-        return Unusable("malformed", str(error))
+        return Unusable(alert.alert_id, "malformed", str(error))
     if len(encoded) * len(plan.targets) > FANOUT_LIMIT_BYTES:
         detail = f"{len(encoded)} bytes for each of {len(plan.targets)} recipients"
-        return Unusable("too_large", detail)
+        return Unusable(alert.alert_id, "too_large", detail)
     judged = judge(plan, alert, standing, at)
     write = words.of(alert, routes, now_ms)
     deliveries = tuple(
@@ -74,6 +73,17 @@ def fan_out(
         inhibits=() if is_trial(alert) else inhibits(routes.inhibitions, alert, at),
         steps=begin(routes.escalations[name] for name in plan.escalations),
     )
+
+
+def _unfit(alert: Alert, encoded: bytes) -> Unusable | None:
+    """Return what an alert has too much of, whoever is told of it."""
+    if len(encoded) > ALERT_LIMIT_BYTES:
+        detail = f"an alert has at most {ALERT_LIMIT_BYTES} bytes"
+        return Unusable(alert.alert_id, "too_large", detail)
+    if _brackets(encoded) > DEPTH_LIMIT and _is_deeper(alert.values, DEPTH_LIMIT):
+        detail = f"an alert's values have at most {DEPTH_LIMIT} levels"
+        return Unusable(alert.alert_id, "too_deep", detail)
+    return None
 
 
 def _brackets(encoded: bytes) -> int:

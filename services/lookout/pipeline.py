@@ -1,6 +1,6 @@
 """The lookout's way of a batch: decode, drop repeats, route and judge, record, publish."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
@@ -89,13 +89,9 @@ class Lookout:
         """
         with metrics.BATCH_SECONDS.time():
             arrivals = self.drop_repeats(batch)
-            unusable: dict[str, Unusable] = {}
-            routed = self.route(arrivals.values(), unusable)
-            for part in portions(routed, _size, TRANSACTION_LIMIT_BYTES):
-                accepted = self.record(part)
-                self.publish(part, accepted)
-                for alert_id, reason in accepted.unstorable.items():
-                    unusable[alert_id] = Unusable("unstorable", reason)
+            unusable: list[Unusable] = []
+            for part in portions(self.route(arrivals.values()), _size, TRANSACTION_LIMIT_BYTES):
+                unusable += self.settle(part)
             self.circumstances.batch_settled()
             self.reject(arrivals, unusable)
             self.dropped(_copies(batch, set(arrivals)))
@@ -121,10 +117,8 @@ class Lookout:
         metrics.ALERTS.labels("repeat").inc(len(batch) - len(arrivals))
         return arrivals
 
-    def route(
-        self, arrivals: Collection[Arrival], unusable: dict[str, Unusable]
-    ) -> Iterator[NewAlert]:
-        """Yield the alerts with their deliveries; note by id those that cannot be used.
+    def route(self, arrivals: Collection[Arrival]) -> Iterator[NewAlert | Unusable]:
+        """Yield the alerts with their deliveries, and those that cannot be used.
 
         One at a time, since a whole batch written for every recipient may be larger than memory.
         Alerts of one batch inhibit each other, in whatever sequence they came.
@@ -137,10 +131,8 @@ class Lookout:
         for arrival in self.left_of(arrivals):
             made = fan_out(arrival.alert, routes, standing, now_ms, self.words, self.channels)
             if isinstance(made, Unusable):
-                unusable[arrival.alert.alert_id] = made
-                self.circumstances.doubt({arrival.alert.alert_id})
-            else:
-                yield made
+                self.circumstances.doubt({made.alert_id})
+            yield made
 
     def left_of(self, arrivals: Collection[Arrival]) -> list[Arrival]:
         """Return what the other of two lookouts has not recorded; the rest is settled."""
@@ -150,6 +142,16 @@ class Lookout:
         self.settled.add(found)
         metrics.ALERTS.labels("mirrored").inc(len(found))
         return [each for each in arrivals if each.alert.alert_id not in found]
+
+    def settle(self, part: Sequence[NewAlert | Unusable]) -> list[Unusable]:
+        """Record and publish what can be used; return what cannot."""
+        unusable = [each for each in part if isinstance(each, Unusable)]
+        if usable := [each for each in part if isinstance(each, NewAlert)]:
+            accepted = self.record(usable)
+            self.publish(usable, accepted)
+            refused = accepted.unstorable.items()
+            unusable += [Unusable(alert_id, "unstorable", why) for alert_id, why in refused]
+        return unusable
 
     def record(self, part: Sequence[NewAlert]) -> Accepted:
         """Record alerts and deliveries together; say which are new."""
@@ -178,13 +180,11 @@ class Lookout:
         ids = (each.alert.alert_id for each in part)
         self.settled.add(each for each in ids if each not in accepted.unstorable)
 
-    def reject(self, arrivals: dict[str, Arrival], unusable: dict[str, Unusable]) -> None:
+    def reject(self, arrivals: Mapping[str, Arrival], unusable: Sequence[Unusable]) -> None:
         """Keep aside what cannot be used, with the reason."""
         if not unusable:
             return
-        self.writer.write(
-            [self._rejected(arrivals[alert_id], why) for alert_id, why in unusable.items()]
-        )
+        self.writer.write([self._rejected(arrivals[each.alert_id], each) for each in unusable])
         metrics.ALERTS.labels("rejected").inc(len(unusable))
 
     def _tell(self, new: Iterable[NewAlert]) -> None:
@@ -193,8 +193,7 @@ class Lookout:
         self.writer.send([event_of(each, now_ms) for alert in new for each in alert.deliveries])
 
     def _rejected(self, arrival: Arrival, why: Unusable) -> Outgoing:
-        alert_id = arrival.alert.alert_id
-        log.error("alert_rejected", alert_id=alert_id, reason=why.reason, detail=why.detail)
+        log.error("alert_rejected", alert_id=why.alert_id, reason=why.reason, detail=why.detail)
         record = Rejected.of(
             topic=topics.ALERTS,
             source="lookout",
@@ -203,7 +202,7 @@ class Lookout:
             original=arrival.original,
             at_ms=self.clock.now_ms(),
         )
-        return Outgoing(topics.rejected(topics.ALERTS), alert_id, record.encode())
+        return Outgoing(topics.rejected(topics.ALERTS), why.alert_id, record.encode())
 
 
 def _copies(batch: Sequence[Arrival], firsts: set[str]) -> list[Alert]:
@@ -217,7 +216,9 @@ def _copies(batch: Sequence[Arrival], firsts: set[str]) -> list[Alert]:
     return found
 
 
-def _size(routed: NewAlert) -> int:
+def _size(routed: NewAlert | Unusable) -> int:
+    if isinstance(routed, Unusable):
+        return 0
     return len(routed.encoded) + sum(len(delivery.encoded) for delivery in routed.deliveries)
 
 

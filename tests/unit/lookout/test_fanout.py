@@ -74,7 +74,8 @@ def test_values_too_deep_for_a_delivery_are_unusable(levels: int) -> None:
     deep = Alert.decode(sample().model_copy(update={"values": {"a": nested}}).encode())
     made = fan_out(deep, ROUTES, Standing(), 5)
     if levels > DEPTH_LIMIT:
-        assert made == Unusable("too_deep", "an alert's values have at most 100 levels")
+        detail = "an alert's values have at most 100 levels"
+        assert made == Unusable(deep.alert_id, "too_deep", detail)
     else:
         assert isinstance(made, NewAlert)
         assert Delivery.decode(made.deliveries[0].encoded).alert == deep

@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
+from services.contracts.gsm import ONE_MESSAGE_PLACES, places
 from services.contracts.records import Alert
 from services.lookout.rendering import NO_LINKS, Links, Message, cut, one_line
-from services.lookout.templates.gsm import ONE_MESSAGE_LETTERS, fitted, plain, room
+from services.lookout.templates.gsm import fitted, plain
 
 SUMMARY_ROOM: Final = 100
 TEXT_ROOM: Final = 60
@@ -20,12 +21,12 @@ def short(alert: Alert, links: Links = NO_LINKS, opening: str = "") -> Message:
     """
     link = f" {links.acknowledge}" if links.acknowledge else ""
     head = f"{alert.severity.upper()} {alert.watch}"
-    left = max(TEXT_ROOM, ONE_MESSAGE_LETTERS - room(plain(link)))
+    left = max(TEXT_ROOM, ONE_MESSAGE_PLACES - places(plain(link)))
     first = one_line(f"{opening} {head}")
     text = fitted(one_line(f"{first}: {alert.summary}"), min(left, len(first) + SUMMARY_ROOM))
     for name, value in alert.values.items():
         more = plain(f" {one_line(name)}={_number(value)}")
-        if isinstance(value, int | float) and room(text) + room(more) <= left:
+        if isinstance(value, int | float) and places(text) + places(more) <= left:
             text += more
     return Message(plain(cut(one_line(head), SUMMARY_ROOM)), text + link)
 

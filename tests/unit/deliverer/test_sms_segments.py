@@ -165,3 +165,4 @@ def test_a_text_that_begins_with_the_subject_says_it_once() -> None:
 
 def test_typographic_signs_do_not_halve_the_room() -> None:
     assert alphabet_of(plainer("“Watch” — late…")) is GSM_7
+    assert plainer("„9 °C” → `x`") == "\"9 degC\" -> 'x'"

@@ -3,9 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.contracts import gsm
 from services.contracts.records import Alert
 from services.lookout.rendering import Links
-from services.lookout.templates.gsm import fitted, plain, room
+from services.lookout.templates.gsm import fitted, plain
 from services.lookout.templates.short import short
 from tests.unit.lookout.samples import sample
 from tests.unit.lookout.test_rendering import ANY_ALERT
@@ -47,8 +48,8 @@ def test_a_long_link_is_whole_and_the_text_beside_it_stays_short(alert: Alert, l
 
 @given(st.text(), st.integers(2, 170))
 def test_what_is_cut_fits_and_nothing_is_cut_that_fits(text: str, limit: int) -> None:
-    assert room(fitted(text, limit)) <= limit
-    if room(plain(text)) <= limit:
+    assert gsm.places(fitted(text, limit)) <= limit
+    if gsm.places(plain(text)) <= limit:
         assert fitted(text, limit) == plain(text)
 
 
@@ -62,3 +63,4 @@ def test_it_holds_the_essential_numbers() -> None:
     )
     assert short(alert).subject == "CRITICAL over-limit"
     assert plain("ÀÊñ漢🙂\N{COMBINING ACUTE ACCENT}") == "AEñ??"
+    assert plain("„a” \N{MINUS SIGN}1 •") == '"a" -1 *'

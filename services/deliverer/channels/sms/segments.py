@@ -7,16 +7,9 @@ other goes as UCS-2 with 70, or 67. Some characters take two places and are neve
 from dataclasses import dataclass
 from typing import Final
 
-_GSM_ONE_PLACE: Final = frozenset(
-    "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡"
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
-)
-_GSM_TWO_PLACES: Final = frozenset("\f^{}\\[~]|€")
+from services.contracts import gsm
+
 _BASIC_PLANE_LAST: Final = 0xFFFF
-_PLAINER: Final = str.maketrans(
-    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "–": "-", "—": "-", "−": "-"}  # noqa: RUF001 - what is made plainer
-    | {"…": "...", "•": "*", "\t": " ", "\u00a0": " ", "\u2028": "\n", "\u2029": "\n"}
-)
 CUT_MARK: Final = "..."
 
 
@@ -31,18 +24,17 @@ class Alphabet:
     def places(self, character: str) -> int:
         """Return how many places a character takes."""
         if self is GSM_7:
-            return 2 if character in _GSM_TWO_PLACES else 1
+            return gsm.places(character)
         return 2 if ord(character) > _BASIC_PLANE_LAST else 1
 
 
-GSM_7: Final = Alphabet("GSM-7", alone=160, each=153)
+GSM_7: Final = Alphabet("GSM-7", alone=gsm.ONE_MESSAGE_PLACES, each=153)
 UCS_2: Final = Alphabet("UCS-2", alone=70, each=67)
 
 
 def alphabet_of(text: str) -> Alphabet:
     """Return the alphabet that a text needs."""
-    simple = all(each in _GSM_ONE_PLACE or each in _GSM_TWO_PLACES for each in text)
-    return GSM_7 if simple else UCS_2
+    return GSM_7 if gsm.LETTERS.issuperset(text) else UCS_2
 
 
 def segments(text: str) -> int:
@@ -61,7 +53,7 @@ def segments(text: str) -> int:
 
 def plainer(text: str) -> str:
     """Return the text with typographic signs as plain ones, for they would halve the room."""
-    return text.translate(_PLAINER)
+    return text.translate(gsm.PLAINER)
 
 
 def fitted(text: str, tail: str, limit: int) -> str:

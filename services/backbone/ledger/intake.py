@@ -13,12 +13,24 @@ import psycopg
 
 from services.backbone.errors import Transient
 from services.backbone.ledger.database import Connection, Pool, statements
-from services.backbone.ledger.outbox import OutboxEntry, outbox_entries
+from services.backbone.ledger.outbox import IN_OUTBOX, OutboxEntry, outbox_entries
 from services.backbone.ledger.steps import NewStep, steps_json
 from services.backbone.ledger.suppressions import Suppression
 from services.contracts.records import Alert, Delivery
 
-_RECORD: Final = """
+NEW_DELIVERIES: Final = """INSERT INTO deliveries (delivery_id, alert_id, channel, recipient,
+    repetition, record, plan, state, next_attempt_at, reason, suppressed_by, group_key, group_limit)
+  SELECT record ->> 'delivery_id', {alert_id}, record ->> 'channel', record ->> 'recipient',
+    (record ->> 'repetition')::integer, record, plan -> 'plan',
+    CASE WHEN plan ? 'until' THEN 'SUPPRESSED' ELSE 'PENDING' END,
+    coalesce((plan ->> 'until')::timestamptz, ledger_now()), coalesce(plan ->> 'why', ''),
+    plan ->> 'by', plan ->> 'group_key', (plan ->> 'group_limit')::integer
+  FROM ROWS FROM (jsonb_array_elements(%s::jsonb), jsonb_array_elements(%s::jsonb))
+    AS given (record, plan)"""
+"""Writes deliveries, alone or within a statement, from two JSON arrays: of their records, and of
+what `plan_json` returns. `{alert_id}` is how it reads their alert's id."""
+
+_RECORD: Final = f"""
 WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
 fresh AS (
   INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by, decision, inhibits,
@@ -33,15 +45,7 @@ fresh AS (
   ON CONFLICT (alert_id) DO NOTHING
   RETURNING alert_id
 ), fanned_out AS (
-  INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record, plan,
-    state, next_attempt_at, reason, suppressed_by, group_key, group_limit)
-  SELECT record ->> 'delivery_id', alert_id, record ->> 'channel', record ->> 'recipient',
-    (record ->> 'repetition')::integer, record, plan -> 'plan',
-    CASE WHEN plan ? 'until' THEN 'SUPPRESSED' ELSE 'PENDING' END,
-    coalesce((plan ->> 'until')::timestamptz, ledger_now()), coalesce(plan ->> 'why', ''),
-    plan ->> 'by', plan ->> 'group_key', (plan ->> 'group_limit')::integer
-  FROM ROWS FROM (jsonb_array_elements(%s::jsonb), jsonb_array_elements(%s::jsonb))
-    AS given (record, plan)
+  {NEW_DELIVERIES.format(alert_id="alert_id")}
   JOIN fresh ON fresh.alert_id = record -> 'alert' ->> 'alert_id'
 ), escalated AS (
   INSERT INTO escalations (alert_id, name, step, due_at, plan)
@@ -51,7 +55,7 @@ fresh AS (
   JOIN fresh ON fresh.alert_id = given.step ->> 'alert_id'
 )
 SELECT alert_id FROM fresh
-"""
+"""  # noqa: S608 - no input in it
 
 _RECORDED: Final = "SELECT alert_id FROM alerts WHERE alert_id = ANY(%s)"
 
@@ -63,11 +67,11 @@ SELECT pg_logical_emit_message(true, 'aldebaran', 'secured'), (
   WHERE NOT EXISTS (SELECT FROM alerts WHERE alerts.alert_id = told.alert_id))
 """
 
-_UNPUBLISHED_OF: Final = """
+_UNPUBLISHED_OF: Final = f"""
 SELECT delivery_id, channel, record::text FROM deliveries
-WHERE alert_id = ANY(%s) AND published_at IS NULL AND state NOT IN ('SUPPRESSED', 'CLOSED')
+WHERE alert_id = ANY(%s) AND {IN_OUTBOX}
 ORDER BY created_at, delivery_id
-"""
+"""  # noqa: S608 - no input in it
 
 _NEVER_STORABLE: Final = (
     psycopg.DataError,

@@ -8,22 +8,14 @@ from typing import Any, Final
 import orjson
 
 from services.backbone.ledger.database import Connection
-from services.backbone.ledger.intake import NewDelivery, json_array, plan_json
+from services.backbone.ledger.intake import NEW_DELIVERIES, NewDelivery, json_array, plan_json
 from services.backbone.portions import portions
 
 INSERT_LIMIT_BYTES: Final = 4 * 1024 * 1024
 """Most bytes of messages that one statement carries: Postgres takes 256 MiB as one array."""
 
-_INSERT: Final = """
-INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, repetition, record, plan,
-  state, next_attempt_at, reason, suppressed_by, group_key, group_limit)
-SELECT record ->> 'delivery_id', record -> 'alert' ->> 'alert_id', record ->> 'channel',
-  record ->> 'recipient', (record ->> 'repetition')::integer, record, plan -> 'plan',
-  CASE WHEN plan ? 'until' THEN 'SUPPRESSED' ELSE 'PENDING' END,
-  coalesce((plan ->> 'until')::timestamptz, ledger_now()), coalesce(plan ->> 'why', ''),
-  plan ->> 'by', plan ->> 'group_key', (plan ->> 'group_limit')::integer
-FROM ROWS FROM (jsonb_array_elements(%s::jsonb), jsonb_array_elements(%s::jsonb))
-  AS given (record, plan)
+_INSERT: Final = f"""
+{NEW_DELIVERIES.format(alert_id="record -> 'alert' ->> 'alert_id'")}
 ON CONFLICT DO NOTHING RETURNING delivery_id
 """
 # As acknowledging and escalations lock them; in one sequence, so that no two wait for each other.

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from services.backbone.ledger.states import OVER
+
 ASIDE: Final = """
 INSERT INTO set_aside (key) SELECT unnest(%(keys)s::text[]) ON CONFLICT DO NOTHING"""
 
@@ -121,13 +123,13 @@ WITH alert AS (
 UPDATE findings SET raised_at = ledger_now(), raised_by = %(alert)s::jsonb ->> 'alert_id'
 WHERE finding_id = ANY(%(numbers)s::bigint[])"""
 
-PRUNE: Final = """
+PRUNE: Final = f"""
 DELETE FROM alerts WHERE alert_id IN (
   SELECT alert_id FROM alerts a
   WHERE accepted_at < ledger_now() - make_interval(secs => %(retention)s)
     AND NOT EXISTS (SELECT FROM deliveries d WHERE d.alert_id = a.alert_id
-      AND d.state NOT IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED'))
-  ORDER BY accepted_at LIMIT %(limit)s)"""
+      AND d.state NOT IN ({OVER}))
+  ORDER BY accepted_at LIMIT %(limit)s)"""  # noqa: S608 - no input in it
 
 PRUNE_NOTES: Final = """
 WITH findings_gone AS (
@@ -141,9 +143,9 @@ WITH findings_gone AS (
 DELETE FROM set_aside WHERE key IN (SELECT key FROM set_aside
   WHERE at < ledger_now() - make_interval(secs => %(retention)s) LIMIT %(limit)s)"""
 
-TOTALS: Final = """
+TOTALS: Final = f"""
 SELECT count(DISTINCT a.alert_id) AS alerts, count(d.delivery_id) AS recipients,
-  count(*) FILTER (WHERE d.state IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED')) AS terminal,
-  count(*) FILTER (WHERE d.state NOT IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED')) AS open
+  count(*) FILTER (WHERE d.state IN ({OVER})) AS terminal,
+  count(*) FILTER (WHERE d.state NOT IN ({OVER})) AS open
 FROM alerts a LEFT JOIN deliveries d USING (alert_id)
-WHERE a.accepted_at > ledger_now() - make_interval(secs => %(since)s)"""
+WHERE a.accepted_at > ledger_now() - make_interval(secs => %(since)s)"""  # noqa: S608 - no input in it

@@ -9,6 +9,7 @@ from psycopg.rows import kwargs_row, tuple_row
 from services.backbone.ledger.ages import IS_YOUNG
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import Connection, fetch_all, fetch_within
+from services.backbone.ledger.states import OVER
 from services.contracts.states import State
 
 
@@ -131,7 +132,7 @@ _CLAIM_DUE_TO: Final = _CLAIM.format(
     due=_LONGEST_OVERDUE_TO.format(waiting=_WAITING, waiting_by_id=_WAITING_BY_ID)
 )
 
-_SETTLE: Final = """
+_SETTLE: Final = f"""
 WITH told AS (
   SELECT * FROM unnest(%(ids)s::text[], %(fences)s::bigint[], %(outcomes)s::text[],
     %(afters)s::text[], %(lates)s::text[], %(waits)s::float8[], %(reasons)s::text[],
@@ -166,10 +167,10 @@ WITH told AS (
   JOIN deliveries d USING (delivery_id)
   JOIN attempts a ON a.delivery_id = t.delivery_id AND a.fence = t.fence AND a.owner = %(owner)s
   WHERE d.delivery_id = ANY(%(ids)s) AND a.delivery_id = ANY(%(ids)s)
-    AND d.state NOT IN ('SENT', 'CONFIRMED', 'FAILED', 'CLOSED')
+    AND d.state NOT IN ({OVER})
   ON CONFLICT DO NOTHING
 )
-SELECT delivery_id, before FROM moved"""
+SELECT delivery_id, before FROM moved"""  # noqa: S608 - no input in it
 
 _STATES: Final = """SELECT delivery_id, state FROM deliveries
 WHERE delivery_id = ANY(%(ids)s) AND channel = %(channel)s"""

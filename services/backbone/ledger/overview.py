@@ -10,6 +10,7 @@ from services.backbone.ledger import questions
 from services.backbone.ledger.database import Connection, Pool, snapshot
 from services.backbone.ledger.reading import newest_alerts
 from services.backbone.ledger.rows import AlertRow, DeliveryRow, delivery_of
+from services.backbone.ledger.states import listed
 from services.contracts.records import Severity
 from services.contracts.states import TERMINAL, State
 
@@ -40,8 +41,7 @@ alone would go through all of the other."""
 
 
 def _of_kind(states: frozenset[State]) -> str:
-    named = ", ".join(f"'{each}'" for each in sorted(states))
-    return _BY_CHANNEL.format(f"state IN ({named})")
+    return _BY_CHANNEL.format(f"state IN ({listed(states)})")
 
 
 _OPEN: Final = " UNION ALL ".join(map(_of_kind, _KINDS))

@@ -1,12 +1,10 @@
 """Escalation: what a step that is due comes to, as a pure function."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol
-
-import orjson
+from typing import Final, Protocol
 
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Turn
@@ -15,9 +13,9 @@ from services.backbone.ledger.later import Earlier, To
 from services.backbone.ledger.steps import NewStep
 from services.contracts.records import Alert
 from services.lookout.digest import Digest
-from services.lookout.plans import encode_plan, read_plan
-from services.lookout.routing import Escalation, Instruction, Routes, Step, Target, each_once
+from services.lookout.routing import Escalation, Instruction, Routes, Step, each_once
 from services.lookout.standing import found_at
+from services.lookout.step_plan import StepPlan
 from services.lookout.waiting import stands_for
 
 STAGE: Final = "escalation"
@@ -45,7 +43,7 @@ class Tell(Protocol):
 def begin(escalations: Iterable[Escalation]) -> tuple[NewStep, ...]:
     """Return the steps to record with an alert."""
     return tuple(
-        NewStep(each.name, number, step.after_seconds, _recorded(step, len(each.steps)))
+        NewStep(each.name, number, step.after_seconds, StepPlan(step, len(each.steps)).encode())
         for each in escalations
         for number, step in enumerate(each.steps)
     )
@@ -60,10 +58,11 @@ def escalate(due: Due, earlier: Earlier, routes: Routes, tell: Tell) -> Turn:
     if due.acknowledged:
         return Turn(decisions=(_decision(due, "ended", "the alert is acknowledged"),), ended=True)
     alert = Alert.decode(due.record.encode())
-    opening, asked_at = _opening(due), _asked_at(due, alert)
+    plan = StepPlan.read(due.plan, routes)
+    opening, asked_at = _opening(due, plan), _asked_at(due, alert)
     made: list[NewDelivery] = []
     decisions: list[Decision] = []
-    for told in each_once(_asked(due, routes), alert.severity):
+    for told in each_once(plan.step.instructions, alert.severity):
         to = (due.alert_id, told.target.channel, told.target.recipient)
         if (number := earlier.next(to)) > REPETITION_LIMIT:
             decisions.append(_not_told(due, to, f"was told {REPETITION_LIMIT} times"))
@@ -75,46 +74,20 @@ def escalate(due: Due, earlier: Earlier, routes: Routes, tell: Tell) -> Turn:
             decisions.append(_not_told(due, to, "has a message that waits as this would"))
             continue
         made.append(message)
-        decisions.append(_told(due, message))
-    return Turn(tuple(made), tuple(decisions), again_seconds(due.plan, due.repetition))
+        decisions.append(_told(due, message, opening))
+    return Turn(tuple(made), tuple(decisions), again_seconds(plan.step, due.repetition))
 
 
-def again_seconds(plan: Mapping[str, Any], done: int) -> float | None:
+def again_seconds(step: Step, done: int) -> float | None:
     """Return in how many seconds a step comes again that was done `done` times before; or None."""
-    every: float | None = plan["repeat_every_seconds"]
-    if every is None or done >= plan["repeat_times"]:
+    every = step.repeat_every_seconds
+    if every is None or done >= step.repeat_times:
         return None
     # In logarithms, since a factor to the power of many repetitions is no number any more.
-    growth = done * math.log(plan["slower"])
+    growth = done * math.log(step.slower)
     if growth >= math.log(AGAIN_LIMIT_SECONDS / every):
         return AGAIN_LIMIT_SECONDS
     return every * math.exp(growth)
-
-
-def _recorded(step: Step, count: int) -> bytes:
-    told = [
-        {
-            "channel": each.target.channel,
-            "recipient": each.target.recipient,
-            "plan": orjson.Fragment(encode_plan(each)),
-        }
-        for each in step.instructions
-    ]
-    return orjson.dumps(
-        {
-            "tell": told,
-            "after_seconds": step.after_seconds,
-            "repeat_every_seconds": step.repeat_every_seconds,
-            "repeat_times": step.repeat_times,
-            "slower": step.slower,
-            "steps": count,
-        }
-    )
-
-
-def _asked(due: Due, routes: Routes) -> Iterator[Instruction]:
-    for each in due.plan["tell"]:
-        yield read_plan(each["plan"], Target(each["channel"], each["recipient"]), routes)
 
 
 def _asked_at(due: Due, alert: Alert) -> datetime:
@@ -123,10 +96,10 @@ def _asked_at(due: Due, alert: Alert) -> datetime:
     return due.due_at - max(timedelta(0), came_late)
 
 
-def _opening(due: Due) -> str:
-    step = f"step {due.step + 1} of {due.plan['steps']}"
+def _opening(due: Due, plan: StepPlan) -> str:
+    step = f"step {due.step + 1} of {plan.steps}"
     again = f", time {due.repetition + 1}" if due.repetition else ""
-    waited = spoken(due.plan["after_seconds"])
+    waited = spoken(plan.step.after_seconds)
     return f"Escalation {due.name}, {step}{again}: nobody has acknowledged this within {waited}."
 
 
@@ -138,10 +111,10 @@ def spoken(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def _told(due: Due, message: NewDelivery) -> Decision:
+def _told(due: Due, message: NewDelivery, opening: str) -> Decision:
     made = message.delivery
     kept_back = message.suppression
-    why = f"{made.channel} to {made.recipient}, message {made.repetition + 1}: {_opening(due)}"
+    why = f"{made.channel} to {made.recipient}, message {made.repetition + 1}: {opening}"
     if kept_back is not None:
         why += f" It waits: {kept_back.why}"
     return Decision(due.alert_id, made.delivery_id, STAGE, "told", why)

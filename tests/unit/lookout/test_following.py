@@ -106,8 +106,7 @@ def test_an_acknowledged_alert_is_told_to_nobody(step: Step) -> None:
 
 @given(steps, st.integers(0, 1000))
 def test_a_step_comes_again_as_often_as_it_says_and_ever_later(step: Step, done: int) -> None:
-    plan = due(step).plan
-    again = again_seconds(plan, done)
+    again = again_seconds(step, done)
     every = step.repeat_every_seconds
     if every is None or done >= step.repeat_times:
         assert again is None

@@ -6,11 +6,13 @@ from datetime import datetime
 from typing import Final
 
 from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.fallbacks import Lost, Next, Rest, Told
+from services.backbone.ledger.fallbacks import Lost, Next, Rest
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import To
+from services.backbone.ledger.told import Told
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
+from services.contracts.states import State
 from services.lookout.digest import Digest
 from services.lookout.escalation import REPETITION_LIMIT, Tell
 from services.lookout.plans import read_plan
@@ -119,7 +121,7 @@ def _digest(lost: Lost, sent: Delivery) -> Digest | None:
 
 
 def _opening(lost: Lost) -> str:
-    what = "failed" if lost.state == "FAILED" else "is held in doubt"
+    what = "failed" if lost.state is State.FAILED else "is held in doubt"
     return f"Fallback: {lost.channel} to {lost.recipient} {what}: {_reason(lost)}"
 
 

@@ -21,12 +21,13 @@ from services.backbone.ledger.database import async_pool, open_pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Turn
 from services.backbone.ledger.evidence import Evidence, EvidenceKind
-from services.backbone.ledger.fallbacks import Lost, Next, Rest, Told
+from services.backbone.ledger.fallbacks import Lost, Next, Rest
 from services.backbone.ledger.intake import NewAlert, NewDelivery
 from services.backbone.ledger.later import Earlier
 from services.backbone.ledger.schema import migrate
 from services.backbone.ledger.steps import NewStep
 from services.backbone.ledger.suppressions import Judge, Kind, Ruling, Suppression, Waiting
+from services.backbone.ledger.told import Told
 from services.backbone.ledger.words import RESEND, Word
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import orjson
-from psycopg.rows import class_row
+from psycopg.rows import kwargs_row
 from psycopg.types.json import Jsonb
 
 from services.backbone.ledger import later
@@ -17,7 +17,7 @@ from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.decisions import Decision, note
 from services.backbone.ledger.escalations import STANDS_FOR_OTHERS
 from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import To
+from services.backbone.ledger.told import Known, Told
 from services.contracts.states import State
 
 # The conditions stand as in the index deliveries_lost: only then can it be used.
@@ -58,18 +58,18 @@ _CARRY: Final = "UPDATE deliveries SET digest_id = delivery_id WHERE delivery_id
 # a digest is grouped no more, and waits by the quiet hours of each that it tells. What a person has
 # closed counts as it stood before: to close it has told nobody, and a closed row never fails again.
 _KNOWN: Final = """
-SELECT d.delivery_id, d.alert_id, coalesce(c.channel, d.channel),
-  coalesce(c.recipient, d.recipient), coalesce(c.created_at, d.created_at),
+SELECT d.delivery_id, d.alert_id, coalesce(c.channel, d.channel) AS channel,
+  coalesce(c.recipient, d.recipient) AS recipient, coalesce(c.created_at, d.created_at) AS made_at,
   coalesce(CASE WHEN coalesce(c.state, d.state) = 'CLOSED' THEN (
     SELECT w.before FROM words w
     WHERE w.delivery_id = coalesce(c.delivery_id, d.delivery_id) AND w.action = 'close'
-    ORDER BY w.given_at DESC LIMIT 1) END, c.state, d.state),
-  coalesce(c.attempt, d.attempt), c.group_key IS NOT NULL,
+    ORDER BY w.given_at DESC LIMIT 1) END, c.state, d.state) AS state,
+  coalesce(c.attempt, d.attempt) AS attempt, c.group_key IS NOT NULL AS grouped,
   CASE WHEN c.state = 'SUPPRESSED' AND c.group_key IS NULL AND c.attempt = 0
     AND c.created_at > ledger_now() - %(young)s THEN
     CASE WHEN d.digest_id IS NULL THEN d.plan
       ELSE c.plan - 'grouping' || jsonb_build_object('quiet', d.plan -> 'quiet') END
-  END
+  END AS waits
 FROM deliveries d LEFT JOIN deliveries c ON c.delivery_id = coalesce(d.digest_id, d.delivery_id)
 WHERE d.alert_id = ANY(%(alert_ids)s)
 """
@@ -84,7 +84,7 @@ class Lost:
     channel: str
     recipient: str
     repetition: int
-    state: str
+    state: State
     reason: str
     plan: dict[str, Any]
     record: str
@@ -128,71 +128,6 @@ class Next:
     rest: Rest | None = None
 
 
-@dataclass(slots=True)
-class Told:
-    """What was made of the alerts so far, in messages of their own or digests, and when last."""
-
-    ids: set[str] = field(default_factory=set)
-    """Deliveries of the alerts."""
-    reached: dict[To, datetime] = field(default_factory=dict)
-    """What has reached its recipient, or may soon."""
-    by: dict[To, str] = field(default_factory=dict)
-    """The last delivery that did."""
-    failed: dict[To, datetime] = field(default_factory=dict)
-    waiting: dict[To, list[dict[str, Any]]] = field(default_factory=dict)
-    """The plans of young ones that a silence, an inhibition or quiet hours hold back, untried."""
-
-    def count(
-        self,
-        to: To,
-        made_at: datetime,
-        state: str,
-        attempt: int = 0,
-        *,
-        grouped: bool = False,
-        delivery_id: str = "",
-    ) -> None:
-        """Count a message by its state; what no rule sends by itself soon has reached nobody.
-
-        One that waits for its group only may soon reach: it goes out when the group's wait ends.
-        """
-        match state:
-            case State.FAILED:
-                self.failed[to] = max(made_at, self.failed.get(to, made_at))
-            case State.HELD:
-                pass
-            case State.SUPPRESSED if not grouped:
-                pass
-            case State.CLOSED if attempt == 0:
-                pass
-            case _:
-                before = self.reached.get(to, made_at), self.by.get(to, "")
-                self.reached[to], self.by[to] = max(before, (made_at, delivery_id))
-
-    def wait(self, to: To, plan: dict[str, Any]) -> None:
-        """Count a message that waits and may stand for others."""
-        self.waiting.setdefault(to, []).append(plan)
-
-    def add(self, made: NewDelivery, alert_ids: Iterable[str], at: datetime) -> None:
-        """Count a message that is made now and tells some alerts."""
-        told = made.delivery
-        state = State.PENDING if made.suppression is None else State.SUPPRESSED
-        self.ids.add(told.delivery_id)
-        for each in alert_ids:
-            to = (each, told.channel, told.recipient)
-            self.count(to, at, state, delivery_id=told.delivery_id)
-            if made.suppression is not None:
-                self.wait(to, orjson.loads(made.plan))
-
-    def has_reached(self, to: To, since: datetime | None) -> bool:
-        """Tell whether a message made since then, or ever, has reached a recipient or may soon."""
-        return to in self.reached and (since is None or self.reached[to] >= since)
-
-    def has_failed(self, to: To, since: datetime | None) -> bool:
-        """Tell whether a message made since then, or ever, has failed for good."""
-        return to in self.failed and (since is None or self.failed[to] >= since)
-
-
 Decide = Callable[[Lost, Told], Next]
 
 
@@ -222,7 +157,7 @@ class Fallbacks:
             Transient: Postgres is away.
         """
         with transaction(self._pool) as connection:
-            cursor = connection.cursor(row_factory=class_row(Lost))
+            cursor = connection.cursor(row_factory=kwargs_row(_lost))
             lost = cursor.execute(LOST, (limit,)).fetchall()
             if not lost:
                 return Followed()
@@ -245,6 +180,10 @@ def fallback_plan(targets: Iterable[tuple[str, str]], *, on_held: bool) -> dict[
     return plan
 
 
+def _lost(**row: Any) -> Lost:
+    return Lost(**row | {"state": State(row["state"])})
+
+
 def _next(lost: Lost, told: Told, decide: Decide) -> Next:
     follows = decide(lost, told)
     if follows.delivery is not None:
@@ -261,14 +200,14 @@ def _acknowledged(
 
 def _told(connection: Connection, alert_ids: Sequence[str], young: timedelta) -> Told:
     told = Told()
-    for row in connection.execute(_KNOWN, {"alert_ids": list(alert_ids), "young": young}):
-        delivery_id, alert_id, channel, recipient, made_at, state, attempt, grouped, waits = row
-        told.ids.add(delivery_id)
-        to = (alert_id, channel, recipient)
-        told.count(to, made_at, state, attempt, grouped=grouped, delivery_id=delivery_id)
-        if waits is not None:
-            told.wait(to, waits)
+    cursor = connection.cursor(row_factory=kwargs_row(_known))
+    for each in cursor.execute(_KNOWN, {"alert_ids": list(alert_ids), "young": young}):
+        told.count(each)
     return told
+
+
+def _known(**row: Any) -> Known:
+    return Known(**row | {"state": State(row["state"])})
 
 
 def _do(connection: Connection, lost: Sequence[Lost], follows: Sequence[Next]) -> Followed:

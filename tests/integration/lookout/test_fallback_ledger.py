@@ -9,9 +9,10 @@ from services.backbone.ledger import later
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import Due, Escalations, Turn
-from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
+from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Earlier
+from services.backbone.ledger.told import Told
 from services.backbone.ledger.words import Word, give_on
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery

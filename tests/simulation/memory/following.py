@@ -13,9 +13,10 @@ from services.backbone.ledger.acknowledgements import (
 )
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import STANDS_FOR_OTHERS, Due, Taken
-from services.backbone.ledger.fallbacks import Followed, Lost, Next, Rest, Told
+from services.backbone.ledger.fallbacks import Followed, Lost, Next, Rest
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Earlier
+from services.backbone.ledger.told import Known, Told
 from services.contracts.states import State
 from tests.simulation.memory.suppressions import moment
 from tests.simulation.memory.tables import Row, Tables
@@ -130,16 +131,22 @@ class MemoryFallbacks:
         rows, told = self.tables.rows, Told()
         for row in rows.values():
             if row.alert_id in alert_ids:
-                carrier = rows[row.digest_id or row.delivery_id]
-                to = (row.alert_id, carrier.channel, carrier.recipient)
-                made_at, grouped = moment(carrier.created_at), carrier.group_key is not None
-                told.ids.add(row.delivery_id)
-                state = self.tables.closed.get(carrier.delivery_id, carrier.state)
-                terms = (to, made_at, state, carrier.attempt)
-                told.count(*terms, grouped=grouped, delivery_id=row.delivery_id)
-                if _may_stand_for_others(carrier, self.tables.now()):
-                    told.wait(to, _waits_by(row, carrier))
+                told.count(self._known(row, rows[row.digest_id or row.delivery_id]))
         return told
+
+    def _known(self, row: Row, carrier: Row) -> Known:
+        waits = _may_stand_for_others(carrier, self.tables.now())
+        return Known(
+            row.delivery_id,
+            row.alert_id,
+            carrier.channel,
+            carrier.recipient,
+            moment(carrier.created_at),
+            self.tables.closed.get(carrier.delivery_id, carrier.state),
+            carrier.attempt,
+            grouped=carrier.group_key is not None,
+            waits=_waits_by(row, carrier) if waits else None,
+        )
 
     def _next(self, lost: Lost, told: Told, decide: fallbacks.Decide) -> Next:
         follows = decide(lost, told)

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.ledger.escalations import Due, Turn
-from services.backbone.ledger.fallbacks import Lost, Told
+from services.backbone.ledger.fallbacks import Lost
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Earlier
+from services.backbone.ledger.told import Known, Told
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from services.contracts.states import State
@@ -146,7 +147,7 @@ def lost(*fallback: Target, first: Target = DESK, **changes: Any) -> Lost:
         "channel": first.channel,
         "recipient": first.recipient,
         "repetition": 0,
-        "state": "FAILED",
+        "state": State.FAILED,
         "reason": "550 no such user",
         "plan": {"fallback": []} | plan,
         "record": delivery.encode().decode(),
@@ -217,8 +218,8 @@ def _tell(
     **more: Any,
 ) -> None:
     """Count a message about the alert."""
-    told.ids.add(_named(target, number))
-    told.count((ALERT.alert_id, target.channel, target.recipient), at, state, **more)
+    to = (ALERT.alert_id, target.channel, target.recipient)
+    told.count(Known(_named(target, number), *to, at, state, **more))
 
 
 def _named(target: Target, repetition: int) -> str:

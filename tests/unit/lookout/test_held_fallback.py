@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.backbone.ledger.fallbacks import Lost, Told
+from services.backbone.ledger.fallbacks import Lost
+from services.backbone.ledger.told import Known, Told
+from services.contracts.ids import delivery_id
 from services.contracts.records import Alert
+from services.contracts.states import State
 from services.lookout.fallback import fall_back
 from services.lookout.plans import encode_plan, read_plan
 from services.lookout.routing import Grouping, Instruction, Quiet
@@ -55,7 +58,8 @@ def leading_to(instruction: Instruction, *members: str) -> Lost:
 def waits(told: Told, instruction: Instruction, alert_id: str = ALERT.alert_id) -> None:
     """Let a message about an alert wait for the phone."""
     to = (alert_id, PHONE.channel, PHONE.recipient)
-    told.wait(to, orjson.loads(encode_plan(instruction)))
+    plan = orjson.loads(encode_plan(instruction))
+    told.count(Known(delivery_id(*to), *to, NOW, State.SUPPRESSED, waits=plan))
 
 
 @given(st.lists(st.sampled_from([PLAIN, LEADS_ON, LUNCH, LUNCH_LEADS_ON]), max_size=20))

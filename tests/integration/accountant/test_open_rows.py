@@ -7,7 +7,8 @@ from services.backbone.ledger.accounting import AccountBook, OpenRow
 from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next, Told
+from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next
+from services.backbone.ledger.told import Told
 from services.contracts.records import Alert
 from services.contracts.watches import ACCOUNTANT
 from tests.integration.deliverer.ledgers import Ledger

@@ -11,12 +11,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from services.deliverer.channel import Absent, Doubt, Finding, Taken, Unclear, Undelivered
 from services.deliverer.channels.email.relay_log import Logged, read, stamp_ms, tail
 from services.deliverer.channels.email.witness import judged
+from tests.seen import Seen
 from tests.unit.deliverer.builders import delivery
 
 RECORDED = Path(__file__).with_name("postfix.log").read_bytes().splitlines(keepends=True)
@@ -121,31 +122,33 @@ def test_the_tail_is_whole_lines_of_the_end(
     assert sum(map(len, lines)) <= limit
 
 
-LINES = st.lists(
-    st.tuples(st.integers(-3000, 3000), st.sampled_from(["ours", "other", "begun", "taken"])),
-    min_size=1,
-    max_size=12,
-)
+EDGES = st.sampled_from([-3000, -31, -30, -29, 0, 6, 19, 20, 21]) | st.integers(-3000, 3000)
+OWN = st.lists(st.tuples(EDGES, st.sampled_from(["begun", "taken"])), max_size=1)
+OTHERS = st.lists(st.tuples(EDGES, st.sampled_from(["ours", "other"])), max_size=6)
+LOGGED_LATE = (3000, "ours")
+SEEN = Seen()
 
 
-@given(LINES, st.integers(-3000, 3000), st.sampled_from([1, 2]))
+@SEEN.must_be(Absent, Taken, Unclear)
+@given(OWN, OTHERS, EDGES, st.sampled_from([1, 2]))
+@settings(max_examples=200)
 def test_absence_is_never_said_of_what_was_taken_and_taken_never_of_what_was_not(
-    events: list[tuple[int, str]], log_begins: int, attempt: int
+    own: list[tuple[int, str]], others: list[tuple[int, str]], log_begins: int, attempt: int
 ) -> None:
     """The try is claimed at second 0; its lease ends at 20; all is asked at 3600."""
     start = LOGGED_AT
     lines: list[bytes] = []
-    for number, (second, kind) in enumerate(sorted(events)):
+    for number, (second, kind) in enumerate(sorted([*own, *others, LOGGED_LATE])):
         if second >= log_begins:
             lines += written(start + timedelta(seconds=second), kind, f"A{number:05d}")
     claimed_ms = int(start.timestamp() * 1000)
     finding = found(lines, Doubt(ONE, attempt, claimed_ms, claimed_ms + 20_000))
-    taken_at = [second for second, kind in events if kind == "taken"]
+    SEEN.add(type(finding))
     if isinstance(finding, Absent):
-        assert not [second for second in taken_at if second >= -30]
+        assert not [second for second, _ in own if second >= -30], "what is begun may be taken"
         assert log_begins <= -30
     elif isinstance(finding, Taken):
-        assert [second for second in taken_at if attempt == 1 or second >= -30]
+        assert [kind for second, kind in own if attempt == 1 or second >= -30] == ["taken"]
 
 
 def written(at: datetime, kind: str, queue_id: str) -> list[bytes]:

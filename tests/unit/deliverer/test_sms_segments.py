@@ -1,5 +1,7 @@
 """How long a text message is, and how it is cut."""
 
+from operator import mul
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,10 +17,20 @@ from services.deliverer.channels.sms.segments import (
     segments,
 )
 from services.deliverer.channels.sms.wording import SUBJECT_LEAST, body
+from tests.seen import Seen
 from tests.unit.deliverer.builders import delivery
 
 CHARACTERS = st.sampled_from("aZ0 @£é\n^{€日😀ж")
-TEXTS = st.text(CHARACTERS, max_size=800)
+FITTED, CUT, LINKED = Seen(), Seen(), Seen()
+
+
+def texts_of(characters: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Draw texts of which many have to be cut; left to itself hypothesis draws none."""
+    runs = st.builds(mul, characters, st.integers(1, 200))
+    return st.lists(characters | runs, max_size=12).map("".join)
+
+
+TEXTS = texts_of(CHARACTERS)
 TAIL = "\n#0123456789"
 
 
@@ -50,23 +62,28 @@ def test_known_lengths() -> None:
     assert segments("a" * 152 + "€" + "a" * 152) == 3, "an escape is never split from its sign"
 
 
+@FITTED.must_be("whole", "cut")
 @given(TEXTS, st.integers(1, 10))
 def test_what_is_fitted_keeps_its_limit_and_its_tail(text: str, limit: int) -> None:
     whole = fitted(text, TAIL, limit)
     assert segments(whole) <= limit
     assert whole.endswith(TAIL)
     if segments(text + TAIL) <= limit:
+        FITTED.add("whole")
         assert whole == text + TAIL
     else:
+        FITTED.add("cut")
         kept = whole.removesuffix("..." + TAIL)
         assert text.startswith(kept)
 
 
+@CUT.must_be(GSM_7, UCS_2)
 @given(TEXTS)
 def test_no_more_is_cut_than_must_be(text: str) -> None:
     whole = fitted(text, TAIL, 1)
     kept = len(whole.removesuffix("..." + TAIL))
     if whole != text + TAIL and not text[kept].isspace():
+        CUT.add(alphabet_of(whole))
         assert segments(text[: kept + 1] + "..." + TAIL) > 1
 
 
@@ -127,10 +144,11 @@ def test_for_a_link_the_subject_is_shortened() -> None:
     assert body(long, 2).endswith(f"... {LINK}\n{code}")
 
 
-WORDS = st.text(st.sampled_from("ab Z9.:\n€ж"), max_size=400)
+WORDS = texts_of(st.sampled_from("ab Z9.:\n€ж"))
 LINKS = st.none() | st.integers(0, 250).map(lambda size: f"https://a.example/{'x' * size}")
 
 
+@LINKED.must_be("after a cut", "left out")
 @given(WORDS, WORDS, LINKS, st.booleans(), st.integers(1, 10))
 def test_whatever_it_says_mark_link_and_code_outlive_the_cut(
     subject: str, text: str, link: str | None, marked: bool, limit: int
@@ -147,7 +165,10 @@ def test_whatever_it_says_mark_link_and_code_outlive_the_cut(
     assert REPEAT_NOTE not in written
     if link and segments("ж" * SUBJECT_LEAST + f"... {link}" + code) <= limit:
         assert written.endswith(f"{link}{code}")
+    if link and f"... {link}" in written:
+        LINKED.add("after a cut")
     if link and link not in written:
+        LINKED.add("left out")
         assert "https" not in written
 
 

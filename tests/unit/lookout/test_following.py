@@ -1,6 +1,5 @@
 """Who is told when nobody acknowledges or a message fails: pure decisions against simple models."""
 
-import math
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -21,9 +20,7 @@ from services.contracts.records import Alert, Delivery
 from services.contracts.states import State
 from services.lookout.digest import Digest
 from services.lookout.escalation import (
-    AGAIN_LIMIT_SECONDS,
     REPETITION_LIMIT,
-    again_seconds,
     begin,
     escalate,
     spoken,
@@ -103,20 +100,6 @@ def test_an_acknowledged_alert_is_told_to_nobody(step: Step) -> None:
     turn = escalate(due(step, acknowledged=True), Earlier(), ROUTES, LATER.tell)
     assert (turn.deliveries, turn.state) == ((), "ENDED")
     assert turn.decisions[0].decided == "ended"
-
-
-@given(steps, st.integers(0, 1000))
-def test_a_step_comes_again_as_often_as_it_says_and_ever_later(step: Step, done: int) -> None:
-    again = again_seconds(step, done)
-    every = step.repeat_every_seconds
-    if every is None or done >= step.repeat_times:
-        assert again is None
-        return
-    assert again is not None
-    assert min(every, AGAIN_LIMIT_SECONDS) <= again * (1 + 1e-9)
-    assert again <= AGAIN_LIMIT_SECONDS
-    if again < AGAIN_LIMIT_SECONDS:
-        assert math.isclose(again, every * step.slower**done, rel_tol=1e-6)
 
 
 def test_a_step_is_told_no_more_often_than_a_message_can_count() -> None:

@@ -72,6 +72,10 @@ def counted(kind: str) -> float | None:
     return REGISTRY.get_sample_value("aldebaran_accountant_findings", {"kind": kind})
 
 
+def tells_nobody() -> bool:
+    return REGISTRY.get_sample_value("aldebaran_accountant_without_recipients") == 1
+
+
 def move_the_findings_back(ledger: Ledger, seconds: float) -> None:
     ledger.execute(
         "UPDATE findings SET found_at = found_at - make_interval(secs => %s),"
@@ -97,6 +101,7 @@ def test_one_message_tells_of_all_that_was_found_and_the_next_of_what_came_later
         move_the_findings_back(ledger, 301)
         turn(turns)
         assert told(ledger) == expected
+        assert not tells_nobody()
         assert rows(ledger.url, "SELECT FROM findings WHERE raised_at IS NULL") == []
         move(ledger, delivery, "HELD")
 
@@ -125,6 +130,7 @@ def test_many_of_one_kind_keep_none_of_another_open(
     delivery = many(pool, ledger, "FAILED")
     move(ledger, delivery, "IN_DOUBT")
     turn(turns)
+    assert tells_nobody()
     assert found(ledger, delivery) == [("in_doubt", True)]
     move(ledger, delivery, "HELD")
     turn(turns)

@@ -4,7 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from prometheus_client import REGISTRY
 
+from services.backbone.clock import ManualClock
 from services.backbone.ledger import later
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
@@ -12,16 +14,21 @@ from services.backbone.ledger.escalations import Due, Escalations, Turn
 from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Earlier
+from services.backbone.ledger.outbox import Outbox
 from services.backbone.ledger.told import Told
 from services.backbone.ledger.words import Word, give_on
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
+from services.lookout.circumstances import Circumstances
+from services.lookout.duties.following import FallingBack, Following
 from services.lookout.escalation import begin, escalate
 from services.lookout.fallback import fall_back
-from services.lookout.later import Later
+from services.lookout.later import Announcing, Later
+from services.lookout.publishing import Publisher
 from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
 from services.lookout.standing import Standing
 from services.lookout.words import NO_LINKS
+from tests.integration.lookout.crashing import Topics
 from tests.integration.lookout.later_rows import WAITS_FOR_A_LOCK, message, record, rows, step
 from tests.integration.lookout.processes import eventually
 from tests.unit.lookout.samples import sample
@@ -84,6 +91,23 @@ def test_a_failure_is_followed_once_also_when_it_fails_again(pool: Pool, ledger_
         fallbacks.take(10, follow)
     assert rows(ledger_url, "SELECT count(*) FROM deliveries WHERE channel = 'sms'") == [(1,)]
     assert rows(ledger_url, "SELECT decided FROM decisions") == [("next",)]
+
+
+def test_whom_the_last_fallback_failed_too_is_counted_once(pool: Pool, ledger_url: str) -> None:
+    first = message(sample(), "email", "a@example.com", plan=PLAN)
+    record(pool, sample(), first, message(sample(), *SMS_TO))
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute("UPDATE deliveries SET state = 'FAILED'")
+    clock, outbox = ManualClock(), Outbox(pool)
+    announcing = Announcing(Publisher(Topics(), outbox), Topics(), clock.now_ms)
+    shared = Following(Circumstances(clock), lambda: Routes((), ()), NO_LINKS, announcing)
+    before = exhausted()
+    assert [FallingBack(Fallbacks(pool), shared).do() for _ in range(2)] == [1, 0]
+    assert exhausted() == before + 1
+
+
+def exhausted() -> float:
+    return REGISTRY.get_sample_value("aldebaran_lookout_fallback_exhausted_total") or 0.0
 
 
 def test_a_crash_while_deciding_undoes_all_of_it(pool: Pool, ledger_url: str) -> None:

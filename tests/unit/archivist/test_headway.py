@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 from pyspark.sql import SparkSession
 
 from archivist import rounds
@@ -77,6 +78,20 @@ def test_a_job_that_hangs_is_a_standstill(
     job.rounds.turn()
     (told,) = job.standstills
     assert str(told).startswith("no turn for ")
+
+
+def test_what_came_while_a_stream_was_filed_is_not_called_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = count()
+    job = LongJob(tmp_path, monkeypatch, "_archiving", lambda: next(numbers))
+    begun_ms = job.clock.now_ms()
+    job.rounds.turn()
+    slack_seconds = ArchivistSettings().archivist_clock_slack_seconds
+    complete_until = REGISTRY.get_sample_value(
+        "aldebaran_archivist_complete_until_timestamp_seconds", {"stream": TRADES.stream}
+    )
+    assert complete_until == begun_ms / 1000 - slack_seconds
 
 
 @pytest.mark.spark

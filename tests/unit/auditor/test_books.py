@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 from pyspark.sql import SparkSession
 
 from auditor.books import book, check_book
 from auditor.declared import Declared
 from auditor.formatting import told_once
 from auditor.logic import findings, valid_events
-from auditor.progress import LOOKING_MS, read
+from auditor.progress import LOOKING_MS, count, read
 from auditor.trial import over_nothing
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration, parse_declaration
@@ -181,7 +182,14 @@ def test_full_books_are_counted(spark: SparkSession, tmp_path: Path) -> None:
         batches = [read(progress) for progress in steps.query.recentProgress]
     finally:
         steps.query.stop()
+    for batch in batches:
+        count("full", batch)
     assert 0 < sum(batch.full for batch in batches) < 40
+    assert value("full_books_total", "full") == sum(batch.full for batch in batches)
+
+
+def value(metric: str, watch: str) -> float | None:
+    return REGISTRY.get_sample_value(f"aldebaran_auditor_{metric}", {"watch": watch})
 
 
 RULE_KEPT_MS = WATCHES["over-purchase"].kept_ms()

@@ -142,6 +142,9 @@ def test_bad_file_stops_nothing(world: World) -> None:
     world.edit("severity: critical", "severity: loud")
     assert world.queries() == [True]
     assert "over-purchase.yaml, line " in str(world.reload.notes())
+    assert REGISTRY.get_sample_value("aldebaran_auditor_bad_files") == 1
+    world.edit("severity: loud", "severity: critical")
+    assert REGISTRY.get_sample_value("aldebaran_auditor_bad_files") == 0
 
 
 @pytest.mark.parametrize("end", ["takes over", "is taken back", "fails"])

@@ -1,5 +1,6 @@
 """What becomes of a failed watch, and when its silence counts as death."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,7 @@ from pyspark.errors import PySparkException
 
 from auditor import metrics
 from auditor.fleet import Fleet, Running
-from auditor.progress import Progress, Pulse
+from auditor.progress import Progress, Pulse, StateUse, count
 from auditor.stagger import Phase
 from services.backbone.errors import Ended, Refused, Transient
 from tests.unit.auditor.fakes import Scene, failures
@@ -130,6 +131,13 @@ def test_a_watch_without_a_query_reads_and_finds_nothing_now() -> None:
     scene.look(100)
     shown = ("rows_per_second", "findings_per_second", "processors", "progress_age_seconds")
     assert [value(name, "idle") for name in shown] == [0, 0, 0, 100]
+
+
+def test_each_batchs_looks_into_state_are_counted() -> None:
+    for number in range(2):
+        count("looks", replace(batch(number), state=StateUse(looks=40, look_seconds=0.25)))
+    assert value("state_looks_total", "looks") == 80
+    assert value("state_look_seconds_total", "looks") == 0.5
 
 
 def value(metric: str, watch: str) -> float | None:

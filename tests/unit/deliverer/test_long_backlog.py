@@ -5,6 +5,8 @@ import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
+from prometheus_client import REGISTRY
+
 from services.backbone.clock import ManualClock
 from services.backbone.ledger.claims import Claim, Due
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook
@@ -23,6 +25,7 @@ from tests.unit.deliverer.test_probes import leave_alone
 
 LONG_SECONDS = 20.0
 CLAIMS = 50
+STANDING = Standing(in_doubt=2, held=3, due=5, overdue_seconds=7.5)
 
 
 class Endless(Backlog):
@@ -74,7 +77,7 @@ class NothingToSweep(Sweeps):
         return []
 
     async def standing(self) -> Standing:
-        return Standing(0, 0, 0, 0.0)
+        return STANDING
 
 
 class NoEvidence(AsyncEvidenceBook):
@@ -149,6 +152,20 @@ async def test_what_is_left_alone_gets_its_probe() -> None:
     async with in_a_backlog(clock, claims) as dispatcher:
         leave_alone(dispatcher, ["dead"])
         await until(lambda: any(due.only == ["dead"] for due in claims.asked))
+
+
+async def test_how_its_channel_stands_is_shown() -> None:
+    clock = ManualClock()
+    async with in_a_backlog(clock, Endless(clock)) as dispatcher:
+        await sweeper_of(dispatcher, Pressed()).sweep()
+    assert shown("aldebaran_deliverer_in_doubt") == STANDING.in_doubt
+    assert shown("aldebaran_deliverer_held") == STANDING.held
+    assert shown("aldebaran_deliverer_due") == STANDING.due
+    assert shown("aldebaran_deliverer_overdue_seconds") == STANDING.overdue_seconds
+
+
+def shown(metric: str) -> float | None:
+    return REGISTRY.get_sample_value(metric, {"channel": "log"})
 
 
 async def test_a_person_can_stop_it() -> None:

@@ -130,13 +130,19 @@ async def test_a_broken_body_is_kept_whole_and_the_place_of_the_mistake_told() -
     assert response.headers["x-request-id"] in kept.source
 
 
-async def test_a_broken_gzip_is_kept_as_it_was_sent() -> None:
-    writer = MemoryWriter()
+async def test_a_broken_gzip_is_kept_as_it_was_sent_and_counted() -> None:
+    writer, before = MemoryWriter(), kept_aside("bad_encoding")
     cut = gzip.compress(GOOD)[:-4]
     with gateway(writer) as it:
         response = await it.post(cut, content_encoding="gzip")
     assert response.status_code == 422
     assert [(each.original, each.reason) for each in writer.kept_aside()] == [(cut, "bad_encoding")]
+    assert kept_aside("bad_encoding") == before + 1
+
+
+def kept_aside(reason: str) -> float:
+    labels = {"stream": STREAM, "reason": reason}
+    return REGISTRY.get_sample_value("aldebaran_gateway_rejected_total", labels) or 0.0
 
 
 @pytest.mark.parametrize("body", [b"", b"  \n", b"[]", b" [ ] "])

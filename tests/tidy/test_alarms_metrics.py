@@ -1,0 +1,35 @@
+"""What an alarm rests on is a metric of ours, and some test sees it move."""
+
+import re
+from functools import cache
+
+import pytest
+
+from tests.alarms import rules
+from tests.metrics import PREFIX, metrics
+from tests.tidy.test_tidy import ROOT
+
+RESTED_ON = sorted(
+    {
+        name.removesuffix("_bucket")
+        for rule in rules()
+        for name in re.findall(rf"\b{PREFIX}\w+", rule["expr"])
+    }
+)
+
+
+@cache
+def texts() -> list[str]:
+    """Return the texts of all tests that run what is ours."""
+    folders = (ROOT / "tests" / each for each in ("unit", "integration"))
+    return [file.read_text("utf-8") for folder in folders for file in folder.rglob("*.py")]
+
+
+@pytest.mark.parametrize("name", RESTED_ON)
+def test_some_test_reads_the_metric(name: str) -> None:
+    """By its whole name, or by its end where the file puts the program's name before it."""
+    assert name in {each.name for each in metrics()}
+    program, end = re.fullmatch(rf"({PREFIX}[a-z]+_)(\w+)", name).groups()  # type: ignore[union-attr] # as metrics are named
+    assert any(
+        name in text or (f'"{program}{{' in text and f'"{end}' in text) for text in texts()
+    ), f"no test reads {name}: an alarm that rests on it may never come"

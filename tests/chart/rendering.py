@@ -81,16 +81,19 @@ def refusal(*pairs: str) -> str:
     return made.stderr
 
 
-def pods(objects: list[Object]) -> dict[str, Object]:
-    """Return the pod's part of everything that makes pods, by name."""
+def templates(objects: list[Object]) -> dict[str, Object]:
+    """Return what pods begin from, labels and all, of everything that makes pods, by name."""
     makers = {"Deployment", "StatefulSet", "Job", "Pod"}
     return {
-        each["metadata"]["name"]: each["spec"]
-        if each["kind"] == "Pod"
-        else each["spec"]["template"]["spec"]
+        each["metadata"]["name"]: each if each["kind"] == "Pod" else each["spec"]["template"]
         for each in objects
         if each["kind"] in makers
     }
+
+
+def pods(objects: list[Object]) -> dict[str, Object]:
+    """Return the pod's part of everything that makes pods, by name."""
+    return {name: each["spec"] for name, each in templates(objects).items()}
 
 
 def environment(container: Object) -> dict[str, str]:

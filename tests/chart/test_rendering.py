@@ -23,6 +23,7 @@ from tests.chart.rendering import (
     refusal,
     rendered,
     setting,
+    templates,
 )
 
 pytestmark = needs_helm
@@ -152,13 +153,19 @@ def secrets_of(pod: Object) -> set[str]:
 
 def test_every_object_is_labelled_and_every_policy_selects_pods_that_exist() -> None:
     objects = rendered(*CASES["full"])
-    components = {each["metadata"]["labels"]["app.kubernetes.io/component"] for each in objects}
+    assert all(map(component, objects))
+    made = {component(each) for of in (templates, executors) for each in of(objects).values()}
     selected = {
         each["spec"]["podSelector"]["matchLabels"].get("app.kubernetes.io/component")
         for each in objects
         if each["kind"] == "NetworkPolicy"
     }
-    assert selected - {None} <= components
+    assert len(selected) > 10
+    assert selected - {None} <= made
+
+
+def component(labelled: Object) -> str:
+    return str(labelled["metadata"]["labels"]["app.kubernetes.io/component"])
 
 
 def test_two_auditors_by_default_each_with_a_checkpoint_of_its_own() -> None:
@@ -187,9 +194,14 @@ def test_executors_have_no_volume_where_checkpoints_are_in_a_bucket() -> None:
 
 
 def executor_templates(objects: list[Object]) -> dict[str, Object]:
-    """Return what executors' pods begin from, by the auditor's file."""
+    """Return the pod's part of what executors' pods begin from, by the auditor's file."""
+    return {name: each["spec"] for name, each in executors(objects).items()}
+
+
+def executors(objects: list[Object]) -> dict[str, Object]:
+    """Return what executors' pods begin from, labels and all, by the auditor's file."""
     return {
-        name: yaml.safe_load(text)["spec"]
+        name: yaml.safe_load(text)
         for each in objects
         if each["kind"] == "ConfigMap" and "-executor" in each["metadata"]["name"]
         for name, text in each["data"].items()

@@ -24,6 +24,10 @@ def test_by_fixture(nagios):
 def test_by_mark():
     pass
 
+@pytest.mark.skipif(True, reason="no Helm: run `make chart-tools`")
+def test_of_the_chart():
+    pass
+
 @pytest.mark.skipif(True, reason="needs root")
 def test_of_something_else():
     pass
@@ -45,16 +49,19 @@ def test_what_was_skipped_is_told_with_the_command_that_installs_it(tmp_path: Pa
     assert told == [
         "skipped: 2 in promises, unit: needs curl: apt-get install curl",
         "skipped: 2 in promises, unit: needs root",
+        "skipped: 2 in promises, unit: no Helm: run `make chart-tools`",
         "skipped: 2 in promises, unit: no Nagios here: apt-get install nagios4-core",
-        "to run these too: sudo apt-get install curl nagios4-core; ALL_PEERS=1 allows no skip",
+        "to run these too: sudo apt-get install curl nagios4-core; make chart-tools;"
+        " ALL_PEERS=1 allows no skip",
     ]
     said = summary([Ended("unit", 0, 1.0, ran.stdout), Ended("matrix", NO_TESTS, 1.0, "")])
-    assert said.splitlines()[-5:-1] == [each.replace("2 in promises, ", "1 in ") for each in told]
+    assert said.splitlines()[-6:-1] == [each.replace("2 in promises, ", "1 in ") for each in told]
     assert said.splitlines()[-1] == "all parts passed"
 
 
 def test_where_all_far_ends_are_asked_for_none_may_be_lacking(tmp_path: Path) -> None:
     ran = run(tmp_path, **{ALL_PEERS: "1"})
     assert ran.returncode == pytest.ExitCode.TESTS_FAILED
-    assert "1 skipped, 2 errors" in ran.stdout
+    assert "1 skipped, 3 errors" in ran.stdout
+    assert "no Helm: run `make chart-tools` (ALL_PEERS=1 allows no skip)" in ran.stdout
     assert "no Nagios here: apt-get install nagios4-core (ALL_PEERS=1 allows no skip)" in ran.stdout

@@ -260,16 +260,13 @@ def test_what_is_not_there_is_told(scene: Scene) -> None:
     assert scene.ask()["title"] == "streams_unreadable"
 
 
-def test_brokers_that_are_away_are_told_within_seconds(console: Console) -> None:
-    clock = SystemClock()
-    began = clock.monotonic_seconds()
+def test_brokers_that_are_away_are_told(console: Console) -> None:
     with console.client() as client:
         told = client.get("/v1/streams/trades/rejected")
         assert (told.status_code, told.json()["title"]) == (503, "topics_away")
         assert "Retry-After" in told.headers
         assert "trades.rejected" in told.json()["detail"]
         assert client.get("/streams/trades/rejected").status_code == 503
-    assert clock.monotonic_seconds() - began < 20
 
 
 def test_who_may_not_look_at_alerts_may_not_look_here(pool: Pool, ledger_url: str) -> None:

@@ -22,7 +22,7 @@ from services.deliverer.channel import (
 )
 from services.deliverer.channels.sms.channel import SmsChannel
 from services.deliverer.channels.sms.settings import SmsSettings
-from services.deliverer.outcomes import Refused, Unknown
+from services.deliverer.outcomes import Outcome, Refused, Unknown
 from services.machine.ports import free_ports
 from tests.integration.deliverer.inboxes import Inbox, playing
 from tests.integration.deliverer.texting import ACCOUNT, TOKEN, text
@@ -132,17 +132,22 @@ async def test_a_stalled_handshake_has_sent_nothing(opened: Open, silent: socket
 
 async def test_silence_after_the_request_is_a_doubt(opened: Open, silent: socket.socket) -> None:
     channel = opened(sms_api_url=f"http://127.0.0.1:{port_of(silent)}")
-    right = SendWindow(CLOCK, CLOCK.monotonic_seconds() + 1)
-    outcome = await channel.send(Message(text(1), 1), right)
-    assert isinstance(outcome, Unknown)
+    outcome: Outcome | None = None
+    for seconds in (1, 10, 60):  # a busy machine may need more to connect and write
+        right = SendWindow(CLOCK, CLOCK.monotonic_seconds() + seconds)
+        with suppress(TooLate):
+            outcome = await channel.send(Message(text(1), 1), right)
+        if right.opened:
+            break
     assert right.opened
+    assert isinstance(outcome, Unknown)
 
 
 async def test_a_send_given_up_while_it_connects_never_goes_out(
     opened: Open, silent: socket.socket
 ) -> None:
     url = f"https://127.0.0.1:{port_of(silent)}"
-    channel = opened(sms_api_url=url, sms_connect_timeout_seconds=0.5)
+    channel = opened(sms_api_url=url)
     right = window()
     sending = asyncio.create_task(channel.send(Message(text(1), 1), right))
     connection, _ = await asyncio.get_running_loop().sock_accept(silent)

@@ -302,10 +302,11 @@ def test_two_deliverers_together_keep_the_rate(
     rate, burst, count = 20, 1, 60
     for _ in range(2):
         start("webhook", rate_per_second=rate, rate_burst=burst)
+    begun = clock.monotonic_seconds()
     ledger.add(*(delivery(n, recipient=receiver.url) for n in range(count)))
     until(lambda: set(ledger.states().values()) == {State.SENT}, "all sent")
     assert len(receiver.taken()) == count
     owners = {row["owner"] for row in ledger.rows("SELECT owner FROM attempts")}
     assert len(owners) == 2
-    # However slow this machine is, so many sends take so long; a little is the network's.
-    assert came[-1] - came[0] >= (count - 1 - burst) / rate - 0.25
+    # A slow machine can only make it longer.
+    assert came[-1] - begun >= (count - 1 - burst) / rate

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from services.backbone.clock import SystemClock
 from services.contracts import topics
 from services.contracts.records import Delivery, DeliveryEvent, Rejected, Severity
 from services.contracts.states import State
@@ -286,10 +287,13 @@ def test_told_to_stop_it_records_an_unanswered_send_as_in_doubt(
 def test_the_rate_is_kept_by_waiting_and_nothing_is_dropped(
     start: Start, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:
+    rate, burst, clock = 20, 2, SystemClock()
     sent = [delivery(n, recipient=receiver.url) for n in range(12)]
+    start("webhook", rate_per_second=rate, rate_burst=burst)
+    begun = clock.monotonic_seconds()
     ledger.add(*sent)
-    start("webhook", rate_per_second=20, rate_burst=2)
     until(all_in(ledger, State.SENT), "all sent")
+    assert clock.monotonic_seconds() - begun >= (len(sent) - 1 - burst) / rate
     assert receiver.came() == Counter(each.delivery_id for each in sent)
 
 

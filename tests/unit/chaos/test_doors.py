@@ -101,7 +101,7 @@ def test_what_goes_in_comes_out_and_the_end_too(street: Street) -> None:
 
 def test_a_silent_cut_delays_only_the_named(street: Street) -> None:
     with street.client("a") as cut_off, street.client("b") as other:
-        assert says_back(cut_off, b"1")
+        assert says_back(cut_off, b"1") or cut_off.recv(1024) == b"1"
         with street.doors.cut(frozenset({"a"}), silent=True):
             assert not says_back(cut_off, b"2")
             assert says_back(other, b"3") or other.recv(1024) == b"3"

@@ -32,7 +32,7 @@ from pydantic_settings import (
 
 from services.backbone.errors import Refused
 from services.backbone.options import SecretOptions
-from services.backbone.places import SECRETS_DIR, secret_files, settings_file
+from services.backbone.settings_sources import SECRETS_DIR, secret_files, settings_file
 from services.contracts.records import Name, describe
 from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import SHIPPED_WATCHES

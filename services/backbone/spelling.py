@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from services.backbone.errors import Refused
-from services.backbone.places import secret_files, settings_file
 from services.backbone.settings import PREFIX
+from services.backbone.settings_sources import secret_files, settings_file
 
 KNOWN: Final = Path(__file__).with_name("known_settings.txt")
 """Every name under ALDEBARAN_ that something of ours reads; made by `make docs`."""

@@ -13,7 +13,7 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Trouble
 from services.backbone.kafka.consumer import Incoming
 from services.backbone.kafka.newest import FROM_THE_END, Newest, NoSuchTopic, Room
-from services.backbone.ledger.places import NO_CURSOR
+from services.backbone.ledger.page_start import NO_CURSOR
 from services.backbone.settings import KafkaSettings
 from services.backbone.web.problems import Problem, away
 from services.contracts.declarations import BadDeclaration

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from services.backbone.errors import Refused
-from services.backbone.places import secret_files, settings_file
 from services.backbone.settings import PREFIX
+from services.backbone.settings_sources import secret_files, settings_file
 from services.machine.problems import MachineProblem
 from services.machine.settings import MachineSettings
 

@@ -17,8 +17,8 @@ from pydantic import ValidationError
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Trouble
-from services.backbone.places import settings_file
 from services.backbone.settings import PREFIX
+from services.backbone.settings_sources import settings_file
 from services.contracts.records import describe
 from services.contracts.rehearsals import Answer, Rehearsal
 from services.rehearsal.settings import RehearsalSettings

@@ -8,7 +8,7 @@ from typing import Any, Final
 from psycopg.rows import class_row, scalar_row, tuple_row
 from psycopg.types.json import Json
 
-from services.backbone.ledger import bookkeeping, waiting
+from services.backbone.ledger import accounting_sql, overdue_sql
 from services.backbone.ledger.database import Connection, Pool, statements, transaction
 from services.backbone.ledger.fallbacks import fallback_plan
 from services.contracts.records import Delivery
@@ -127,61 +127,63 @@ class AccountBook:
     def keep_aside(self, keys: Sequence[str]) -> None:
         """Note what topic alerts.rejected holds."""
         with statements(self._pool) as connection:
-            connection.execute(bookkeeping.ASIDE, {"keys": sorted(set(keys))})
+            connection.execute(accounting_sql.ASIDE, {"keys": sorted(set(keys))})
 
     def missing(self, keys: Sequence[str]) -> set[str]:
         """Return the keys, alert ids or places, that are neither recorded nor set aside."""
-        return set(self._ask(scalar_row, bookkeeping.MISSING, keys=list(keys)))
+        return set(self._ask(scalar_row, accounting_sql.MISSING, keys=list(keys)))
 
     def absences(self, alert_ids: Sequence[str]) -> list[Absence]:
         """Return recipients of these alerts that have no delivery."""
-        return self._ask(class_row(Absence), bookkeeping.ABSENCES, ids=list(alert_ids))
+        return self._ask(class_row(Absence), accounting_sql.ABSENCES, ids=list(alert_ids))
 
     def still_absent(self, delivery_ids: Sequence[str]) -> set[str]:
         """Return those of the deliveries that are still not there, while their alert is."""
-        return set(self._ask(scalar_row, bookkeeping.STILL_ABSENT, ids=list(delivery_ids)))
+        return set(self._ask(scalar_row, accounting_sql.STILL_ABSENT, ids=list(delivery_ids)))
 
     def page(self, after: Place, *, since_seconds: float, until_seconds: float) -> list[Place]:
         """Return the next alerts accepted between two ages, oldest first."""
         terms = {"since": since_seconds, "until": until_seconds, "limit": ROWS_LIMIT}
         own = {"at_us": after.at_us, "alert_id": after.alert_id}
-        return self._ask(class_row(Place), bookkeeping.PAGE, **terms, **own)
+        return self._ask(class_row(Place), accounting_sql.PAGE, **terms, **own)
 
     def open_rows(self, since_seconds: float, limits: Mapping[str, float]) -> list[OpenRow]:
         """Return what waits for longer than its kind's limit, the longest first; at most ROWS_LIMIT
         of each kind, and of what has failed only what was made since so long ago.
         """
-        return self._ask(class_row(OpenRow), waiting.OVERDUE, **_terms(since_seconds, limits))
+        return self._ask(class_row(OpenRow), overdue_sql.OVERDUE, **_terms(since_seconds, limits))
 
     def new_rows(self, since_seconds: float, limits: Mapping[str, float]) -> list[OpenRow]:
         """Return the same without what is known: no open finding is about it."""
-        return self._ask(class_row(OpenRow), waiting.NEW, **_terms(since_seconds, limits))
+        return self._ask(class_row(OpenRow), overdue_sql.NEW, **_terms(since_seconds, limits))
 
     def settled(self, since_seconds: float, limits: Mapping[str, float]) -> list[Finding]:
         """Return open findings about what is no longer among these rows; at most ROWS_LIMIT of
         each kind.
         """
-        return self._ask(class_row(Finding), waiting.SETTLED, **_terms(since_seconds, limits))
+        return self._ask(class_row(Finding), overdue_sql.SETTLED, **_terms(since_seconds, limits))
 
     def count_open_rows(self, since_seconds: float, limits: Mapping[str, float]) -> int:
         """Count these rows, also beyond ROWS_LIMIT."""
         terms = _terms(since_seconds, limits)
-        return sum(self._ask(scalar_row, waiting.COUNTED, **terms))
+        return sum(self._ask(scalar_row, overdue_sql.COUNTED, **terms))
 
     def backlogs(self, due_seconds: float) -> list[Backlog]:
         """Return the channels on which something is due for longer than this."""
-        return self._ask(class_row(Backlog), bookkeeping.BACKLOGS, due=due_seconds)
+        return self._ask(class_row(Backlog), accounting_sql.BACKLOGS, due=due_seconds)
 
     def open_findings(self, kind: str | None = None) -> list[Finding]:
         """Return what is known to be wrong, of one kind or of all, oldest first.
 
         Of each kind the oldest, at most so many as a turn looks at.
         """
-        return self._ask(class_row(Finding), bookkeeping.OPEN_FINDINGS, kind=kind, limit=ROWS_LIMIT)
+        return self._ask(
+            class_row(Finding), accounting_sql.OPEN_FINDINGS, kind=kind, limit=ROWS_LIMIT
+        )
 
     def open_counts(self) -> dict[str, int]:
         """Count all that is known to be wrong, by kind."""
-        return dict(self._ask(tuple_row, bookkeeping.OPEN_COUNTS))
+        return dict(self._ask(tuple_row, accounting_sql.OPEN_COUNTS))
 
     def keep(self, new: Sequence[Finding], ended: Sequence[Finding]) -> None:
         """Open findings and end others; what is open already is not opened again."""
@@ -193,7 +195,7 @@ class AccountBook:
             "ended": [each.number for each in ended],
         }
         with statements(self._pool) as connection:
-            connection.execute(bookkeeping.KEEP, columns)
+            connection.execute(accounting_sql.KEEP, columns)
 
     def forgive(
         self, kinds: Sequence[str], subjects: Sequence[str], *, person: str, reason: str
@@ -203,12 +205,12 @@ class AccountBook:
         """
         terms = {"kinds": list(kinds), "subjects": list(subjects)}
         return set(
-            self._ask(scalar_row, bookkeeping.FORGIVE, **terms, person=person, reason=reason)
+            self._ask(scalar_row, accounting_sql.FORGIVE, **terms, person=person, reason=reason)
         )
 
     def forgiven(self, limit: int) -> list[Forgiven]:
         """Return what was forgiven, the newest first."""
-        return self._ask(class_row(Forgiven), bookkeeping.FORGIVEN, limit=limit)
+        return self._ask(class_row(Forgiven), accounting_sql.FORGIVEN, limit=limit)
 
     def raise_new(
         self,
@@ -224,7 +226,7 @@ class AccountBook:
         with transaction(self._pool) as connection:
             notices = list(compose(_unraised(connection, terms)))
             for notice in notices:
-                connection.execute(bookkeeping.RAISE, _notice_terms(notice))
+                connection.execute(accounting_sql.RAISE, _notice_terms(notice))
         return notices
 
     def prune(self, retention_seconds: float, limit: int) -> int:
@@ -233,13 +235,15 @@ class AccountBook:
         """
         terms = {"retention": retention_seconds, "limit": limit}
         with statements(self._pool) as connection:
-            removed = connection.execute(bookkeeping.PRUNE, terms).rowcount
-            connection.execute(bookkeeping.PRUNE_NOTES, terms)
+            removed = connection.execute(accounting_sql.PRUNE, terms).rowcount
+            connection.execute(accounting_sql.PRUNE_NOTES, terms)
         return removed
 
     def totals(self, since_seconds: float) -> Totals:
         """Count the alerts accepted since so long ago, and their deliveries."""
-        found: list[Totals] = self._ask(class_row(Totals), bookkeeping.TOTALS, since=since_seconds)
+        found: list[Totals] = self._ask(
+            class_row(Totals), accounting_sql.TOTALS, since=since_seconds
+        )
         return found[0]
 
     def _ask(self, row_factory: Any, statement: str, **terms: Any) -> list[Any]:
@@ -253,10 +257,10 @@ def _terms(since_seconds: float, limits: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _unraised(connection: Connection, terms: Mapping[str, Any]) -> list[Unraised]:
-    groups = connection.execute(bookkeeping.UNRAISED, terms).fetchall()
+    groups = connection.execute(accounting_sql.UNRAISED, terms).fetchall()
     first = [number for _, _, numbers in groups for number in numbers[:NAMED_LIMIT]]
     with connection.cursor(row_factory=class_row(Finding)) as cursor:
-        found = cursor.execute(bookkeeping.NAMED, {"numbers": first}).fetchall()
+        found = cursor.execute(accounting_sql.NAMED, {"numbers": first}).fetchall()
     named = {each.number: each for each in found}
     return [
         Unraised(kind, channel, numbers, [named[number] for number in numbers[:NAMED_LIMIT]])

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from psycopg.rows import dict_row
 
 from services.backbone.errors import Refused
-from services.backbone.ledger import answering
+from services.backbone.ledger import answers_sql
 from services.backbone.ledger.breakers import LAPSES_SECONDS
 from services.backbone.ledger.database import Connection, Pool, snapshot
 from services.backbone.ledger.sentences import Alone, Stop, Told, absent, sentence
@@ -105,7 +105,7 @@ class Answers:
         """
         begin = _checked(alert_id)
         with snapshot(self._pool) as connection:
-            found = _ask(connection, answering.BEGINS, begin)
+            found = _ask(connection, answers_sql.BEGINS, begin)
             if not found:
                 return None
             if len(found) > 1:
@@ -121,7 +121,7 @@ class Answers:
         """
         begin = _checked(alert_id)
         with snapshot(self._pool) as connection:
-            found = _ask(connection, answering.SET_ASIDE, begin)
+            found = _ask(connection, answers_sql.SET_ASIDE, begin)
         return absent(found[0]["key"], found[0]["at_ms"]) if found else absent(begin, None)
 
 
@@ -133,14 +133,14 @@ def _checked(alert_id: str) -> str:
 
 
 def _answer(connection: Connection, alert_id: str) -> Answer:
-    alert = _ask(connection, answering.ALERT, alert_id)[0]
-    deliveries, more_deliveries = _first(connection, answering.DELIVERIES, alert_id)
+    alert = _ask(connection, answers_sql.ALERT, alert_id)[0]
+    deliveries, more_deliveries = _first(connection, answers_sql.DELIVERIES, alert_id)
     alone = {
         row.pop("delivery_id"): Alone(**row)
-        for row in _ask(connection, answering.LEFT_ALONE, alert_id)
+        for row in _ask(connection, answers_sql.LEFT_ALONE, alert_id)
     }
-    carriers = {row["delivery_id"]: row for row in _ask(connection, answering.CARRIERS, alert_id)}
-    moments, more_moments = _first(connection, answering.HAPPENED, alert_id)
+    carriers = {row["delivery_id"]: row for row in _ask(connection, answers_sql.CARRIERS, alert_id)}
+    moments, more_moments = _first(connection, answers_sql.HAPPENED, alert_id)
     happened = [Happening(**row) for row in moments]
     more: dict[Cut, bool] = {"recipients": more_deliveries, "happened": more_moments}
     decision = alert.pop("decision")
@@ -154,7 +154,7 @@ def _answer(connection: Connection, alert_id: str) -> Answer:
             for row in deliveries
         ),
         happened=tuple(each for each in happened if each.delivery_id is None),
-        repeats=tuple(Repeat(**row) for row in _ask(connection, answering.REPEATS, alert_id)),
+        repeats=tuple(Repeat(**row) for row in _ask(connection, answers_sql.REPEATS, alert_id)),
         cut=tuple(name for name, is_cut in more.items() if is_cut),
     )
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 from psycopg.rows import kwargs_row
 
 from services.backbone.ledger.database import AsyncPool, Connection, Pool, statements
+from services.backbone.ledger.evidence_sql import GIVE, WEIGH
 from services.backbone.ledger.statements import fetch_all
-from services.backbone.ledger.weighing import GIVE, WEIGH
 from services.backbone.storable import storable
 from services.contracts.states import State
 

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 from psycopg.rows import class_row
 
 from services.backbone.ledger.database import Connection
-from services.backbone.ledger.places import Place
+from services.backbone.ledger.page_start import PageStart
 from services.backbone.ledger.rows import Page, page_of
 
 Row = TypeVar("Row")
@@ -25,8 +25,8 @@ class Listing(Generic[Row]):
     row_id: str
     limit: int
 
-    def page(self, connection: Connection, limit: int, after: Place) -> Page[Row]:
-        """Return the rows after a place."""
+    def page(self, connection: Connection, limit: int, after: PageStart) -> Page[Row]:
+        """Return the rows from a page's start on."""
         wanted = max(1, min(limit, self.limit))
         cursor = connection.cursor(row_factory=class_row(self.row))
         terms = after.at_us, after.row_id, wanted + 1
@@ -38,5 +38,5 @@ class Listing(Generic[Row]):
 WHERE ({self.time}, {self.row_id}) < ('epoch'::timestamptz + %s * interval '1 microsecond', %s)
 ORDER BY {self.time} DESC, {self.row_id} DESC LIMIT %s"""
 
-    def _place(self, row: Row) -> Place:
-        return Place.of(getattr(row, self.time), getattr(row, self.row_id))
+    def _place(self, row: Row) -> PageStart:
+        return PageStart.of(getattr(row, self.time), getattr(row, self.row_id))

@@ -11,6 +11,7 @@ from typing import Final
 from psycopg.rows import class_row
 
 from services.backbone.ledger.database import AsyncPool
+from services.backbone.ledger.evidence_sql import TO_BE_WEIGHED
 from services.backbone.ledger.pauses import IS_PAUSED
 from services.backbone.ledger.statements import fetch_all
 from services.backbone.ledger.sweeps import (
@@ -21,7 +22,6 @@ from services.backbone.ledger.sweeps import (
     Fenced,
     columns,
 )
-from services.backbone.ledger.weighing import TO_BE_WEIGHED
 
 _ANY: Final = "EXISTS (SELECT FROM deliveries WHERE channel = %(channel)s AND {})"
 _ASK: Final = """

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from psycopg.rows import dict_row
 
-from services.backbone.ledger import questions
+from services.backbone.ledger import reading_sql
 from services.backbone.ledger.database import Connection, Pool, snapshot
 from services.backbone.ledger.reading import newest_alerts
 from services.backbone.ledger.rows import AlertRow, DeliveryRow, delivery_of
@@ -155,7 +155,7 @@ class Overviews:
         hours = {"hours": self._spans.alerts_hours, "limit": limits.alerts}
         alerts = _ask(connection, _OPEN_ALERTS, hours)
         channels, cut = self._channels(connection)
-        waiting = _ask(connection, questions.WAITING_FOR_PEOPLE, {"limit": limits.waiting})
+        waiting = _ask(connection, reading_sql.WAITING_FOR_PEOPLE, {"limit": limits.waiting})
         failed: int = _ask(connection, _FAILED, {"limit": limits.failed})[0]["count"]
         return Overview(
             open_alerts={row["severity"]: row["count"] for row in alerts if row["count"]},

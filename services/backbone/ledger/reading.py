@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from psycopg.rows import dict_row
 
-from services.backbone.ledger import questions, searching
+from services.backbone.ledger import reading_sql, searching
 from services.backbone.ledger.database import Connection, Pool, snapshot
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.rows import (
     AlertDetail,
     AlertRow,
@@ -39,14 +39,14 @@ OPEN: Final = frozenset(State) - TERMINAL
 _FAILED: Final = frozenset({State.FAILED})
 BY_CHANNEL: Final = OPEN | _FAILED
 """States whose deliveries can be looked for by channel: they are few, and have indexes."""
-_KINDS: Final = ((OPEN, questions.IS_OPEN), (_FAILED, questions.HAS_FAILED))
+_KINDS: Final = ((OPEN, reading_sql.IS_OPEN), (_FAILED, reading_sql.HAS_FAILED))
 
 EVERYTHING: Final = Search()
 
 _DETAIL: Final[dict[Cut, str]] = {
-    "deliveries": questions.DELIVERIES_OF,
-    "attempts": questions.ATTEMPTS_OF,
-    "decisions": questions.DECISIONS_OF,
+    "deliveries": reading_sql.DELIVERIES_OF,
+    "attempts": reading_sql.ATTEMPTS_OF,
+    "decisions": reading_sql.DECISIONS_OF,
 }
 
 _Rows = list[dict[str, Any]]
@@ -69,9 +69,9 @@ class LedgerReader:
             connection.execute("SELECT 1")
 
     def alerts(
-        self, limit: int, after: Place = NEWEST, search: Search = EVERYTHING
+        self, limit: int, after: PageStart = NEWEST, search: Search = EVERYTHING
     ) -> Page[AlertRow]:
-        """Return the newest alerts that fit, after a place."""
+        """Return the newest alerts that fit, from a page's start on."""
         with snapshot(self._pool) as connection:
             return newest_alerts(connection, limit, after, search)
 
@@ -79,10 +79,10 @@ class LedgerReader:
         """Return everything about one alert, as of one moment; None if there is none."""
         terms = {"alert_id": alert_id, "limit": DETAIL_LIMIT + 1}
         with snapshot(self._pool) as connection:
-            found = _ask(connection, questions.ONE_ALERT, terms)
+            found = _ask(connection, reading_sql.ONE_ALERT, terms)
             if not found:
                 return None
-            whole = _ask(connection, questions.RECORD, terms)[0]
+            whole = _ask(connection, reading_sql.RECORD, terms)[0]
             newest = {name: _ask(connection, text, terms) for name, text in _DETAIL.items()}
             marks = _marks(connection, [alert_id])
         rows = {name: each[:DETAIL_LIMIT][::-1] for name, each in newest.items()}
@@ -97,9 +97,9 @@ class LedgerReader:
         )
 
     def deliveries(
-        self, states: Collection[State], limit: int, after: Place = NEWEST, channel: str = ""
+        self, states: Collection[State], limit: int, after: PageStart = NEWEST, channel: str = ""
     ) -> Page[DeliveryRow]:
-        """Return the newest deliveries in these states, after a place; no state means all.
+        """Return the newest deliveries in these states, from a page's start on; no state means all.
 
         Ask for a channel's only in states of `BY_CHANNEL`: no index leads to it among what is done.
         """
@@ -111,7 +111,7 @@ class LedgerReader:
             "row_id": after.row_id,
             "limit": _bounded(limit) + 1,
         }
-        question = questions.newest_deliveries(_kinds(wanted), bool(channel))
+        question = reading_sql.newest_deliveries(_kinds(wanted), bool(channel))
         with snapshot(self._pool) as connection:
             page = _page(_ask(connection, question, terms), limit, "delivery_id")
         return page.of(delivery_of)
@@ -119,14 +119,14 @@ class LedgerReader:
     def delivery(self, delivery_id: str) -> DeliveryRow | None:
         """Return one delivery as it stands, or None."""
         with snapshot(self._pool) as connection:
-            rows = _ask(connection, questions.ONE_DELIVERY, {"delivery_id": delivery_id})
+            rows = _ask(connection, reading_sql.ONE_DELIVERY, {"delivery_id": delivery_id})
         return delivery_of(rows[0]) if rows else None
 
     def oldest_open(self, limit: int) -> list[DeliveryRow]:
         """Return the open deliveries, oldest first."""
         terms = {"limit": _bounded(limit)}
         with snapshot(self._pool) as connection:
-            rows = _ask(connection, questions.OLDEST_OPEN_DELIVERIES, terms)
+            rows = _ask(connection, reading_sql.OLDEST_OPEN_DELIVERIES, terms)
         return [delivery_of(row) for row in rows]
 
     def channels(self) -> list[str]:
@@ -134,24 +134,24 @@ class LedgerReader:
         there, that are stopped, or that have one of the newest `NEWEST_LIMIT` deliveries.
         """
         with snapshot(self._pool) as connection:
-            rows = _ask(connection, questions.CHANNELS, {"limit": NEWEST_LIMIT})
+            rows = _ask(connection, reading_sql.CHANNELS, {"limit": NEWEST_LIMIT})
         return [row["channel"] for row in rows]
 
     def open_counts(self) -> dict[State, int]:
         """Return how many deliveries are open, by state, counted up to `COUNT_LIMIT`."""
         with snapshot(self._pool) as connection:
-            rows = _ask(connection, questions.OPEN_COUNTS, {"limit": COUNT_LIMIT})
+            rows = _ask(connection, reading_sql.OPEN_COUNTS, {"limit": COUNT_LIMIT})
         return {State(row["state"]): row["count"] for row in rows}
 
 
 def newest_alerts(
-    connection: Connection, limit: int, after: Place = NEWEST, search: Search = EVERYTHING
+    connection: Connection, limit: int, after: PageStart = NEWEST, search: Search = EVERYTHING
 ) -> Page[AlertRow]:
-    """Return the newest alerts that fit, after a place, as of a connection's moment."""
+    """Return the newest alerts that fit, from a page's start on, as of a connection's moment."""
     wanted = _bounded(limit) + 1
     terms = search.terms(after, wanted)
     if search.is_wide:
-        rows = _ask(connection, questions.NEWEST_ALERTS, terms)
+        rows = _ask(connection, reading_sql.NEWEST_ALERTS, terms)
     else:
         rows = _ask(connection, searching.WALK, terms)
         if len(rows) < wanted:
@@ -164,7 +164,7 @@ def newest_alerts(
 def _kinds(wanted: Set[State]) -> list[str]:
     """Return the conditions of the indexes that lead to these states."""
     if not wanted <= BY_CHANNEL:
-        return [questions.IS_ANY]
+        return [reading_sql.IS_ANY]
     return [kind for states, kind in _KINDS if wanted & states]
 
 
@@ -180,11 +180,11 @@ def _bounded(limit: int) -> int:
 
 
 def _page(rows: _Rows, limit: int, id_column: str) -> Page[dict[str, Any]]:
-    return page_of(rows, _bounded(limit), lambda row: Place(row["place_us"], row[id_column]))
+    return page_of(rows, _bounded(limit), lambda row: PageStart(row["place_us"], row[id_column]))
 
 
 def _marks(connection: Connection, alert_ids: list[str]) -> dict[str, _First]:
-    rows = _ask(connection, questions.MARKS, {"ids": alert_ids, "limit": MARKS_LIMIT})
+    rows = _ask(connection, reading_sql.MARKS, {"ids": alert_ids, "limit": MARKS_LIMIT})
     return {
         alert_id: _first(list(group))
         for alert_id, group in groupby(rows, key=lambda row: str(row["alert_id"]))

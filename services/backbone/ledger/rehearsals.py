@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.listing import Listing
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.rows import Page
 from services.contracts.rehearsals import Answer, Rehearsal
 
@@ -119,8 +119,8 @@ class Rehearsals:
 
     pool: Pool
 
-    def newest(self, limit: int, after: Place = NEWEST) -> Page[Asked]:
-        """Return rehearsals, the newest first, after a place."""
+    def newest(self, limit: int, after: PageStart = NEWEST) -> Page[Asked]:
+        """Return rehearsals, the newest first, from a page's start on."""
         with transaction(self.pool) as connection:
             return _LISTING.page(connection, limit, after)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
-from services.backbone.ledger.places import Place
+from services.backbone.ledger.page_start import PageStart
 from services.contracts.states import State
 
 Row = TypeVar("Row")
@@ -23,10 +23,10 @@ class Page(Generic[Row]):
         return Page([made(row) for row in self.rows], self.next_cursor)
 
 
-def page_of(rows: list[Row], limit: int, place: Callable[[Row], Place]) -> Page[Row]:
+def page_of(rows: list[Row], limit: int, start: Callable[[Row], PageStart]) -> Page[Row]:
     """Return a page of `limit` rows, out of one more if there are more."""
     kept = rows[:limit]
-    return Page(kept, str(place(kept[-1])) if len(rows) > len(kept) else None)
+    return Page(kept, str(start(kept[-1])) if len(rows) > len(kept) else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from services.backbone.ledger import questions
-from services.backbone.ledger.places import Place
+from services.backbone.ledger import reading_sql
+from services.backbone.ledger.page_start import PageStart
 
 WALK_LIMIT: Final = 4000
 """Alerts that are looked at one by one, from the newest on, before the index is asked."""
@@ -44,7 +44,7 @@ WITH asked AS MATERIALIZED (
 _REST: Final = """
 FROM found AS alerts ORDER BY accepted_at DESC, alert_id LIMIT %(limit)s"""
 
-_COLUMNS: Final = questions.ALERT_COLUMNS
+_COLUMNS: Final = reading_sql.ALERT_COLUMNS
 _KEPT: Final = "alert_id, watch, severity, summary, appended_at, detected_at, accepted_at"
 
 WALK: Final = "".join(
@@ -100,10 +100,10 @@ class Search:
         """Whether the text has anything that can be a word."""
         return any(each.isalnum() for each in self.text)
 
-    def terms(self, after: Place, limit: int) -> dict[str, Any]:
-        """Return the terms of the questions, to go on after a place."""
+    def terms(self, after: PageStart, limit: int) -> dict[str, Any]:
+        """Return the terms of the questions, to go on from a page's start on."""
         if self.until_ms is not None and self.until_ms * MICROSECONDS < after.at_us:
-            after = Place(self.until_ms * MICROSECONDS, "")
+            after = PageStart(self.until_ms * MICROSECONDS, "")
         return {
             "text": self.text if self.has_words else "",
             "names": " & ".join(_quoted(each) for each in self._names()),

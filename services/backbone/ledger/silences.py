@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.listing import Listing
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.rows import Page
 
 LENGTH_LIMIT: Final = timedelta(days=366)
@@ -133,8 +133,8 @@ class Silences:
         with transaction(self._pool) as connection:
             return _rows(connection, _STANDING, 2 * STANDING_LIMIT)
 
-    def newest(self, limit: int = LIST_LIMIT, after: Place = NEWEST) -> Page[SilenceRow]:
-        """Return the silences made last, over or not, newest first, after a place."""
+    def newest(self, limit: int = LIST_LIMIT, after: PageStart = NEWEST) -> Page[SilenceRow]:
+        """Return the silences made last, over or not, newest first, from a page's start on."""
         with transaction(self._pool) as connection:
             return _LISTING.page(connection, limit, after)
 

@@ -15,7 +15,7 @@ from typing import Any, Final, LiteralString
 
 from psycopg.rows import kwargs_row
 
-from services.backbone.ledger import judging
+from services.backbone.ledger import suppressions_sql
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.contracts.states import State
 
@@ -141,15 +141,15 @@ class Suppressions:
 
     def judge_due(self, judge: Judge) -> list[Moved]:
         """Judge rows whose time has come."""
-        return self._turn(judging.DUE, judge)[1]
+        return self._turn(suppressions_sql.DUE, judge)[1]
 
     def judge_ended_early(self, judge: Judge) -> list[Moved]:
         """Judge rows whose silence somebody has ended before its time."""
-        return self._turn(judging.ENDED_EARLY, judge)[1]
+        return self._turn(suppressions_sql.ENDED_EARLY, judge)[1]
 
     def judge_page(self, after: str, judge: Judge) -> tuple[str | None, list[Moved]]:
         """Judge the next suppressed rows above an id; return the last id, or None at the end."""
-        rows, moved = self._turn(judging.PAGE, judge, after=after)
+        rows, moved = self._turn(suppressions_sql.PAGE, judge, after=after)
         return (rows[-1].delivery_id if rows else None), moved
 
     def judge_next_to_send(
@@ -170,7 +170,7 @@ class Suppressions:
         for _ in range(PORTIONS_LIMIT):
             terms = {"channel": channel, "ahead": ahead_seconds, "limit": left}
             place = {"after_at": after[0], "after_id": after[1]}
-            rows, found = self._turn(judging.NEXT_TO_SEND, judge, **terms, **place)
+            rows, found = self._turn(suppressions_sql.NEXT_TO_SEND, judge, **terms, **place)
             moved += found
             left -= len(rows)
             if left <= 0 or not any(each.members for each in rows):
@@ -187,7 +187,7 @@ class Suppressions:
             The place after which the next page begins, and the rows that moved.
         """
         terms = {"after_at": after[0], "after_id": after[1]}
-        rows, moved = self._turn(judging.BACKLOG, judge, **terms)
+        rows, moved = self._turn(suppressions_sql.BACKLOG, judge, **terms)
         return ((rows[-1].created_at, rows[-1].delivery_id) if rows else FIRST), moved
 
     def judge_groups(self, judge: Judge) -> list[Moved]:
@@ -196,7 +196,7 @@ class Suppressions:
         Once as many rows have moved as a turn may look at, the other groups are the next turn's.
         """
         with transaction(self._pool) as connection:
-            rows = connection.execute(judging.GROUPS, {"limit": self._limit}).fetchall()
+            rows = connection.execute(suppressions_sql.GROUPS, {"limit": self._limit}).fetchall()
         moved: list[Moved] = []
         for (group,) in rows:
             with transaction(self._pool) as connection:
@@ -224,13 +224,13 @@ def fitting(sizes: Iterable[int], limit: int) -> int:
 def _judge_group(connection: Connection, group: str, judge: Judge) -> list[Moved]:
     """Judge one group under its lock; whoever comes second finds it no longer due."""
     terms: dict[str, Any] = {"group": group}
-    locked = connection.execute(judging.GROUP_LOCK, terms).fetchone()
+    locked = connection.execute(suppressions_sql.GROUP_LOCK, terms).fetchone()
     if not locked or not locked[0]:
         return []
-    due = connection.execute(judging.STILL_DUE, terms).fetchone()
+    due = connection.execute(suppressions_sql.STILL_DUE, terms).fetchone()
     if due is None:
         return []
-    found = _ask(connection, judging.MEMBERS, terms | {"limit": due[0]})
+    found = _ask(connection, suppressions_sql.MEMBERS, terms | {"limit": due[0]})
     return _ruled(connection, _with_members(connection, found), judge)
 
 
@@ -254,7 +254,7 @@ def _found(*, told: int, state: str, **row: Any) -> _Found:
 def _with_members(connection: Connection, found: Sequence[_Found]) -> list[Waiting]:
     members: defaultdict[str, list[Member]] = defaultdict(list)
     if digests := [each.row.delivery_id for each in found if each.told]:
-        for digest, *told in connection.execute(judging.TOLD, {"digests": digests}):
+        for digest, *told in connection.execute(suppressions_sql.TOLD, {"digests": digests}):
             members[digest].append(Member(*told))
     return [replace(each.row, members=tuple(members[each.row.delivery_id])) for each in found]
 
@@ -267,7 +267,7 @@ def _ruled(connection: Connection, rows: Sequence[Waiting], judge: Judge) -> lis
     if not rulings:
         return []
     with connection.cursor(row_factory=kwargs_row(_moved)) as cursor:
-        return cursor.execute(judging.APPLY, _columns(rulings)).fetchall()
+        return cursor.execute(suppressions_sql.APPLY, _columns(rulings)).fetchall()
 
 
 def _moved(**row: Any) -> Moved:

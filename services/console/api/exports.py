@@ -12,7 +12,7 @@ import orjson
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.reading import PAGE_LIMIT, LedgerReader
 from services.backbone.ledger.rows import AlertRow
 from services.backbone.ledger.searching import Search
@@ -66,7 +66,7 @@ def _found(reader: LedgerReader, search: Search, most: int) -> Iterator[AlertRow
         left -= len(page.rows)
         if page.next_cursor is None:
             return
-        place = Place.parse(page.next_cursor)
+        place = PageStart.parse(page.next_cursor)
 
 
 def _asked(found: Iterator[AlertRow]) -> Iterator[AlertRow]:

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from fastapi import Header, Path, Query
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.reading import PAGE_LIMIT, LedgerReader
 from services.backbone.ledger.rows import AlertDetail
 from services.backbone.web.problems import Problem
@@ -41,14 +41,14 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def read_cursor(text: str | None) -> Place:
+def read_cursor(text: str | None) -> PageStart:
     """Return the place to go on from.
 
     Raises:
         Problem: it is no cursor of ours.
     """
     try:
-        return Place.parse(text) if text else NEWEST
+        return PageStart.parse(text) if text else NEWEST
     except ValueError as error:
         raise Problem(422, "bad_cursor", str(error)) from None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.reading import LedgerReader
 from services.backbone.ledger.rows import AlertRow
 from services.backbone.ledger.searching import TEXT_LIMIT_CHARACTERS, Search
@@ -57,9 +57,9 @@ class KeyAlerts:
 
     def _page(self, reader: LedgerReader, after: str | None) -> tuple[str | None, bool]:
         """Return where older ones go on, and whether an alert of this page was seen before."""
-        place = Place.parse(after) if after else NEWEST
+        start = PageStart.parse(after) if after else NEWEST
         search = Search(text=self.key[:TEXT_LIMIT_CHARACTERS])
-        page = reader.alerts(ALERTS_LIMIT, place, search)
+        page = reader.alerts(ALERTS_LIMIT, start, search)
         new = [row for row in page.rows if row.alert_id not in self._seen]
         for row in new:
             if row.alert_id not in self.at_ms:

@@ -11,7 +11,7 @@ from psycopg.rows import class_row, scalar_row
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool, transaction
 from services.backbone.ledger.listing import Listing
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.rows import Page
 from services.console.tracing.closing import full
 from services.console.tracing.lines import Line
@@ -114,8 +114,8 @@ class Traces:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    def newest(self, limit: int = LIST_LIMIT, after: Place = NEWEST) -> Page[Trace]:
-        """Return the newest traces, after a place."""
+    def newest(self, limit: int = LIST_LIMIT, after: PageStart = NEWEST) -> Page[Trace]:
+        """Return the newest traces, from a page's start on."""
         with transaction(self._pool) as connection:
             return _LISTING.page(connection, limit, after)
 

@@ -10,7 +10,7 @@ from services.accountant.accounts import Limits
 from services.accountant.settings import AccountantSettings
 from services.accountant.turns import Turns
 from services.backbone.clock import ManualClock
-from services.backbone.ledger import waiting
+from services.backbone.ledger import overdue_sql
 from services.backbone.ledger.accounting import ROWS_LIMIT, AccountBook
 from services.backbone.ledger.database import Pool
 from services.contracts.ids import delivery_id
@@ -174,9 +174,9 @@ def test_all_that_is_overdue_is_counted(pool: Pool, ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("question", "index", "times"),
     [
-        (waiting.NEW, "findings_open", 6),
-        (waiting.SETTLED, "deliveries_pkey", 5),
-        (waiting.SETTLED, "escalations_pkey", 1),
+        (overdue_sql.NEW, "findings_open", 6),
+        (overdue_sql.SETTLED, "deliveries_pkey", 5),
+        (overdue_sql.SETTLED, "escalations_pkey", 1),
     ],
 )
 def test_each_row_is_found_by_its_key_before_tables_are_counted(

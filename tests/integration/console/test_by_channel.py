@@ -12,8 +12,8 @@ from httpx2 import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.backbone.ledger import questions
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger import reading_sql
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.reading import BY_CHANNEL, LedgerReader
 from services.contracts.states import State
 from tests.integration.console.ledger_rows import add_alert, add_delivery
@@ -65,7 +65,7 @@ def test_lists_by_channel_are_walked_whole_newest_first(
         seen += [each.delivery_id for each in page.rows]
         if page.next_cursor is None:
             break
-        place = Place.parse(page.next_cursor)
+        place = PageStart.parse(page.next_cursor)
     assert seen == wanted
 
 
@@ -80,14 +80,14 @@ FROM generate_series(1, 10000) AS n"""
 
 @pytest.mark.parametrize(
     ("kind", "index"),
-    [(questions.IS_OPEN, "deliveries_open"), (questions.HAS_FAILED, "deliveries_failed")],
+    [(reading_sql.IS_OPEN, "deliveries_open"), (reading_sql.HAS_FAILED, "deliveries_failed")],
 )
 @pytest.mark.parametrize("by_channel", [True, False])
 def test_the_few_among_the_many_that_are_done_are_found_by_their_index(
     ledger_url: str, kind: str, index: str, by_channel: bool
 ) -> None:
     """Whatever states are asked for, as in a plan for any of them."""
-    question = questions.newest_deliveries([kind], by_channel)
+    question = reading_sql.newest_deliveries([kind], by_channel)
     terms = {"limit": 51, "at_us": NEWEST.at_us, "row_id": "", "channel": "sms"}
     with psycopg.connect(ledger_url) as connection:
         connection.execute(MANY, {"alert": add_alert(ledger_url, "one")})

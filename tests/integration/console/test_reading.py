@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from services.backbone.ledger import questions
+from services.backbone.ledger import reading_sql
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.overview import AtLeast, Limits, Overviews, Spans
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.reading import MARKS_LIMIT, OPEN, PAGE_LIMIT, LedgerReader
 from services.contracts.records import Severity
 from services.contracts.states import State
@@ -28,7 +28,7 @@ def test_pages_together_are_the_whole_list_newest_first(
         seen += [each.alert_id for each in page.rows]
         if page.next_cursor is None:
             break
-        place = Place.parse(page.next_cursor)
+        place = PageStart.parse(page.next_cursor)
         add_alert(ledger_url, f"newer-{len(seen)}", accepted=100)
     groups = [sorted(made[9:]), sorted(made[6:9]), sorted(made[3:6]), sorted(made[:3])]
     assert seen == [each for group in groups for each in group]
@@ -156,8 +156,8 @@ def test_the_oldest_open_delivery_is_first(reader: LedgerReader, ledger_url: str
 @pytest.mark.parametrize(
     ("question", "index"),
     [
-        (questions.OLDEST_OPEN_DELIVERIES, "deliveries_open"),
-        (questions.CHANNELS, "deliveries_newest"),
+        (reading_sql.OLDEST_OPEN_DELIVERIES, "deliveries_open"),
+        (reading_sql.CHANNELS, "deliveries_newest"),
     ],
 )
 def test_the_oldest_open_and_the_newest_deliveries_are_found_by_their_index(

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.reading import MARKS_LIMIT, LedgerReader
 from services.backbone.ledger.searching import Search
 from tests.integration.console.ledger_rows import START, add_alert, add_delivery
@@ -55,7 +55,7 @@ def found(reader: LedgerReader, search: Search, size: int = 7) -> Iterator[str]:
         yield from (row.summary for row in page.rows)
         if page.next_cursor is None:
             return
-        place = Place.parse(page.next_cursor)
+        place = PageStart.parse(page.next_cursor)
 
 
 def words(text: str) -> set[str]:

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from services.backbone.ledger import waiting
+from services.backbone.ledger import overdue_sql
 from services.backbone.ledger.accounting import ROWS_LIMIT
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.fallbacks import LOST
@@ -56,9 +56,9 @@ def test_a_failure_is_taken_without_a_look_at_them(url: str) -> None:
 
 
 def test_a_failure_that_nobody_follows_is_found_without_a_look_at_them(url: str) -> None:
-    limits = dict.fromkeys(waiting.KINDS, 0)
+    limits = dict.fromkeys(overdue_sql.KINDS, 0)
     terms = limits | {"since": 60, "limit": ROWS_LIMIT, "own": ACCOUNTANT}
-    plan = explained(url, waiting.OVERDUE, terms)
+    plan = explained(url, overdue_sql.OVERDUE, terms)
     used = [each["Index Name"] for each in plan if "Index Name" in each]
     assert "deliveries_lost" in used
     assert "deliveries_fallback" not in used

@@ -17,7 +17,7 @@ from services.accountant.program import Accountant
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Ended, Transient
-from services.backbone.ledger import waiting
+from services.backbone.ledger import overdue_sql
 from services.backbone.ledger.accounting import (
     NAMED_LIMIT,
     RAISE_LIMIT,
@@ -139,7 +139,7 @@ def test_each_kind_has_its_own_limit(kind: str, limit_seconds: float) -> None:
 
 
 def test_the_ledger_knows_each_kind_that_waits() -> None:
-    assert set(LIMITS.by_kind) == set(waiting.KINDS)
+    assert set(LIMITS.by_kind) == set(overdue_sql.KINDS)
 
 
 def test_a_channel_that_sends_nothing_is_one_finding_however_much_waits() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.backbone.ledger.places import Place
+from services.backbone.ledger.page_start import PageStart
 from services.console.shown import NOTHING, milliseconds, rate, share, size, span, utc
 
 
@@ -31,14 +31,14 @@ def test_times_are_utc_to_the_millisecond() -> None:
 
 @given(st.integers(0, 10**17 - 1), st.from_regex(r"[0-9a-f]{32}", fullmatch=True))
 def test_a_cursor_is_read_as_it_was_written(at_us: int, row_id: str) -> None:
-    place = Place(at_us, row_id)
-    assert Place.parse(str(place)) == place
+    place = PageStart(at_us, row_id)
+    assert PageStart.parse(str(place)) == place
 
 
 @given(st.text())
 def test_any_other_text_is_no_cursor(text: str) -> None:
     with pytest.raises(ValueError, match="cursor"):
-        Place.parse(text)
+        PageStart.parse(text)
 
 
 @pytest.mark.parametrize(

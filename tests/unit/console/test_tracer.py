@@ -9,7 +9,7 @@ from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Incoming
 from services.backbone.kafka.trail import Places
-from services.backbone.ledger.places import NEWEST, Place
+from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.reading import EVERYTHING, LedgerReader
 from services.backbone.ledger.rows import AlertRow, Page
 from services.backbone.ledger.searching import Search
@@ -50,7 +50,7 @@ class Refusing(LedgerReader):
     def alerts(
         self,
         limit: int,
-        after: Place = NEWEST,
+        after: PageStart = NEWEST,
         search: Search = EVERYTHING,
     ) -> Page[AlertRow]:
         if search.text == BAD.key:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.errors import Refused
-from services.backbone.places import settings_file
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings, read_settings
+from services.backbone.settings_sources import settings_file
 from services.backbone.web.keys import ApiKey, load_keys
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import load_stream

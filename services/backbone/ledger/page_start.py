@@ -1,4 +1,4 @@
-"""Places in a list that is read newest first, page by page; they stay valid while rows come."""
+"""Where a page of a list begins that is read newest first; it stays valid while rows come."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _TEXT: Final = re.compile(r"([0-9]{1,17})-([0-9a-f]{32})")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageStart:
     """After which row a page begins: its time in microseconds since 1970 (UTC), and its id."""
 
     at_us: int
@@ -20,12 +20,12 @@ class Place:
 
     @classmethod
     def of(cls, at: datetime, row_id: str) -> Self:
-        """Return the place of a row, by its time (with a time zone) and its id."""
+        """Return where the page behind a row begins, by its time (with a time zone) and its id."""
         return cls((at - _EPOCH) // timedelta(microseconds=1), row_id)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a place as a client was given it.
+        """Read a cursor, as a client was given it.
 
         Raises:
             ValueError: it is not one.
@@ -38,5 +38,5 @@ class Place:
         return f"{self.at_us}-{self.row_id}"
 
 
-NEWEST: Final = Place(253_402_300_799_000_000, "")
+NEWEST: Final = PageStart(253_402_300_799_000_000, "")
 """Before the first row, in the year 9999."""

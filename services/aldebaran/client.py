@@ -36,10 +36,13 @@ def all_rows(
 
 
 def all_pages(client: ApiClient, path: str, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the pages of a list as they are needed, and raise as `all_rows` does."""
+    """Yield the pages of a list as they are needed, and raise as `all_rows` does.
+
+    A console of before does not go on with every list: there the first page is all.
+    """
     while True:
         page = client.ask("GET", path, query=query)
         yield page
-        if page["next_cursor"] is None:
+        if (further := page.get("next_cursor")) is None:
             return
-        query = {**query, "cursor": page["next_cursor"]}
+        query = {**query, "cursor": further}

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
@@ -32,9 +32,11 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 @dataclass
 class Refused:
-    """What the console has told so far, the newest first."""
+    """What the console has told so far."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    count: int = 0
+    originals: list[str] = field(default_factory=list)
+    """What may be sent again, the newest first; empty unless it is asked for."""
     looked: int = 0
     whole: bool = False
 
@@ -43,14 +45,16 @@ def rejected(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """List the newest, or write their originals."""
     found, remarks = Refused(), Remarks(out, chosen.json or chosen.originals)
     for rows in _asked(chosen, client, found):
-        if not chosen.originals:
+        if chosen.originals:
+            found.originals += [one_line(each["original"]) for each in rows if may_come_again(each)]
+        else:
             out.writelines(json_line(each) if chosen.json else lines(each) for each in rows)
             out.flush()
     if chosen.originals:
-        _write_originals(found.rows, out, remarks)
+        _write_originals(found, out, remarks)
     if not found.whole:
         remarks.say(f"there may be older ones: {found.looked} records were looked through")
-    elif not found.rows:
+    elif not found.count:
         remarks.say("nothing" if chosen.contains else "nothing was refused, as far as is kept")
     return 0
 
@@ -62,9 +66,9 @@ def _asked(
     path = f"/v1/streams/{in_path(chosen.stream)}/rejected"
     query = {"limit": min(chosen.limit, PAGE_ROWS), "contains": chosen.contains}
     for page in all_pages(client, path, query | {"whole": chosen.originals}):
-        left = chosen.limit - len(found.rows)
+        left = chosen.limit - found.count
         new = page["rows"][:left]
-        found.rows += new
+        found.count += len(new)
         found.looked += page["looked"]["records"]
         found.whole = page["looked"]["whole"] and len(page["rows"]) <= left
         yield new
@@ -72,11 +76,10 @@ def _asked(
             return
 
 
-def _write_originals(rows: Sequence[dict[str, Any]], out: TextIO, remarks: Remarks) -> None:
-    again = [each["original"] for each in rows if may_come_again(each)]
-    out.writelines(f"{one_line(each)}\n" for each in reversed(again))
+def _write_originals(found: Refused, out: TextIO, remarks: Remarks) -> None:
+    out.writelines(f"{each}\n" for each in reversed(found.originals))
     out.flush()
-    if left_out := len(rows) - len(again):
+    if left_out := found.count - len(found.originals):
         remarks.say(f"{left_out} left out: in the stream already, over 64 KiB, or no JSON")
 
 

@@ -59,6 +59,20 @@ def test_more_than_a_page_is_told_page_after_page(limit: int) -> None:
     assert bool(remarks) == (limit < len(MANY))
 
 
+class EarlierApi(Api):
+    """A console of before, which goes on with no such list."""
+
+    def ask(self, method: str, path: str, query: dict[str, Any]) -> dict[str, Any]:
+        answer = super().ask(method, path, query)
+        del answer["next_cursor"]
+        return answer
+
+
+def test_of_a_console_of_before_the_first_page_is_all() -> None:
+    told = run(EarlierApi(*MANY), "halls", "--json", "--limit", "10000")
+    assert len(told) == PAGE_ROWS
+
+
 def test_originals_stand_the_oldest_first_and_only_what_the_stream_lacks(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

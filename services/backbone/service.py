@@ -6,7 +6,6 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from resource import RLIMIT_NOFILE, getrlimit
 from types import FrameType
 
 import uvicorn
@@ -15,7 +14,7 @@ from starlette.types import ASGIApp
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.health import Health, health_app
-from services.backbone.http_connections import BoundedConnections, connections_limit
+from services.backbone.http_connections import BoundedConnections, connections_limit, files_limit
 from services.backbone.log import logger, set_up_logging
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings
 from services.backbone.spelling import sentence, unknown_settings
@@ -118,7 +117,7 @@ class HttpServer:
             log_config=None,
             lifespan="off",
             timeout_keep_alive=IDLE_CONNECTION_SECONDS,
-            limit_concurrency=connections_limit(getrlimit(RLIMIT_NOFILE)[0]),
+            limit_concurrency=connections_limit(files_limit()),
         )
         self._server = uvicorn.Server(config)
         self._address = f"{host}:{port}"

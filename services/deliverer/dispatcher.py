@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from services.backbone.clock import Clock
@@ -210,7 +210,7 @@ class Dispatcher:
     async def _claim(self, asked: Coroutine[Any, Any, InTurn]) -> InTurn:
         """Claim, and begin each send in its turn."""
         begun = self.clock.monotonic_seconds()
-        claimed = await asked
+        claimed = self._new(await asked)
         now = self.clock.monotonic_seconds()
         metrics.CLAIM_SECONDS.observe(now - begun)
         for number, claim in enumerate(claimed.claims):
@@ -223,6 +223,15 @@ class Dispatcher:
             self.spawn(self._announce(claimed.claims))  # begun after the sends, which come first
         metrics.IN_FLIGHT.labels(self.traits.name).set(len(self.in_flight))
         return claimed
+
+    def _new(self, claimed: InTurn) -> InTurn:
+        """Leave out what was ours under the same fence: its lease ends, and it is in doubt."""
+        forgotten = [each.delivery_id for each in claimed.claims if self.in_flight.had(each)]
+        if not forgotten:
+            return claimed
+        log.warning("claims_forgotten", delivery_ids=forgotten)
+        new = [each for each in claimed.claims if not self.in_flight.had(each)]
+        return replace(claimed, claims=new)
 
     async def _announce(self, claimed: Sequence[Claim]) -> None:
         for claim in claimed:

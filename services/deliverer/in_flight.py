@@ -30,6 +30,13 @@ class InFlight:
         """Take a claim up whose send begins."""
         self.sends[claim.delivery_id, claim.fence] = sending
 
+    def had(self, claim: Claim) -> bool:
+        """Tell whether this very claim was ours before: each has a fence of its own, so Postgres
+        has forgotten it since, and something may have been sent.
+        """
+        name = claim.delivery_id, claim.fence
+        return name in self.sends or name in self.ended
+
     def end(self, claim: Claim) -> None:
         """Let go of a claim whose end is recorded."""
         name = claim.delivery_id, claim.fence

@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
+from select import select
 from threading import Event, Semaphore
 
 import httpx2
@@ -38,8 +39,12 @@ class Held:
         await run_in_threadpool(self.release.wait, 60)
         return PlainTextResponse("at last")
 
+    async def large(self, _: Request) -> Response:
+        return PlainTextResponse("x" * 8_000_000)
+
     def app(self) -> Starlette:
-        return Starlette(routes=[Route("/", self.at_once), Route("/held", self.held)])
+        pages = {"/": self.at_once, "/held": self.held, "/large": self.large}
+        return Starlette(routes=[Route(path, page) for path, page in pages.items()])
 
     def connected(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
@@ -106,9 +111,20 @@ def test_where_all_are_at_work_a_new_one_is_told_to_come_again(held: Held) -> No
 
 
 @pytest.mark.parametrize(
-    ("descriptors", "connections"), [(256, 128), (1024, 512), (1_048_576, 4096)]
+    ("descriptors", "connections"), [(256, 64), (1024, 256), (16_384, 4096), (1_048_576, 4096)]
 )
-def test_half_of_the_descriptors_are_left_for_other_things(
+def test_two_ports_leave_half_of_the_descriptors_for_other_things(
     descriptors: int, connections: int
 ) -> None:
     assert connections_limit(descriptors) == connections
+
+
+def test_who_reads_no_answer_gives_way(held: Held) -> None:
+    with ExitStack() as open_ones:
+        for _ in range(LIMIT - 1):
+            deaf = open_ones.enter_context(socket.socket())
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect(("127.0.0.1", held.port))
+            deaf.sendall(ASKED.replace(b"GET /", b"GET /large") * 2)
+            assert select([deaf], [], [], 60)[0], "its answer has begun"
+        assert httpx2.get(f"http://127.0.0.1:{held.port}/").text == "ok"

@@ -32,3 +32,22 @@ def test_what_was_sent_and_forgotten_is_in_doubt_and_not_sent_again(
     until(lambda: ledger.row(one)["state"] != State.CLAIMED, "seen by a sweep")
     until(lambda: ledger.row(one)["state"] == State.HELD, "held for a person")
     assert receiver.came()[one.delivery_id] == 1
+
+
+def test_a_claim_that_is_forgotten_with_its_outcome_is_not_sent_again(
+    start: Start, ledger: Ledger, receiver: WebhookReceiver
+) -> None:
+    start("webhook")
+    one = delivery(1, recipient=receiver.url)
+    ledger.add(one)
+    until(lambda: ledger.row(one)["state"] == State.SENT, "sent")
+    ledger.execute("DELETE FROM attempts")
+    ledger.execute(
+        "UPDATE deliveries SET state = 'PENDING', fence = fence - 1, attempt = attempt - 1,"
+        " owner = NULL, lease_until = NULL, next_attempt_at = ledger_now()"
+    )
+    until(lambda: ledger.row(one)["state"] != State.PENDING, "claimed again")
+    ledger.execute("UPDATE deliveries SET lease_until = ledger_now() WHERE state = 'CLAIMED'")
+    until(lambda: ledger.row(one)["state"] in (State.SENT, State.HELD), "settled")
+    assert receiver.came()[one.delivery_id] == 1
+    assert ledger.row(one)["state"] == State.HELD

@@ -45,7 +45,7 @@ class Memory:
     points: deque[Point] = field(default_factory=lambda: deque(maxlen=POINTS_LIMIT))
     refusals: Refusals = field(default_factory=Refusals)
 
-    def keep(self, seen: list[Look]) -> Figures:
+    def keep(self, seen: list[Look], now_ms: int) -> Figures:
         """Keep what was seen, forget what is too old or gone, and return the figures."""
         self.looks = {look.target: self.looks.get(look.target, deque()) for look in seen}
         for look in seen:
@@ -53,7 +53,7 @@ class Memory:
             kept.append(look)
             while look.at_seconds - kept[0].at_seconds > self.seconds:
                 kept.popleft()
-        self.refusals.keep(seen)
+        self.refusals.keep(seen, now_ms)
         made = figures(self.looks, self.refusals.lately())
         self.points.append(point(made))
         return made
@@ -112,10 +112,11 @@ class Watcher:
         looking = [pool.submit(self.looking.look, each) for each in self.names.targets(self.parts)]
         found = self.ledger.look()
         seen = [each.result() for each in looking]
-        made = self.memory.keep(seen)
+        now_ms = self.life.clock.now_ms()
+        made = self.memory.keep(seen, now_ms)
         overview, alerts = found or (None, ())
         return Now(
-            at_ms=self.life.clock.now_ms(),
+            at_ms=now_ms,
             overview=overview,
             alerts=alerts,
             looks=tuple(seen),

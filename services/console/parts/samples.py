@@ -12,6 +12,7 @@ Samples = dict[Key, float]
 
 WANTED: Final = frozenset(
     {
+        "aldebaran_gateway_events_created",
         "aldebaran_gateway_events_total",
         "aldebaran_auditor_rows_per_second",
         "aldebaran_auditor_findings_per_second",

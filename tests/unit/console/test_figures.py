@@ -7,10 +7,11 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from services.console.parts.figures import LATENCY_SECONDS, figures
 from services.console.parts.looking import Look, Target
-from services.console.parts.samples import Key, Samples, samples, total
+from services.console.parts.samples import Key, samples, total
 from services.console.watching import Memory
 
 GATEWAY = Target("gateway", "http://gateway")
+NOW_MS = 1_700_000_000_000
 HEARTBEAT = Target("heartbeat", "http://heartbeat")
 ACCEPTED: Key = ("aldebaran_gateway_events_total", (("result", "accepted"), ("stream", "s")))
 
@@ -132,46 +133,6 @@ def test_an_auditor_that_was_never_heard_is_shown() -> None:
     assert (unheard.auditor, unheard.in_step, unheard.answer_age_seconds) == ("b", False, None)
 
 
-def counted(target: Target, at: float, **refused: float) -> Look:
-    """Return a look at a gateway that has refused so many events of each stream."""
-    name = "aldebaran_gateway_events_total"
-    found: Samples = {
-        (name, (("result", result), ("stream", stream))): count
-        for stream, count in refused.items()
-        for result in ("accepted", "rejected")
-    }
-    return Look(target, at, {}, {}, found)
-
-
-def test_what_was_refused_of_each_stream_is_told_for_an_hour() -> None:
-    memory, other = Memory(), Target("gateway-amqp", "http://amqp")
-    assert memory.keep([counted(GATEWAY, 0, s=7), counted(other, 0)]).refused == {"s": 0}
-    assert memory.keep([counted(GATEWAY, 2, s=7), counted(other, 2, t=1)]).refused["t"] == 1
-    assert memory.keep([counted(GATEWAY, 600, s=9), counted(other, 600, t=4)]).refused == {
-        "s": 2, "t": 4,
-    }  # fmt: skip
-    seen = [counted(GATEWAY, 3603, s=9), counted(other, 3603, t=4)]
-    assert memory.keep(seen).refused == {"s": 2, "t": 3}
-    seen = [counted(GATEWAY, 4201, s=9), counted(other, 4201, t=4)]
-    assert memory.keep(seen).refused == {"s": 0, "t": 0}
-
-
-def test_the_first_event_of_all_counts_where_it_was_refused() -> None:
-    memory = Memory()
-    assert memory.keep([counted(GATEWAY, 0)]).refused == {}
-    assert memory.keep([counted(GATEWAY, 2, s=1)]).refused == {"s": 1}
-
-
-def test_what_a_gateway_refused_while_it_was_silent_or_anew_is_counted_once() -> None:
-    memory = Memory()
-    memory.keep([counted(GATEWAY, 0, s=5)])
-    assert memory.keep([look(2, None)]).refused == {"s": 0}
-    assert memory.keep([counted(GATEWAY, 4, s=8)]).refused == {"s": 3}
-    assert memory.keep([counted(GATEWAY, 6, s=2)]).refused == {"s": 5}
-    memory.keep([Look(HEARTBEAT, 8, {})])
-    assert memory.keep([counted(GATEWAY, 10, s=2)]).refused == {"s": 5}
-
-
 def test_only_what_is_wanted_is_read() -> None:
     registry = CollectorRegistry()
     counter = Counter("aldebaran_gateway_events", "-", ["stream", "result"], registry=registry)
@@ -192,7 +153,7 @@ def test_what_is_not_in_the_form_is_refused() -> None:
 def test_memory_keeps_a_minute_and_forgets_programs_that_are_gone() -> None:
     memory = Memory(seconds=60)
     for at in range(0, 200, 2):
-        memory.keep([look(at, at)])
+        memory.keep([look(at, at)], NOW_MS)
     assert len(memory.looks[GATEWAY]) == 31
-    memory.keep([Look(HEARTBEAT, 200, {})])
+    memory.keep([Look(HEARTBEAT, 200, {})], NOW_MS)
     assert list(memory.looks) == [HEARTBEAT]

@@ -44,4 +44,5 @@ def test_where_nothing_was_refused_nothing_warns() -> None:
     page = shown(None, calm=0.0)
     assert '<div class="tile" id="tile-refused">' in page
     assert '<p class="figure">0</p>' in page
+    assert "none was seen" in page
     assert "no event is seen" in shown(None)

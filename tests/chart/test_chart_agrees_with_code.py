@@ -24,6 +24,8 @@ PLACES = {"log.dirs"}
 RISEN = re.compile(r"increase\((aldebaran_\w+)\[15m\]\)\)* > 0(?![\d.])")
 """A counter of which a rule tells the first."""
 SUFFIXES = ("_bucket", "_count", "_sum")
+BEGINNING = re.compile("_created$")
+"""Ends the name of the time at which a counter began, which each of ours tells."""
 
 
 def values() -> dict[str, Any]:
@@ -47,7 +49,7 @@ def metrics_named(text: str) -> set[str]:
 def _without_suffix(name: str) -> str:
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
-    return name
+    return BEGINNING.sub("_total", name)
 
 
 def board_files() -> list[Path]:
@@ -151,6 +153,15 @@ def test_one_event_that_rabbitmq_brought_and_was_refused_is_told() -> None:
     assert "aldebaran_gateway_rejected_total" in RISEN.findall(told["expr"])
     assert "and on (job, instance) last_over_time(aldebaran_amqp_flowing[15m])" in told["expr"]
     assert "for" not in told
+
+
+def test_one_event_refused_since_a_start_is_told_where_its_counter_stood_at_as_many_before() -> (
+    None
+):
+    (told,) = (rule for rule in rules() if rule["alert"] == "AldebaranAmqpEventsRejected")
+    new = "aldebaran_gateway_rejected_created > time() - 900"
+    counted = "aldebaran_gateway_rejected_total > 0 and on (job, instance, stream, reason)"
+    assert f"or ({counted} {new})" in told["expr"]
 
 
 @pytest.mark.parametrize("path", board_files(), ids=lambda path: path.stem)

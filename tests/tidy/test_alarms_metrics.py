@@ -6,16 +6,11 @@ from functools import cache
 import pytest
 
 from tests.alarms import rules
+from tests.chart.test_chart_agrees_with_code import metrics_named
 from tests.metrics import PREFIX, metrics
 from tests.tidy.test_tidy import ROOT
 
-RESTED_ON = sorted(
-    {
-        name.removesuffix("_bucket")
-        for rule in rules()
-        for name in re.findall(rf"\b{PREFIX}\w+", rule["expr"])
-    }
-)
+RESTED_ON = sorted({name for rule in rules() for name in metrics_named(rule["expr"])})
 
 
 @cache

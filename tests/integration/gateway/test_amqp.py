@@ -111,13 +111,15 @@ def test_what_was_refused_is_counted_where_its_alarm_looks(
     start_program(ONRAMP, port, **settings)
     publish(rabbitmq.url, stream.name, [b'{"id": 7}'])
     reason = stream.rejected(1)[0].reason
-    counted = f'aldebaran_gateway_rejected_total{{reason="{reason}",stream="{stream.name}"}} 1.0'
+    labels = f'{{reason="{reason}",stream="{stream.name}"}}'
+    counted = f"aldebaran_gateway_rejected_total{labels} 1.0"
 
     def shown() -> str:
         return httpx2.get(f"http://127.0.0.1:{port}/metrics").text
 
     wait_until(lambda: counted in shown(), "the event to be counted")
     assert "\naldebaran_amqp_flowing 1.0\n" in shown()
+    assert f"\naldebaran_gateway_rejected_created{labels} " in shown()
 
 
 def test_an_odd_property_stops_nothing_and_brings_no_copies(

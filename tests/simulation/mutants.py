@@ -22,6 +22,7 @@ from services.contracts.states import State
 from services.deliverer import dispatcher, reconciler, recorder, sending, sweeper
 from services.deliverer.channel import Absent, Finding, SendWindow, Unclear
 from services.deliverer.decision import Verdict, decide, decide_doubt
+from services.deliverer.in_flight import InFlight
 from services.deliverer.outcomes import Permanent, Refused, Unknown
 from services.lookout import pipeline, relay
 from services.lookout.repeats import SettledAlerts
@@ -121,8 +122,7 @@ def _timeout_means_not_taken() -> Planted:
 
 
 def _gives_back_what_is_in_flight() -> Planted:
-    real = MemorySweeps.lost
-    return patch.object(MemorySweeps, "lost", lambda self, known: real(self, []))
+    return patch.multiple(InFlight, ids=lambda _: [], never_had=lambda _, found: list(found))
 
 
 def _repeats_without_the_mark() -> Planted:
@@ -149,14 +149,25 @@ def _commits_before_it_has_settled() -> Planted:
     return patch.object(ConsumerLoop, "run", run)
 
 
-def _gives_up_when_the_store_is_away() -> Planted:
+def no_end_is_remembered() -> Planted:
+    """Let a claim that has ended here pass for one whose answer never came."""
+
+    def end(self: InFlight, claim: Claim) -> None:
+        del self.sends[claim.delivery_id, claim.fence]
+
+    return patch.object(InFlight, "end", end)
+
+
+@contextmanager
+def _gives_up_when_the_store_is_away() -> Iterator[None]:
     async def settled(self: recorder.Recorder, batch: list[Settlement]) -> dict[str, State]:
         try:
             return await self.claims.settle(batch)
         except Transient:
             return {}
 
-    return patch.object(recorder.Recorder, "_settled", settled)
+    with patch.object(recorder.Recorder, "_settled", settled), no_end_is_remembered():
+        yield
 
 
 def _owner_keeps_its_name() -> Planted:

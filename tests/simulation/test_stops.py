@@ -16,6 +16,7 @@ from services.deliverer.channel import SendWindow
 from services.deliverer.dispatcher import Dispatcher
 from services.deliverer.trust import Standing
 from tests.simulation.history import failure_of
+from tests.simulation.mutants import no_end_is_remembered
 from tests.simulation.plan import Fault, Kind, Plan, draw_plan
 
 HISTORIES = 400
@@ -72,5 +73,9 @@ def _forgetful() -> Iterator[None]:
             self.in_flight.end(claim)
             self.places.give_back(standing)
 
-    with patch.object(Dispatcher, "drain", drain), patch.object(Dispatcher, "_deliver", deliver):
+    with (
+        patch.object(Dispatcher, "drain", drain),
+        patch.object(Dispatcher, "_deliver", deliver),
+        no_end_is_remembered(),
+    ):
         yield

@@ -8,6 +8,7 @@ from typing import Any, Final, TextIO
 
 from services.aldebaran.client import all_pages
 from services.aldebaran.remarks import Remarks
+from services.aldebaran.rows import json_line
 from services.aldebaran.times import utc
 from services.backbone.lines import harmless
 from services.backbone.web.client import ApiClient, in_path
@@ -102,11 +103,6 @@ def one_line(event: str) -> str:
         each if each.isprintable() else " " if each in "\t\r\n" else json.dumps(each)[1:-1]
         for each in event
     )
-
-
-def json_line(each: dict[str, Any]) -> str:
-    """Return one refused input as programs read it."""
-    return f"{json.dumps(each)}\n"
 
 
 def lines(each: dict[str, Any]) -> str:

@@ -16,7 +16,12 @@ def show(
     """Write rows at once, as JSON or each as its `line`."""
     for each in rows:
         if as_json:
-            out.write(f"{json.dumps(each)}\n")
+            out.write(json_line(each))
         else:
             tell(out, line(each))
     out.flush()
+
+
+def json_line(each: dict[str, Any]) -> str:
+    """Return a row as programs read it."""
+    return f"{json.dumps(each)}\n"

@@ -4,7 +4,6 @@
 
 import argparse
 import importlib.util
-import json
 import os
 import subprocess
 import sys
@@ -13,9 +12,9 @@ from typing import Any, Final, TextIO
 
 from services.aldebaran.rehearsals import add_try
 from services.aldebaran.remarks import Remarks
+from services.aldebaran.rows import show
 from services.backbone.errors import Refused
 from services.backbone.inherited import passed_on
-from services.backbone.lines import tell
 from services.backbone.settings import StreamsSettings, read_settings, same_as
 from services.backbone.web.client import ApiClient
 from services.contracts.declarations import BadDeclaration
@@ -55,11 +54,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def list_all(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """List every watch, and what is wrong with the files that cannot be used."""
     told = client.ask("GET", "/v1/watches")
-    for each in told["rows"]:
-        if chosen.json:
-            out.write(f"{json.dumps(each)}\n")
-        else:
-            tell(out, _line(each))
+    show(told["rows"], chosen.json, out, _line)
     remarks = Remarks(out, chosen.json)
     for problem in told["problems"]:
         remarks.say(problem)

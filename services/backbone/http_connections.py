@@ -40,7 +40,7 @@ def files_limit() -> int:
 
 class BoundedConnections(BoundedHead):
     """Ends a connection whose request does not come whole in time; where there are too many, the
-    one that has waited longest for a request gives way.
+    one gives way that has waited longest for a request, or whose client reads no answer.
 
     The limit is uvicorn's `limit_concurrency`, the time its `timeout_keep_alive`.
     """

@@ -34,8 +34,7 @@ class InFlight:
         """Tell whether this very claim was ours before: each has a fence of its own, so Postgres
         has forgotten it since, and something may have been sent.
         """
-        name = claim.delivery_id, claim.fence
-        return name in self.sends or name in self.ended
+        return self._remembers((claim.delivery_id, claim.fence))
 
     def end(self, claim: Claim) -> None:
         """Let go of a claim whose end is recorded."""
@@ -55,7 +54,10 @@ class InFlight:
         Of one that has ended here Postgres has forgotten the end, as a failover to a standby that
         lags behind makes it: something may have been sent.
         """
-        return [each for each in found if each not in self.sends and each not in self.ended]
+        return [each for each in found if not self._remembers(each)]
+
+    def _remembers(self, name: Fenced) -> bool:
+        return name in self.sends or name in self.ended
 
     async def wait(self, seconds: float) -> None:
         """Wait until the end of all is recorded, but not for longer."""

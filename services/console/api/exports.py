@@ -59,14 +59,14 @@ def export_api() -> APIRouter:
 
 
 def _found(reader: LedgerReader, search: Search, most: int) -> Iterator[AlertRow]:
-    place, left = NEWEST, most
+    start, left = NEWEST, most
     while left > 0:
-        page = reader.alerts(min(PAGE_LIMIT, left), place, search)
+        page = reader.alerts(min(PAGE_LIMIT, left), start, search)
         yield from page.rows
         left -= len(page.rows)
         if page.next_cursor is None:
             return
-        place = PageStart.parse(page.next_cursor)
+        start = PageStart.parse(page.next_cursor)
 
 
 def _asked(found: Iterator[AlertRow]) -> Iterator[AlertRow]:

@@ -5,7 +5,6 @@ import uuid
 from pathlib import Path
 
 import pytest
-import yaml
 
 from services.backbone.errors import NoTopic
 from services.backbone.kafka.admin import TopicAdmin
@@ -13,22 +12,10 @@ from services.backbone.kafka.producer import ProducerSettings
 from services.contracts.topics import heartbeat, rejected
 from services.machine.waiting import wait_until
 from services.topics.__main__ import main
+from tests.streams import declare
 from tests.topic import configure
 
 pytestmark = pytest.mark.kafka
-
-
-def declared(folder: Path, stream: str, hours: int) -> None:
-    fields = {"id": {"type": "string", "required": True}}
-    said = {
-        "stream": stream,
-        "version": 1,
-        "description": "what is kept for a while",
-        "key": "id",
-        "retention_hours": hours,
-        "fields": fields,
-    }
-    (folder / f"{stream}.yaml").write_text(yaml.safe_dump(said))
 
 
 def test_a_changed_retention_is_set_where_a_person_says_so(
@@ -43,13 +30,13 @@ def test_a_changed_retention_is_set_where_a_person_says_so(
     admin = TopicAdmin(ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap), "test")
     names = [stream, heartbeat(stream), rejected(stream)]
 
-    declared(tmp_path, stream, 100)
+    declare(tmp_path, stream, 100)
     assert main(["--set-retention"]) == 1
     assert f"there is no topic {', '.join(names)}: make them first" in capsys.readouterr().err
     with pytest.raises(NoTopic, match=stream):
         admin.readable_hours(stream)
     assert main([]) == 0
-    declared(tmp_path, stream, 2)
+    declare(tmp_path, stream, 2)
     assert main([]) == 0
     assert [admin.retention_hours(name) for name in names] == [100.0] * 3
     assert admin.readable_hours(stream) == 100 + 168, "and as long as a segment may fill"

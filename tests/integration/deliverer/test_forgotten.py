@@ -3,6 +3,7 @@ leaves a doubt: whoever sent knows that it did."""
 
 import pytest
 
+from services.contracts.records import Delivery
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger
@@ -11,6 +12,16 @@ from tests.integration.deliverer.waiting import until
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
+
+
+@pytest.fixture
+def one(start: Start, ledger: Ledger, receiver: WebhookReceiver) -> Delivery:
+    """One that a running deliverer has sent."""
+    start("webhook")
+    one = delivery(1, recipient=receiver.url)
+    ledger.add(one)
+    until(lambda: ledger.row(one)["state"] == State.SENT, "sent")
+    return one
 
 
 def forget_outcomes(ledger: Ledger) -> None:
@@ -22,12 +33,8 @@ def forget_outcomes(ledger: Ledger) -> None:
 
 
 def test_what_was_sent_and_forgotten_is_in_doubt_and_not_sent_again(
-    start: Start, ledger: Ledger, receiver: WebhookReceiver
+    one: Delivery, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:
-    start("webhook")
-    one = delivery(1, recipient=receiver.url)
-    ledger.add(one)
-    until(lambda: ledger.row(one)["state"] == State.SENT, "sent")
     forget_outcomes(ledger)
     until(lambda: ledger.row(one)["state"] != State.CLAIMED, "seen by a sweep")
     until(lambda: ledger.row(one)["state"] == State.HELD, "held for a person")
@@ -35,12 +42,8 @@ def test_what_was_sent_and_forgotten_is_in_doubt_and_not_sent_again(
 
 
 def test_a_claim_that_is_forgotten_with_its_outcome_is_not_sent_again(
-    start: Start, ledger: Ledger, receiver: WebhookReceiver
+    one: Delivery, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:
-    start("webhook")
-    one = delivery(1, recipient=receiver.url)
-    ledger.add(one)
-    until(lambda: ledger.row(one)["state"] == State.SENT, "sent")
     ledger.execute("DELETE FROM attempts")
     ledger.execute(
         "UPDATE deliveries SET state = 'PENDING', fence = fence - 1, attempt = attempt - 1,"

@@ -7,7 +7,6 @@ from typing import Final
 from unittest.mock import Mock, create_autospec
 
 import pytest
-import yaml
 from structlog.testing import capture_logs
 
 from services.accountant.accounts import SHORT_RETENTION
@@ -20,6 +19,7 @@ from services.backbone.errors import NoTopic, Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.ledger.accounting import AccountBook, Finding
 from services.contracts.topics import ALERTS
+from tests.streams import declare
 
 DAYS: Final = 400.0
 HOURS: Final = DAYS * 24
@@ -32,18 +32,6 @@ Answer = float | Exception
 def folder(tmp_path: Path) -> Path:
     declare(tmp_path, "trades", 168)
     return tmp_path
-
-
-def declare(folder: Path, stream: str, hours: int) -> None:
-    said = {
-        "stream": stream,
-        "version": 1,
-        "description": "what is kept for a while",
-        "key": "id",
-        "retention_hours": hours,
-        "fields": {"id": {"type": "string", "required": True}},
-    }
-    (folder / f"{stream}.yaml").write_text(yaml.safe_dump(said))
 
 
 def brokers(kept: Mapping[str, Answer] | None = None, alerts: float = 168.0) -> Mock:

@@ -39,9 +39,10 @@ _BIGINT_LIMIT: Final = 2**63
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _TIME: Final = re.compile(
-    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d(:?\d\d)?)", re.ASCII
+    r"\d{4}-\d\d-\d\d[T ]([01]\d|2[0-3]):\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d(:?[0-5]\d)?)", re.ASCII
 )
-"""What of ISO 8601 both Python and Spark read; Spark makes NULL of other spellings."""
+"""What of ISO 8601 both Python and Spark read; Spark makes NULL of other spellings, as of an
+offset of 75 minutes or of midnight as 24:00, which newer Pythons read."""
 _OFFSET_LIMIT: Final = timedelta(hours=18)
 """Java knows no zone farther away."""
 _SPARK_TYPES: Final = {

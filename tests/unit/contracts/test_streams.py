@@ -101,6 +101,28 @@ def test_what_its_field_takes_fills_it(tmp_path: Path) -> None:
     assert json.loads(event.value) == {"host": "a", "at": time, "zone": "eu"}
 
 
+@pytest.mark.parametrize(
+    ("written", "is_read"),
+    [
+        ("2026-11-21T09:30:00+01:59", True),
+        ("2026-11-21T09:30:00+18:00", True),
+        ("2026-11-21T09:30:00-1800", True),
+        ("2026-11-21T23:59:59Z", True),
+        ("2026-11-21T09:30:00+01:75", False),
+        ("2026-11-21T09:30:00+0199", False),
+        ("2026-11-21T09:30:00+17:60", False),
+        ("2026-11-21T09:30:00+18:01", False),
+        ("2026-11-21T09:30:00+19:00", False),
+        ("2026-11-21T24:00:00Z", False),
+    ],
+)
+def test_a_time_is_taken_where_spark_reads_it(tmp_path: Path, written: str, is_read: bool) -> None:
+    reader = EventReader(load_stream(declared(tmp_path, **field(at={"type": "timestamp"}))))
+    answer = reader.take({"host": "a", "at": written})
+    assert isinstance(answer, Event) is is_read
+    assert isinstance(answer, Event) or "at: " in answer.detail
+
+
 SURE = [{"field": "kind", "value": "plain", "when_all_declared": True}]
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -27,7 +28,8 @@ def number(value: Any, digits: int = 2, thousands: str = ",", point: str = ".") 
     """Return a number with so many digits after the point: `1,234.50`."""
     if not 0 <= digits <= DIGITS_LIMIT:
         raise ValueError(f"number: digits is from 0 to {DIGITS_LIMIT}")
-    plain = f"{float(value):,.{digits}f}"
+    exact = Decimal(value) if isinstance(value, int) else float(value)
+    plain = f"{exact:,.{digits}f}"
     return plain.translate({ord(","): thousands[:1], ord("."): point[:1]})
 
 

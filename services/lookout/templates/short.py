@@ -12,6 +12,10 @@ TEXT_ROOM: Final = 60
 """What the text has beside the longest link, which then takes a second SMS: nothing else
 acknowledges from a phone."""
 VALUE_LIMIT_CHARACTERS: Final = 24
+LARGE: Final = 1e5
+"""From here on six digits are fewer than the whole part has: 1000001 would read as 1e+06."""
+TOO_LARGE: Final = 1e15
+"""From here on a float does not keep every digit of its whole part."""
 
 
 def short(alert: Alert, links: Links = NO_LINKS, opening: str = "") -> Message:
@@ -33,6 +37,6 @@ def short(alert: Alert, links: Links = NO_LINKS, opening: str = "") -> Message:
 
 def _number(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.0f}" if LARGE <= abs(value) < TOO_LARGE else f"{value:.6g}"
     small = not isinstance(value, int) or value.bit_length() < VALUE_LIMIT_CHARACTERS * 3
     return str(value) if small else "very large"

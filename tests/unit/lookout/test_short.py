@@ -64,3 +64,14 @@ def test_it_holds_the_essential_numbers() -> None:
     assert short(alert).subject == "CRITICAL over-limit"
     assert plain("ÀÊñ漢🙂\N{COMBINING ACUTE ACCENT}") == "AEñ??"
     assert plain("„a” \N{MINUS SIGN}1 •") == '"a" -1 *'
+
+
+def test_a_large_number_keeps_its_whole_part() -> None:
+    values = {"purchased": 1000001.0, "requested": 1000000.0, "owed": -123456789.5}
+    assert short(sample(values=values)).text.endswith(
+        " purchased=1000001 requested=1000000 owed=-123456790"
+    )
+    values = {"edge": 99999.96, "huge": 1e15, "endless": float("inf"), "small": 1.5}
+    assert short(sample(values=values)).text.endswith(
+        " edge=100000 huge=1e+15 endless=inf small=1.5"
+    )

@@ -28,18 +28,21 @@ _PLACE: Final = """
 # Words are taken as beginnings, but not where the next one follows without a space: then it was
 # written to its end, and to look for such a beginning (R in R-1037) costs more than all the rest.
 # Parts of a word with hyphens, and addresses, which come as host and path too, add nothing.
+# Postgres makes small letters here as in `alert_words`; of some capitals Python makes others.
 _QUERY: Final = r"""
-WITH asked AS MATERIALIZED (
-  SELECT concat_ws(' & ', nullif(%(names)s, ''), string_agg(
-    '''' || replace(replace(lower(token), '\', '\\'), '''', '''''') || ''''
-    || CASE WHEN coalesce(following, 'blank') = 'blank' THEN ':*' ELSE '' END, ' & '))::tsquery
-    AS query
-  FROM (
-    SELECT token, alias, lead(alias) OVER (ORDER BY place) AS following
-    FROM ts_parse('default', %(text)s) WITH ORDINALITY AS word (tokid, token, place)
-    JOIN ts_token_type('default') AS kind USING (tokid)
-    WHERE alias NOT IN ('url', 'hword_part', 'hword_asciipart', 'hword_numpart')) AS words
-  WHERE alias NOT IN ('blank', 'tag', 'protocol', 'entity')
+WITH tokens AS (
+  SELECT token, alias, lead(alias) OVER (ORDER BY place) AS following
+  FROM ts_parse('default', %(text)s) WITH ORDINALITY AS word (tokid, token, place)
+  JOIN ts_token_type('default') AS kind USING (tokid)
+  WHERE alias NOT IN ('url', 'hword_part', 'hword_asciipart', 'hword_numpart')
+), terms (term, ending) AS (
+  SELECT lower(token), CASE WHEN coalesce(following, 'blank') = 'blank' THEN ':*' ELSE '' END
+  FROM tokens WHERE alias NOT IN ('blank', 'tag', 'protocol', 'entity')
+  UNION ALL SELECT left(lower(name), %(name_limit)s), '' FROM unnest(%(names)s::text[]) AS name
+), asked AS MATERIALIZED (
+  SELECT string_agg('''' || replace(replace(term, '\', '\\'), '''', '''''') || '''' || ending,
+    ' & ')::tsquery AS query
+  FROM terms
 ), """
 _REST: Final = """
 FROM found AS alerts ORDER BY accepted_at DESC, alert_id LIMIT %(limit)s"""
@@ -106,7 +109,8 @@ class Search:
             after = PageStart(self.until_ms * MICROSECONDS, "")
         return {
             "text": self.text if self.has_words else "",
-            "names": " & ".join(_quoted(each) for each in self._names()),
+            "names": list(self._names()),
+            "name_limit": NAME_LIMIT_CHARACTERS,
             "at_us": after.at_us,
             "row_id": after.row_id,
             "since_us": self.since_ms * MICROSECONDS,
@@ -121,9 +125,3 @@ class Search:
             yield f"severity:{self.severity}"
         for name, value in self.labels.items():
             yield f"label:{name}={value}"
-
-
-def _quoted(name: str) -> str:
-    """Return a value under its name as it stands in a query."""
-    text = name.lower()[:NAME_LIMIT_CHARACTERS].replace("\\", "\\\\").replace("'", "''")
-    return f"'{text}'"

@@ -21,14 +21,16 @@ from tests.integration.console.ledger_rows import START, add_alert, add_delivery
 
 pytestmark = pytest.mark.postgres
 
-CLIENTS = ("Baker Fund", "baker & sons", "O'Neil \\ Co", "Ünal Özgür", "x:y=z")
+CLIENTS = (
+    *("Baker Fund", "baker & sons", "O'Neil \\ Co", "Ünal Özgür", "x:y=z", "ΑΘΗΝΑΣ", "İstanbul"),
+)
 SUMMARIES = ("Much too much", "Too little, too late", "R-17 is over", "quiet")
 SEVERITIES = ("info", "warning", "critical")
 AMOUNT = 60
 
 
 def record(number: int) -> dict[str, Any]:
-    labels = {"client": CLIENTS[number % 5], "none": None} if number % 3 else {}
+    labels = {"client": CLIENTS[number % len(CLIENTS)], "none": None} if number % 3 else {}
     return {"key": {"book": f"B-{number}"}, "labels": labels}
 
 

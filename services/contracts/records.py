@@ -84,6 +84,10 @@ class Alert(Record):
     """Tells what its auditor took the watch to be, rules and streams included, from anything else
     that it may be declared as; empty: not told."""
 
+    def label(self, name: str) -> str:
+        """Return a label's value; empty where it has none, as an auditor writes NULL so."""
+        return self.labels.get(name) or ""
+
 
 class Delivery(Record):
     """One message to one recipient on one channel, as fixed by the lookout."""

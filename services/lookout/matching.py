@@ -32,8 +32,7 @@ class Match:
         if self.severity is not None and alert.severity not in self.severity:
             return f"severity {alert.severity} is not {_any(sorted(self.severity))}"
         for name, patterns in self.labels:
-            value = alert.labels.get(name)
-            if value is None:
+            if not (value := alert.label(name)):
                 return f"the alert has no label {name}"
             if not any_fits(patterns, value):
                 return f"label {name} = {value} is not {_any(patterns)}"

@@ -106,7 +106,7 @@ def value(alert: Alert, name: str) -> str:
     part, _, inner = name.partition(".")
     if not inner:
         return alert.watch if part == "watch" else alert.severity.value
-    return (alert.labels if part == "labels" else alert.key).get(inner) or ""
+    return alert.label(inner) if part == "labels" else alert.key.get(inner, "")
 
 
 def _spoken(silence: Silence, alert: Alert, at: datetime) -> Suppression | None:

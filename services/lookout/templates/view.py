@@ -44,7 +44,7 @@ def view(alert: Alert) -> AlertView:
         severity=alert.severity.value,
         summary=alert.summary,
         key=dict(alert.key),
-        labels={name: value for name, value in alert.labels.items() if value is not None},
+        labels={name: value for name in alert.labels if (value := alert.label(name))},
         values={name: room.take(value) for name, value in alert.values.items()},
         event_ids=alert.event_ids[:LIST_LIMIT],
         events=len(alert.event_ids),

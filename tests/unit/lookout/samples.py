@@ -49,7 +49,7 @@ def moments_asked(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
 
 def alerts() -> st.SearchStrategy[Alert]:
     """Draw alerts over few names, so that routes often fit."""
-    labels = st.dictionaries(st.sampled_from(LABELS), st.sampled_from((*LABEL_VALUES, None)))
+    labels = st.dictionaries(st.sampled_from(LABELS), st.sampled_from((*LABEL_VALUES, "", None)))
     return st.builds(
         sample,
         st.integers(0, 9),

@@ -20,7 +20,7 @@ ALERT = sample(
     7,
     watch="over-heat",
     summary="rack 7 is too hot",
-    labels={"zone": "north", "rack": None, "items": "12"},
+    labels={"zone": "north", "rack": None, "bay": "", "items": "12"},
     values={"celsius": 91.456, "limit": 80, "racks": ["r1", "r2"], "share": 0.25},
     event_ids=["e1", "e2"],
 )
@@ -49,6 +49,7 @@ def broken(text: str, alert: Alert = ALERT) -> tuple[int, str]:
         ("{{ true | number }} {{ '2.5' | number(1) }}", "1.00 2.5"),
         ("{{ alert.values.share | percent(0) }}", "25%"),
         ("{{ alert.labels.rack | default('no rack') }}", "no rack"),
+        ("bay {{ alert.labels.bay | default('-') }}", "bay -"),
         ("{{ alert.labels.items }} {{ alert.labels['zone'] }}", "12 north"),
         ("{% if alert.labels.rack is defined %}a{% else %}b{% endif %}", "b"),
         ("{% for r in alert.values.racks %}{{ loop.index }}:{{ r }} {% endfor %}", "1:r1 2:r2"),

@@ -13,7 +13,8 @@ from services.backbone.clock import Clock
 from services.backbone.kafka.consumer import Incoming
 from services.backbone.kafka.window import Bounds, Span, Window
 from services.backbone.settings import KafkaSettings
-from services.contracts.records import Alert, Malformed
+from services.console.spelling import may_have
+from services.contracts.records import SHORT_LIMIT_CHARACTERS, Alert, Malformed
 from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.topics import ALERTS
 
@@ -149,12 +150,11 @@ def findings(found: Iterable[Incoming], alert_id: str) -> tuple[Finding, ...]:
 
 def events(found: Iterable[Incoming], ids: Sequence[str]) -> tuple[Event, ...]:
     """Return the events that have one of these ids as a field's value, the oldest first."""
-    wanted = set(ids)
-    quoted = [orjson.dumps(each) for each in ids]
+    wanted, written = set(ids), [each.encode() for each in ids]
     made = [
         Event(each.topic, each.timestamp_ms, each.value.decode(errors="replace"))
         for each in found
-        if any(text in each.value for text in quoted) and wanted & _values(each.value)
+        if may_have(each.value, written) and wanted & _values(each.value)
     ]
     return tuple(sorted(made, key=lambda each: each.appended_at_ms)[-EVENTS_SHOWN:])
 
@@ -168,10 +168,13 @@ def has_all(told: Sequence[Event], ids: Sequence[str]) -> bool:
 
 
 def _values(value: bytes | str) -> set[str]:
+    """Return an event's texts and whole numbers, as an alert's record would hold them as ids."""
     try:
         told = orjson.loads(value)
     except orjson.JSONDecodeError:
         return set()
     if not isinstance(told, dict):
         return set()
-    return {each for each in told.values() if isinstance(each, str)}
+    # True is an int, too.
+    named = (each for each in told.values() if isinstance(each, str) or type(each) is int)
+    return {str(each)[:SHORT_LIMIT_CHARACTERS] for each in named}

@@ -7,6 +7,7 @@ from typing import Any, Final
 import orjson
 from pydantic_core import from_json
 
+from services.console.spelling import may_have
 from services.contracts.events import EVENT_LIMIT_BYTES
 
 _OF_A_WORD: Final = rb"[\w\x80-\xff-]"
@@ -22,8 +23,8 @@ def mentions(original: bytes, key: str) -> bool:
         return True
     plain = key.encode()
     # A trace looks at every refused record of a stream: of most, it is seen here that they are not
-    # the key's, as only a backslash or a number spells it otherwise than with quotes.
-    if plain not in original and b"\\" not in original:
+    # the key's.
+    if not may_have(original, (plain,)):
         return False
     try:
         return key in _texts(_parsed(original))

@@ -48,6 +48,16 @@ def test_what_is_sent_is_taken_and_the_wrong_one_is_answered_as_shown() -> None:
     assert f'"reason":"{bad.reason}","detail":"{bad.detail}"' in PAGE
 
 
+def test_numbers_that_are_not_declared_become_what_is_shown() -> None:
+    shown = re.findall(r"`([\d.]+)` becomes `([\d.e+]+)`", PAGE)
+    assert len(shown) == 2
+    for sent, kept in shown:
+        event = b'{"id": "r", "hostname": "web-1", "cpu.percent": 9, "x": %b}' % sent.encode()
+        answer = EventReader(STREAMS["server_metrics"]).read(event)
+        assert isinstance(answer, Event)
+        assert f'"x":{kept}' in answer.value.decode()
+
+
 def test_what_is_not_guessed_is_refused_as_shown() -> None:
     purchase = {"id": "P-1", "orderId": "R-1", "shares": 120, "client": "c", "stock": "s"}
     answer = EventReader(load_streams()["trades"]).take(purchase)

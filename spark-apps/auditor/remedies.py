@@ -20,7 +20,7 @@ from auditor.query import Recipe
 from auditor.sieve import Sieve
 from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
 from auditor.trial import try_out
-from auditor.trouble import is_gap, not_begun, outside
+from auditor.trouble import Failure, is_gap, not_begun, outside
 from engine.brokers import MissingTopic, kept_offsets
 from engine.folders import write_in
 from services.backbone.clock import Clock
@@ -70,21 +70,22 @@ class RealRemedies:
         self._broken_off.set()
         self._sieve.cancel()
 
-    def spare(self, reason: str) -> None:
+    def spare(self, failure: Failure) -> None:
         """Find the record that the SQL fails on, keep it aside and read past it from now on.
 
         Where its changed table of rules is to blame, nothing is kept aside.
         """
-        verdict = self._search()
+        verdict, reason = self._search(), failure.reason
         self._probation.hear(verdict, reason)
         if not self._spared(verdict, reason):
             raise self._not_found(verdict, reason)
 
-    def suspect(self, reason: str, text: str) -> None:
+    def suspect(self, failure: Failure) -> None:
         """Find out by exclusion what a failure comes from: record, outside, query, disk, state.
 
-        `text` is all that Spark says of it. Only what nothing else explains is the checkpoint's.
+        Only what nothing else explains is the checkpoint's.
         """
+        reason, text = failure.reason, failure.text
         if (cause := not_begun(text)) is not None:
             raise Transient(f"{cause}: {reason}")
         verdict = self._search()
@@ -100,7 +101,7 @@ class RealRemedies:
         recipe = self._recipe
         try_out(recipe.spark, recipe.declared, self._clock, self._broken_off)
         recipe.checkpoint.try_to_write()
-        self.rebuild(f"the query runs without it: {reason}")
+        self._rebuild(f"the query runs without it: {reason}")
 
     def _lost(self) -> str | None:
         """Say which executor went since the last start: what is left over names another failure."""
@@ -153,10 +154,9 @@ class RealRemedies:
         )
         return True
 
-    def accept_loss(self, reason: str, text: str) -> None:
+    def accept_loss(self, failure: Failure) -> None:
         """Count the records that are gone, and go on behind them at the next start.
 
-        `text` is all that Spark says: of a task's end, `reason` often lacks what it ended for.
         A checkpoint cannot be told to read on behind a gap, so where Spark meets one while it
         reads, the watch is built again from the oldest kept event. What is known of single records
         does not count then: a topic that was made anew has others there.
@@ -169,22 +169,25 @@ class RealRemedies:
                 "set ALDEBARAN_AUDITOR_FAIL_ON_DATA_LOSS=false to go on behind them"
             )
         metrics.LOST.labels(self._watch).inc(sum(len(one) for one in gone))
-        log.error("records_lost", watch=self._watch, lost=told(gone), reason=reason)
-        if is_gap(text):
+        log.error("records_lost", watch=self._watch, lost=told(gone), reason=failure.reason)
+        if is_gap(failure.text):
             self._found_good = ()
             self._begin_anew(
-                f"it ends before records that are gone ({told(gone)}): {reason}",
+                f"it ends before records that are gone ({told(gone)}): {failure.reason}",
                 f"let {', '.join(self._declared.streams)} keep more (retention.ms and "
                 "retention.bytes of the topic)",
             )
         self._lossy = True
 
-    def rebuild(self, reason: str) -> None:
+    def rebuild(self, failure: Failure) -> None:
         """Set a broken checkpoint aside; one in a store only if that answers, at the second time.
 
         Spark says of a store that is away for a moment what it says of a broken checkpoint. The
         topic still has the records that are read past, so the new folder gets their note too.
         """
+        self._rebuild(failure.reason)
+
+    def _rebuild(self, reason: str) -> None:
         self._try_store()
         now = self._clock.monotonic_seconds()
         doubted, self._doubted_at_seconds = self._doubted_at_seconds, now

@@ -17,9 +17,9 @@ from auditor.declared import Declared
 from auditor.guards import refusal
 from auditor.progress import Progress, Pulse, count, read
 from auditor.stagger import Phase
-from auditor.trouble import Trouble, judge
+from auditor.trouble import Failure, Trouble, judge
 from auditor.underway import UnderWay
-from engine.restarts import Failures, first_line, whole_text
+from engine.restarts import Failures, first_line
 from services.backbone.clock import Clock
 from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.log import logger
@@ -45,7 +45,7 @@ class Remedies(Protocol):
     def break_off(self) -> None:
         """Let what is done now end soon, with Transient; called again until it has ended."""
 
-    def spare(self, reason: str) -> None:
+    def spare(self, failure: Failure) -> None:
         """Find the record that the SQL fails on, keep it aside and read past it from now on.
 
         Raises:
@@ -53,25 +53,21 @@ class Remedies(Protocol):
             Refused: no single record is to blame, or there were too many.
         """
 
-    def suspect(self, reason: str, text: str) -> None:
+    def suspect(self, failure: Failure) -> None:
         """Find out what an unknown failure comes from that keeps the query from its first batch.
-
-        `reason` is for people, `text` is all that Spark says.
 
         Raises:
             Refused: only a person can help.
         """
 
-    def accept_loss(self, reason: str, text: str) -> None:
+    def accept_loss(self, failure: Failure) -> None:
         """Count the records that are gone, and go on behind them at the next start.
-
-        `text` is all that Spark says.
 
         Raises:
             Refused: the settings say that a person decides.
         """
 
-    def rebuild(self, reason: str) -> None:
+    def rebuild(self, failure: Failure) -> None:
         """Set the checkpoint aside, so that the next start begins with the oldest kept event.
 
         Raises:
@@ -243,29 +239,29 @@ class Supervised:
 
     def _see_to(self, error: Exception | None) -> None:
         self._without_batch += 1
-        text, reason = whole_text(error), first_line(error)
-        trouble = judge(text)
+        failure = Failure.of(error)
+        reason, trouble = failure.reason, judge(failure.text)
         log.warning("watch_failed", watch=self.watched.name, trouble=trouble.value, reason=reason)
         if trouble is Trouble.REFUSED:
             self._stop(str(refusal(self.watched.name, error or Exception(reason))))
-        elif (remedy := self._remedy_for(trouble, reason, text)) is None:
+        elif (remedy := self._remedy_for(trouble)) is None:
             self._wait(reason)
         else:
             now, name = self._clock.monotonic_seconds(), f"remedy {self.watched.name}"
-            self._remedy, self._reason = UnderWay(name, remedy, now), reason
+            self._remedy, self._reason = UnderWay(name, partial(remedy, failure), now), reason
             self.standing = reason
 
-    def _remedy_for(self, trouble: Trouble, reason: str, text: str) -> Callable[[], None] | None:
+    def _remedy_for(self, trouble: Trouble) -> Callable[[Failure], None] | None:
         remedies = self.watched.remedies
         match trouble:
             case Trouble.RECORD:
-                return partial(remedies.spare, reason)
+                return remedies.spare
             case Trouble.LOST_RECORDS:
-                return partial(remedies.accept_loss, reason, text)
+                return remedies.accept_loss
             case Trouble.CHECKPOINT:
-                return partial(remedies.rebuild, reason)
+                return remedies.rebuild
             case Trouble.OUTSIDE if self._without_batch >= SUSPECT_AFTER:
-                return partial(remedies.suspect, reason, text)
+                return remedies.suspect
             case _:
                 return None
 

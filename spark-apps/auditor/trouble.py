@@ -1,11 +1,28 @@
 """Judges why a query ended, from what Spark says; what is done about it stands elsewhere."""
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from engine.losses import OUT_OF_RANGE
 from engine.losses import SIGNS as LOST
+from engine.restarts import first_line, whole_text
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is known of how a query ended."""
+
+    reason: str
+    """A line for people; of a task's end it often lacks what that ended for."""
+    text: str
+    """All that Spark says, by which it is judged."""
+
+    @classmethod
+    def of(cls, error: Exception | None) -> "Failure":
+        """Return what this error tells."""
+        return cls(first_line(error), whole_text(error))
 
 
 class Trouble(StrEnum):

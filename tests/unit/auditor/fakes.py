@@ -9,6 +9,7 @@ from auditor.cost import Cost, Job
 from auditor.progress import Pulse
 from auditor.stagger import Phase
 from auditor.supervision import Supervised, Watched
+from auditor.trouble import Failure
 from engine.restarts import Failures, RestartLimit
 from services.backbone.backoff import Backoff
 from services.backbone.clock import ManualClock
@@ -95,18 +96,18 @@ class FakeRemedies:
             self.error = Transient("broken off")
             self.may_end.set()
 
-    def spare(self, reason: str) -> None:
+    def spare(self, failure: Failure) -> None:
         self._note("spare")
 
-    def accept_loss(self, reason: str, text: str) -> None:
-        self.text = text
+    def accept_loss(self, failure: Failure) -> None:
+        self.text = failure.text
         self._note("accept loss")
 
-    def rebuild(self, reason: str) -> None:
+    def rebuild(self, failure: Failure) -> None:
         self._note("rebuild")
 
-    def suspect(self, reason: str, text: str) -> None:
-        self.text = text
+    def suspect(self, failure: Failure) -> None:
+        self.text = failure.text
         self._note("suspect")
 
 

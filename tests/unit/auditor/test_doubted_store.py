@@ -9,6 +9,7 @@ import pytest
 
 from auditor.checkpoint import ASIDE, Checkpoint, fingerprint
 from auditor.remedies import REBUILDS_WINDOW_SECONDS, RealRemedies
+from auditor.trouble import Failure
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from tests.unit.auditor.batches import STREAMS, WATCHES
@@ -30,7 +31,7 @@ class Broken:
 
     def rebuild(self) -> None:
         self.checkpoint.claim(self.clock.now_ms())
-        self._remedies.rebuild(SAID)
+        self._remedies.rebuild(Failure(SAID, SAID))
 
     def set_aside(self) -> int:
         return len(list((self.checkpoint.home / ASIDE).glob("*")))

@@ -6,6 +6,7 @@ import pytest
 
 from auditor.query import Recipe
 from auditor.remedies import RealRemedies
+from auditor.trouble import Failure
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Transient
 
@@ -19,4 +20,4 @@ SAID = (
 def test_it_waits_for_the_executor_and_says_so() -> None:
     untouched = cast("Recipe", None)
     with pytest.raises(Transient, match="executor is missing"):
-        RealRemedies(untouched, SystemClock()).suspect(SAID, SAID)
+        RealRemedies(untouched, SystemClock()).suspect(Failure(SAID, SAID))

@@ -12,6 +12,7 @@ from auditor.poison import STEP_RECORDS, STEPS_MAX, Range, Verdict
 from auditor.poison import search as real_search
 from auditor.remedies import REBUILDS_MAX, RealRemedies
 from auditor.spared import Place, note_spared, read_spared
+from auditor.trouble import Failure
 from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
@@ -19,6 +20,7 @@ from tests.unit.auditor.batches import STREAMS, WATCHES
 
 WATCH = WATCHES["over-purchase"]
 SAID = "Job aborted due to stage failure"
+FAILED = Failure(SAID, SAID)
 PLACES = (Place("trades", 0, 7), Place("trades", 1, 9))
 GAP = (
     "org.apache.kafka.clients.consumer.OffsetOutOfRangeException: Fetch position FetchPosition"
@@ -69,7 +71,7 @@ class Suspected:
             raise self.trial
 
     def suspect(self, text: str = "") -> None:
-        self.remedies.suspect(SAID, f"{SAID}\n{text}")
+        self.remedies.suspect(Failure(SAID, f"{SAID}\n{text}"))
 
     def set_aside(self) -> int:
         return len(list((self.checkpoint.home / ASIDE).glob("*")))
@@ -138,15 +140,15 @@ def test_a_watch_whose_sql_fails_is_not_given_up_before_all_was_looked_at(
 ) -> None:
     suspected.newest = MANY
     with pytest.raises(Transient, match="Then change it"):
-        suspected.remedies.spare(SAID)
+        suspected.remedies.spare(FAILED)
     with pytest.raises(Refused, match=f"no single record is to blame: .*0 to {MANY - 1}"):
-        suspected.remedies.spare(SAID)
+        suspected.remedies.spare(FAILED)
 
 
 def test_a_rebuilt_watch_still_reads_past_the_records_it_knows(suspected: Suspected) -> None:
     folder = suspected.checkpoint.folder
     note_spared(folder, PLACES)
-    suspected.remedies.rebuild(SAID)
+    suspected.remedies.rebuild(FAILED)
     suspected.checkpoint.claim(suspected.clock.now_ms())
     assert suspected.set_aside() == 1
     assert read_spared(folder) == PLACES
@@ -154,7 +156,7 @@ def test_a_rebuilt_watch_still_reads_past_the_records_it_knows(suspected: Suspec
 
 def test_a_topic_that_may_be_another_one_is_read_whole(suspected: Suspected) -> None:
     note_spared(suspected.checkpoint.folder, PLACES)
-    suspected.remedies.accept_loss(SAID, f"{SAID}: Lost task 0.0 in stage 5.0\n{GAP}")
+    suspected.remedies.accept_loss(Failure(SAID, f"{SAID}: Lost task 0.0 in stage 5.0\n{GAP}"))
     assert suspected.set_aside() == 1
     assert read_spared(suspected.checkpoint.folder) == ()
 
@@ -165,24 +167,24 @@ def test_a_topic_that_is_gone_may_come_back(suspected: Suspected) -> None:
         with pytest.raises(Transient, match="topic trades does not exist"):
             suspected.suspect()
         with pytest.raises(Transient, match="topic trades does not exist"):
-            suspected.remedies.accept_loss(SAID, GAP)
+            suspected.remedies.accept_loss(Failure(SAID, GAP))
     assert suspected.set_aside() == 0
 
 
 def test_a_topic_that_keeps_too_little_is_no_fault_of_the_disk(suspected: Suspected) -> None:
     for _ in range(REBUILDS_MAX):
-        suspected.remedies.accept_loss(SAID, GAP)
+        suspected.remedies.accept_loss(Failure(SAID, GAP))
         suspected.checkpoint.claim(suspected.clock.now_ms())
         suspected.clock.move(1)
     with pytest.raises(Refused, match=r"begin anew 4 times .*trades.*retention\.ms") as refused:
-        suspected.remedies.accept_loss(SAID, GAP)
+        suspected.remedies.accept_loss(Failure(SAID, GAP))
     assert "disk" not in str(refused.value)
 
 
 def test_a_checkpoint_that_breaks_again_and_again_points_at_the_disk(suspected: Suspected) -> None:
     for _ in range(REBUILDS_MAX):
-        suspected.remedies.rebuild(SAID)
+        suspected.remedies.rebuild(FAILED)
         suspected.checkpoint.claim(suspected.clock.now_ms())
         suspected.clock.move(1)
     with pytest.raises(Refused, match=r"begin anew 4 times .*look at the disk of"):
-        suspected.remedies.rebuild(SAID)
+        suspected.remedies.rebuild(FAILED)

@@ -11,17 +11,15 @@ from pyspark.sql.streaming.query import StreamingQuery
 from auditor import metrics
 from auditor.checkpoint import TRIED_BYTES
 from auditor.executors import lost_since
-from auditor.guards import topics_of
-from auditor.offsets import Offsets, committed, lost, unread
 from auditor.patience import patient
 from auditor.poison import Range, Verdict, behind, good, search
 from auditor.probation import Probation
 from auditor.query import Recipe
+from auditor.reach import lost_by, unread_by
 from auditor.sieve import Sieve
 from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
 from auditor.trial import try_out
 from auditor.trouble import Failure, is_gap, not_begun, outside
-from engine.brokers import MissingTopic, kept_offsets
 from engine.folders import write_in
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
@@ -109,7 +107,7 @@ class RealRemedies:
 
     def _search(self) -> Verdict:
         """Search on behind what an earlier search found good: each start reads that again."""
-        ranges = self._unread()
+        ranges = unread_by(self._recipe)
         end_seconds = self._clock.monotonic_seconds() + SEARCH_SECONDS_MAX
         verdict = search(
             behind(ranges, self._found_good),
@@ -161,8 +159,7 @@ class RealRemedies:
         reads, the watch is built again from the oldest kept event. What is known of single records
         does not count then: a topic that was made anew has others there.
         """
-        oldest, _ = self._kept()
-        gone = lost(self._committed(), oldest)
+        gone = lost_by(self._recipe)
         if self._recipe.settings.auditor_fail_on_data_loss:
             raise Refused(
                 f"watch {self._watch}: records were deleted before they were read: {told(gone)}; "
@@ -244,24 +241,6 @@ class RealRemedies:
                 write_in(self._recipe.spark, f"{store}/tried.new", bytes(TRIED_BYTES))
         except OSError as error:
             raise Transient(f"the store of {store}: {error}") from None
-
-    def _kept(self) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
-        """What was there when the watch began may be made anew: it is no reason to give up."""
-        options, topics = self._recipe.settings.kafka_client_options(), topics_of(self._declared)
-        try:
-            return kept_offsets(self._recipe.spark, options, topics)
-        except MissingTopic as error:
-            raise Transient(str(error)) from None
-
-    def _committed(self) -> Offsets:
-        try:
-            return committed(self._recipe.spark, self._recipe.checkpoint.location())
-        except (OSError, ValueError):
-            return {}
-
-    def _unread(self) -> list[Range]:
-        oldest, newest = self._kept()
-        return unread(self._committed(), oldest, newest)
 
 
 def told(ranges: Iterable[Range]) -> str:

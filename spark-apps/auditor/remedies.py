@@ -1,34 +1,28 @@
 """What is done for a watch in trouble, on real brokers and a real checkpoint."""
 
-import math
 import threading
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
-from auditor.checkpoint import TRIED_BYTES
 from auditor.executors import lost_since
 from auditor.patience import patient
 from auditor.poison import Range, Verdict, behind, good, search
 from auditor.probation import Probation
 from auditor.query import Recipe
 from auditor.reach import lost_by, unread_by
+from auditor.rebuilds import Rebuilds
 from auditor.sieve import Sieve
-from auditor.spared import SPARED_MAX, Place, note_spared, read_spared
+from auditor.spared import SPARED_MAX, note_spared, read_spared
 from auditor.trial import try_out
 from auditor.trouble import Failure, is_gap, not_begun, outside
-from engine.folders import write_in
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 from services.contracts.watches import WatchDeclaration
 
-REBUILDS_MAX: Final = 3
-"""How often one watch may be built again within `REBUILDS_WINDOW_SECONDS`."""
-REBUILDS_WINDOW_SECONDS: Final = 3600.0
 SEARCH_SECONDS_MAX: Final = 240.0
 """After this a search begins no further step, and goes on from there after the next failure."""
 _TOLD_RANGES: Final = 8
@@ -47,12 +41,11 @@ class RealRemedies:
         self._clock = clock
         self._lossy = False
         self._started_at_ms = 0
-        self._rebuilt_at_seconds: deque[float] = deque(maxlen=REBUILDS_MAX)
-        self._doubted_at_seconds = -math.inf
         self._found_good: tuple[Range, ...] = ()
         self._broken_off = threading.Event()
         self._sieve = Sieve(recipe, self._broken_off)
         self._probation = Probation(recipe, self._sieve, clock)
+        self._rebuilds = Rebuilds(recipe, clock)
 
     def start(self, batch_seconds: float) -> StreamingQuery:
         """Start the query; once behind what was lost, if that was accepted."""
@@ -99,7 +92,7 @@ class RealRemedies:
         recipe = self._recipe
         try_out(recipe.spark, recipe.declared, self._clock, self._broken_off)
         recipe.checkpoint.try_to_write()
-        self._rebuild(f"the query runs without it: {reason}")
+        self._rebuilds.mend(f"the query runs without it: {reason}")
 
     def _lost(self) -> str | None:
         """Say which executor went since the last start: what is left over names another failure."""
@@ -140,7 +133,7 @@ class RealRemedies:
                 f"{SPARED_MAX} records are set aside already", [where] if where else [], reason
             )
         self._sieve.keep_aside(found, reason, self._clock.now_ms())
-        self._note([*spared, found])
+        note_spared(folder, [*spared, found])
         metrics.SPARED.labels(self._watch).inc()
         log.error(
             "record_spared",
@@ -169,7 +162,7 @@ class RealRemedies:
         log.error("records_lost", watch=self._watch, lost=told(gone), reason=failure.reason)
         if is_gap(failure.text):
             self._found_good = ()
-            self._begin_anew(
+            self._rebuilds.begin_anew(
                 f"it ends before records that are gone ({told(gone)}): {failure.reason}",
                 f"let {', '.join(self._declared.streams)} keep more (retention.ms and "
                 "retention.bytes of the topic)",
@@ -177,48 +170,8 @@ class RealRemedies:
         self._lossy = True
 
     def rebuild(self, failure: Failure) -> None:
-        """Set a broken checkpoint aside; one in a store only if that answers, at the second time.
-
-        Spark says of a store that is away for a moment what it says of a broken checkpoint. The
-        topic still has the records that are read past, so the new folder gets their note too.
-        """
-        self._rebuild(failure.reason)
-
-    def _rebuild(self, reason: str) -> None:
-        self._try_store()
-        now = self._clock.monotonic_seconds()
-        doubted, self._doubted_at_seconds = self._doubted_at_seconds, now
-        if self._recipe.checkpoint.store and now - doubted > REBUILDS_WINDOW_SECONDS:
-            raise Transient(f"the store may have been away, so it is tried once more: {reason}")
-        spared = read_spared(self._recipe.checkpoint.folder)
-        self._begin_anew(reason, f"look at the disk of {self._recipe.checkpoint.home}")
-        if spared:
-            self._note(spared)
-
-    def _note(self, places: Sequence[Place]) -> None:
-        try:
-            note_spared(self._recipe.checkpoint.folder, places)
-        except OSError as error:
-            raise Transient(f"the places of spared records cannot be noted: {error}") from None
-
-    def _begin_anew(self, reason: str, advice: str) -> None:
-        """Set the checkpoint aside, so that the next start begins with the oldest kept event.
-
-        `advice` says what helps where this is needed again and again.
-        """
-        now = self._clock.monotonic_seconds()
-        since = now - REBUILDS_WINDOW_SECONDS
-        if sum(1 for at in self._rebuilt_at_seconds if at > since) >= REBUILDS_MAX:
-            raise Refused(
-                f"watch {self._watch}: it had to begin anew {REBUILDS_MAX + 1} times within "
-                f"{REBUILDS_WINDOW_SECONDS / 60:.0f} minutes, last: {reason}; {advice}, "
-                "then start the auditor again"
-            )
-        self._rebuilt_at_seconds.append(now)
-        try:
-            self._recipe.checkpoint.set_aside(reason, self._clock.now_ms())
-        except OSError as error:
-            raise Transient(f"the checkpoint cannot be set aside: {error}") from None
+        """Set the checkpoint aside, which Spark says is broken."""
+        self._rebuilds.mend(failure.reason)
 
     @property
     def _watch(self) -> str:
@@ -233,14 +186,6 @@ class RealRemedies:
             f"watch {self._watch}: its SQL fails and {why}: {reason} Somewhere in {told(ranges)}. "
             "Change the SQL (try_cast, try_divide, CAST AS DOUBLE): the watch then starts again"
         )
-
-    def _try_store(self) -> None:
-        store = self._recipe.checkpoint.store
-        try:
-            if store:
-                write_in(self._recipe.spark, f"{store}/tried.new", bytes(TRIED_BYTES))
-        except OSError as error:
-            raise Transient(f"the store of {store}: {error}") from None
 
 
 def told(ranges: Iterable[Range]) -> str:

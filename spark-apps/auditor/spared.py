@@ -8,7 +8,7 @@ from typing import Final
 
 from auditor.checkpoint import write_whole
 from auditor.disk import failed
-from services.backbone.errors import Refused
+from services.backbone.errors import Refused, Transient
 
 SPARED_MAX: Final = 100
 """A rule that fails on more records is wrong itself, and each one costs every event a look."""
@@ -44,5 +44,12 @@ def read_spared(folder: Path) -> tuple[Place, ...]:
 
 
 def note_spared(folder: Path, places: Sequence[Place]) -> None:
-    """Keep these places for every later start; a crash leaves the old note or the new one."""
-    write_whole(folder / _FILE, [asdict(place) for place in places])
+    """Keep these places for every later start; a crash leaves the old note or the new one.
+
+    Raises:
+        Transient: they cannot be written now.
+    """
+    try:
+        write_whole(folder / _FILE, [asdict(place) for place in places])
+    except OSError as error:
+        raise Transient(f"the places of spared records cannot be noted: {error}") from None

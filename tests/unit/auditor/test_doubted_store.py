@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from auditor.checkpoint import ASIDE, Checkpoint, fingerprint
-from auditor.remedies import REBUILDS_WINDOW_SECONDS, RealRemedies
+from auditor.rebuilds import REBUILDS_WINDOW_SECONDS
+from auditor.remedies import RealRemedies
 from auditor.trouble import Failure
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
@@ -46,7 +47,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
             if not answering:
                 raise OSError(f"{file}: connection refused")
 
-        monkeypatch.setattr("auditor.remedies.write_in", write)
+        monkeypatch.setattr("auditor.rebuilds.write_in", write)
 
     return set_to
 

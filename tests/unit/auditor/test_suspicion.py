@@ -10,7 +10,8 @@ import pytest
 from auditor.checkpoint import ASIDE, Checkpoint, fingerprint
 from auditor.poison import STEP_RECORDS, STEPS_MAX, Range, Verdict
 from auditor.poison import search as real_search
-from auditor.remedies import REBUILDS_MAX, RealRemedies
+from auditor.rebuilds import REBUILDS_MAX
+from auditor.remedies import RealRemedies
 from auditor.spared import Place, note_spared, read_spared
 from auditor.trouble import Failure
 from engine.brokers import MissingTopic

@@ -11,6 +11,7 @@ STEP_RECORDS: Final = 100_000
 """Records that one try reads at most."""
 STEPS_MAX: Final = 50
 """Steps after which a search is put off: the watch would stand still for too long."""
+_TOLD_RANGES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Verdict:
     """Records that the query fails on without any others, as few as could be found."""
     unseen: tuple[Range, ...] = ()
     """What was not looked at where nothing was found; empty if no record fails alone."""
+    found_good: tuple[Range, ...] = ()
+    """What was looked at where nothing was found, by this search and those that it goes on from."""
 
     @property
     def place(self) -> Place | None:
@@ -50,6 +53,11 @@ class Verdict:
         if self.guilty is None or len(self.guilty) > 1:
             return None
         return Place(self.guilty.topic, self.guilty.partition, self.guilty.first)
+
+    @property
+    def suspects(self) -> tuple[Range, ...]:
+        """Among which records the cause is; each one was good alone where none is guilty."""
+        return self.found_good if self.guilty is None else (self.guilty,)
 
 
 def search(
@@ -95,6 +103,13 @@ def behind(ranges: Iterable[Range], found_good: Iterable[Range]) -> list[Range]:
     left = [(one, _after(one, known.get(one.lies_in))) for one in ranges]
     left.sort(key=lambda each: each[1].first - each[0].first)
     return [rest for _, rest in left if len(rest)]
+
+
+def told(ranges: Iterable[Range]) -> str:
+    """Return ranges as a person reads them: `topic/partition: first to last`."""
+    listed = [f"{one.topic}/{one.partition}: {one.first} to {one.end - 1}" for one in ranges]
+    more = f" and {len(listed) - _TOLD_RANGES} more" if len(listed) > _TOLD_RANGES else ""
+    return ", ".join(listed[:_TOLD_RANGES]) + more
 
 
 def _after(whole: Range, found_good: Range | None) -> Range:

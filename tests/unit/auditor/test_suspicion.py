@@ -52,7 +52,7 @@ class Suspected:
         checkpoint.claim(self.clock.now_ms())
         monkeypatch.setattr("auditor.reach.kept_offsets", self._kept)
         monkeypatch.setattr("auditor.reach.committed", lambda *_: {})
-        monkeypatch.setattr("auditor.remedies.search", self._search)
+        monkeypatch.setattr("auditor.guilt.search", self._search)
         monkeypatch.setattr("auditor.remedies.try_out", self._try_out)
         monkeypatch.setattr("auditor.remedies.lost_since", lambda *_: self.lost)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from auditor.checkpoint import TRIED_BYTES
+from auditor.poison import Range, told
 from auditor.query import Recipe
 from auditor.spared import note_spared, read_spared
 from engine.folders import write_in
@@ -33,35 +34,30 @@ class Rebuilds:
 
         Raises:
             Transient: the store has to be tried again, or something cannot be written now.
-            Refused: as `begin_anew`.
+            Refused: this happened too often.
         """
         checkpoint = self._recipe.checkpoint
         self._try_store()
         self._doubt_store(reason)
         spared = read_spared(checkpoint.folder)
-        self.begin_anew(reason, f"look at the disk of {checkpoint.home}")
+        self._begin_anew(reason, f"look at the disk of {checkpoint.home}")
         if spared:
             note_spared(checkpoint.folder, spared)
 
-    def begin_anew(self, reason: str, advice: str) -> None:
-        """Set the checkpoint aside; `advice` says what helps where that is needed so often.
+    def pass_gap(self, gone: Iterable[Range], reason: str) -> None:
+        """Begin with the oldest kept event: no checkpoint can be told to read on behind a gap.
+
+        Which records were read past counts no more, so the new folder gets no note of them.
 
         Raises:
-            Transient: it cannot be set aside now.
+            Transient: the checkpoint cannot be set aside now.
             Refused: this happened too often.
         """
-        now = self._clock.monotonic_seconds()
-        if is_too_often(self._at_seconds, now):
-            raise Refused(
-                f"watch {self._recipe.declared.name}: it had to begin anew {REBUILDS_MAX + 1} times"
-                f" within {REBUILDS_WINDOW_SECONDS / 60:.0f} minutes, last: {reason}; {advice}, "
-                "then start the auditor again"
-            )
-        self._at_seconds.append(now)
-        try:
-            self._recipe.checkpoint.set_aside(reason, self._clock.now_ms())
-        except OSError as error:
-            raise Transient(f"the checkpoint cannot be set aside: {error}") from None
+        streams = ", ".join(self._recipe.declared.watch.streams)
+        self._begin_anew(
+            f"it ends before records that are gone ({told(gone)}): {reason}",
+            f"let {streams} keep more (retention.ms and retention.bytes of the topic)",
+        )
 
     def _try_store(self) -> None:
         store = self._recipe.checkpoint.store
@@ -77,6 +73,21 @@ class Rebuilds:
         before, self._doubted_at_seconds = self._doubted_at_seconds, now
         if self._recipe.checkpoint.store and now - before > REBUILDS_WINDOW_SECONDS:
             raise Transient(f"the store may have been away, so it is tried once more: {reason}")
+
+    def _begin_anew(self, reason: str, advice: str) -> None:
+        """Set the checkpoint aside; `advice` says what helps where that is needed so often."""
+        now = self._clock.monotonic_seconds()
+        if is_too_often(self._at_seconds, now):
+            raise Refused(
+                f"watch {self._recipe.declared.name}: it had to begin anew {REBUILDS_MAX + 1} times"
+                f" within {REBUILDS_WINDOW_SECONDS / 60:.0f} minutes, last: {reason}; {advice}, "
+                "then start the auditor again"
+            )
+        self._at_seconds.append(now)
+        try:
+            self._recipe.checkpoint.set_aside(reason, self._clock.now_ms())
+        except OSError as error:
+            raise Transient(f"the checkpoint cannot be set aside: {error}") from None
 
 
 def is_too_often(rebuilt_at_seconds: Iterable[float], now_seconds: float) -> bool:

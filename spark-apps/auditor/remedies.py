@@ -73,7 +73,7 @@ class RealRemedies:
         if verdict.guilty is not None:
             self._spare(verdict, failure.reason)
             return
-        # Rows are not suspected here: much else may be the cause of what nobody knows.
+        # Where no record fails alone, rows are not heard: much else may cause what nobody knows.
         _rule_out(outside(failure.text) or self._lost(), failure)
         if verdict.unseen:
             raise unfinished(verdict.unseen, failure.reason)
@@ -85,25 +85,20 @@ class RealRemedies:
     def accept_loss(self, failure: Failure) -> None:
         """Count the records that are gone, and go on behind them at the next start.
 
-        A checkpoint cannot be told to read on behind a gap, so where Spark meets one while it
-        reads, the watch is built again from the oldest kept event. What is known of single records
-        does not count then: a topic that was made anew has others there.
+        Where Spark meets the gap while it reads, what is known of single records does not count
+        any more: a topic that was made anew has others there.
         """
-        declared, gone = self._recipe.declared, lost_by(self._recipe)
+        watch, gone = self._recipe.declared.name, lost_by(self._recipe)
         if self._recipe.settings.auditor_fail_on_data_loss:
             raise Refused(
-                f"watch {declared.name}: records were deleted before they were read: {told(gone)}; "
+                f"watch {watch}: records were deleted before they were read: {told(gone)}; "
                 "set ALDEBARAN_AUDITOR_FAIL_ON_DATA_LOSS=false to go on behind them"
             )
-        metrics.LOST.labels(declared.name).inc(sum(len(one) for one in gone))
-        log.error("records_lost", watch=declared.name, lost=told(gone), reason=failure.reason)
+        metrics.LOST.labels(watch).inc(sum(len(one) for one in gone))
+        log.error("records_lost", watch=watch, lost=told(gone), reason=failure.reason)
         if is_gap(failure.text):
             self._search.forget()
-            self._rebuilds.begin_anew(
-                f"it ends before records that are gone ({told(gone)}): {failure.reason}",
-                f"let {', '.join(declared.watch.streams)} keep more (retention.ms and "
-                "retention.bytes of the topic)",
-            )
+            self._rebuilds.pass_gap(gone, failure.reason)
         self._lossy = True
 
     def rebuild(self, failure: Failure) -> None:
@@ -115,6 +110,7 @@ class RealRemedies:
         watch, folder = self._recipe.declared.name, self._recipe.checkpoint.folder
         spared = read_spared(folder)
         place = place_to_spare(watch, verdict, len(spared), reason)
+        # Kept aside first: cut short before the note, it is found and kept once more, and not lost.
         self._sieve.keep_aside(place, reason, self._clock.now_ms())
         note_spared(folder, [*spared, place])
         metrics.SPARED.labels(watch).inc()
@@ -126,5 +122,6 @@ class RealRemedies:
 
 
 def _rule_out(cause: str | None, failure: Failure) -> None:
+    """Look no further where a cause is known: it passes by itself."""
     if cause is not None:
         raise Transient(f"{cause}: {failure.reason}")

@@ -39,6 +39,10 @@ class Suspected:
         self.searched: list[list[Range]] = []
         self.trial: Exception | None = None
         self.lost: str | None = None
+        self.keeping: Exception | None = None
+        """What keeps a record from being kept aside."""
+        self.kept: list[tuple[Place, tuple[Place, ...]]] = []
+        """Each record that was kept aside, with what was read past by then."""
         self.topic_is_gone = False
         checkpoint = Checkpoint("w", home, fingerprint(WATCH, STREAMS, 2))
         recipe: Any = SimpleNamespace(
@@ -55,6 +59,7 @@ class Suspected:
         monkeypatch.setattr("auditor.guilt.search", self._search)
         monkeypatch.setattr("auditor.remedies.try_out", self._try_out)
         monkeypatch.setattr("auditor.remedies.lost_since", lambda *_: self.lost)
+        monkeypatch.setattr("auditor.remedies.Sieve.keep_aside", self._keep_aside)
 
     def _kept(self, *_: object) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
         if self.topic_is_gone:
@@ -66,6 +71,11 @@ class Suspected:
         if self.guilty is not None:
             return Verdict(self.guilty)
         return real_search(ranges, lambda _: False)
+
+    def _keep_aside(self, place: Place, *_: object) -> None:
+        if self.keeping is not None:
+            raise self.keeping
+        self.kept.append((place, read_spared(self.checkpoint.folder)))
 
     def _try_out(self, *_: object) -> None:
         if self.trial is not None:
@@ -144,6 +154,18 @@ def test_a_watch_whose_sql_fails_is_not_given_up_before_all_was_looked_at(
         suspected.remedies.spare(FAILED)
     with pytest.raises(Refused, match=f"no single record is to blame: .*0 to {MANY - 1}"):
         suspected.remedies.spare(FAILED)
+
+
+def test_a_record_is_read_past_only_once_it_is_kept_aside(suspected: Suspected) -> None:
+    suspected.guilty, place = Range("trades", 0, 3, 4), Place("trades", 0, 3)
+    suspected.keeping = Transient("brokers away")
+    with pytest.raises(Transient, match="brokers away"):
+        suspected.remedies.spare(FAILED)
+    assert read_spared(suspected.checkpoint.folder) == ()
+    suspected.keeping = None
+    suspected.remedies.spare(FAILED)
+    assert suspected.kept == [(place, ())]
+    assert read_spared(suspected.checkpoint.folder) == (place,)
 
 
 def test_a_rebuilt_watch_still_reads_past_the_records_it_knows(suspected: Suspected) -> None:

@@ -74,6 +74,7 @@ def run(settings: ConsoleSettings) -> int:
         shelf = WatchShelf(settings.watches_dir)
         topics = Topics(settings, life.clock, streams_dir=settings.streams_dir)
         parts = settings.console_parts
+        life.health.add_note("keys", door.note)
         desk = open_desk(pool, board, life, sessions, lookout, shelf, topics, parts)
         if provider:
             desk = desk.beside(provider)

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Refused, Transient
+from services.backbone.health import Check
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Producer
 from services.backbone.log import set_up_logging
@@ -53,6 +54,7 @@ class Door:
 
     guard: Guard
     look: Callable[[], None]
+    note: Check
 
 
 def open_door(settings: GatewaySettings, clock: Clock) -> Door:
@@ -62,11 +64,11 @@ def open_door(settings: GatewaySettings, clock: Clock) -> Door:
         Refused: there are none though they are on, or the file cannot be used.
     """
     if settings.api_keys == "off":
-        return Door(Anybody(), lambda: None)
+        return Door(Anybody(), lambda: None, lambda: None)
     if settings.api_keys_file is None:
         raise Refused(_NO_KEYS)
     reloader = KeysReloader(settings.api_keys_file, SenderKey, clock)
-    return Door(Senders(reloader.keys), reloader.look)
+    return Door(Senders(reloader.keys), reloader.look, reloader.note)
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -91,6 +93,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         life.health.add_live("producer", producer.unusable)
         life.health.add_ready("broker", watch.complaint)
         life.health.add_ready("draining", lambda: "stopping" if life.stop.is_set() else None)
+        life.health.add_note("keys", door.note)
         app = create_app(ingest, life.health)
         return Renewal(app, settings.answers_per_connection, random.random)
 

@@ -4,9 +4,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from starlette.types import ASGIApp
+
 from services.backbone import service
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
+from services.backbone.service import Life
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
 from services.lookout import asking, inspecting, operating
 from services.lookout.api.app import create_app
@@ -36,12 +39,12 @@ def _run(settings: LookoutSettings) -> int:
         sys.stderr.write(f"{PROGRAM} cannot start: {error}\n")
         return EXIT_BAD_SETTINGS
     office = Office()
-    return service.run(
-        PROGRAM,
-        settings,
-        lambda life: run_lookout(settings, life, office),
-        lambda life: create_app(office, operators, life.health),
-    )
+
+    def app(life: Life) -> ASGIApp:
+        life.health.add_note("keys", operators.note)
+        return create_app(office, operators, life.health)
+
+    return service.run(PROGRAM, settings, lambda life: run_lookout(settings, life, office), app)
 
 
 def _parser() -> argparse.ArgumentParser:

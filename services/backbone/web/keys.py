@@ -11,13 +11,15 @@ import secrets
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final, Generic, TypeVar
+from threading import Lock
+from typing import Annotated, Final, Generic, NamedTuple, TypeVar
 
 import yaml
 from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -39,6 +41,8 @@ KEY_PREFIX: Final = "aldebaran_"
 """Lets scanners for leaked secrets recognise a key."""
 KEYS_MAX: Final = 256
 DAYS_LIMIT: Final = 36_500
+EMPTIED_SECONDS: Final = 5
+"""So long an empty file is taken for one that is about to be written."""
 _KEY_LIMIT_CHARACTERS: Final = 256
 
 
@@ -72,11 +76,15 @@ Key = TypeVar("Key", bound=ApiKey)
 
 
 class KeysFile(BaseModel, Generic[Key]):
-    """The file of keys."""
+    """The file of keys; where none stands under `keys:`, nobody is known."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    keys: Annotated[tuple[Key, ...], Field(min_length=1, max_length=KEYS_MAX)]
+    keys: Annotated[
+        tuple[Key, ...],
+        BeforeValidator(lambda given: () if given is None else given),
+        Field(max_length=KEYS_MAX),
+    ]
 
 
 class Keys(Generic[Key]):
@@ -124,14 +132,15 @@ def bearer(headers: Mapping[str, str]) -> str | None:
 
 
 def load_keys(path: Path, kind: type[Key]) -> tuple[Key, ...]:
-    """Read a file of keys whose entries are of this kind.
+    """Read a file of keys whose entries are of this kind; one that says nothing has none.
 
     Raises:
         Refused: with the file, the place and the reason.
     """
     file: TypeAdapter[KeysFile[Key]] = TypeAdapter(KeysFile[kind])  # type: ignore[valid-type]  # the caller's own kind
     try:
-        keys = file.validate_python(read_yaml(path.read_text())).keys
+        said = read_yaml(path.read_text())
+        keys = file.validate_python({"keys": ()} if said is None else said).keys
     except ValidationError as error:
         raise Refused(f"{path.name}: {describe(error)}") from None
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
@@ -141,43 +150,77 @@ def load_keys(path: Path, kind: type[Key]) -> tuple[Key, ...]:
     return keys
 
 
+class _Stamp(NamedTuple):
+    """What tells a changed file; a copy may bring its time of writing, not its time of change."""
+
+    changed_ns: int
+    written_ns: int
+    size_bytes: int
+    inode: int
+
+
 class KeysReloader(Generic[Key]):
     """Reads a file of keys, and takes over a changed one; one that cannot be used changes nothing.
 
     Raises:
-        Refused: the file cannot be used at the start.
+        Refused: at the start the file cannot be used, or has no key.
     """
 
     def __init__(self, path: Path, kind: type[Key], clock: Clock) -> None:
         self._path = path
         self._kind = kind
+        self._clock = clock
+        self._turn = Lock()
+        self._unused: str | None = None
         # Before the file is read, so that a change meanwhile is seen later.
         self._seen = self._stamp()
-        self.keys = Keys(load_keys(path, kind), clock)
+        keys = load_keys(path, kind)
+        if not keys:
+            raise Refused(f"{path.name}: no key stands under `keys:`; append an entry of keygen's")
+        self.keys = Keys(keys, clock)
 
     def look(self) -> None:
         """Read the file again if it was changed."""
-        stamp = self._stamp()
-        if stamp == self._seen:
-            return
-        self._seen = stamp
+        # In turn, so that what was read before never replaces what was read after it.
+        with self._turn:
+            stamp = self._stamp()
+            if stamp == self._seen or self._is_being_written(stamp):
+                return
+            self._seen = stamp
+            self._take_over()
+
+    def note(self) -> str | None:
+        """Tell why keys of before are in use instead of the file's, if they are."""
+        self.look()
+        return self._unused
+
+    def _take_over(self) -> None:
         try:
             keys = load_keys(self._path, self._kind)
         except Refused as error:
+            self._unused = f"{error}; the keys of before are in use"
             log.error("keys_not_reloaded", reason=str(error))
             return
+        self._unused = None
         self.keys.replace(keys)
-        log.info("keys_reloaded", keys=[key.name for key in keys])
+        write = log.info if keys else log.warning
+        write("keys_reloaded", keys=[key.name for key in keys])
 
-    def _stamp(self) -> tuple[int, int, int, int] | None:
+    def _is_being_written(self, stamp: _Stamp | None) -> bool:
+        """A shell's `>` empties a file before its command has said anything."""
+        if stamp is None or stamp.size_bytes:
+            return False
+        age_ms = self._clock.now_ms() - stamp.changed_ns // 1_000_000
+        return 0 <= age_ms < EMPTIED_SECONDS * 1000
+
+    def _stamp(self) -> _Stamp | None:
         # It is opened, so that a file that nobody can read is taken over once somebody can.
         try:
             with self._path.open("rb") as file:
                 state = os.fstat(file.fileno())
         except OSError:
             return None
-        # A copy may bring its time of writing along; its time of change it cannot.
-        return state.st_ctime_ns, state.st_mtime_ns, state.st_size, state.st_ino
+        return _Stamp(state.st_ctime_ns, state.st_mtime_ns, state.st_size, state.st_ino)
 
 
 def new_key() -> str:

@@ -69,6 +69,10 @@ class Door:
             self.reloader.look()
         return Person(self.keys.of(presented).name, Role.RESPONDER, "api")
 
+    def note(self) -> str | None:
+        """Tell why keys of before are in use instead of the file's, if they are."""
+        return self.reloader.note() if self.reloader else None
+
     def let_in(self, answer: Response, token: str) -> None:
         """Give a browser its session."""
         seconds = int(self.sessions.lifetimes.whole_seconds)

@@ -37,6 +37,10 @@ class Operators:
             self.reloader.look()
         return self.keys.of(presented).name
 
+    def note(self) -> str | None:
+        """Tell why keys of before are in use instead of the file's, if they are."""
+        return self.reloader.note() if self.reloader else None
+
     def asking(self, headers: Mapping[str, str]) -> str:
         """Return whose key a request's headers carry.
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
 from services.backbone.web.keys import (
+    EMPTIED_SECONDS,
     Keys,
     KeysFile,
     KeysReloader,
@@ -100,7 +101,6 @@ def write(path: Path, *keys: SenderKey) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("keys: []", "keys"),
         ("keys: [{name: a, sha256: short, streams: [t]}]", "sha256"),
         ("keys: [{name: a, key: plain, streams: [t]}]", "key"),
         ("nothing", "keys.yaml"),
@@ -114,6 +114,56 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, said: st
     path.write_text(text)
     with pytest.raises(Refused, match=re.escape(said)):
         load_keys(path, SenderKey)
+
+
+@pytest.mark.parametrize("text", ["keys: []", "keys:\n", "# none\n", ""])
+def test_no_key_is_none_of_these_and_no_start(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "keys.yaml"
+    path.write_text(text)
+    assert load_keys(path, SenderKey) == ()
+    with pytest.raises(Refused, match=r"keys\.yaml: no key stands under `keys:`"):
+        KeysReloader(path, SenderKey, ManualClock())
+
+
+@pytest.mark.parametrize("text", ["keys: []", "keys:\n", "# none\n"])
+async def test_the_only_key_is_withdrawn_at_once(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "keys.yaml"
+    write(path, FEED)
+    reloader = KeysReloader(path, SenderKey, ManualClock())
+    with gateway(MemoryWriter(), GatewaySettings(), Senders(reloader.keys)) as it:
+        assert (await it.post(orjson.dumps(EVENT), x_api_key=SECRET)).status_code == 200
+        path.write_text(text)
+        reloader.look()
+        assert (await it.post(orjson.dumps(EVENT), x_api_key=SECRET)).status_code == 401
+    assert reloader.note() is None
+
+
+def test_a_file_that_was_emptied_counts_once_nobody_is_writing_it(tmp_path: Path) -> None:
+    path = tmp_path / "keys.yaml"
+    write(path, FEED)
+    clock = ManualClock()
+    reloader = KeysReloader(path, SenderKey, clock)
+    path.write_text("")
+    clock.move(path.stat().st_ctime_ns / 1e9 - clock.now_ms() / 1000 + 1)
+    reloader.look()
+    assert reloader.keys.of(SECRET).name == "feed"
+    clock.move(EMPTIED_SECONDS)
+    reloader.look()
+    with pytest.raises(Problem):
+        reloader.keys.of(SECRET)
+
+
+def test_a_note_stands_while_the_newest_file_is_not_in_use(tmp_path: Path) -> None:
+    path = tmp_path / "keys.yaml"
+    write(path, FEED)
+    reloader = KeysReloader(path, SenderKey, ManualClock())
+    assert reloader.note() is None
+    for spoil in (lambda: path.write_text("keys: [oops"), path.unlink):
+        spoil()
+        assert "keys.yaml: " in str(reloader.note())
+        assert "the keys of before are in use" in str(reloader.note())
+    write(path, LATER)
+    assert reloader.note() is None
 
 
 def test_two_keys_of_one_name_are_refused(tmp_path: Path) -> None:

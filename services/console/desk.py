@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from threading import BoundedSemaphore
+from typing import Annotated, Final
 
 from fastapi import Depends, Request
 
@@ -32,6 +33,9 @@ from services.console.people.users import Users
 from services.console.tracing.store import Traces
 from services.console.watches import WatchShelf
 
+BEHIND_AT_ONCE: Final = 2
+"""So many look up at once what is behind an alert; each takes memory, and a thread of all."""
+
 
 @dataclass(frozen=True)
 class Desk:
@@ -55,18 +59,24 @@ class Desk:
     parts: Mapping[str, str] = field(default_factory=dict)
     oidc: OidcLogin | None = None
     """Logging in by a provider; None: local users only."""
+    looking: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(BEHIND_AT_ONCE))
+    """Held by who looks up what is behind an alert."""
 
     def behind(self, detail: AlertDetail) -> Behind:
         """Return what the topics still have of an alert.
 
         Raises:
-            Problem: 503, they cannot be read now.
+            Problem: 503, they cannot be read now, or others are reading them.
         """
         declared = self.shelf.one(detail.alert.watch)
+        if not self.looking.acquire(blocking=False):
+            raise away("topics_busy", "others are reading the topics now; ask again")
         try:
             return self.topics.behind(detail.record, declared.streams if declared else ())
         except (Trouble, KeyError, ValueError):
             raise away("topics_away", "the topics cannot be read now") from None
+        finally:
+            self.looking.release()
 
     @property
     def clock(self) -> Clock:

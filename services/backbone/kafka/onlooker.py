@@ -8,17 +8,22 @@ from services.backbone.kafka.client import Config, common_config
 from services.backbone.settings import KafkaSettings
 
 POLL_SECONDS: Final = 0.2
+READ_AHEAD_KIBIBYTES: Final = 4 * 1024
+"""So much a client fetches beyond what was asked of it; librdkafka's default is 64 MiB."""
 _GROUP: Final = "window"  # asked for by the client, and used for nothing; no right of its own
 
 
-def onlooker_config(settings: KafkaSettings) -> Config:
+def onlooker_config(settings: KafkaSettings, group: str = _GROUP) -> Config:
     """Return what such a client is told."""
-    return common_config(settings, _GROUP) | {
-        "group.id": _GROUP,
+    return common_config(settings, group) | {
+        "group.id": group,
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "enable.partition.eof": True,
         "fetch.wait.max.ms": 50,
+        "queued.max.messages.kbytes": READ_AHEAD_KIBIBYTES,
+        # Else a client rests for a second each time that its queue is full.
+        "fetch.queue.backoff.ms": 10,
     }
 
 

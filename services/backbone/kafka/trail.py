@@ -12,9 +12,10 @@ from confluent_kafka import Consumer as Client
 from confluent_kafka import Message as ClientMessage
 
 from services.backbone.errors import Transient
-from services.backbone.kafka.client import common_config, opened, trouble
+from services.backbone.kafka.client import Config, opened, trouble
 from services.backbone.kafka.consumer import Incoming, incoming
 from services.backbone.kafka.known_brokers import KnownBrokers
+from services.backbone.kafka.onlooker import onlooker_config
 from services.backbone.kafka.partitions import partitions_of
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
@@ -114,11 +115,9 @@ class Trail:
         return found[1]
 
 
-def _config(settings: KafkaSettings) -> dict[str, str | int | float | bool]:
-    return common_config(settings, _GROUP) | {
-        "group.id": _GROUP,
-        "enable.auto.commit": False,
-        "enable.auto.offset.store": False,
+def _config(settings: KafkaSettings) -> Config:
+    return onlooker_config(settings, _GROUP) | {
+        "enable.partition.eof": False,
         # A place that retention has deleted: what is left is read.
         "auto.offset.reset": "earliest",
         "fetch.wait.max.ms": 100,

@@ -18,6 +18,11 @@ from services.console.timeline import timeline
 
 ALERTS_SHOWN: Final = 50
 EVENT_IDS_SHOWN: Final = 200
+_SAID: Final = {
+    "topics_away": "The topics cannot be read now.",
+    "topics_busy": "Others are reading the topics now: load the page again in a moment.",
+}
+"""Why nothing is shown of what is behind an alert, by the problem's reason."""
 
 
 def alert_pages() -> APIRouter:
@@ -68,8 +73,8 @@ def alert_pages() -> APIRouter:
         detail = known_alert(desk.reader, alert_id)
         try:
             found, trouble = desk.behind(detail), ""
-        except Problem:
-            found, trouble = None, "The topics cannot be read now."
+        except Problem as problem:
+            found, trouble = None, _SAID[problem.reason]
         return html(request, "behind.html", found=found, trouble=trouble)
 
     @router.post("/alerts/{alert_id}/acknowledge")

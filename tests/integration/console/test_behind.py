@@ -12,6 +12,7 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.kafka.window import Bounds
 from services.console.behind import BEFORE_MS, Topics
+from services.console.desk import BEHIND_AT_ONCE
 from services.console.rendering import render
 from services.contracts import topics
 from services.contracts.records import Alert, Severity
@@ -121,3 +122,19 @@ def test_brokers_that_are_away_are_told(console: Console, ledger_url: str) -> No
         told = client.get(f"/v1/alerts/{alert}/behind")
         assert (told.status_code, told.json()["title"]) == (503, "topics_away")
         assert f'hx-get="/alerts/{alert}/behind"' in client.get(f"/alerts/{alert}").text
+
+
+def test_who_comes_while_two_look_up_is_told_to_ask_again(
+    console: Console, ledger_url: str
+) -> None:
+    moments = {"detected_at_ms": 1, "appended_at_ms": 1}
+    alert = add_alert(ledger_url, "one", record=moments | {"alert_id": "x"})
+    looking = console.app.state.desk.looking
+    with console.client() as client:
+        with looking, looking:
+            told = client.get(f"/v1/alerts/{alert}/behind")
+            assert (told.status_code, told.json()["title"]) == (503, "topics_busy")
+            assert "Retry-After" in told.headers
+            assert "load the page again" in client.get(f"/alerts/{alert}/behind").text
+        for _ in range(BEHIND_AT_ONCE + 1):
+            assert client.get(f"/v1/alerts/{alert}/behind").json()["title"] == "topics_away"

@@ -1,18 +1,19 @@
 """Options that no client can be opened with are a wrong setting, and told without their values."""
 
 import threading
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn
 
 import pytest
 from pydantic import SecretStr
 
 from services.backbone.clock import ManualClock
-from services.backbone.errors import Refused
+from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.lag import LagReader
 from services.backbone.kafka.lag_apart import LagApart
+from services.backbone.kafka.newest import Newest, Room
 from services.backbone.kafka.producer import Producer, ProducerSettings
 from services.backbone.kafka.security import Security
 from services.backbone.kafka.trail import Followed, Trail
@@ -25,6 +26,7 @@ CLIENTS: Final[dict[str, Callable[[ProducerSettings], object]]] = {
     "lag": lambda given: LagReader(given, "test", lambda _: True),
     "lag apart": lambda given: LagApart(given, "test", [], ManualClock(), threading.Event()),
     "window": lambda given: Window(given, ManualClock(), ["t"], Bounds()),
+    "newest": lambda given: Newest(given, ManualClock(), "t", Room()),
     "trail": lambda given: Trail(given, Followed(b"k", ["t"], []), 0, {}),
 }
 
@@ -68,3 +70,20 @@ def test_another_clusters_entrance_is_blamed_on_its_own_setting() -> None:
     entrance = Security("ssl", ca_file="/nowhere.pem", setting="ALDEBARAN_BUS")
     with pytest.raises(Refused, match=r"^ALDEBARAN_BUS: .*ssl\.ca\.location"):
         Producer(with_options({}), "test", entrance)
+
+
+@pytest.mark.parametrize("client", ["window", "newest", "trail"])
+def test_who_looks_at_topics_for_people_fetches_little_that_nobody_reads(
+    client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: dict[str, Any] = {}
+
+    def opened(_: object, config: Mapping[str, Any]) -> NoReturn:
+        told.update(config)
+        raise Transient("no client")
+
+    monkeypatch.setattr(f"services.backbone.kafka.{client}.opened", opened)
+    with pytest.raises(Transient):
+        CLIENTS[client](with_options({}))
+    assert told["queued.max.messages.kbytes"] <= 4096
+    assert told["fetch.queue.backoff.ms"] <= 10

@@ -3,10 +3,11 @@
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 from typing import Final, Literal
 
 from services.backbone.clock import Clock
@@ -28,6 +29,8 @@ WHOLE_LIMIT_BYTES: Final = EVENT_LIMIT_BYTES
 """The same where originals are wanted whole: what is longer is no event whatever is mended."""
 UNREADABLE: Final = "unreadable"
 """The reason shown of a record that nobody of ours has written."""
+WAITING_AT_ONCE: Final = 2
+"""So many wait for their turn; each keeps one of the threads that serve everything else too."""
 _CURSOR: Final = re.compile(r"[0-9]{1,9}-[0-9]{1,19}(\.[0-9]{1,9}-[0-9]{1,19})*")
 
 Before = Mapping[int, int]
@@ -89,6 +92,7 @@ class Aside:
     streams_dir: Path
     room: Room = field(default_factory=Room)
     _turn: Lock = field(default_factory=Lock)
+    _waiting: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(WAITING_AT_ONCE))
 
     def newest(self, stream: str, wanted: Wanted) -> RefusedPage:
         """Return the newest that are wanted of a stream, or of a topic that programs share.
@@ -97,16 +101,29 @@ class Aside:
             Problem: 404 no such stream, or it has no topic; 503 the brokers or streams are away.
         """
         self._check_stream(stream)
-        if not self._turn.acquire(timeout=self.room.seconds):
-            raise away("topics_busy", "others are reading what was refused; ask again")
         try:
-            return self._page(stream, wanted)
+            with self._in_turn():
+                return self._page(stream, wanted)
         except NoSuchTopic as error:
             said = f"{error}; `python -m services.topics` makes those of streams and its channels"
             raise Problem(404, "no_such_topic", said) from None
         except Trouble as error:
             said = f"topic {rejected(stream)} cannot be read now: {error}"
             raise away("topics_away", said) from None
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        busy = away("topics_busy", "others are reading what was refused; ask again")
+        if not self._waiting.acquire(blocking=False):
+            raise busy
+        try:
+            has_turn = self._turn.acquire(timeout=self.room.seconds)
+        finally:
+            self._waiting.release()
+        if not has_turn:
+            raise busy
+        try:
+            yield
         finally:
             self._turn.release()
 

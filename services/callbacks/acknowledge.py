@@ -5,7 +5,7 @@ Scanners of mail open every link, so looking at the page never acknowledges anyt
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -21,6 +21,7 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.ledger.acknowledgements import Acknowledged, Acknowledgement, Shown, Via
 from services.backbone.log import logger
+from services.backbone.seldom import Seldom
 from services.backbone.web.links import ACKNOWLEDGE_PATH, Expired, Forged, Links
 
 log = logger(__name__)
@@ -91,6 +92,8 @@ class AcknowledgePage:
     links: Links
     kept: Kept
     clock: Clock
+    seldom: Seldom = field(default_factory=Seldom)
+    """Of what strangers can send at any rate."""
 
     def route(self) -> Route:
         """Return where links lead."""
@@ -109,13 +112,18 @@ class AcknowledgePage:
             turn = self._press if pressed else self._show
             return await run_in_threadpool(turn, ticket.delivery_id)
         except Forged as error:
-            log.warning("link_forged", reason=str(error))
+            self._warn(str(error))
             return "forged", _page(403, "This link is not valid", said=str(error))
         except Expired as error:
             return "expired", _page(410, "This link is over", said=str(error))
         except Transient as error:
             log.warning("ledger_away", reason=str(error))
             return "ledger_away", _away(pressed=pressed)
+
+    def _warn(self, reason: str) -> None:
+        left_out = self.seldom.left_out("link_forged", self.clock.monotonic_seconds())
+        if left_out is not None:
+            log.warning("link_forged", reason=reason, left_out=left_out)
 
     def _show(self, delivery_id: str) -> tuple[str, Response]:
         shown = self.kept.shown(delivery_id)

@@ -6,7 +6,7 @@ believe it; 400, we cannot read it; 404, no such delivery.
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +18,7 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.ledger.evidence import Applied, Evidence
 from services.backbone.log import logger
+from services.backbone.seldom import Seldom
 from services.callbacks import metrics
 from services.callbacks.body import read_body
 from services.callbacks.provider import Callback, Forged, Provider, Told, Unreadable
@@ -46,6 +47,8 @@ class Door:
     clock: Clock
     body_limit_bytes: int
     body_timeout_seconds: float
+    seldom: Seldom = field(default_factory=Seldom)
+    """Of what strangers can send at any rate."""
 
     def route(self) -> Route:
         """Return where this provider calls back."""
@@ -69,13 +72,19 @@ class Door:
         reading = self.provider.read(_callback(request, delivery_id, body))
         match reading:
             case Forged(reason):
-                log.warning("callback_forged", provider=self.provider.name, reason=reason)
+                self._warn("callback_forged", reason)
                 return "forged", problem(403, "not_believed", reason)
             case Unreadable(reason):
-                log.warning("callback_unreadable", provider=self.provider.name, reason=reason)
+                self._warn("callback_unreadable", reason)
                 return "unreadable", problem(400, "unreadable", reason)
             case Told(evidence):
                 return await self._give(delivery_id, evidence)
+
+    def _warn(self, event: str, reason: str) -> None:
+        left_out = self.seldom.left_out(event, self.clock.monotonic_seconds())
+        if left_out is not None:
+            name = self.provider.name
+            log.warning(event, provider=name, reason=reason, left_out=left_out)
 
     async def _give(self, delivery_id: str, evidence: Sequence[Evidence]) -> tuple[str, Response]:
         try:

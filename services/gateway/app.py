@@ -74,9 +74,9 @@ def _add_pages(app: FastAPI, ingest: Ingest, *, with_key: bool) -> None:
 
 
 def _add_problems(app: FastAPI, ingest: Ingest) -> None:
-    def refused(problem: Problem, write: Callable[..., object] = log.info) -> Response:
+    def refused(problem: Problem, tell: Callable[[Problem, str], None]) -> Response:
         request_id = ingest.new_id()
-        write("request_refused", request_id=request_id, reason=str(problem))
+        tell(problem, request_id)
         return response(refusal(problem, request_id), request_id)
 
     def failed(error: Exception) -> Response:
@@ -86,18 +86,22 @@ def _add_problems(app: FastAPI, ingest: Ingest) -> None:
 
     @app.exception_handler(Problem)
     async def on_problem(_: Request, problem: Exception) -> Response:
-        return refused(problem) if isinstance(problem, Problem) else failed(problem)
+        return refused(problem, ingest.tell) if isinstance(problem, Problem) else failed(problem)
 
     @app.exception_handler(HTTPException)
     async def on_http(_: Request, error: Exception) -> Response:
         if not isinstance(error, HTTPException):
             return failed(error)
         # Whoever reaches the port may ask for pages that there are not, and fill no log.
-        return refused(_problem_of(error), log.debug)
+        return refused(_problem_of(error), _whisper)
 
     @app.exception_handler(Exception)
     async def on_bug(_: Request, error: Exception) -> Response:
         return failed(error)
+
+
+def _whisper(problem: Problem, request_id: str) -> None:
+    log.debug("request_refused", request_id=request_id, reason=str(problem))
 
 
 def _problem_of(error: HTTPException) -> Problem:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing
 from services.backbone.log import logger
+from services.backbone.seldom import Seldom
 from services.backbone.web.keys import bearer
 from services.backbone.web.problems import Problem, too_large
 from services.contracts.events import EVENT_LIMIT_BYTES, Invalid
@@ -22,7 +23,7 @@ from services.gateway.admission import Place, Room
 from services.gateway.answer import Answer, answer, refusal
 from services.gateway.intake import Intake
 from services.gateway.media import Encoding, Form, encoding_of, form_of
-from services.gateway.problems import Busy, bug, too_many_events
+from services.gateway.problems import Busy, NotOpen, bug, too_many_events
 from services.gateway.senders import Caller, check_open
 from services.gateway.settings import GatewaySettings
 from services.gateway.split import Parts, Unreadable, Verdict, split
@@ -33,9 +34,8 @@ log = logger(__name__)
 FEW_EVENTS: Final = 256
 """Bodies that may hold more are judged in turn: many tiny ones become 300 times their bytes."""
 
-TOLD_EVERY_SECONDS: Final = 60.0
-"""At most so often a line tells of one key's requests that found no room."""
-
+_TOLD_SELDOM: Final = frozenset({401, 403, 429})
+"""What costs its sender next to nothing, so that it may come at any rate."""
 _READ_AWAY_FACTOR = 4
 """A body up to this many limits is read and dropped, so that its sender sees the answer."""
 
@@ -73,8 +73,8 @@ class Ingest:
     turns: dict[str, asyncio.Lock] = field(default_factory=partial(defaultdict, asyncio.Lock))
     """By the key's name, for bodies of many events: one sender's keep no other sender waiting."""
 
-    told_seconds: dict[str, float] = field(default_factory=dict)
-    """By the key's name, when a line last told that it found no room; on the monotonic clock."""
+    seldom: Seldom = field(default_factory=Seldom)
+    """Of what may be refused at any rate; one kind for each key, and one for who has none."""
 
     def __post_init__(self) -> None:
         # No other on-ramp counts requests: where none does, no gateway is up, used or not.
@@ -86,11 +86,8 @@ class Ingest:
         request_id = self.new_id()
         try:
             said = await self._answer(request, request_id)
-        except Busy as busy:
-            self._tell(busy, request_id)
-            said = refusal(busy, request_id)
         except Problem as problem:
-            log.info("request_refused", request_id=request_id, reason=str(problem))
+            self.tell(problem, request_id)
             said = refusal(problem, request_id)
         except Exception as error:
             # One sender's request must not stop the others, so a bug ends the request only.
@@ -99,20 +96,22 @@ class Ingest:
         self._count(said.status, began)
         return response(said, request_id)
 
-    def _tell(self, busy: Busy, request_id: str) -> None:
-        """Too many requests must not become too many lines; the metrics count them."""
-        now, told = self.clock.monotonic_seconds(), self.told_seconds.get(busy.key)
-        is_news = told is None or now - told >= TOLD_EVERY_SECONDS
-        if is_news:
-            self.told_seconds[busy.key] = now
-        write = log.warning if is_news else log.debug
-        write(
-            "request_refused",
-            request_id=request_id,
-            reason=str(busy),
-            caller=busy.key,
-            most_held_by=busy.fullest,
-        )
+    def tell(self, problem: Problem, request_id: str) -> None:
+        """Log why a request is refused.
+
+        Too many requests, or those of strangers, must not become too many lines.
+        """
+        facts = {"request_id": request_id, "reason": str(problem)} | _about(problem)
+        if problem.status not in _TOLD_SELDOM:
+            log.info("request_refused", **facts)
+            return
+        kind = f"{problem.reason} {facts.get('caller', '')}"
+        left_out = self.seldom.left_out(kind, self.clock.monotonic_seconds())
+        if left_out is None:
+            log.debug("request_refused", **facts)
+            return
+        write = log.warning if isinstance(problem, Busy) else log.info
+        write("request_refused", **facts, left_out=left_out)
 
     def _count(self, status: int, began: float) -> None:
         metrics.REQUESTS.labels(str(status)).inc()
@@ -218,6 +217,17 @@ def unknown_stream(name: str, declared: Mapping[str, object]) -> Problem:
     known = sorted(declared)
     detail = f"no stream {name[:100]} is declared; declared are {', '.join(known)}"
     return Problem(404, "unknown_stream", detail, streams=known)
+
+
+def _about(problem: Problem) -> dict[str, str]:
+    """Return what the log says of who was refused; of strangers there is nothing to say."""
+    match problem:
+        case Busy():
+            return {"caller": problem.key, "most_held_by": problem.fullest}
+        case NotOpen():
+            return {"caller": problem.key}
+        case _:
+            return {}
 
 
 def _log(said: Answer, request_id: str, admitted: Admitted, events: int) -> None:

@@ -19,6 +19,15 @@ class Busy(Problem):
         """The name of the key that holds most, which is for our log only."""
 
 
+class NotOpen(Problem):
+    """403: the key is none for this stream."""
+
+    def __init__(self, key: str, stream: str) -> None:
+        super().__init__(403, "stream_not_open", f"the key {key} is not for stream {stream}")
+        self.key = key
+        """The key's name."""
+
+
 def too_many_events(count: int, limit: int) -> Problem:
     """Return 413 for a body of too many events."""
     detail = f"{count} events in one request, at most {limit}; nothing was kept"

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from services.backbone.web import keys
 from services.backbone.web.keys import ApiKey, Keys
-from services.backbone.web.problems import Problem
+from services.gateway.problems import NotOpen
 
 ALL_STREAMS: Final = "*"
 
@@ -67,7 +67,7 @@ def check_open(caller: Caller, stream: str) -> None:
         Problem: 403.
     """
     if not caller.may_send_to(stream):
-        raise Problem(403, "stream_not_open", f"the key {caller.name} is not for stream {stream}")
+        raise NotOpen(caller.name, stream)
 
 
 def entry(name: str, key: str, streams: Sequence[str], expires: datetime | None = None) -> str:

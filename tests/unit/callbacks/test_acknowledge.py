@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 from starlette.applications import Starlette
+from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.ledger.acknowledgements import Acknowledged, Acknowledgement, Shown, Via
+from services.backbone.seldom import EVERY_SECONDS
 from services.backbone.web.links import Links
 from services.callbacks.acknowledge import AcknowledgePage
 
@@ -52,9 +54,11 @@ class Door:
     clock: ManualClock = field(default_factory=ManualClock)
     links: Links = field(default_factory=lambda: Links({"k": b"s" * 32}, days=1))
 
+    def __post_init__(self) -> None:
+        self.page = AcknowledgePage(self.links, self.kept, self.clock)
+
     async def ask(self, method: str, token: str) -> httpx2.Response:
-        page = AcknowledgePage(self.links, self.kept, self.clock)
-        transport = httpx2.ASGITransport(Starlette(routes=[page.route()]))
+        transport = httpx2.ASGITransport(Starlette(routes=[self.page.route()]))
         async with httpx2.AsyncClient(transport=transport, base_url="http://door") as client:
             return await client.request(method, f"/acknowledge/{token}")
 
@@ -99,6 +103,19 @@ async def test_forged_expired_and_unknown_links_say_what_to_do(method: str) -> N
     expired = await door.ask(method, token)
     assert (expired.status_code, "newer message" in expired.text) == (410, True)
     assert door.kept.words == []
+
+
+async def test_strangers_write_a_line_a_minute_and_not_one_a_request() -> None:
+    door, forged = Door(), Links({"k": b"x" * 32}).token(DELIVERY, 0)
+    with capture_logs() as told:
+        for _ in range(100):
+            await door.ask("GET", forged)
+        door.clock.move(EVERY_SECONDS)
+        await door.ask("GET", forged)
+    assert [(each["event"], each["left_out"]) for each in told] == [
+        ("link_forged", 0),
+        ("link_forged", 99),
+    ]
 
 
 @pytest.mark.parametrize(

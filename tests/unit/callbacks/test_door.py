@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 
 import pytest
 from starlette.testclient import TestClient
+from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.ledger.evidence import Applied, Evidence
+from services.backbone.seldom import EVERY_SECONDS
 from services.callbacks.app import create_app
 from services.callbacks.providers.twilio import Twilio
 from services.callbacks.settings import CallbacksSettings
@@ -83,6 +85,20 @@ def test_a_forged_one_is_not_believed_and_the_ledger_not_asked(
     book.away = True
     assert call(client, KNOWN, token="another")[0] == 403
     assert client.post(f"/twilio/{KNOWN}", data=FORM).status_code == 403
+
+
+def test_strangers_write_a_line_a_minute_and_not_one_a_request(book: Book) -> None:
+    clock = ManualClock()
+    app = create_app([Twilio([TOKEN], PUBLIC)], book, clock, CallbacksSettings())
+    with TestClient(app) as client, capture_logs() as told:
+        for _ in range(100):
+            assert client.post(f"/twilio/{KNOWN}", data=FORM).status_code == 403
+        clock.move(EVERY_SECONDS)
+        assert client.post(f"/twilio/{KNOWN}", data=FORM).status_code == 403
+    assert [(each["event"], each["left_out"]) for each in told] == [
+        ("callback_forged", 0),
+        ("callback_forged", 99),
+    ]
 
 
 def test_an_unknown_delivery_is_named_so(client: TestClient) -> None:

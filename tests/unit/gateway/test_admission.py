@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
+from services.backbone.seldom import EVERY_SECONDS
 from services.gateway.admission import Place, Room
-from services.gateway.ingest import TOLD_EVERY_SECONDS
 from services.gateway.problems import Busy
 from services.gateway.senders import Caller
 from services.gateway.settings import MIB, GatewaySettings
@@ -187,14 +187,14 @@ async def test_the_log_names_the_key_that_was_refused_and_the_fullest_once_a_min
         await writer.holds(2)
         for key in ("desk", "feed", "desk", "feed"):
             assert (await post(it, key, GOOD)).status_code == 429
-        it.clock.move(TOLD_EVERY_SECONDS)
+        it.clock.move(EVERY_SECONDS)
         assert (await post(it, "desk", GOOD)).status_code == 429
         writer.answer_all()
         await asyncio.gather(*waiting)
     told = [each for each in lines if each["log_level"] == "warning"]
-    assert [(each["caller"], each["most_held_by"]) for each in told] == [
-        ("desk", "feed"),
-        ("feed", "feed"),
-        ("desk", "feed"),
+    assert [(each["caller"], each["most_held_by"], each["left_out"]) for each in told] == [
+        ("desk", "feed", 0),
+        ("feed", "feed", 0),
+        ("desk", "feed", 1),
     ]
     assert {each["event"] for each in told} == {"request_refused"}

@@ -10,9 +10,11 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
+from services.backbone.seldom import EVERY_SECONDS
 from services.backbone.web.keys import (
     EMPTIED_SECONDS,
     Keys,
@@ -92,6 +94,35 @@ async def test_a_key_for_another_stream_is_403() -> None:
     with gateway(MemoryWriter(), GatewaySettings(), Senders(Keys([other], ManualClock()))) as it:
         response = await it.post(b"{}", x_api_key=SECRET)
     assert response.status_code == 403
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+async def test_strangers_write_a_line_a_minute_and_not_one_a_request(method: str) -> None:
+    path = EVENTS if method == "POST" else "/v1/streams"
+    with gateway(MemoryWriter(), GatewaySettings(), SENDERS) as it, capture_logs() as lines:
+        for _ in range(100):
+            assert (await it.client.request(method, path)).status_code == 401
+        it.clock.move(EVERY_SECONDS)
+        assert (await it.client.request(method, path)).status_code == 401
+    told = [each for each in lines if each["log_level"] != "debug"]
+    assert [(each["event"], each["left_out"]) for each in told] == [
+        ("request_refused", 0),
+        ("request_refused", 99),
+    ]
+
+
+async def test_strangers_hide_no_key_that_is_for_another_stream() -> None:
+    keys = [
+        SenderKey(name=name, sha256=key_hash(name), streams=("metrics",)) for name in ("ann", "bob")
+    ]
+    with (
+        gateway(MemoryWriter(), GatewaySettings(), Senders(Keys(keys, ManualClock()))) as it,
+        capture_logs() as lines,
+    ):
+        for presented in ("", "ann", "bob", "ann", "bob"):
+            await it.post(b"{}", x_api_key=presented)
+    told = [each for each in lines if each["log_level"] != "debug"]
+    assert [each.get("caller") for each in told] == [None, "ann", "bob"]
 
 
 def write(path: Path, *keys: SenderKey) -> None:

@@ -55,7 +55,7 @@ class AuditorSettings(
     """Into how many parts rows are shuffled; a changed number begins a watch's checkpoint anew."""
     auditor_spark_options: SecretOptions = Field(default_factory=dict)
     """More of Spark's configuration; what stands here wins over what the auditor sets itself.
-    Values are masked."""
+    Values are masked; of secrets and of `spark.hadoop.…` none stands on a command line."""
     auditor_fail_on_data_loss: bool = False
     """Whether a watch stops when records were deleted before it read them, instead of going on
     behind them with the loss counted and told."""

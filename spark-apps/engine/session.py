@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import shlex
 import tempfile
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pyspark import SparkConf, SparkContext
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
@@ -21,6 +23,8 @@ _LOG_CONFIG: Final = Path(__file__).with_name("log4j2.properties")
 _JAVA_OPTIONS: Final = Path(__file__).with_name("java-options")
 _SECURITY: Final = Path(__file__).with_name("java-security")
 """Both are read by Java itself; executors are told of the same files by the chart."""
+_UNTOLD: Final = re.compile(r"^spark\.hadoop\.|(?i:secret|password|token|access[.]?key)")
+"""Java needs none of these to start: what opens stores, and names that Spark itself redacts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +87,26 @@ def open_with(driver: Driver, more: Mapping[str, str]) -> SparkSession:
     logging.getLogger("py4j").setLevel(logging.WARNING)
     for name in _TWICE:
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
-    builder = SparkSession.Builder().master(driver.master)
-    for name, value in (base_config(driver) | dict(more)).items():
+    config = {"spark.master": driver.master} | base_config(driver) | dict(more)
+    _start_java(told_at_start(config))
+    builder = SparkSession.Builder()
+    for name, value in config.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def told_at_start(config: Mapping[str, str]) -> dict[str, str]:
+    """Return what may stand on Java's command line, which every user of the machine can read."""
+    return {name: value for name, value in config.items() if not _UNTOLD.search(name)}
+
+
+def _start_java(config: Mapping[str, str]) -> None:
+    """Start Java, unless it runs; PySpark then tells it all else by their own connection."""
+    told = SparkConf(loadDefaults=False)
+    for name, value in config.items():
+        told.set(name, value)
+    # A context would do it itself, with all of its configuration on the command line.
+    SparkContext._ensure_initialized(conf=told)  # noqa: SLF001 - PySpark has no public way
 
 
 def quieten(spark: SparkSession) -> None:

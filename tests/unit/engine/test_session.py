@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.session import Driver, base_config
+from engine.session import Driver, base_config, told_at_start
 from engine.spark_classes import SPARK, make
 
 DRIVER = Driver("x", "local[1]", alone=True, heap="512m", jars=(), log_format="json")
@@ -24,6 +24,18 @@ def test_java_writes_where_python_does(tmp_path: Path, monkeypatch: pytest.Monke
         command, env=os.environ, capture_output=True, text=True, check=True, timeout=200
     )
     assert f"java.io.tmpdir = {folder}\n" in said.stdout + said.stderr
+
+
+def test_no_secret_is_told_where_every_user_can_read_it() -> None:
+    plain = base_config(DRIVER) | {"spark.plugins": "x", "spark.kubernetes.namespace": "x"}
+    secret = {
+        "spark.hadoop.fs.s3a.secret.key",
+        "spark.hadoop.fs.s3a.encryption.key",
+        "spark.ssl.keyPassword",
+        "spark.kubernetes.authenticate.oauthToken",
+        "spark.some.accessKey",
+    }
+    assert told_at_start(plain | dict.fromkeys(secret, "hidden")) == plain
 
 
 def test_the_archive_of_classes_may_lie_in_a_folder_with_a_space(

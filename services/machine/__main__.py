@@ -89,10 +89,8 @@ def kept_running(machine: Machine, inherited: Mapping[str, str], interrupts: Int
     )
     programs = plan(machine)
     replaced = own_keys(machine, os.environ)
-    supervisor = Supervisor(
-        programs, surroundings, RestartPolicy(), lambda: say(welcome(programs, machine, replaced))
-    )
-    return supervisor.run()
+    lines = welcome(programs, machine, inherited, replaced)
+    return Supervisor(programs, surroundings, RestartPolicy(), lambda: say(lines)).run()
 
 
 def rabbitmq_server(inbox: Inbox, named: frozenset[str]) -> Path | None:

@@ -1,8 +1,12 @@
 """What the user is told once everything runs: where to look."""
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Final
 
+from services.backbone.settings import PREFIX, KafkaSettings
+from services.backbone.settings_sources import SECRETS_DIR, SETTINGS_FILE
 from services.machine.api_key import CONSOLE_PASSWORD
 from services.machine.plan import Machine, set_anyway
 from services.machine.programs import Program
@@ -17,11 +21,27 @@ PLACES = (
     ("heartbeat", "auditors that disagree", "/v1/disagreements"),
 )
 
+DECLARED: Final = (
+    SETTINGS_FILE,
+    SECRETS_DIR,
+    "ALDEBARAN_STREAMS_DIR",
+    "ALDEBARAN_WATCHES_DIR",
+)
+"""Paths of what users declare; a command that is not told goes by what is shipped."""
+CHANNELS: Final = "ALDEBARAN_CHANNELS"
+BROKERS: Final = "kafka_bootstrap_servers"
 
-def welcome(programs: tuple[Program, ...], machine: Machine, replaced: Collection[str] = ()) -> str:
+
+def welcome(
+    programs: tuple[Program, ...],
+    machine: Machine,
+    told: Mapping[str, str],
+    replaced: Collection[str] = (),
+) -> str:
     """Write the lines that say where the page, the API, metrics and logs are.
 
-    `replaced` are keys of the user's that open nothing here.
+    `told` is what every program finds in its environment, `replaced` are keys of the user's that
+    open nothing here.
     """
     ports = {
         program.name: program.readiness.port
@@ -47,7 +67,7 @@ def welcome(programs: tuple[Program, ...], machine: Machine, replaced: Collectio
     lines = [f"  {what:<28} {where}" for what, where in (*places, *metrics, *rest)]
     running = "Aldebaran is running. Ctrl-C stops everything."
     in_vain = without_effect([*set_anyway(programs, machine), *replaced])
-    return "\n".join([running, *lines, *in_vain, *commands(machine), ""])
+    return "\n".join([running, *lines, *in_vain, *commands(machine, told), ""])
 
 
 def without_effect(names: Collection[str]) -> list[str]:
@@ -58,14 +78,26 @@ def without_effect(names: Collection[str]) -> list[str]:
     return [f"`make run` sets {told} itself; what you name there changes nothing."]
 
 
-def commands(machine: Machine) -> list[str]:
+def commands(machine: Machine, told: Mapping[str, str]) -> list[str]:
     """Return the lines that make another terminal ready for `python -m services.<name>`."""
     activate = machine.tools / "venv" / "bin" / "activate"
     return [
         "For the commands of the documents, in another terminal, in this folder:",
         f"  . {shlex.quote(str(activate))}",
         f"  export ALDEBARAN_POSTGRES_URL={machine.server.url_in_shell()}",
+        *(f"  export {name}={shlex.quote(value)}" for name, value in beside(machine, told).items()),
     ]
+
+
+def beside(machine: Machine, told: Mapping[str, str]) -> dict[str, str]:
+    """Return what a command would take otherwise, of what every program is told; no secret."""
+    given = {name: value for name in (*DECLARED, CHANNELS) if (value := told.get(name))}
+    whole = {
+        name: str(Path(given[name]).expanduser().resolve()) for name in given.keys() & DECLARED
+    }
+    name, usual = PREFIX + BROKERS.upper(), KafkaSettings.model_fields[BROKERS].default
+    is_usual = machine.brokers.bootstrap == usual and name not in machine.named
+    return given | whole | ({} if is_usual else {name: machine.brokers.bootstrap})
 
 
 def keys(machine: Machine) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Final, Protocol, Self
 
 from pydantic import Field, model_validator
@@ -23,14 +24,14 @@ from services.backbone.settings import (
     read_settings,
 )
 from services.contracts.declarations import BadDeclaration
-from services.contracts.streams import load_streams, stream_topics
+from services.contracts.streams import StreamDeclaration, load_streams, stream_topics
 from services.contracts.topics import Topic, core_topics, shared_topics
 
 _HELP: Final = """Creates the topics of every stream in ALDEBARAN_STREAMS_DIR and of the core on
 ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, gives those more partitions that are to have more, changes
 nothing else, and ends. All settings are in docs/settings.md."""
 _SET_RETENTION: Final = """instead: have the topics of every stream that are there kept for as long
-as its file says (retention_hours); what is older then goes, for good"""
+as its file in ALDEBARAN_STREAMS_DIR says (retention_hours); what is older then goes, for good"""
 AGAIN_SECONDS: Final = 1.0
 
 
@@ -69,16 +70,15 @@ class Keeps(Protocol):
         """Have a topic's records kept for so long."""
 
 
-def streams_topics(settings: TopicsSettings) -> list[Topic]:
-    """Return the topics of all declared streams."""
-    streams = load_streams(settings.streams_dir).values()
+def topics_of(streams: Iterable[StreamDeclaration]) -> list[Topic]:
+    """Return the topics of declared streams."""
     return [topic for stream in streams for topic in stream_topics(stream)]
 
 
 def declared_topics(settings: TopicsSettings) -> list[Topic]:
     """Return every topic that the settings ask for."""
     core = core_topics(settings.channels, settings.topic_partitions)
-    wanted = (*streams_topics(settings), *core)
+    wanted = (*topics_of(load_streams(settings.streams_dir).values()), *core)
     return [topic.with_copies(settings.topic_copies) for topic in wanted]
 
 
@@ -104,6 +104,19 @@ def set_retention(admin: Keeps, topics: Sequence[Topic]) -> Iterator[str]:
             f"there is no topic {', '.join(absent)}: make them first (`python -m services.topics`);"
             " all others are kept for as long as declared"
         )
+
+
+def set_as_declared(admin: Keeps, folder: Path) -> Iterator[str]:
+    """Do so with the topics of a folder's streams; the last line says which those are, and where.
+
+    Raises:
+        BadDeclaration: a file of the folder cannot be used.
+        Transient, Refused: as `set_retention` does.
+    """
+    streams = load_streams(folder)
+    yield from set_retention(admin, topics_of(streams.values()))
+    names = ", ".join(streams)
+    yield f"every topic of {names} ({folder.resolve()}) is kept for as long as declared"
 
 
 def patiently(
@@ -162,12 +175,7 @@ def _declare(admin: TopicAdmin, settings: TopicsSettings) -> Iterator[str]:
 
 
 def _set_retention(admin: TopicAdmin, settings: TopicsSettings) -> Iterator[str]:
-    changed = 0
-    for line in set_retention(admin, streams_topics(settings)):
-        changed += 1
-        yield line
-    if not changed:
-        yield "every topic of a stream is kept for as long as declared"
+    return set_as_declared(admin, settings.streams_dir)
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def test_an_exported_key_of_a_state_that_is_gone_gives_way(
     exported = {name: gone, "ALDEBARAN_LOOKOUT_URL": "http://127.0.0.1:18083"}
     told = replace(machine, named=named_settings(exported))
     assert environment(told, exported)[name] == ours
-    said = welcome(plan(told), told, own_keys(told, exported))
+    said = welcome(plan(told), told, {}, own_keys(told, exported))
     assert f"`make run` sets {name} itself" in said
 
 

@@ -1,6 +1,5 @@
 import io
 import os
-import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,7 +15,6 @@ from services.machine.plan import Machine, plan
 from services.machine.programs import Program, check_plan
 from services.machine.settings import MachineSettings
 from services.machine.setup import ROOT
-from services.machine.welcome import commands, welcome
 
 
 def test_the_plan_holds_together(machine: Machine) -> None:
@@ -155,14 +153,6 @@ def test_what_the_user_names_is_set_by_no_program_of_the_plan(machine: Machine) 
         assert {setting in told[name] for setting, name in theirs.items()} == {expected}
 
 
-def test_the_welcome_tells_what_the_user_names_in_vain(machine: Machine) -> None:
-    in_vain = frozenset({"ALDEBARAN_TOPIC_COPIES", "ALDEBARAN_POSTGRES_URL"})
-    theirs = replace(machine, named=in_vain | {"ALDEBARAN_CONSOLE_PARTS", "ALDEBARAN_LOG_LEVEL"})
-    line = "`make run` sets ALDEBARAN_POSTGRES_URL, ALDEBARAN_TOPIC_COPIES itself"
-    assert line in welcome(plan(theirs), theirs)
-    assert "sets ALDEBARAN" not in welcome(plan(machine), machine)
-
-
 def test_every_planned_module_is_there(machine: Machine) -> None:
     commands = [program.command for program in plan(machine) if program.command[1] == "-m"]
     assert len(commands) > 10
@@ -240,37 +230,3 @@ def test_the_terminals_program_writes_in_the_terminals_letters(
     command = [sys.executable, "-c", "print('\\u00dcnal \\u2260')"]
     said = subprocess.run(command, env=found, capture_output=True, check=True).stdout
     assert said == "Ünal ?\n".encode("iso-8859-1")
-
-
-def test_the_welcome_names_places_and_no_secret(machine: Machine) -> None:
-    said = welcome(plan(machine), machine)
-    assert said.isascii()
-    assert "/metrics" in said
-    assert str(machine.home / "log") in said
-    assert "p@ss" not in said
-    assert "\n".join(commands(machine)) in said
-    assert machine.api_key.read() not in said
-
-
-def test_the_welcome_leaves_out_keys_that_are_not_in_use(machine: Machine) -> None:
-    files = {
-        "ALDEBARAN_API_KEYS_FILE": "/api-key",
-        "ALDEBARAN_OPERATOR_KEYS_FILE": "/operator-key",
-        "ALDEBARAN_CONSOLE_FIRST_PASSWORD": "/console-password",
-    }
-    theirs = replace(machine, named=frozenset(files))
-    for one, shown in ((machine, True), (theirs, False)):
-        said = welcome(plan(one), one)
-        assert {f"{machine.home}{file}\n" in said for file in files.values()} == {shown}
-
-
-def test_lines_to_copy_take_the_password_out_of_its_file(machine: Machine, tmp_path: Path) -> None:
-    folder = tmp_path / "a folder's"
-    folder.mkdir()
-    (folder / "password").write_text("x-1_Y\n", "ascii")
-    told = commands(replace(machine, server=replace(machine.server, folder=folder)))
-    assert "x-1_Y" not in "".join(told)
-    assert shlex.split(told[1])[-1].endswith("/venv/bin/activate")
-    line = f"{told[2]}; echo $ALDEBARAN_POSTGRES_URL"
-    shown = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)
-    assert shown.stdout == "postgresql://aldebaran:x-1_Y@127.0.0.1:15432/aldebaran\n"

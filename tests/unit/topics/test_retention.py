@@ -1,10 +1,12 @@
 import math
+from pathlib import Path
 
 import pytest
 
 from services.backbone.errors import Refused
 from services.contracts.topics import Topic
-from services.topics.__main__ import set_retention
+from services.topics.__main__ import set_as_declared, set_retention
+from tests.streams import declare
 
 
 class Kept(dict[str, float]):
@@ -43,3 +45,15 @@ def test_a_topic_that_is_not_there_keeps_no_other_from_its_time() -> None:
     with pytest.raises(Refused, match="there is no topic absent: make them first"):
         next(lines)
     assert kept == {"trades": 2}
+
+
+def test_the_last_line_says_which_streams_of_which_folder_it_went_by(tmp_path: Path) -> None:
+    """Told of no folder it reads the shipped streams, which may be others than those that run."""
+    for stream in ("halls", "yards"):
+        declare(tmp_path, stream, 100)
+    topics = [f"{stream}{end}" for stream in ("halls", "yards") for end in ("", ".heartbeat")]
+    kept = Kept(dict.fromkeys([*topics, "halls.rejected", "yards.rejected"], 100.0))
+    last = f"every topic of halls, yards ({tmp_path}) is kept for as long as declared"
+    assert [*set_as_declared(kept, tmp_path)] == [last]
+    kept["yards"] = 2.0
+    assert [*set_as_declared(kept, tmp_path)] == ["yards: kept for 100 h, was kept for 2 h", last]

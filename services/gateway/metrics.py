@@ -10,7 +10,9 @@ EVENTS = Counter(
     ["stream", "result"],
 )
 REJECTED = Counter(
-    "aldebaran_gateway_rejected_total", "Events kept aside, by reason.", ["stream", "reason"]
+    "aldebaran_gateway_rejected_total",
+    "Events kept aside, by reason; oversized: RabbitMQ's messages in their queue for those.",
+    ["stream", "reason"],
 )
 REQUESTS = Counter("aldebaran_gateway_requests_total", "Requests by HTTP status.", ["status"])
 REQUEST_SECONDS = Histogram(

@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 
@@ -22,6 +22,9 @@ from services.gateway.intake import Intake, Taken
 from services.gateway.split import Parts, Verdict
 
 log = logger(__name__)
+
+OVERSIZED: Final = "oversized"
+"""The reason of a message that is too large to be kept aside in Kafka."""
 
 
 class Message(Protocol):
@@ -72,7 +75,8 @@ class Feed:
     async def _settle(self, message: Message) -> None:
         if len(message.body) > self.settings.body_limit_bytes:
             log.error("oversized", queue=self.binding.oversized_queue, bytes=len(message.body))
-            await _tell(message.reject(requeue=False))
+            if await _tell(message.reject(requeue=False)):
+                metrics.REJECTED.labels(self.intake.stream.stream, OVERSIZED).inc()
         elif await self._keep(message):
             await _tell(message.ack())
 
@@ -122,11 +126,14 @@ class Feed:
         return True
 
 
-async def _tell(answer: Awaitable[None]) -> None:
+async def _tell(answer: Awaitable[None]) -> bool:
+    """Return whether it went through; otherwise the message comes again."""
     try:
         await answer
     except CONNECTION_EXCEPTIONS as error:
         log.info("not_acknowledged", then="the message comes again", reason=str(error))
+        return False
+    return True
 
 
 def _first(outcomes: list[Trouble | None]) -> str | None:

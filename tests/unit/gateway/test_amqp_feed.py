@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import orjson
 import pytest
+from prometheus_client import REGISTRY
 
 from services.backbone.backoff import Backoff
 from services.backbone.clock import ManualClock
@@ -40,6 +41,8 @@ class Delivered:
 
     async def reject(self, requeue: bool = False) -> None:
         self.answers.append(f"reject, requeue={requeue}")
+        if self.fails:
+            raise ConnectionError("lost")
 
 
 def feed(
@@ -96,11 +99,21 @@ async def test_trouble_is_told_while_a_message_waits_and_not_once_its_channel_is
     assert [*troubles, taking.trouble] == ["away", None]
 
 
-async def test_an_oversized_message_goes_to_its_own_queue() -> None:
-    writer, message = MemoryWriter(), Delivered(bytes(AmqpSettings().body_limit_bytes + 1))
+def oversized() -> float:
+    labels = {"stream": STREAM, "reason": "oversized"}
+    return REGISTRY.get_sample_value("aldebaran_gateway_rejected_total", labels) or 0.0
+
+
+@pytest.mark.parametrize(("fails", "counted"), [(False, 1), (True, 0)])
+async def test_an_oversized_message_goes_to_its_own_queue_and_is_counted_once_it_is_there(
+    fails: bool, counted: int
+) -> None:
+    before, body = oversized(), bytes(AmqpSettings().body_limit_bytes + 1)
+    writer, message = MemoryWriter(), Delivered(body, fails=fails)
     await feed(writer).take(message)
     assert message.answers == ["reject, requeue=False"]
     assert writer.written == []
+    assert oversized() - before == counted
 
 
 async def test_a_lost_acknowledgement_is_no_bug() -> None:

@@ -112,7 +112,7 @@ def begin(watch: str) -> None:
 
     A counter that begins with its first event would look to Prometheus as if none had come.
     """
-    for counter in (FAILURES, LOST, REJECTED, FULL_BOOKS):
+    for counter in (FAILURES, LOST, SPARED, REJECTED, FULL_BOOKS):
         counter.labels(watch)
 
 

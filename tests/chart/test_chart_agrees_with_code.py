@@ -148,6 +148,15 @@ def test_the_first_is_told_that_came_before_its_counter_was_ever_read() -> None:
         assert f"increase({name}[15m]) > 0 or {unread}" in expression
 
 
+@pytest.mark.parametrize(
+    "metric", ["auditor_lost_records", "auditor_spared_records", "lookout_fallback_exhausted"]
+)
+def test_the_first_since_a_start_is_told_where_as_many_stood_before_it(metric: str) -> None:
+    name = f"aldebaran_{metric}"
+    (told,) = (rule["expr"] for rule in rules() if f"increase({name}_total" in rule["expr"])
+    assert told.endswith(f" or ({name}_total > 0 and {name}_created > time() - 900)")
+
+
 def test_one_event_that_rabbitmq_brought_and_was_refused_is_told() -> None:
     (told,) = (rule for rule in rules() if rule["alert"] == "AldebaranAmqpEventsRejected")
     assert "aldebaran_gateway_rejected_total" in RISEN.findall(told["expr"])

@@ -32,6 +32,7 @@ def test_poisoned_record_is_set_aside_and_the_rest_is_judged(
     place.declare("over-purchase")
     rewrite(place, FAILS_ON_A_WORD)
     sender, alerts = Sender(place), Findings(place)
+    before = counted("spared_records_total")
     with Inside(spark, settings_of(place)) as inside:
         sender.request("before", 1)
         sender.request("poisoned", 1, stock="X1O")
@@ -40,6 +41,7 @@ def test_poisoned_record_is_set_aside_and_the_rest_is_judged(
         folder = inside.checkpoint("over-purchase").folder
         inside.look_until("it is set aside", lambda: read_spared(folder) != ())
         inside.look_until("the rest is found", lambda: {"before", "after"} <= alerts.found())
+    assert counted("spared_records_total") - before == 1
     (spared,) = read_spared(folder)
     assert isinstance(spared, RecordPlace)
     assert spared.topic == place.stream

@@ -11,6 +11,8 @@ ALERTS: Final = Counter(
     "Alerts read, by what became of them: new, repeat, rejected, mirrored",
     ["result"],
 )
+SET_ASIDE: Final = ALERTS.labels("rejected")
+"""Counts from nought, as a rule tells of the first."""
 UNROUTED: Final = Counter(
     "aldebaran_lookout_unrouted_alerts_total",
     "New alerts that no route was for, told to the default recipients",

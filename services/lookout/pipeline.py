@@ -45,7 +45,7 @@ def decode(value: bytes) -> Arrival:
     try:
         return Arrival(Alert.decode(value), value)
     except Malformed:
-        metrics.ALERTS.labels("rejected").inc()
+        metrics.SET_ASIDE.inc()
         raise
 
 
@@ -185,7 +185,7 @@ class Lookout:
         if not unusable:
             return
         self.writer.write([self._rejected(arrivals[each.alert_id], each) for each in unusable])
-        metrics.ALERTS.labels("rejected").inc(len(unusable))
+        metrics.SET_ASIDE.inc(len(unusable))
 
     def _tell(self, new: Iterable[NewAlert]) -> None:
         """Tell of new deliveries; nobody depends on it, so nobody waits for it."""

@@ -21,7 +21,7 @@ IN_THE_IMAGE = re.compile(r"/opt/aldebaran/((?:spark-apps|services)/[\w./-]+)")
 PROPERTY = re.compile(r"^    ([a-z]+(?:\.[a-z]+)+)=([\w,:/.-]+)$", re.MULTILINE)
 STRIMZI = re.compile(r"^      ([a-z]+(?:\.[a-z]+)+): (\w+)$", re.MULTILINE)
 PLACES = {"log.dirs"}
-RISEN = re.compile(r"increase\((aldebaran_\w+)\[15m\]\)\)* > 0(?![\d.])")
+RISEN = re.compile(r"increase\((aldebaran_\w+(?:\{[^}]+\})?)\[15m\]\)\)* > 0(?![\d.])")
 """A counter of which a rule tells the first."""
 SUFFIXES = ("_bucket", "_count", "_sum")
 BEGINNING = re.compile("_created$")
@@ -149,12 +149,20 @@ def test_the_first_is_told_that_came_before_its_counter_was_ever_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "metric", ["auditor_lost_records", "auditor_spared_records", "lookout_fallback_exhausted"]
+    ("metric", "of"),
+    [
+        ("auditor_lost_records", ""),
+        ("auditor_spared_records", ""),
+        ("lookout_fallback_exhausted", ""),
+        ("lookout_alerts", '{result="rejected"}'),
+    ],
 )
-def test_the_first_since_a_start_is_told_where_as_many_stood_before_it(metric: str) -> None:
-    name = f"aldebaran_{metric}"
-    (told,) = (rule["expr"] for rule in rules() if f"increase({name}_total" in rule["expr"])
-    assert told.endswith(f" or ({name}_total > 0 and {name}_created > time() - 900)")
+def test_the_first_since_a_start_is_told_where_as_many_stood_before_it(
+    metric: str, of: str
+) -> None:
+    counted, began = (f"aldebaran_{metric}_{end}{of}" for end in ("total", "created"))
+    (told,) = (rule["expr"] for rule in rules() if counted in RISEN.findall(rule["expr"]))
+    assert told.endswith(f" or ({counted} > 0 and {began} > time() - 900)")
 
 
 def test_one_event_that_rabbitmq_brought_and_was_refused_is_told() -> None:

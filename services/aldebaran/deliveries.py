@@ -2,12 +2,15 @@
 
 import argparse
 from itertools import islice
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from services.aldebaran.client import all_rows
 from services.aldebaran.rows import show
 from services.backbone.web.client import ApiClient, in_path
 from services.backbone.web.once import add_key_argument, ask_once
+
+COUNTED: Final = 200
+"""More dead letters than this are not counted; the console tells no more at once."""
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -37,8 +40,17 @@ def todo(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     rows = list(islice(all_rows(client, "/v1/deliveries", query), most))
     show(rows, chosen.json, out, _line)
     if not rows and not chosen.json:
-        out.write("nothing waits\n")
+        dead = "" if chosen.state else _dead_letters(client, chosen.channel)
+        out.write(f"nothing waits{dead}\n")
     return 0
+
+
+def _dead_letters(client: ApiClient, channel: str | None) -> str:
+    """Say how many failed, which wait for a person too if nobody else was told."""
+    query = {"state": ["FAILED"], "limit": COUNTED} | ({"channel": channel} if channel else {})
+    page = client.ask("GET", "/v1/deliveries", query=query)
+    count = f"{len(page['rows'])}{'+' if page.get('next_cursor') else ''}"
+    return f"; {count} failed for good: see aldebaran todo --state FAILED" if page["rows"] else ""
 
 
 def _line(each: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.reading import BY_CHANNEL, LedgerReader
+from services.backbone.ledger.rows import DeliveryRow, Page
 from services.backbone.ledger.words import Word
 from services.backbone.web.problems import Problem
 from services.console.api.deliveries import OfChannel, checked_states
@@ -50,6 +51,7 @@ def delivery_pages() -> APIRouter:
             title="To do",
             here="todo",
             page=page,
+            failed=None if state or page.rows else _failed(desk.reader, channel),
             state=state,
             channel=channel,
             channels=_channels(desk.reader, channel) if BY_CHANNEL.issuperset(states) else [],
@@ -98,6 +100,11 @@ def delivery_pages() -> APIRouter:
         return RedirectResponse(f"/deliveries/{delivery_id}?said={said}", 303)
 
     return router
+
+
+def _failed(reader: LedgerReader, channel: str | None) -> Page[DeliveryRow]:
+    """Return the newest dead letters, which wait for a person too if nobody else was told."""
+    return reader.deliveries([State.FAILED], SHOWN, channel=channel or "")
 
 
 def _channels(reader: LedgerReader, chosen: str | None) -> list[str]:

@@ -161,7 +161,26 @@ def test_the_to_do_page_keeps_the_channel(
     assert links(browser.get("/todo?state=SENT").text, "all channels") == []
 
 
+def test_the_to_do_page_leads_to_the_dead_letters_where_nothing_else_waits(
+    browser: Client, ledger_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An alarm leads there that somebody was not told."""
+    nothing = "Nothing waits for a person."
+    assert nothing in browser.get("/todo").text
+    alert = add_alert(ledger_url, "one")
+    for number, channel in enumerate(("email", "sms", "sms")):
+        add_delivery(ledger_url, alert, recipient=f"r{number}", channel=channel, state=State.FAILED)
+    page = browser.get("/todo").text
+    assert nothing not in page
+    assert links(page, "3 failed for good") == ["/todo?state=FAILED"]
+    page = browser.get("/todo?channel=sms&state=HELD").text
+    assert "failed for good" not in page
+    monkeypatch.setattr("services.console.pages.deliveries.SHOWN", 1)
+    of_sms = links(browser.get("/todo?channel=sms").text, "1+ failed for good")
+    assert of_sms == ["/todo?state=FAILED&channel=sms"]
+
+
 def links(page: str, text: str) -> list[str]:
     """Return where the links with this text lead."""
-    found = re.findall(rf'<a class="[^"]*"[^>]*href="([^"]*)"[^>]*>{text}</a>', page)
+    found = re.findall(rf'<a class="[^"]*"[^>]*href="([^"]*)"[^>]*>{re.escape(text)}</a>', page)
     return [html.unescape(each) for each in found]

@@ -75,6 +75,10 @@ def test_what_waits_is_listed_by_channel_for_people_and_programs(run: Run, ledge
     (told,) = run(*dead, "--channel", "sms", "--json").splitlines()
     assert json.loads(told)["delivery_id"] == sms
     assert run("todo", "--channel", "sms", "--json") == ""
+    assert run("todo") == "nothing waits; 2 failed for good: see aldebaran todo --state FAILED\n"
+    assert run("todo", "--channel", "sms").startswith("nothing waits; 1 failed for good: ")
+    assert run("todo", "--channel", "bus") == "nothing waits\n"
+    assert run("todo", "--state", "HELD") == "nothing waits\n"
     with pytest.raises(Refused, match="by channel only these"):
         run("todo", "--state", "SENT", "--channel", "sms")
 

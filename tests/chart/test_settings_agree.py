@@ -27,8 +27,8 @@ pytestmark = needs_helm
 SHARED = {"kafka_bootstrap_servers", "channels", "streams_dir", "watches_dir", "secrets_dir"}
 """What every program is handed, whether it asks or not."""
 SPARK = {"auditor", "archivist"}
-STARTED_BY = {"services.rehearsal": "auditor"}
-"""A program that another starts, with the settings that the other was handed."""
+ALSO_THERE = {"services.rehearsal": "auditor", "services.console": "services.aldebaran"}
+"""Another program that takes a pod's settings: it is started there, or a person's command is."""
 EVERYTHING = setting(
     *(f"components.{name}.enabled=true" for name in ("simulator", "inbox", "callbacks", "amqp")),
     *("archivist.enabled=true", "publicUrls.callbacks=https://door.example.com"),
@@ -41,8 +41,8 @@ def modules(program: str) -> Iterator[ModuleType]:
     if program in SPARK:
         yield importlib.import_module(f"{program}.settings")
         return
-    if program in STARTED_BY:
-        yield from modules(STARTED_BY[program])
+    if program in ALSO_THERE:
+        yield from modules(ALSO_THERE[program])
     package = importlib.import_module(program)
     yield package
     for found in pkgutil.walk_packages(getattr(package, "__path__", []), f"{program}."):
@@ -119,6 +119,13 @@ def test_one_alone_is_alone() -> None:
     length = "ALDEBARAN_AUDITOR_BATCH_SECONDS"
     assert told["services.heartbeat"][length] == told["auditor"][length]
     assert not [each for each in objects if each["metadata"]["name"].endswith("-auditors")]
+
+
+def test_commands_in_the_consoles_pod_ask_it_where_it_listens() -> None:
+    objects = rendered(*setting("components.console.port=9090"))
+    told = {program: environment for _, program, environment in programs(objects)}
+    assert told["services.console"]["ALDEBARAN_HTTP_PORT"] == "9090"
+    assert told["services.console"]["ALDEBARAN_CONSOLE_URL"] == "http://127.0.0.1:9090"
 
 
 def test_slots_are_those_of_the_executors_where_they_are_pods() -> None:

@@ -64,6 +64,8 @@ scheme is put before an empty address, as no host can be found in that. */}}
 {{- end -}}
 {{- else if eq .name "console" -}}
 {{- $_ := set $wired "lookout_url" (printf "http://%s" (include "aldebaran.part" (list $root "lookout"))) -}}
+{{- /* For a person's commands in its pod. */ -}}
+{{- $_ := set $wired "console_url" (printf "http://127.0.0.1:%d" (int .spec.port)) -}}
 {{- $_ := set $wired "console_parts" (include "aldebaran.consoleParts" $root | fromJson) -}}
 {{- $_ := set $more "drawn" (dict "aldebaran_operator_key" "operator-key") -}}
 {{- if not $root.Values.oidc.issuer }}{{ $_ := set $more.drawn "aldebaran_console_first_password" "console-first-password" }}{{ end -}}

@@ -149,6 +149,9 @@ class Checkpoint:
         """
         try:
             _adopt(self.home)
+            # A link is a name for older programs: what it leads to is another rule's.
+            if self.folder.is_symlink():
+                self.folder.unlink()
             if is_there(self.folder) and (wrong := self._wrong()):
                 self.set_aside(wrong, now_ms)
             if not is_there(self.folder / _FILE):
@@ -259,6 +262,10 @@ def _rename(folder: Path, wanted: Fingerprint) -> None:
         write_whole(folder / _NOTE, note | {_VERSION: folder.name})
     write_whole(folder / _FILE, asdict(wanted))
     folder.rename(folder.with_name(wanted.id))
+    for earlier in _as_named_before(wanted):
+        # After a roll back older programs find it; where a disk has no links they begin anew.
+        with suppress(OSError):
+            folder.with_name(earlier.id).symlink_to(wanted.id)
 
 
 def _read(path: Path) -> Fingerprint | None:

@@ -1,5 +1,6 @@
 """A book's bytes lie in the sequence of its columns, by its stream's key: both tell its version."""
 
+import errno
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -108,7 +109,8 @@ def test_a_book_that_ran_before_goes_on_under_its_new_name(tmp_path: Path) -> No
         checkpoint.take_over()
         checkpoint.claim(NOW_MS)
         assert (checkpoint.spark / "metadata").read_text() == "kept"
-    assert not before.exists()
+    assert (before / "watch.json").is_file()
+    assert before.resolve() == checkpoint.folder
     assert not (tmp_path / ASIDE).exists()
 
 
@@ -119,7 +121,42 @@ def test_a_version_of_before_its_white_space_counted_goes_on(tmp_path: Path) -> 
     checkpoint.take_over()
     checkpoint.claim(NOW_MS)
     assert (checkpoint.spark / "metadata").read_text() == "kept"
-    assert not before.exists()
+    assert before.resolve() == checkpoint.folder
+
+
+def test_programs_of_every_release_before_find_it_under_their_name(tmp_path: Path) -> None:
+    """It had one name until 27 November 2026, another one until 29 November, and now a third."""
+    between = written_before(tmp_path, replace(WANTED, white_space=""))
+    (between / "watch.json").write_text(json.dumps(without_book(WANTED) | {"book": WANTED.book}))
+    checkpoint = Checkpoint("w", tmp_path, WANTED)
+    checkpoint.take_over()
+    for name in (EARLIER.id, between.name):
+        assert (tmp_path / name).resolve() == checkpoint.folder
+        assert (tmp_path / name / "spark" / "metadata").read_text() == "kept"
+
+
+def test_a_name_for_older_programs_gives_way_to_a_rule_of_that_name(tmp_path: Path) -> None:
+    written_before(tmp_path)
+    renamed = Checkpoint("w", tmp_path, WANTED)
+    renamed.take_over()
+    other = Checkpoint("w", tmp_path, EARLIER)
+    other.claim(NOW_MS)
+    assert json.loads((other.folder / "watch.json").read_text()) == asdict(EARLIER)
+    assert not other.spark.exists()
+    assert (renamed.spark / "metadata").read_text() == "kept"
+    assert not (tmp_path / ASIDE).exists()
+
+
+def test_a_disk_without_links_loses_nothing_but_the_way_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = written_before(tmp_path)
+    fail(monkeypatch, "symlink_to", before.name, errno.EPERM)
+    checkpoint = Checkpoint("w", tmp_path, WANTED)
+    checkpoint.take_over()
+    checkpoint.claim(NOW_MS)
+    assert (checkpoint.spark / "metadata").read_text() == "kept"
+    assert not before.is_symlink()
 
 
 def test_its_part_in_a_store_stays_where_it_is(tmp_path: Path) -> None:

@@ -107,14 +107,24 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- end -}}
 {{- end -}}
 
-{{/* Fails where the number of embedded brokers is to change: root. */}}
+{{/* Fails where the number of embedded brokers is to change, of those that run or whose volumes stayed:
+new ones, which know nothing, could outvote the one that knows all: root. */}}
 {{- define "aldebaran.brokersKept" -}}
 {{- $name := include "aldebaran.part" (list . "kafka") -}}
 {{- $wanted := int .Values.kafka.embedded.replicas -}}
-{{- with lookup "apps/v1" "StatefulSet" .Release.Namespace $name -}}
-{{- if ne (int .spec.replicas) $wanted -}}
-{{- fail (printf "kafka.embedded.replicas is %d, and this release was installed with %d: topics would keep the copies that they have, and the brokers' vote would not be the same for all. Leave it at %d; or install a release of another name with %d and move publishers to it; or bring brokers of your own (kafka.mode external or strimzi)." $wanted (int .spec.replicas) (int .spec.replicas) $wanted) -}}
+{{- $set := lookup "apps/v1" "StatefulSet" .Release.Namespace $name -}}
+{{- $claims := list -}}
+{{- range $number := until 3 -}}
+{{- $claim := printf "data-%s-%d" $name $number -}}
+{{- if lookup "v1" "PersistentVolumeClaim" $.Release.Namespace $claim }}{{ $claims = append $claims $claim }}{{ end -}}
 {{- end -}}
+{{- $made := ternary 1 3 (join " " $claims | hasSuffix "-0") -}}
+{{- if $set -}}
+{{- if ne (int $set.spec.replicas) $wanted -}}
+{{- fail (printf "kafka.embedded.replicas is %d, and this release was installed with %d: topics would keep the copies that they have, and the brokers' vote would not be the same for all. Leave it at %d; or install a release of another name with %d and move publishers to it; or bring brokers of your own (kafka.mode external or strimzi)." $wanted (int $set.spec.replicas) (int $set.spec.replicas) $wanted) -}}
+{{- end -}}
+{{- else if and $claims (ne $made $wanted) -}}
+{{- fail (printf "kafka.embedded.replicas is %d, and the volumes that are kept are of %d: brokers that know nothing could outvote the one that knows all. Set it to %d; or begin anew, without any event of before: kubectl -n %s delete pvc %s, then this again." $wanted $made $made .Release.Namespace (join " " $claims)) -}}
 {{- end -}}
 {{- end -}}
 

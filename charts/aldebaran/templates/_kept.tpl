@@ -107,6 +107,22 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- end -}}
 {{- end -}}
 
+{{/* Fails where a store of this release is left behind with all that it holds: [root, postgres or kafka]. */}}
+{{- define "aldebaran.storeKept" -}}
+{{- $root := index . 0 -}}
+{{- $store := index . 1 -}}
+{{- $name := include "aldebaran.part" . -}}
+{{- $namespace := $root.Release.Namespace -}}
+{{- $mode := (index $root.Values $store).mode -}}
+{{- if and (ne $mode "embedded") (lookup "apps/v1" "StatefulSet" $namespace $name) -}}
+{{- $what := "the ledger is in it: programs would begin an empty one, forget all that waits, and tell again, without a mark, what was told. To take it along: this with postgres.mode embedded and `replicas: 0` for all that use it, then its dump" -}}
+{{- if eq $store "kafka" -}}
+{{- $what = "all events are in it: what is not judged and told yet would be lost, and books begin anew. First: this with kafka.mode embedded and `components.gateway.replicas` 0 (amqp's too), then wait until all is judged and told" -}}
+{{- end -}}
+{{- fail (printf "%s.mode is %s, and StatefulSet %s is there; %s; then kubectl -n %s delete statefulset %s (its volumes stay), then this again. Every step: docs/kubernetes.md#another-postgres-another-kafka." $store $mode $name $what $namespace $name) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Fails where the number of embedded brokers is to change, of those that run or whose volumes stayed:
 new ones, which know nothing, could outvote the one that knows all: root. */}}
 {{- define "aldebaran.brokersKept" -}}

@@ -52,7 +52,8 @@ class AuditorSettings(
     auditor_state_memory_mebibytes: Count = 128
     """Memory that RocksDB may take for all state of all watches."""
     auditor_shuffle_partitions: Count = 2
-    """Into how many parts rows are shuffled; a changed number begins a watch's checkpoint anew."""
+    """Into how many parts rows are shuffled; a changed number begins a watch's checkpoint anew. Of
+    two auditors change one, and the other once that has caught up."""
     auditor_spark_options: SecretOptions = Field(default_factory=dict)
     """More of Spark's configuration; what stands here wins over what the auditor sets itself.
     Values are masked; of secrets and of `spark.hadoop.…` none stands on a command line."""

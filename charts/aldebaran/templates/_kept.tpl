@@ -16,6 +16,46 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- join " " $sets -}}
 {{- end -}}
 
+{{/* How one of a pair judges while the other builds its checkpoints again: root. */}}
+{{- define "aldebaran.secondLater" -}}
+{{- $ids := .Values.auditor.ids -}}
+{{- if gt (len $ids) 1 -}}
+{{- printf " Set auditor.secondByHand to true with it, so that auditor %s judges on as it is; once %s has caught up (docs/kubernetes.md#begin-checkpoints-anew): kubectl -n %s delete pod %s, then this without that value." (last $ids) (first $ids) .Release.Namespace (include "aldebaran.auditorPod" (list . (last $ids))) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What remains to be done once sets of auditors are deleted: root. Kubernetes leaves pods whose volumes are
+to be others, and those of which nothing else changes. */}}
+{{- define "aldebaran.thenAnew" -}}
+{{- $first := include "aldebaran.auditorPod" (list . (first .Values.auditor.ids)) -}}
+{{- printf "then this again, and kubectl -n %s delete pod %s, if that has left it.%s" .Release.Namespace $first (include "aldebaran.secondLater" .) -}}
+{{- end -}}
+
+{{/* Fails where both of a pair would begin their checkpoints anew at once, by what names them: root. */}}
+{{- define "aldebaran.secondKept" -}}
+{{- $root := . -}}
+{{- $auditor := .Values.auditor -}}
+{{- if not $auditor.secondByHand -}}
+{{- range $id := rest $auditor.ids -}}
+{{- $set := lookup "apps/v1" "StatefulSet" $root.Release.Namespace (include "aldebaran.part" (list $root (printf "auditor-%s" $id))) -}}
+{{- range dig "spec" "template" "spec" "containers" list $set -}}
+{{- $ran := dict -}}
+{{- range .env }}{{ $_ := set $ran .name (dig "value" "" .) }}{{ end -}}
+{{- if hasKey $ran "ALDEBARAN_AUDITOR_SHUFFLE_PARTITIONS" -}}
+{{- $wanted := include "aldebaran.auditorSettings" (list $root $id) | fromJson -}}
+{{- range $value, $setting := dict "shufflePartitions" "auditor_shuffle_partitions" "checkpoints.store" "auditor_store" -}}
+{{- $before := dig (printf "ALDEBARAN_%s" (upper $setting)) "" $ran -}}
+{{- $now := dig $setting "" $wanted | toString -}}
+{{- if ne $before $now -}}
+{{- fail (printf "auditor.%s is %q, and the auditors run with %q: both would begin their checkpoints anew and read their streams from the oldest kept event, and what comes meanwhile wait behind it.%s" $value $now $before (include "aldebaran.secondLater" $root)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Fails where a StatefulSet's volume is to become another one: [root, part, storage, its value, access modes]. */}}
 {{- define "aldebaran.volumeKept" -}}
 {{- $root := index . 0 -}}
@@ -39,7 +79,7 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- range $id := $root.Values.auditor.ids -}}
 {{- $claims = append $claims (include "aldebaran.checkpointClaim" (list $root $id)) -}}
 {{- end -}}
-{{- fail (printf "%s.accessModes is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s --cascade=orphan (their pods run on), then kubectl -n %s delete pvc %s --wait=false (each goes with its pod), then this again, which replaces the pods one after the other; kubectl -n %s delete pod those that it leaves." $value (toJson $modes) $name (toJson .spec.accessModes) $namespace (include "aldebaran.auditorSets" $root) $namespace (join " " $claims) $namespace) -}}
+{{- fail (printf "%s.accessModes is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s --cascade=orphan (their pods run on), then kubectl -n %s delete pvc %s --wait=false (each goes with its pod), %s" $value (toJson $modes) $name (toJson .spec.accessModes) $namespace (include "aldebaran.auditorSets" $root) $namespace (join " " $claims) (include "aldebaran.thenAnew" $root)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -91,7 +131,7 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- with lookup "apps/v1" "StatefulSet" $root.Release.Namespace $name -}}
 {{- $made := ternary "volume" "temporary" (not (empty .spec.volumeClaimTemplates)) -}}
 {{- if ne $made $wanted -}}
-{{- fail (printf "auditor.checkpoints.type is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s --cascade=orphan (their pods run on), then this again, which replaces the pods one after the other." $wanted $name $made $root.Release.Namespace (include "aldebaran.auditorSets" $root)) -}}
+{{- fail (printf "auditor.checkpoints.type is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s --cascade=orphan (their pods run on), %s" $wanted $name $made $root.Release.Namespace (include "aldebaran.auditorSets" $root) (include "aldebaran.thenAnew" $root)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

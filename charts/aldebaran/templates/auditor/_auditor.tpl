@@ -127,22 +127,26 @@ the auditor's values -> MiB, or nothing where there is no limit. Python and Java
 {{- end -}}
 {{- end -}}
 
+{{/* The pod of one auditor's StatefulSet: [root, id]. */}}
+{{- define "aldebaran.auditorPod" -}}
+{{- printf "%s-0" (include "aldebaran.part" (list (index . 0) (printf "auditor-%s" (index . 1)))) -}}
+{{- end -}}
+
 {{/* The claim of one auditor's checkpoints, as a StatefulSet names it: [root, id]. */}}
 {{- define "aldebaran.checkpointClaim" -}}
-{{- printf "checkpoints-%s-0" (include "aldebaran.part" (list (index . 0) (printf "auditor-%s" (index . 1)))) -}}
+{{- printf "checkpoints-%s" (include "aldebaran.auditorPod" .) -}}
 {{- end -}}
 
 {{/* What a driver in client mode tells Spark beside that. The driver's address is the pod's, which
 Kubernetes puts in: a name may not resolve yet when Spark binds, and Spark hands the bind address to
 executors. */}}
 {{- define "aldebaran.clusterOptions" -}}
-{{- $full := include "aldebaran.part" (list (index . 0) (printf "auditor-%s" (index . 1))) -}}
 {{- $options := include "aldebaran.executorOptions" . | fromJson -}}
 {{- $_ := set $options "spark.driver.host" "$(POD_IP)" -}}
 {{- $_ := set $options "spark.driver.bindAddress" "$(POD_IP)" -}}
 {{- $_ := set $options "spark.driver.port" "7078" -}}
 {{- $_ := set $options "spark.driver.blockManager.port" "7079" -}}
-{{- $_ := set $options "spark.kubernetes.driver.pod.name" (printf "%s-0" $full) -}}
+{{- $_ := set $options "spark.kubernetes.driver.pod.name" (include "aldebaran.auditorPod" .) -}}
 {{- $_ := set $options "spark.kubernetes.executor.podTemplateFile" (printf "/etc/aldebaran/executor/%s.yaml" (index . 1)) -}}
 {{- $options | toJson -}}
 {{- end -}}

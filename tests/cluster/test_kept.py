@@ -60,6 +60,18 @@ REFUSED = {
         "kafka.embedded.replicas is 3, and this release was installed with 1",
         "bring brokers of your own",
     ),
+    "postgres.mode=external,postgres.existingSecret=ledger": (
+        "postgres.mode is external, and StatefulSet aldebaran-postgres is there",
+        "kubectl -n aldebaran-kept delete statefulset aldebaran-postgres (its volumes stay)",
+    ),
+    "kafka.mode=external,kafka.bootstrapServers=kafka.example.com:9092": (
+        "kafka.mode is external, and StatefulSet aldebaran-kafka is there",
+        "kubectl -n aldebaran-kept delete statefulset aldebaran-kafka (its volumes stay)",
+    ),
+    "auditor.shufflePartitions=3": (
+        'auditor.shufflePartitions is "3", and the auditors run with "2"',
+        "kubectl -n aldebaran-kept delete pod aldebaran-auditor-b-0",
+    ),
 }
 
 

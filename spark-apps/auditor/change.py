@@ -19,6 +19,16 @@ class Kind(StrEnum):
     REPLACE = "replace"
     """The rule changed: the old one runs until the new one has caught up beside it."""
 
+    @property
+    def needs_turn(self) -> bool:
+        """Whether it stops a query or competes with one, as one auditor of a pair at a time may."""
+        return self in (Kind.CONTINUE, Kind.REPLACE)
+
+    @property
+    def needs_trial(self) -> bool:
+        """Whether Spark is asked first; of a state that goes on it is not, as it took it before."""
+        return self in (Kind.START, Kind.REPLACE)
+
 
 @dataclass(frozen=True, slots=True)
 class Face:

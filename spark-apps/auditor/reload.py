@@ -8,10 +8,11 @@ from typing import Final, TypeVar
 from auditor import metrics
 from auditor.asked import Asked
 from auditor.candidate import Candidate
-from auditor.change import Change, Face, Kind, changes
+from auditor.change import Change, Face, Kind
 from auditor.current import forget, keep, restore
 from auditor.declared import Declarations, Declared
 from auditor.fleet import Fleet, Running
+from auditor.goal import Goal
 from auditor.groundwork import prepare_step
 from auditor.job import Scene, prepare
 from auditor.proof import Proof, Verdict
@@ -46,7 +47,7 @@ class Reload:
         self._scene = scene
         self._fleet = fleet
         self._turn = turn
-        self._declarations: Declarations | None = None
+        self._goal: Goal | None = None
         self._untaken = Untaken(fleet, scene.clock)
         self._held_up: str | None = None
         self._asked: Asked | None = None
@@ -57,7 +58,7 @@ class Reload:
 
     def take(self, declarations: Declarations) -> None:
         """Work towards this reading of the folders from now on."""
-        self._declarations = declarations
+        self._goal = Goal(declarations, self._scene.settings.auditor_shuffle_partitions)
         for file, reason in declarations.problems.items():
             log.error("watch_file_rejected", file=file, reason=reason)
         metrics.BAD_FILES.set(len(declarations.problems))
@@ -70,19 +71,16 @@ class Reload:
 
     def notes(self) -> str | None:
         """Say which files and changes are not taken, and why."""
-        problems = list(self._declarations.problems.values()) if self._declarations else []
+        problems = list(self._goal.declarations.problems.values()) if self._goal else []
         held_up = [self._held_up] if self._held_up else []
         return "; ".join([*problems, *self._untaken.notes(), *held_up]) or None
 
     def look(self) -> None:
         """Go on with the change that is under way, or begin the next."""
-        if (
-            self._declarations is None
-            or self._scene.clock.monotonic_seconds() < self._not_before_seconds
-        ):
+        if self._goal is None or self._scene.clock.monotonic_seconds() < self._not_before_seconds:
             return
         try:
-            self._step(self._declarations)
+            self._step(self._goal)
         # What runs was checked: only brokers that have lost its topic refuse it anything.
         except (Transient, Refused) as error:
             self._held_up = str(error)
@@ -101,18 +99,18 @@ class Reload:
             self._settling.end()
         self._turn.give_back()
 
-    def _step(self, declarations: Declarations) -> None:
-        self._end_what_is_gone(declarations)
+    def _step(self, goal: Goal) -> None:
+        self._end_what_is_gone(goal)
         self._note_what_runs()
-        self._go_back_where_rows_are_bad(declarations)
+        self._go_back_where_rows_are_bad(goal)
         if self._asked is not None:
-            self._follow(self._asked, declarations)
+            self._follow(self._asked, goal)
         elif self._candidate is not None:
-            self._go_on(self._candidate, declarations)
+            self._go_on(self._candidate, goal)
         elif self._settling is not None:
             self._settle(self._settling)
         else:
-            self._begin(declarations)
+            self._begin(goal)
 
     def _excuse(self, watch: str) -> None:
         self._fleet.excuse(watch)
@@ -128,7 +126,7 @@ class Reload:
                 keep(home, one.declared, worked=supervised.has_worked, now_ms=now_ms)
                 self._noted[name] = note
 
-    def _go_back_where_rows_are_bad(self, declarations: Declarations) -> None:
+    def _go_back_where_rows_are_bad(self, goal: Goal) -> None:
         """That its query stands still already needs no turn: nothing that judges is stopped."""
         for name, bad in list(self._fleet.running.items()):
             if (earlier := bad.supervised.earlier) is None:
@@ -141,29 +139,26 @@ class Reload:
             if self._settling is not None and self._settling.watch == name:
                 self._settling.end()
                 self._settling = Proof(self._scene, prepared)
-            if self._is_wanted(bad.declared, declarations):
+            if goal.wants(bad.declared):
                 self._untaken.reject(name, why)
 
-    def _end_what_is_gone(self, declarations: Declarations) -> None:
+    def _end_what_is_gone(self, goal: Goal) -> None:
         """Another watch's change may be under way for hours: a watch that is paused ends before."""
-        for watch in self._gone(declarations):
+        for watch in goal.gone(self._fleet.running):
             if not self._is_changing(watch) and self._rests(watch):
                 self._end(watch)
-
-    def _gone(self, declarations: Declarations) -> list[str]:
-        return [name for name in self._fleet.running if not declarations.may_want(name)]
 
     def _is_changing(self, watch: str) -> bool:
         """Whether a step of this watch is under way, which is broken off first."""
         candidate = self._candidate and self._candidate.running.declared.name
         return watch in (self._asked and self._asked.step.watch, candidate)
 
-    def _begin(self, declarations: Declarations) -> None:
-        step = self._next_step(declarations)
+    def _begin(self, goal: Goal) -> None:
+        step = self._next_step(goal)
         if step is None:
             self._turn.give_back()
         elif self._may_go(step):
-            self._try(step, declarations.watches[step.watch])
+            self._try(step, goal.declarations.watches[step.watch])
 
     def _may_go(self, step: Change) -> bool:
         """Whether this auditor has the turn if it takes one, and nothing is done for the watch.
@@ -172,7 +167,7 @@ class Reload:
         """
         if step.kind is Kind.STOP:
             return False
-        if step.kind in (Kind.CONTINUE, Kind.REPLACE) and not self._turn.take():
+        if step.kind.needs_turn and not self._turn.take():
             return False
         return step.kind is not Kind.CONTINUE or self._rests(step.watch)
 
@@ -180,36 +175,29 @@ class Reload:
         """Whether nothing is done for a watch that may be in trouble; it is broken off before."""
         return self._fleet.running[watch].supervised.comes_to_rest()
 
-    def _next_step(self, declarations: Declarations) -> Change | None:
-        declared = {name: self._face(one) for name, one in declarations.wanted().items()}
-        running = {name: self._face(one.declared) for name, one in self._fleet.running.items()}
-        steps = changes(running, declared, self._gone(declarations))
+    def _next_step(self, goal: Goal) -> Change | None:
+        running = {name: one.declared for name, one in self._fleet.running.items()}
+        steps = goal.steps(running)
         return next((step for step in steps if self._untaken.may_try(step.watch)), None)
-
-    def _is_wanted(self, declared: Declared, declarations: Declarations) -> bool:
-        """Tell by their faces: as Python compares, columns may change their places."""
-        wanted = declarations.wanted().get(declared.name)
-        return wanted is not None and self._face(wanted) == self._face(declared)
 
     def _face(self, declared: Declared) -> Face:
         return declared.face(self._scene.settings.auditor_shuffle_partitions)
 
     def _try(self, step: Change, declared: Declared) -> None:
-        """Of a state that goes on Spark is not asked: it took it before."""
         work = partial(prepare_step, self._scene, self._fleet, step, declared)
         if (ready := self._judged(step.watch, work)) is None:
             return
         step, prepared = ready
-        if step.kind in (Kind.CONTINUE, Kind.RESUME):
-            self._do(step, prepared)
-        else:
+        if step.kind.needs_trial:
             now = self._scene.clock.monotonic_seconds()
             self._asked = Asked(step, prepared, partial(self._ask, declared), now)
+        else:
+            self._do(step, prepared)
 
-    def _follow(self, asked: Asked, declarations: Declarations) -> None:
+    def _follow(self, asked: Asked, goal: Goal) -> None:
         """Begin the step once Spark has taken it, unless something else is declared by now."""
         declared = asked.prepared.declared
-        wanted = self._is_wanted(declared, declarations)
+        wanted = goal.wants(declared)
         if not wanted:
             asked.break_off()
         if not asked.is_over(self._scene.clock.monotonic_seconds()):
@@ -275,9 +263,9 @@ class Reload:
         prepared.supervised.call(f"{prepared.declared.name}+new", often)
         self._candidate = Candidate(self._scene, prepared)
 
-    def _go_on(self, candidate: Candidate, declarations: Declarations) -> None:
+    def _go_on(self, candidate: Candidate, goal: Goal) -> None:
         declared = candidate.running.declared
-        if not self._is_wanted(declared, declarations):
+        if not goal.wants(declared):
             if candidate.running.supervised.comes_to_rest():
                 self._drop(candidate)
             return

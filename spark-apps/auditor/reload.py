@@ -8,13 +8,13 @@ from typing import Final, TypeVar
 from auditor import metrics
 from auditor.asked import Asked
 from auditor.candidate import Candidate
-from auditor.change import Change, Face, Kind
-from auditor.current import forget, keep, restore
+from auditor.change import Change, Kind
 from auditor.declared import Declarations, Declared
 from auditor.fleet import Fleet, Running
 from auditor.goal import Goal
 from auditor.groundwork import prepare_step
 from auditor.job import Scene, prepare
+from auditor.kept import Kept
 from auditor.proof import Proof, Verdict
 from auditor.stagger import Phase
 from auditor.trial import try_beats, try_out
@@ -47,6 +47,7 @@ class Reload:
         self._scene = scene
         self._fleet = fleet
         self._turn = turn
+        self._kept = Kept(scene)
         self._goal: Goal | None = None
         self._untaken = Untaken(fleet, scene.clock)
         self._held_up: str | None = None
@@ -54,7 +55,6 @@ class Reload:
         self._candidate: Candidate | None = None
         self._settling: Proof | None = None
         self._not_before_seconds = 0.0
-        self._noted: dict[str, tuple[Face, bool]] = {}
 
     def take(self, declarations: Declarations) -> None:
         """Work towards this reading of the folders from now on."""
@@ -67,7 +67,8 @@ class Reload:
         self._untaken.try_all_again()
         for watch in self._fleet.missing:
             if not declarations.may_want(watch):
-                self._excuse(watch)
+                self._fleet.excuse(watch)
+                self._kept.forget(watch)
 
     def notes(self) -> str | None:
         """Say which files and changes are not taken, and why."""
@@ -101,7 +102,7 @@ class Reload:
 
     def _step(self, goal: Goal) -> None:
         self._end_what_is_gone(goal)
-        self._note_what_runs()
+        self._kept.note(self._fleet.running)
         self._go_back_where_rows_are_bad(goal)
         if self._asked is not None:
             self._follow(self._asked, goal)
@@ -112,20 +113,6 @@ class Reload:
         else:
             self._begin(goal)
 
-    def _excuse(self, watch: str) -> None:
-        self._fleet.excuse(watch)
-        forget(self._scene.settings.checkpoints_here() / watch)
-
-    def _note_what_runs(self) -> None:
-        """Keep the declaration of each watch whose query Spark has taken, for the next start."""
-        for name, one in self._fleet.running.items():
-            supervised = one.supervised
-            note = self._face(one.declared), supervised.has_worked
-            if self._noted.get(name) != note and supervised.pulse.not_ready() is None:
-                home, now_ms = one.recipe.checkpoint.home, self._scene.clock.now_ms()
-                keep(home, one.declared, worked=supervised.has_worked, now_ms=now_ms)
-                self._noted[name] = note
-
     def _go_back_where_rows_are_bad(self, goal: Goal) -> None:
         """That its query stands still already needs no turn: nothing that judges is stopped."""
         for name, bad in list(self._fleet.running.items()):
@@ -133,7 +120,7 @@ class Reload:
                 continue
             why = str(bad.supervised.stopped)
             prepared = prepare(self._scene, earlier, bad.phase)
-            restore(bad.recipe.checkpoint.home, earlier, refused=bad.declared, reason=why)
+            self._kept.go_back(bad.declared, earlier, why)
             self._fleet.take(name).supervised.stop()
             self._fleet.put(name, prepared)
             if self._settling is not None and self._settling.watch == name:
@@ -179,9 +166,6 @@ class Reload:
         running = {name: one.declared for name, one in self._fleet.running.items()}
         steps = goal.steps(running)
         return next((step for step in steps if self._untaken.may_try(step.watch)), None)
-
-    def _face(self, declared: Declared) -> Face:
-        return declared.face(self._scene.settings.auditor_shuffle_partitions)
 
     def _try(self, step: Change, declared: Declared) -> None:
         work = partial(prepare_step, self._scene, self._fleet, step, declared)
@@ -242,8 +226,7 @@ class Reload:
         if self._settling is not None and self._settling.watch == watch:
             self._settling.end()
             self._settling = None
-        forget(ended.recipe.checkpoint.home)
-        self._noted.pop(watch, None)
+        self._kept.forget(watch)
         metrics.forget(watch)
         log.info("watch_ended", watch=watch, checkpoint=str(ended.recipe.checkpoint.folder))
 

@@ -1,13 +1,14 @@
 """A change that Spark is asked about while all that runs is looked after."""
 
 import threading
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from auditor.change import Change
+from auditor.declared import Declared
 from auditor.fleet import Running
-from auditor.trial import DEADLINE_SECONDS
+from auditor.job import Scene
+from auditor.trial import DEADLINE_SECONDS, try_beats, try_out
 from auditor.underway import UnderWay
 from services.backbone.errors import Ended
 
@@ -20,23 +21,21 @@ STOP_SECONDS_MAX: Final = 5.0
 
 
 class Asked:
-    """A step that begins if Spark takes what was prepared for it, which a thread of its own asks.
+    """A step that begins if Spark takes what was prepared for it; a thread of its own asks."""
 
-    `ask` ends soon once the event that it gets is set, and raises what Spark has against the step.
-    """
-
-    def __init__(
-        self,
-        step: Change,
-        prepared: Running,
-        ask: Callable[[threading.Event], object],
-        now_seconds: float,
-    ) -> None:
+    def __init__(self, scene: Scene, step: Change, prepared: Running) -> None:
         """Begin to ask."""
         self.step = step
         self.prepared = prepared
         self._broken_off = threading.Event()
-        self._asking = UnderWay(f"trial-{step.watch}", partial(ask, self._broken_off), now_seconds)
+        ask = partial(_ask, scene, prepared.declared, self._broken_off)
+        now = scene.clock.monotonic_seconds()
+        self._asking = UnderWay(f"trial-{step.watch}", ask, now)
+
+    @property
+    def watch(self) -> str:
+        """The watch that is to change."""
+        return self.step.watch
 
     def break_off(self) -> None:
         """Let it end soon: nobody wants the answer any more."""
@@ -63,3 +62,9 @@ class Asked:
         """Return what was prepared, once it is over; raise what Spark has against it."""
         self._asking.outcome()
         return self.prepared
+
+
+def _ask(scene: Scene, declared: Declared, broken_off: threading.Event) -> None:
+    """Raise what Spark has against it; end soon once it is broken off."""
+    for trial in (try_out, try_beats):
+        trial(scene.spark, declared, scene.clock, broken_off)

@@ -1,9 +1,8 @@
 """Takes changes of the declared watches while all watches run: checked first, then step by step."""
 
-import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from auditor import metrics
 from auditor.asked import Asked
@@ -16,20 +15,13 @@ from auditor.groundwork import prepare_step
 from auditor.job import Scene, prepare
 from auditor.kept import Kept
 from auditor.proof import Proof, Verdict
-from auditor.stagger import Phase
-from auditor.trial import try_beats, try_out
 from auditor.turn import Turn
 from auditor.untaken import Untaken
-from engine.brokers import MissingTopic
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 
-CATCH_UP_SECONDS: Final = 10.0
-"""Length of the batches of a rule that catches up: only their ends tell how far it is."""
 RETRY_SECONDS: Final = 10.0
 """Wait after a look that brokers or disk cut short."""
-
-_Ready = TypeVar("_Ready")
 
 log = logger(__name__)
 
@@ -95,7 +87,7 @@ class Reload:
         if self._asked is not None:
             self._asked.end()
         if self._candidate is not None:
-            self._candidate.running.supervised.stop()
+            self._candidate.end()
         if self._settling is not None:
             self._settling.end()
         self._turn.give_back()
@@ -137,8 +129,7 @@ class Reload:
 
     def _is_changing(self, watch: str) -> bool:
         """Whether a step of this watch is under way, which is broken off first."""
-        candidate = self._candidate and self._candidate.running.declared.name
-        return watch in (self._asked and self._asked.step.watch, candidate)
+        return watch in (each.watch for each in (self._asked, self._candidate) if each is not None)
 
     def _begin(self, goal: Goal) -> None:
         step = self._next_step(goal)
@@ -169,12 +160,11 @@ class Reload:
 
     def _try(self, step: Change, declared: Declared) -> None:
         work = partial(prepare_step, self._scene, self._fleet, step, declared)
-        if (ready := self._judged(step.watch, work)) is None:
+        if (ready := self._untaken.judge(step.watch, work)) is None:
             return
         step, prepared = ready
         if step.kind.needs_trial:
-            now = self._scene.clock.monotonic_seconds()
-            self._asked = Asked(step, prepared, partial(self._ask, declared), now)
+            self._asked = Asked(self._scene, step, prepared)
         else:
             self._do(step, prepared)
 
@@ -187,18 +177,8 @@ class Reload:
         if not asked.is_over(self._scene.clock.monotonic_seconds()):
             return
         self._asked = None
-        if wanted and (taken := self._judged(declared.name, asked.taken)) is not None:
+        if wanted and (taken := self._untaken.judge(declared.name, asked.taken)) is not None:
             self._do(asked.step, taken)
-
-    def _judged(self, watch: str, work: Callable[[], _Ready]) -> _Ready | None:
-        """Return what the work returns; None where its change has to wait or is rejected."""
-        try:
-            return work()
-        except (Transient, MissingTopic) as error:
-            self._untaken.postpone(watch, str(error))
-        except Refused as error:
-            self._untaken.reject(watch, str(error))
-        return None
 
     def _do(self, step: Change, prepared: Running) -> None:
         log.info("change_begins", watch=step.watch, kind=step.kind.value)
@@ -210,10 +190,6 @@ class Reload:
             Kind.REPLACE: self._compete,
         }
         does[step.kind](prepared)
-
-    def _ask(self, declared: Declared, broken_off: threading.Event) -> None:
-        for trial in (try_out, try_beats):
-            trial(self._scene.spark, declared, self._scene.clock, broken_off)
 
     def _start(self, prepared: Running) -> None:
         self._fleet.put(prepared.declared.name, prepared)
@@ -242,8 +218,6 @@ class Reload:
             self._settling = None
 
     def _compete(self, prepared: Running) -> None:
-        often = Phase(CATCH_UP_SECONDS, 0.0)
-        prepared.supervised.call(f"{prepared.declared.name}+new", often)
         self._candidate = Candidate(self._scene, prepared)
 
     def _go_on(self, candidate: Candidate, goal: Goal) -> None:
@@ -261,21 +235,18 @@ class Reload:
             self._drop(candidate)
             self._untaken.postpone(declared.name, why, lasting=True)
         elif candidate.caught_up and self._rests(declared.name):
-            self._promote(candidate.running)
+            self._promote(candidate)
 
     def _drop(self, candidate: Candidate) -> None:
         self._candidate = None
-        candidate.running.supervised.stop()
-        metrics.forget(candidate.running.supervised.watched.name)
-        metrics.change_is_over(candidate.running.declared.name)
+        candidate.end()
+        candidate.show_no_more()
 
-    def _promote(self, running: Running) -> None:
-        name, shown = running.declared.name, running.supervised.watched.name
-        old = self._fleet.running[name]
-        running.supervised.call(name, running.phase)
-        self._start(running)
+    def _promote(self, candidate: Candidate) -> None:
+        old = self._fleet.running[candidate.watch]
+        candidate.take_name()
+        self._start(candidate.running)
         old.supervised.stop()
         self._candidate = None
-        metrics.forget(shown)
-        metrics.change_is_over(name)
+        candidate.show_no_more()
         self._untaken.try_all_again()

@@ -1,13 +1,18 @@
 """Changes that are not taken: some are rejected until a file changes, some wait for another try."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from auditor import metrics
 from auditor.fleet import Fleet
 from auditor.postponed import Postponed
+from engine.brokers import MissingTopic
 from services.backbone.clock import Clock
+from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
+
+_Ready = TypeVar("_Ready")
 
 log = logger(__name__)
 
@@ -20,6 +25,16 @@ class Untaken:
         self._clock = clock
         self._rejected: Mapping[str, str] = {}
         self._postponed = Postponed(random.Random())  # noqa: S311 - jitter, not secrecy
+
+    def judge(self, watch: str, work: Callable[[], _Ready]) -> _Ready | None:
+        """Return what the work returns; None where the change has to wait or is rejected."""
+        try:
+            return work()
+        except (Transient, MissingTopic) as error:
+            self.postpone(watch, str(error))
+        except Refused as error:
+            self.reject(watch, str(error))
+        return None
 
     def reject(self, watch: str, reason: str) -> None:
         """Let this watch's change be until a file changes or another rule is replaced."""

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from auditor import asked as asking
 from auditor import groundwork, proof, resumption
 from auditor import reload as reloading
+from auditor.candidate import Candidate
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.declared import Declarations, Declared, read_declarations
 from auditor.fleet import Fleet, Running
@@ -30,13 +32,8 @@ SLOTS_EACH = 5
 WATCH, OTHER = "over-purchase", "unusual-volume"
 
 
-class FakeCandidate:
+class FakeCandidate(Candidate):
     """Catches up when it is told."""
-
-    caught_up = False
-
-    def __init__(self, _: object, running: Running) -> None:
-        self.running = running
 
     def look(self) -> None:
         self.running.supervised.look()
@@ -109,8 +106,8 @@ class World:
         monkeypatch.setattr(reloading, "prepare", self._prepare)
         monkeypatch.setattr(groundwork, "prepare", self._prepare)
         monkeypatch.setattr(resumption, "prepare", self._prepare)
-        monkeypatch.setattr(reloading, "try_out", self._try_out)
-        monkeypatch.setattr(reloading, "try_beats", self._try_beats)
+        monkeypatch.setattr(asking, "try_out", self._try_out)
+        monkeypatch.setattr(asking, "try_beats", self._try_beats)
         monkeypatch.setattr(reloading, "Candidate", FakeCandidate)
         monkeypatch.setattr(proof, "Answers", self._listen)
         self.partner = Turn(self.settings.auditor_checkpoints)

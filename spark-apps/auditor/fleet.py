@@ -56,6 +56,10 @@ class Fleet:
         self._running = {other: one for other, one in self._running.items() if other != name}
         return taken
 
+    def comes_to_rest(self, name: str) -> bool:
+        """Break off what is done for a watch in trouble; return whether nothing is done for it."""
+        return self._running[name].supervised.comes_to_rest()
+
     def miss(self, name: str, reason: str) -> None:
         """Be not ready for want of this watch, until it runs or need not."""
         self._missing = {**self._missing, name: reason}

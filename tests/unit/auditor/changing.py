@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from auditor import asked as asking
-from auditor import groundwork, proof, resumption
+from auditor import groundwork, handover, proof, resumption
 from auditor import reload as reloading
+from auditor.asked import Asked
 from auditor.candidate import Candidate
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.declared import Declarations, Declared, read_declarations
@@ -108,7 +109,7 @@ class World:
         monkeypatch.setattr(resumption, "prepare", self._prepare)
         monkeypatch.setattr(asking, "try_out", self._try_out)
         monkeypatch.setattr(asking, "try_beats", self._try_beats)
-        monkeypatch.setattr(reloading, "Candidate", FakeCandidate)
+        monkeypatch.setattr(handover, "Candidate", FakeCandidate)
         monkeypatch.setattr(proof, "Answers", self._listen)
         self.partner = Turn(self.settings.auditor_checkpoints)
         self.fleet = Fleet()
@@ -169,8 +170,12 @@ class World:
         self.settle()
         self.clock.move(1)
 
+    def stage(self) -> Any:
+        return self.reload._handover.stage  # noqa: SLF001 - only the test waits for it
+
     def asked(self) -> Any:
-        return self.reload._asked  # noqa: SLF001 - only the test waits for it
+        stage = self.stage()
+        return stage if isinstance(stage, Asked) else None
 
     def settle(self) -> None:
         """Wait for trials and for what is done for watches in trouble, as far as they may end."""
@@ -199,6 +204,7 @@ class World:
         return [scene.runs for declared, scene in self.made if declared.name == watch]
 
     def catch_up(self) -> None:
-        candidate: Any = self.reload._candidate  # noqa: SLF001 - the test plays the brokers
+        candidate = self.stage()
+        assert isinstance(candidate, Candidate)
         candidate.caught_up = True
         self.turns()

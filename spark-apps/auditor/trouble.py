@@ -76,7 +76,8 @@ _ELSEWHERE: Final = (
     ("an executor was lost", re.compile("ExecutorLostFailure")),
     (
         "tasks do not reach each other",
-        re.compile(r"\[STREAMING_SHUFFLE_WRITER_CONNECTION_TIMEOUT\]"),
+        # Spark's own shuffle, and ours (Lane.java).
+        re.compile(r"\[STREAMING_SHUFFLE_WRITER_CONNECTION_TIMEOUT\]|has not begun here for"),
     ),
 )
 _OUTSIDE: Final = (*_NOT_BEGUN, *_AROUND_STATE, *_ELSEWHERE)

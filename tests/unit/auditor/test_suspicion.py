@@ -18,6 +18,7 @@ from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from tests.unit.auditor.batches import STREAMS, WATCHES
+from tests.unit.auditor.our_shuffle import our_shuffle_says
 
 WATCH = WATCHES["over-purchase"]
 SAID = "Job aborted due to stage failure"
@@ -102,6 +103,7 @@ OUTSIDE = [
     "java.io.IOException: No space left on device",
     "org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized: [alerts]",
     "org.apache.kafka.common.errors.NotEnoughReplicasException: fewer in-sync replicas",
+    our_shuffle_says(),
     "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) exit code 137",
 ]
 

@@ -7,6 +7,7 @@ import pytest
 
 from auditor.trouble import Trouble, judge, not_begun, outside
 from engine.spark_classes import SPARK
+from tests.unit.auditor.our_shuffle import our_shuffle_says
 
 TOLD = [
     ("[STREAMING_REAL_TIME_MODE.SINK_NOT_SUPPORTED] x SQLSTATE: 0A000", Trouble.REFUSED),
@@ -149,6 +150,7 @@ BLAMED = [
         "executor was lost",
     ),
     ("[STREAMING_SHUFFLE_WRITER_CONNECTION_TIMEOUT] Streaming shuffle", "reach each other"),
+    (our_shuffle_says(), "reach each other"),
     ("[CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT] Cannot run the pipelined", "executor is missing"),
     ("Multiple streaming queries are concurrently using commits", "another program"),
 ]

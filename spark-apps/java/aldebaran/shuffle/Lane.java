@@ -16,7 +16,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 final class Lane {
     /** How often who waits looks whether its task was ended meanwhile. */
     private static final long LOOK_MS = 20;
-    private static final long BEGIN_LIMIT_NS = TimeUnit.SECONDS.toNanos(20);
+    /** A task begins to write once its state is loaded, from a store perhaps, while who reads from it waits already. */
+    private static final long BEGIN_LIMIT_SECONDS = 120;
     /** Where chunks come this close, the reader looks again after a nap: to wake it costs as much as to take a row. */
     private static final long DENSE_NS = TimeUnit.MICROSECONDS.toNanos(400);
     private static final long NAP_NS = TimeUnit.MICROSECONDS.toNanos(200);
@@ -96,12 +97,12 @@ final class Lane {
         return taken;
     }
 
-    /** Tasks of a shuffle start together, so who has not begun by now writes elsewhere. */
+    /** Tasks of a shuffle start together, so who has not begun by now writes elsewhere. The auditor knows the words. */
     private void refuseIfApart() {
-        if (begun < expected && System.nanoTime() - openedNs > BEGIN_LIMIT_NS) {
-            throw new IllegalStateException("a task that writes to this one has not begun here for 20 s: it waits for "
-                    + "a free slot, or runs in another process; then set spark.shuffle.manager.incremental to "
-                    + "streaming");
+        if (begun < expected && System.nanoTime() - openedNs > TimeUnit.SECONDS.toNanos(BEGIN_LIMIT_SECONDS)) {
+            throw new IllegalStateException("a task that writes to this one has not begun here for "
+                    + BEGIN_LIMIT_SECONDS + " s: it waits for a free slot, or runs in another process; then set "
+                    + "spark.shuffle.manager.incremental to streaming");
         }
     }
 

@@ -228,6 +228,21 @@ def test_books_end_and_nothing_is_left_of_them(spark: SparkSession, tmp_path: Pa
     assert steps.alerted() == set()
 
 
+def test_an_event_in_each_span_that_is_kept_ends_the_books_of_a_slow_stream(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    steps = Stepwise(spark, WATCHES["over-purchase"], tmp_path)
+    # At least one for each task.
+    clocks = [f"clock-{i}" for i in range(8)]
+    try:
+        steps.take(*(request(f"idle-{i}", 10) for i in range(40)))
+        for day in (1, 2):
+            steps.take(*(purchase(f"{day}-{name}", name, 1, day * RULE_KEPT_MS) for name in clocks))
+        assert {row["key"][0] for row in state_of(spark, steps, "book")} == set(clocks)
+    finally:
+        steps.query.stop()
+
+
 def test_books_of_one_second_end_though_no_batch_comes_to_all_of_them(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -44,9 +44,12 @@ final class Keeper extends StatefulProcessor<String, Row, Row> {
 
     @Override
     public void init(OutputMode outputMode, TimeMode timeMode) {
+        // First, as it changes what the two below then write.
+        BatchEnd.before(getHandle(), () -> wheel.endBatch());
         books = writeBack("book", Encoders.BINARY(), book -> book, book -> book);
         WriteBack<String> due = writeBack("due", Encoders.STRING(), Keeper::utf8, Keeper::text);
-        wheel = new Wheel(due, getHandle().getValueState("hand", Encoders.LONG(), TTLConfig.NONE()), keptMs);
+        ValueState<Long> hands = getHandle().getValueState("hand", Encoders.LONG(), TTLConfig.NONE());
+        wheel = new Wheel(due, hands, keptMs, this::look);
     }
 
     private <V> WriteBack<V> writeBack(
@@ -86,7 +89,7 @@ final class Keeper extends StatefulProcessor<String, Row, Row> {
         if (before == null) {
             wheel.add(source, key, atMs + keptMs, atMs);
         }
-        wheel.turn(source, atMs, due -> look(due, source, atMs));
+        wheel.turn(source, atMs);
         Keys.at(key);
         return RowFactory.create(key, grown, atMs, Book.forgotten(grown));
     }

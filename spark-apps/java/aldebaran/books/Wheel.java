@@ -13,7 +13,7 @@ import org.apache.spark.sql.streaming.ValueState;
  * <p>A key's events all come from one partition of one topic, in append time's sequence, so no clock but this one can
  * tell when nothing more of its time will come; a partition that is far behind, or stands still, loses nothing.
  * Spark's own timers look into the store after each event, which takes as long as the event itself; here a few keys
- * are looked at with each event, and nothing is read while none is due.
+ * are looked at with each event, more at a batch's end, and no key is read while none is due.
  */
 final class Wheel {
     /** As fine as this the time is divided in which a book is kept, but not below a second. */
@@ -21,15 +21,25 @@ final class Wheel {
     private static final long STEP_LEAST_MS = 1000;
     private static final int STEPS_PER_EVENT = 64;
     private static final int KEYS_PER_EVENT = 4;
+    /** At a batch's end, where a slow stream's few events leave its hand far behind: this is a whole `kept`. */
+    private static final int STEPS_PER_BATCH = STEPS;
+    private static final int KEYS_PER_BATCH = 256;
     private static final int KEYS_PER_BUNDLE = 16;
     private static final int BUNDLES_KNOWN = 1024;
     private static final int NOT_COUNTED = -1;
     /** No key of a stream has it. */
     private static final String BETWEEN = "\0";
 
+    /** What is done with a key that is due, as its source's clock tells. */
+    interface Look {
+        void at(String key, int source, long nowMs);
+    }
+
     /** Where one source's wheel stands. */
     private static final class Hand {
         private long step;
+        /** The time of the last event that came from the source in this batch. */
+        private long nowMs;
         /** How many bundles of this step are left; not known before they were counted. */
         private int bundles = NOT_COUNTED;
     }
@@ -47,6 +57,7 @@ final class Wheel {
     private final WriteBack<String> due;
     private final ValueState<Long> hands;
     private final long stepMs;
+    private final Look look;
     private final Map<Integer, Hand> known = new HashMap<>();
     private final Map<String, Bundle> open = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -60,10 +71,11 @@ final class Wheel {
      * a list for each step is worse, since RocksDB copies the whole for whatever is appended. {@code hands} holds
      * each source's step that is to be looked at next.
      */
-    Wheel(WriteBack<String> due, ValueState<Long> hands, long keptMs) {
+    Wheel(WriteBack<String> due, ValueState<Long> hands, long keptMs, Look look) {
         this.due = due;
         this.hands = hands;
         this.stepMs = Math.max(STEP_LEAST_MS, keptMs / STEPS);
+        this.look = look;
     }
 
     /** Has a key looked at once the source's clock has passed {@code dueMs}. */
@@ -95,12 +107,23 @@ final class Wheel {
     }
 
     /** Looks at some of the keys that are due by now; few, since other events wait meanwhile. */
-    void turn(int source, long nowMs, Consumer<String> look) {
+    void turn(int source, long nowMs) {
         Hand hand = hand(source, nowMs);
-        long until = Math.min(nowMs / stepMs, hand.step + STEPS_PER_EVENT);
+        hand.nowMs = nowMs;
+        go(source, hand, nowMs, STEPS_PER_EVENT, KEYS_PER_EVENT);
+    }
+
+    /** Goes on by more with each source that had events in this batch: none waits for its row now. */
+    void endBatch() {
+        known.forEach((source, hand) -> go(source, hand, hand.nowMs, STEPS_PER_BATCH, KEYS_PER_BATCH));
+    }
+
+    private void go(int source, Hand hand, long nowMs, int steps, int most) {
+        Consumer<String> each = key -> look.at(key, source, nowMs);
         long before = hand.step;
-        for (int keys = KEYS_PER_EVENT; hand.step < until; hand.step++, hand.bundles = NOT_COUNTED) {
-            keys -= some(place(source, hand.step), hand, keys, look);
+        long until = Math.min(nowMs / stepMs, before + steps);
+        for (int keys = most; hand.step < until; hand.step++, hand.bundles = NOT_COUNTED) {
+            keys -= some(place(source, hand.step), hand, keys, each);
             if (hand.bundles > 0) {
                 break;
             }
@@ -130,19 +153,19 @@ final class Wheel {
     }
 
     /** Looks at so many keys of a step at most, the last bundle first; returns how many it has looked at. */
-    private int some(String place, Hand hand, int most, Consumer<String> look) {
+    private int some(String place, Hand hand, int most, Consumer<String> each) {
         if (hand.bundles == NOT_COUNTED) {
             hand.bundles = bundles(place);
         }
         int looked = 0;
         while (looked < most && hand.bundles > 0) {
-            looked += taken(bundle(place, hand.bundles - 1), hand, most - looked, look);
+            looked += taken(bundle(place, hand.bundles - 1), hand, most - looked, each);
         }
         return looked;
     }
 
     /** What was looked at leaves its bundle at once, so that each batch gets further, however few its events are. */
-    private int taken(String bundle, Hand hand, int most, Consumer<String> look) {
+    private int taken(String bundle, Hand hand, int most, Consumer<String> each) {
         List<String> keys = List.of(due.get(bundle).split(BETWEEN));
         int left = Math.max(0, keys.size() - most);
         if (left > 0) {
@@ -151,7 +174,7 @@ final class Wheel {
             due.clear(bundle);
             hand.bundles--;
         }
-        keys.subList(left, keys.size()).forEach(look);
+        keys.subList(left, keys.size()).forEach(each);
         return keys.size() - left;
     }
 

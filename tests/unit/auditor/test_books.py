@@ -144,19 +144,34 @@ def test_a_sum_that_does_not_fit_stays_at_the_end(spark: SparkSession) -> None:
     assert min(row["most"] for row in rows if row["order_id"] == "down") == -(2**63)
 
 
-def test_a_full_book_gives_up_its_oldest_events_and_says_so(spark: SparkSession) -> None:
+def overfull(spark: SparkSession, *later: Event) -> list[tuple[int, int]]:
+    """Return how many events one book had, and had forgotten, with each of 40 and those later."""
     declared = BookDeclaration(
         kept="2 hours", events={"text": "repeat(event_id, 800)"}, totals={"n": "count(text)"}
     )
     watch = WATCH.model_copy(update={"book": declared})
     events = [purchase("x" * 100 + f"{i:03}", "full", 1, i) for i in range(40)]
-    found = valid_events(records(spark, events), TRADES, "1 minute")
-    rows = book(spark, watch, found, "order_id").select("n", "forgotten").collect()
-    counts = sorted((row["n"] + row["forgotten"], row["forgotten"], row["n"]) for row in rows)
+    found = valid_events(records(spark, [*events, *later]), TRADES, "1 minute")
+    rows = book(spark, watch, found, "order_id").orderBy("appended_at").collect()
+    return [(row["n"], row["forgotten"]) for row in rows]
+
+
+def test_a_full_book_gives_up_its_oldest_events_and_says_so(spark: SparkSession) -> None:
+    counts = [(n + forgotten, forgotten, n) for n, forgotten in overfull(spark)]
     assert [whole for whole, _, _ in counts] == list(range(1, 41))
     assert counts[0][1] == 0
     assert counts[-1][1] > 0
     assert max(n for _, _, n in counts) * 800 * 103 < 2**20
+
+
+def test_a_book_forgets_that_it_was_full_once_it_would_have_kept_nothing_more(
+    spark: SparkSession,
+) -> None:
+    *_, newest = overfull(spark)
+    # The first that it kept goes by its time, and before it all would have that had to go.
+    *_, last = overfull(spark, purchase("last", "full", 1, KEPT_MS + 39))
+    assert newest[1] > 0
+    assert last == (2, 0)
 
 
 def test_one_order_of_thousands_in_a_batch_is_one_book_in_memory(spark: SparkSession) -> None:

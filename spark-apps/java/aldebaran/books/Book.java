@@ -7,8 +7,8 @@ import java.util.NoSuchElementException;
 /**
  * The events of one key as bytes, in the sequence in which the broker appended them.
  *
- * <p>First how many events had to go as the book was full (8 bytes), and when the newest was appended (8 bytes, ms
- * since 1970); then for each event its length (4), its append time (8) and what {@link Layout} writes.
+ * <p>First how many events of its time had to go as the book was full (8 bytes), and when the newest was appended (8
+ * bytes, ms since 1970); then for each event its length (4), its append time (8) and what {@link Layout} writes.
  */
 final class Book {
     /** A book that would be longer gives up its oldest events: a task must get on with all its other keys. */
@@ -29,7 +29,8 @@ final class Book {
         long forgotten = book == null ? 0 : forgotten(book);
         int kept = HEAD;
         while (kept < length && (atMsOf(book, kept) < oldestMs || length - kept + HEAD + added > MOST_BYTES)) {
-            forgotten += atMsOf(book, kept) < oldestMs ? 0 : 1;
+            // What was given up was older than what goes by its time now, and would be gone as well.
+            forgotten = atMsOf(book, kept) < oldestMs ? 0 : forgotten + 1;
             kept += ENTRY_HEAD + ByteBuffer.wrap(book).getInt(kept);
         }
         ByteBuffer grown = ByteBuffer.allocate(HEAD + length - kept + added);
@@ -44,7 +45,7 @@ final class Book {
         return ByteBuffer.wrap(book).getLong(entry + Integer.BYTES);
     }
 
-    /** Returns how many events had to go as the book was full. */
+    /** Returns how many events of the book's time had to go as it was full. */
     static long forgotten(byte[] book) {
         return ByteBuffer.wrap(book).getLong(0);
     }

@@ -7,7 +7,7 @@ from typing import Any, Final
 import yaml
 
 from services.backbone.errors import Refused
-from services.contracts.yaml_values import GivenTwice, read_yaml
+from services.contracts.yaml_values import GivenTwice, place, read_yaml
 
 SETTINGS_FILE: Final = "ALDEBARAN_SETTINGS_FILE"
 SECRETS_DIR: Final = "ALDEBARAN_SECRETS_DIR"
@@ -26,7 +26,7 @@ def settings_file(environment: Mapping[str, str]) -> dict[str, Any]:
     except GivenTwice as error:
         raise Refused(f"{SETTINGS_FILE}: {path}, {error}") from None
     except yaml.YAMLError as error:
-        raise Refused(f"{SETTINGS_FILE}: {path} is no YAML{_place(error)}") from None
+        raise Refused(f"{SETTINGS_FILE}: {path} is no YAML{place(error)}") from None
     except (OSError, RuntimeError, ValueError) as error:
         raise Refused(f"{SETTINGS_FILE} cannot be read: {error}") from None
     if not isinstance(read, Mapping):
@@ -46,9 +46,3 @@ def secret_files(environment: Mapping[str, str]) -> list[str]:
         return [each.name for each in Path(folder).expanduser().iterdir()]
     except (OSError, RuntimeError) as error:
         raise Refused(f"{SECRETS_DIR} cannot be read: {error}") from None
-
-
-def _place(error: yaml.YAMLError) -> str:
-    # What YAML itself says shows the line, in which a secret may stand.
-    mark = getattr(error, "problem_mark", None)
-    return f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""

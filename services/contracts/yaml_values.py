@@ -23,6 +23,12 @@ class GivenTwice(yaml.MarkedYAMLError):
         return f"line {self._line}: {self.problem}"
 
 
+def place(error: yaml.YAMLError) -> str:
+    """Return where a text is no YAML; what YAML says itself shows the line, and maybe a secret."""
+    mark = getattr(error, "problem_mark", None)
+    return f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+
+
 class OnceLoader(yaml.SafeLoader):
     """Has each key once in its mapping; the safe loader takes the last one without a word."""
 

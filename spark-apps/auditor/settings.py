@@ -56,7 +56,8 @@ class AuditorSettings(
     two auditors change one, and the other once that has caught up."""
     auditor_spark_options: SecretOptions = Field(default_factory=dict)
     """More of Spark's configuration; what stands here wins over what the auditor sets itself.
-    Values are masked; of secrets and of `spark.hadoop.…` none stands on a command line."""
+    Values are masked. None of `spark.hadoop.…`, or of a name with secret, password, token or access
+    key, stands on Java's command line; what else is given does, Java's own options too."""
     auditor_fail_on_data_loss: bool = False
     """Whether a watch stops when records were deleted before it read them, instead of going on
     behind them with the loss counted and told."""

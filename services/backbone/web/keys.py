@@ -33,7 +33,7 @@ from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.web.problems import unauthorized
 from services.contracts.records import Name, describe
-from services.contracts.yaml_values import read_yaml
+from services.contracts.yaml_values import GivenTwice, place, read_yaml
 
 log = logger(__name__)
 
@@ -42,7 +42,7 @@ KEY_PREFIX: Final = "aldebaran_"
 KEYS_MAX: Final = 256
 DAYS_LIMIT: Final = 36_500
 EMPTIED_SECONDS: Final = 5
-"""So long an empty file is taken for one that is about to be written."""
+"""So long a file that has no key any more is taken for one that is being written."""
 _KEY_LIMIT_CHARACTERS: Final = 256
 
 
@@ -143,7 +143,11 @@ def load_keys(path: Path, kind: type[Key]) -> tuple[Key, ...]:
         keys = file.validate_python({"keys": ()} if said is None else said).keys
     except ValidationError as error:
         raise Refused(f"{path.name}: {describe(error)}") from None
-    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
+    except GivenTwice as error:
+        raise Refused(f"{path.name}: {error}") from None
+    except yaml.YAMLError as error:
+        raise Refused(f"{path.name} is no YAML{place(error)}") from None
+    except (OSError, UnicodeDecodeError) as error:
         raise Refused(f"{path.name}: {error}") from None
     if len({key.name for key in keys}) < len(keys):
         raise Refused(f"{path.name}: two keys have the same name")
@@ -162,8 +166,11 @@ class _Stamp(NamedTuple):
 class KeysReloader(Generic[Key]):
     """Reads a file of keys, and takes over a changed one; one that cannot be used changes nothing.
 
+    One without any key lets nobody in: at the start too, so that a program does not stay away where
+    its only key was withdrawn.
+
     Raises:
-        Refused: at the start the file cannot be used, or has no key.
+        Refused: at the start the file cannot be used.
     """
 
     def __init__(self, path: Path, kind: type[Key], clock: Clock) -> None:
@@ -171,12 +178,10 @@ class KeysReloader(Generic[Key]):
         self._kind = kind
         self._clock = clock
         self._turn = Lock()
-        self._unused: str | None = None
         # Before the file is read, so that a change meanwhile is seen later.
         self._seen = self._stamp()
         keys = load_keys(path, kind)
-        if not keys:
-            raise Refused(f"{path.name}: no key stands under `keys:`; append an entry of keygen's")
+        self._note = self._told(keys)
         self.keys = Keys(keys, clock)
 
     def look(self) -> None:
@@ -184,31 +189,35 @@ class KeysReloader(Generic[Key]):
         # In turn, so that what was read before never replaces what was read after it.
         with self._turn:
             stamp = self._stamp()
-            if stamp == self._seen or self._is_being_written(stamp):
-                return
-            self._seen = stamp
-            self._take_over()
+            if stamp != self._seen:
+                self._take_over(stamp)
 
     def note(self) -> str | None:
-        """Tell why keys of before are in use instead of the file's, if they are."""
-        self.look()
-        return self._unused
+        """Tell why keys of before are in use, or nobody is let in, as the last look found it."""
+        return self._note
 
-    def _take_over(self) -> None:
+    def _take_over(self, stamp: _Stamp | None) -> None:
         try:
             keys = load_keys(self._path, self._kind)
         except Refused as error:
-            self._unused = f"{error}; the keys of before are in use"
+            self._seen, self._note = stamp, f"{error}; the keys of before are in use"
             log.error("keys_not_reloaded", reason=str(error))
             return
-        self._unused = None
+        if not keys and self._is_being_written(stamp):
+            return
+        self._seen, self._note = stamp, self._told(keys)
         self.keys.replace(keys)
-        write = log.info if keys else log.warning
-        write("keys_reloaded", keys=[key.name for key in keys])
+        log.info("keys_reloaded", keys=[key.name for key in keys])
+
+    def _told(self, keys: Sequence[Key]) -> str | None:
+        if keys:
+            return None
+        log.warning("no_keys", file=self._path.name, do="put an entry of keygen's under `keys:`")
+        return f"{self._path.name}: no key stands under `keys:`: nobody is let in"
 
     def _is_being_written(self, stamp: _Stamp | None) -> bool:
         """A shell's `>` empties a file before its command has said anything."""
-        if stamp is None or stamp.size_bytes:
+        if stamp is None:
             return False
         age_ms = self._clock.now_ms() - stamp.changed_ns // 1_000_000
         return 0 <= age_ms < EMPTIED_SECONDS * 1000

@@ -70,7 +70,7 @@ class Door:
         return Person(self.keys.of(presented).name, Role.RESPONDER, "api")
 
     def note(self) -> str | None:
-        """Tell why keys of before are in use instead of the file's, if they are."""
+        """Tell what the last look at the file of keys found, if that is a person's business."""
         return self.reloader.note() if self.reloader else None
 
     def let_in(self, answer: Response, token: str) -> None:

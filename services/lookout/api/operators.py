@@ -38,7 +38,7 @@ class Operators:
         return self.keys.of(presented).name
 
     def note(self) -> str | None:
-        """Tell why keys of before are in use instead of the file's, if they are."""
+        """Tell what the last look at the file of keys found, if that is a person's business."""
         return self.reloader.note() if self.reloader else None
 
     def asking(self, headers: Mapping[str, str]) -> str:

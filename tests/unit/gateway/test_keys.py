@@ -136,7 +136,7 @@ def write(path: Path, *keys: SenderKey) -> None:
         ("keys: [{name: a, key: plain, streams: [t]}]", "key"),
         ("nothing", "keys.yaml"),
         ("a: b: c", "keys.yaml"),
-        ("keys: !!bool maybe", "'maybe' is no bool"),
+        ("keys: !!bool maybe", "keys.yaml is no YAML at line 1, column 7"),
         ("\x00", "keys.yaml"),
     ],
 )
@@ -148,12 +148,28 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, said: st
 
 
 @pytest.mark.parametrize("text", ["keys: []", "keys:\n", "# none\n", ""])
-def test_no_key_is_none_of_these_and_no_start(tmp_path: Path, text: str) -> None:
+def test_without_any_key_a_program_starts_and_lets_nobody_in(tmp_path: Path, text: str) -> None:
     path = tmp_path / "keys.yaml"
     path.write_text(text)
     assert load_keys(path, SenderKey) == ()
-    with pytest.raises(Refused, match=r"keys\.yaml: no key stands under `keys:`"):
-        KeysReloader(path, SenderKey, ManualClock())
+    reloader = KeysReloader(path, SenderKey, ManualClock())
+    assert reloader.note() == "keys.yaml: no key stands under `keys:`: nobody is let in"
+    with pytest.raises(Problem):
+        reloader.keys.of(SECRET)
+    write(path, FEED)
+    reloader.look()
+    assert reloader.keys.of(SECRET).name == "feed"
+    assert reloader.note() is None
+
+
+def test_what_is_wrong_with_a_file_shows_none_of_its_lines(tmp_path: Path) -> None:
+    path = tmp_path / "keys.yaml"
+    write(path, FEED)
+    reloader = KeysReloader(path, SenderKey, ManualClock())
+    path.write_text(f"{path.read_text()}{SECRET}\nkeys: [oops\n")
+    reloader.look()
+    assert "is no YAML at line " in str(reloader.note())
+    assert SECRET[:20] not in str(reloader.note())
 
 
 @pytest.mark.parametrize("text", ["keys: []", "keys:\n", "# none\n"])
@@ -166,15 +182,16 @@ async def test_the_only_key_is_withdrawn_at_once(tmp_path: Path, text: str) -> N
         path.write_text(text)
         reloader.look()
         assert (await it.post(orjson.dumps(EVENT), x_api_key=SECRET)).status_code == 401
-    assert reloader.note() is None
+    assert "nobody is let in" in str(reloader.note())
 
 
-def test_a_file_that_was_emptied_counts_once_nobody_is_writing_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["", "keys:\n", "# entries follow\n"])
+def test_a_file_without_keys_counts_once_nobody_writes_it(tmp_path: Path, text: str) -> None:
     path = tmp_path / "keys.yaml"
     write(path, FEED)
     clock = ManualClock()
     reloader = KeysReloader(path, SenderKey, clock)
-    path.write_text("")
+    path.write_text(text)
     clock.move(path.stat().st_ctime_ns / 1e9 - clock.now_ms() / 1000 + 1)
     reloader.look()
     assert reloader.keys.of(SECRET).name == "feed"
@@ -191,9 +208,11 @@ def test_a_note_stands_while_the_newest_file_is_not_in_use(tmp_path: Path) -> No
     assert reloader.note() is None
     for spoil in (lambda: path.write_text("keys: [oops"), path.unlink):
         spoil()
-        assert "keys.yaml: " in str(reloader.note())
+        reloader.look()
+        assert "keys.yaml" in str(reloader.note())
         assert "the keys of before are in use" in str(reloader.note())
     write(path, LATER)
+    reloader.look()
     assert reloader.note() is None
 
 

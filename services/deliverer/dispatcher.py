@@ -8,8 +8,8 @@ from typing import Any
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import Claim, Claims, Due
-from services.backbone.ledger.turns import CLAIM_LIMIT, InTurn
+from services.backbone.ledger.claims import CLAIM_LIMIT, Claim, Claims, Due
+from services.backbone.ledger.turns import InTurn
 from services.backbone.log import logger
 from services.contracts.records import Delivery
 from services.contracts.states import CLAIMABLE, State

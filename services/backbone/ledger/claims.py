@@ -12,6 +12,9 @@ from services.backbone.ledger.statements import Connection, fetch_all, fetch_wit
 from services.backbone.ledger.states import OVER
 from services.contracts.states import State
 
+CLAIM_LIMIT: Final = 100
+"""Rows that one statement claims at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -47,6 +50,7 @@ class Due:
     """Which due deliveries to claim, longest overdue first."""
 
     limit: int
+    """CLAIM_LIMIT at most."""
     only: Sequence[str] | None = None
     """Recipients to take, or None for all."""
     without: Sequence[str] = ()
@@ -94,7 +98,9 @@ _LONGEST_OVERDUE: Final = """due AS (
 )"""
 # Where some recipients only are meant, these are listed first, by leaps through the index, so that
 # the deliveries of the others, however many, are not looked at. The comparison of pairs is the way
-# to have the index used that begins with the recipient.
+# to have the index used that begins with the recipient; and numbers that the plan knows, else it
+# expects so many rows that it reads those of all alerts instead. What is due first is due to those
+# who have something due first.
 _LONGEST_OVERDUE_TO: Final = """recipients AS (
   (SELECT recipient FROM deliveries
     WHERE channel = %(channel)s AND state IN ('PENDING', 'RETRY_WAIT')
@@ -111,12 +117,17 @@ _LONGEST_OVERDUE_TO: Final = """recipients AS (
     UNION ALL
     SELECT recipient FROM recipients WHERE %(only)s::text[] IS NULL) AS any_of
   WHERE recipient <> ALL(%(without)s::text[])
+), first AS (
+  SELECT wanted.recipient FROM wanted CROSS JOIN LATERAL (
+    SELECT next_attempt_at FROM deliveries WHERE {waiting_for_it}
+    ORDER BY recipient, next_attempt_at LIMIT 1) AS head
+  ORDER BY head.next_attempt_at LIMIT 2 * %(limit)s
 ), next AS (
-  SELECT found.delivery_id FROM wanted CROSS JOIN LATERAL (
-    SELECT delivery_id, next_attempt_at FROM deliveries
-    WHERE {waiting} AND (recipient, next_attempt_at) >= (wanted.recipient, '-infinity')
-      AND (recipient, next_attempt_at) <= (wanted.recipient, ledger_now())
-    ORDER BY recipient, next_attempt_at LIMIT 2 * %(limit)s) AS found
+  SELECT found.delivery_id FROM first AS wanted CROSS JOIN LATERAL (
+    SELECT delivery_id, next_attempt_at FROM (
+      SELECT delivery_id, next_attempt_at FROM deliveries WHERE {waiting_for_it}
+      ORDER BY recipient, next_attempt_at LIMIT {at_most}) AS earliest
+    LIMIT 2 * %(limit)s) AS found
   ORDER BY found.next_attempt_at LIMIT 2 * %(limit)s
 ), due AS (
   SELECT found.delivery_id, found.before FROM next
@@ -126,10 +137,15 @@ _LONGEST_OVERDUE_TO: Final = """recipients AS (
     FOR UPDATE SKIP LOCKED) AS found
   LIMIT %(limit)s
 )"""
+_WAITING_FOR_IT: Final = f"""{_WAITING}
+      AND (recipient, next_attempt_at) >= (wanted.recipient, '-infinity')
+      AND (recipient, next_attempt_at) <= (wanted.recipient, ledger_now())"""
 _CLAIM_BY_ID: Final = _CLAIM.format(due=_TOLD.format(waiting_by_id=_WAITING_BY_ID))
 _CLAIM_DUE: Final = _CLAIM.format(due=_LONGEST_OVERDUE.format(waiting=_WAITING))
 _CLAIM_DUE_TO: Final = _CLAIM.format(
-    due=_LONGEST_OVERDUE_TO.format(waiting=_WAITING, waiting_by_id=_WAITING_BY_ID)
+    due=_LONGEST_OVERDUE_TO.format(
+        waiting_for_it=_WAITING_FOR_IT, waiting_by_id=_WAITING_BY_ID, at_most=2 * CLAIM_LIMIT
+    )
 )
 
 _SETTLE: Final = f"""

@@ -13,14 +13,12 @@ from typing import Any, Final
 from psycopg.rows import scalar_row, tuple_row
 
 from services.backbone.clock import Clock
-from services.backbone.ledger.claims import Claim, Claims, Due
+from services.backbone.ledger.claims import CLAIM_LIMIT, Claim, Claims, Due
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import Connection, fetch_all, fetch_within, transaction
 
 AHEAD_SECONDS: Final = 0.5
 """Turns are given out so far ahead, many at once."""
-CLAIM_LIMIT: Final = 100
-"""Rows that one statement claims at most, each with a turn."""
 TAKINGS_LIMIT: Final = 8
 """Takings that may be ahead of one another: of two deliverers, each of which takes up to three
 times anew what was over when it came."""

@@ -25,6 +25,10 @@ from tests.unit.deliverer.builders import delivery
 pytestmark = pytest.mark.postgres
 
 FEW, MANY = 200, 20_000
+WIDE, WIDE_ALERTS = 300, 60
+"""Recipients of each of so many alerts."""
+BLOCKS_EACH = 20
+"""Two ways down an index, to find a recipient and what is due to it first, and that row."""
 SLACK_BLOCKS = 200
 """Trees are deeper, pages are split: some blocks for each row and index. Half of what waits is read
 where a statement looks at all of it."""
@@ -39,6 +43,10 @@ SELECT md5('delivery' || n), md5('alert' || n), 'webhook',
   CASE WHEN n %% 10 = 0 THEN 'elsewhere' ELSE 'desk' END, %s::jsonb,
   now() - interval '1 minute' + n * interval '1 microsecond'
 FROM generate_series(%s::integer, %s::integer) AS n"""
+_TO_EACH_ALL: Final = """
+INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, record)
+SELECT md5('delivery' || n || ' ' || who), md5('alert' || n), 'webhook', 'desk ' || who, %s::jsonb
+FROM generate_series(1, %s::integer) AS n, generate_series(1, %s::integer) AS who"""
 _BY_HAND: Final = "ALTER TABLE {} SET (autovacuum_enabled = off)"
 _COST: Final = """
 SELECT sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::integer AS blocks
@@ -174,6 +182,18 @@ async def test_nor_with_what_was_claimed_before(ledger: Ledger, pool: AsyncPool)
     await work.all()
     later = await costs(ledger, pool, work)
     assert {name: later[name] for name in later if later[name] > first[name] + SLACK_BLOCKS} == {}
+
+
+async def test_claiming_past_a_recipient_looks_at_each_other_one_once(
+    ledger: Ledger, pool: AsyncPool
+) -> None:
+    ledger.execute(_ALERTS, 1, WIDE_ALERTS)
+    ledger.execute(_TO_EACH_ALL, delivery(1).encode().decode(), WIDE_ALERTS, WIDE)
+    ledger.execute("ANALYZE")
+    claims = Work(pool).claims
+    past_one = Due(5, without=["desk 1"])
+    await claims.due(past_one)
+    assert await cost(ledger, pool, lambda: claims.due(past_one)) < BLOCKS_EACH * WIDE
 
 
 async def test_counting_ends_somewhere(ledger: Ledger, pool: AsyncPool) -> None:

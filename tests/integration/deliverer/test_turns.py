@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import Claims, Due
+from services.backbone.ledger.claims import CLAIM_LIMIT, Claims, Due
 from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.statements import transaction
 from services.backbone.ledger.turns import (
     AHEAD_SECONDS,
-    CLAIM_LIMIT,
     TAKINGS_LIMIT,
     Rate,
     Turns,

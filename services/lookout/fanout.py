@@ -20,7 +20,7 @@ from services.lookout.words import NO_LINKS, Words
 
 ALERT_LIMIT_BYTES: Final = 900 * 1024
 """A delivery holds the alert and its text, and must fit a record of its topic (1 MiB)."""
-FANOUT_LIMIT_BYTES: Final = 64 * 1024 * 1024
+FANOUT_LIMIT_BYTES: Final = 16 * 1024 * 1024
 """All deliveries of one alert, so that they fit one transaction."""
 DEPTH_LIMIT: Final = 100
 """Levels of an alert's values. Who reads a record gives up at 200, and a delivery adds some."""

@@ -20,6 +20,8 @@ STANDS_FOR_OTHERS: Final = timedelta(hours=84)
 MESSAGES_LIMIT: Final = 1000
 """Once so many are decided about, the other steps are the next turn's: Postgres ends a transaction
 that is silent for 5 s."""
+MESSAGES_LIMIT_BYTES: Final = 16 * 1024 * 1024
+"""Once so much is made of them likewise: a turn holds all its messages in memory."""
 
 # The alerts' rows first, as acknowledging does: then neither can come in between. Those that
 # another holds do not count, else it would hold up all others when it stands still.
@@ -132,15 +134,16 @@ class Escalations:
 
 
 def decided_first(steps: Sequence[Due], earlier: Earlier, decide: Decide) -> list[Turn]:
-    """Decide about the first steps, as many as a turn has time for, and at least one."""
+    """Decide about the first steps, as many as a turn has time and room for, and at least one."""
     turns: list[Turn] = []
-    people = 0
+    people = size_bytes = 0
     for step in steps:
-        if people >= MESSAGES_LIMIT:
+        if people >= MESSAGES_LIMIT or size_bytes >= MESSAGES_LIMIT_BYTES:
             break
         turns.append(decided(step, earlier, decide))
         # One for each who was told or was not: to leave somebody out takes as long.
         people += len(turns[-1].decisions)
+        size_bytes += sum(len(each.encoded) for each in turns[-1].deliveries)
     return turns
 
 

@@ -1,14 +1,22 @@
 """From an alert to its deliveries: fixed ids, one per recipient, within what topics carry."""
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 
-from services.backbone.ledger.intake import NewAlert
+from services.backbone.ledger.intake import NewAlert, _columns
 from services.contracts.examples import Example, examples
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
 from services.contracts.topics import Topic
-from services.lookout.fanout import ALERT_LIMIT_BYTES, DEPTH_LIMIT, Unusable, fan_out
+from services.lookout.fanout import (
+    ALERT_LIMIT_BYTES,
+    DEPTH_LIMIT,
+    FANOUT_LIMIT_BYTES,
+    Unusable,
+    fan_out,
+)
 from services.lookout.pipeline import decode
 from services.lookout.routing import Instruction, Route, Routes, Target, decide
 from services.lookout.standing import Standing
@@ -87,3 +95,19 @@ def test_a_fan_out_that_no_transaction_carries_is_unusable() -> None:
     assert isinstance(made, Unusable)
     assert made.reason == "too_large"
     assert "each of 1000 recipients" in made.detail
+
+
+def test_the_largest_fan_out_is_recorded_within_a_quarter_of_a_lookout_s_memory() -> None:
+    largest = sample(event_ids=[f"{number:032x}" for number in range(10_000)])
+    count = FANOUT_LIMIT_BYTES // len(largest.encode())
+    many = Routes((), told("default", *(Target("bus", f"t{number}") for number in range(count))))
+    tracemalloc.start()
+    try:
+        made = fan_out(largest, many, Standing(), 0)
+        assert isinstance(made, NewAlert)
+        columns = _columns([made])
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(columns[4]) > FANOUT_LIMIT_BYTES * 0.9
+    assert peak_bytes < 96 * 1024 * 1024

@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.backbone.ledger.escalations import Due, Turn
+from services.backbone.ledger.escalations import (
+    MESSAGES_LIMIT_BYTES,
+    Due,
+    Turn,
+    decided_first,
+)
 from services.backbone.ledger.fallbacks import Lost
 from services.backbone.ledger.intake import NewDelivery
 from services.backbone.ledger.later import Earlier
@@ -61,6 +66,18 @@ def due(step: Step, number: int = 0, repetition: int = 0, acknowledged: bool = F
     plan: dict[str, Any] = orjson.loads(recorded.plan)
     told = (ALERT.alert_id, "desk", number, repetition, plan, NOW)
     return Due(*told, ALERT.encode().decode(), NOW, acknowledged, NOW)
+
+
+def test_a_turn_makes_only_so_many_large_messages_as_it_has_room_for() -> None:
+    people = tuple(Instruction(Target("email", f"desk-{number}"), "r") for number in range(50))
+    large = sample(values={"text": "x" * 300_000}).encode().decode()
+    steps = [replace(due(Step(1.0, people), number), record=large) for number in range(20)]
+    turns = decided_first(
+        steps, Earlier(), lambda one, told: escalate(one, told, ROUTES, LATER.tell)
+    )
+    assert [len(each.deliveries) for each in turns] == [50, 50]
+    first = sum(len(each.encoded) for each in turns[0].deliveries)
+    assert first < MESSAGES_LIMIT_BYTES < 2 * first
 
 
 @given(steps, st.integers(0, 3), st.integers(0, 1000))

@@ -8,7 +8,7 @@ from typing import Any
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import CLAIM_LIMIT, Claim, Claims, Due
+from services.backbone.ledger.claims import CLAIM_LIMIT, Claim, Claims, Due, is_cut
 from services.backbone.ledger.turns import InTurn
 from services.backbone.log import logger
 from services.contracts.records import Delivery
@@ -146,7 +146,7 @@ class Dispatcher:
         while due:
             async with self.in_flight.claiming:
                 # A probe needs no trust: what is unanswered there must not keep it from going.
-                if self._is_still or not self.places.left or not self._has_turns():
+                if self._is_still or self.places.left <= 0 or not self._has_turns():
                     return
                 only = sorted(due) if self.traits.breaker_per_recipient else None
                 claimed = await self._claim(self.pace.claim(self.claims, Due(1, only=only)))
@@ -184,13 +184,18 @@ class Dispatcher:
         except Transient:
             self._more = True
             raise
-        found_all = len(claimed.claims) < room and not claimed.is_short
+        found_all = self._has_all(claimed, room)
         if for_all:
             self._more, self._passed_over = self._more or not found_all, full
         elif found_all:
             self._passed_over -= freed
         if self._may_find():
             self._wake.set()
+
+    def _has_all(self, claimed: InTurn, room: int) -> bool:
+        """Tell whether nothing more is due than what was claimed."""
+        is_limited = claimed.is_short or is_cut(claimed.claims)
+        return len(claimed.claims) < room and not is_limited
 
     def _may_find(self) -> bool:
         """Tell whether a claim may find, now, what can be sent."""
@@ -216,7 +221,7 @@ class Dispatcher:
         for number, claim in enumerate(claimed.claims):
             window = SendWindow(self.clock, begun + self.traits.send_timeout_seconds)
             wait = claimed.turns.wait_seconds(number, self.clock.monotonic_seconds())
-            standing = self.places.take(self.traits.destination(claim.recipient))
+            standing = self.places.take(self.traits.destination(claim.recipient), claim.record)
             sending = self.spawn(self._deliver(claim, standing, window, wait))
             self.in_flight.add(claim, sending)
         if claimed.claims:
@@ -243,7 +248,7 @@ class Dispatcher:
         await self.sender.deliver(claim, standing, window, wait_seconds)
         # Not if that fails: a claim of ours that is not in flight passes for one that was not sent.
         self.in_flight.end(claim)
-        self.places.give_back(standing)
+        self.places.give_back(standing, claim.record)
         self._wake.set()
 
     def _fitting(self, told: Sequence[Delivery]) -> list[str]:

@@ -2,8 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from services.deliverer.trust import Standing, Trust
+
+HELD_LIMIT_CHARACTERS: Final = 4 * 1024 * 1024
+"""All records together that are sent at once, but for those of the last claim."""
 
 
 class Places:
@@ -14,34 +18,44 @@ class Places:
     have one each, it is not asked who they are: that costs the ledger more than it saves them.
     Nobody begins more than they have earned, but where several wait in the ledger, of whom it shows
     only at the claim who they are.
+
+    A long record takes several places, since all are held in memory: then none may be left before
+    so many sends are under way, or less than none.
     """
 
     def __init__(self, count: int, per_recipient: bool, trust: Trust) -> None:
+        self._count = count
         self._per_recipient = per_recipient
         self._may_always = 1 if count > 2 else 0
         self._trust = trust
         self._held: Counter[str] = Counter()
         self.left = count
-        """Places that nobody holds."""
+        """Places that nobody holds; below 0 where the last records were long."""
 
-    def take(self, destination: str) -> Standing:
-        """Hold one place more for a destination, and return how it stands."""
-        self.left -= 1
-        self._held[destination] += 1
+    def take(self, destination: str, record: str = "") -> Standing:
+        """Hold the places of one record more for a destination, and return how it stands."""
+        taken = self._taken_by(record)
+        self.left -= taken
+        self._held[destination] += taken
         return self._trust.begin(destination)
 
-    def give_back(self, standing: Standing) -> None:
-        """Free the place of a send that began so."""
+    def give_back(self, standing: Standing, record: str = "") -> None:
+        """Free the places of a send that began so."""
         standing.end()
-        self.left += 1
-        self._held[standing.destination] -= 1
+        taken = self._taken_by(record)
+        self.left += taken
+        self._held[standing.destination] -= taken
         if not self._held[standing.destination]:
             del self._held[standing.destination]
+
+    def _taken_by(self, record: str) -> int:
+        return 1 + len(record) * self._count // HELD_LIMIT_CHARACTERS
 
     @property
     def free(self) -> int:
         """How many may be taken now, where it is not asked whom they are for."""
-        return self.left if self._per_recipient else min(self.left, self._trust.left(""))
+        left = max(0, self.left)
+        return left if self._per_recipient else min(left, self._trust.left(""))
 
     def full(self) -> set[str]:
         """Return the destinations that hold all that they may."""

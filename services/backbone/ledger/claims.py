@@ -14,6 +14,8 @@ from services.contracts.states import State
 
 CLAIM_LIMIT: Final = 100
 """Rows that one statement claims at most."""
+CLAIM_LIMIT_CHARACTERS: Final = 4 * 1024 * 1024
+"""Once their records have so many, a statement claims no more: read, they take ten times that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +72,34 @@ _WAITING_BY_ID: Final = _READY.format(
 )
 
 # A claim takes the delivery out of the outbox too: whoever claims it knows of it.
-_CLAIM: Final = """
-WITH RECURSIVE {due}, claimed AS (
+_CLAIM: Final = f"""
+WITH RECURSIVE {{due}}, fitting AS (
+  SELECT delivery_id, before, record FROM (
+    SELECT due.*, sum(length(record)) OVER (ROWS UNBOUNDED PRECEDING) AS so_far FROM due) AS summed
+  WHERE so_far - length(record) < {CLAIM_LIMIT_CHARACTERS}
+), claimed AS (
   UPDATE deliveries d SET state = 'CLAIMED', fence = d.fence + 1, attempt = d.attempt + 1,
     owner = %(owner)s, lease_until = ledger_now() + make_interval(secs => %(lease)s),
     updated_at = ledger_now(), published_at = coalesce(d.published_at, ledger_now())
-  WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM due))
-  RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, d.record::text AS record,
-    d.attempt, d.fence, d.marked_repeat
+  WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM fitting))
+  RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, d.attempt, d.fence, d.marked_repeat
 ), tried AS (
   INSERT INTO attempts (delivery_id, attempt, fence, owner, claimed_at)
   SELECT delivery_id, attempt, fence, %(owner)s, ledger_now() FROM claimed
 )
-SELECT claimed.*, due.before FROM claimed JOIN due USING (delivery_id)"""
+SELECT claimed.*, fitting.before, fitting.record
+FROM claimed JOIN fitting USING (delivery_id)"""  # noqa: S608 - no input in it
 
 _TOLD: Final = """due AS (
-  SELECT found.delivery_id, found.before FROM unnest(%(ids)s::text[]) AS told (delivery_id)
+  SELECT found.* FROM unnest(%(ids)s::text[]) AS told (delivery_id)
   CROSS JOIN LATERAL (
-    SELECT delivery_id, state AS before FROM deliveries
+    SELECT delivery_id, state AS before, record::text AS record FROM deliveries
     WHERE delivery_id = told.delivery_id AND {waiting_by_id}
     FOR UPDATE SKIP LOCKED) AS found
   LIMIT %(limit)s
 )"""
 _LONGEST_OVERDUE: Final = """due AS (
-  SELECT delivery_id, state AS before FROM deliveries WHERE {waiting}
+  SELECT delivery_id, state AS before, record::text AS record FROM deliveries WHERE {waiting}
   ORDER BY next_attempt_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 )"""
 # Where some recipients only are meant, these are listed first, by leaps through the index, so that
@@ -130,9 +136,9 @@ _LONGEST_OVERDUE_TO: Final = """recipients AS (
     LIMIT 2 * %(limit)s) AS found
   ORDER BY found.next_attempt_at LIMIT 2 * %(limit)s
 ), due AS (
-  SELECT found.delivery_id, found.before FROM next
+  SELECT found.* FROM next
   CROSS JOIN LATERAL (
-    SELECT delivery_id, state AS before FROM deliveries
+    SELECT delivery_id, state AS before, record::text AS record FROM deliveries
     WHERE delivery_id = next.delivery_id AND {waiting_by_id}
     FOR UPDATE SKIP LOCKED) AS found
   LIMIT %(limit)s
@@ -217,7 +223,7 @@ class Claims:
         }
 
     async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
-        """Claim those of the deliveries that are due, at most `limit`.
+        """Claim those of the deliveries that are due, at most `limit`; see also `is_cut`.
 
         If it raises, some may be claimed although nobody will send them: see Sweeps.lost.
         """
@@ -259,6 +265,11 @@ class Claims:
         terms = self._terms | _columns(settlements)
         rows = await fetch_all(self._pool, tuple_row, _SETTLE, terms)
         return {delivery_id: State(before) for delivery_id, before in rows}
+
+
+def is_cut(claimed: Sequence[Claim]) -> bool:
+    """Tell whether a claim may have ended for its records' length: more may be due."""
+    return sum(len(each.record) for each in claimed) >= CLAIM_LIMIT_CHARACTERS
 
 
 def _claim(**row: Any) -> Claim:

@@ -4,14 +4,21 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.claims import (
+    CLAIM_LIMIT_CHARACTERS,
+    Claim,
+    Claims,
+    Due,
+    Settlement,
+    is_cut,
+)
 from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.sweeps import Ruling, Sweeps
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
 from services.contracts.states import State
 from tests.integration.deliverer.ledgers import Ledger
-from tests.unit.deliverer.builders import delivery
+from tests.unit.deliverer.builders import delivery, long_delivery
 
 pytestmark = pytest.mark.postgres
 
@@ -69,6 +76,20 @@ async def test_due_deliveries_come_longest_overdue_first_and_bounded(
     (first,) = await claims_of(pool).due(Due(1))
     assert first.delivery_id == added[3].delivery_id
     assert len(await claims_of(pool).due(Due(10))) == 4
+
+
+async def test_a_claim_ends_once_its_records_are_long(ledger: Ledger, pool: AsyncPool) -> None:
+    added = [long_delivery(n, CLAIM_LIMIT_CHARACTERS // 5 + 1) for n in range(14)]
+    ledger.add(*added)
+    claims = claims_of(pool)
+    told = [each.delivery_id for each in added]
+    by_id, due = await claims.by_id(told, 10), await claims.due(Due(10))
+    assert (len(by_id), is_cut(by_id)) == (5, True)
+    assert (len(due), is_cut(due)) == (5, True)
+    rest = await claims.due(Due(10, without=["another"]))
+    assert (len(rest), is_cut(rest)) == (4, False)
+    assert {each.delivery_id for each in (*by_id, *due, *rest)} == set(told)
+    assert Delivery.decode(due[0].record.encode()) in added
 
 
 async def test_recipients_can_be_picked_and_left_out(ledger: Ledger, pool: AsyncPool) -> None:

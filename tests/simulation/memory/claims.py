@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
-from services.backbone.ledger.claims import Claim, Due, Settlement
+from services.backbone.ledger.claims import CLAIM_LIMIT_CHARACTERS, Claim, Due, Settlement
 from services.backbone.ledger.evidence import EvidenceKind
 from services.contracts.states import TERMINAL, State
 from tests.simulation.memory.tables import (
@@ -65,7 +66,7 @@ class MemoryClaims:
         now = self.tables.now()
         due = [row for row in self.tables.rows.values() if self._is_due(row, now) and fits(row)]
         due.sort(key=lambda row: row.next_attempt_at)
-        return [self._claim(row, now) for row in due[:limit]]
+        return [self._claim(row, now) for row in _fitting(due[:limit])]
 
     def _is_due(self, row: Row, now: float) -> bool:
         return (
@@ -133,3 +134,11 @@ class MemoryClaims:
             if tried.outcome in (None, State.IN_DOUBT):
                 tried.finished_at, tried.outcome = self.tables.now(), told.outcome
                 tried.reason, tried.provider_id = told.reason, told.provider_id
+
+
+def _fitting(due: Sequence[Row]) -> list[Row]:
+    """Return the first of them, until they are long enough together."""
+    before = accumulate((len(row.record) for row in due), initial=0)
+    return [
+        row for row, so_far in zip(due, before, strict=False) if so_far < CLAIM_LIMIT_CHARACTERS
+    ]

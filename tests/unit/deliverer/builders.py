@@ -36,3 +36,10 @@ def delivery(
         created_at_ms=FOUND_AT_MS + 2,
         alert=alert,
     )
+
+
+def long_delivery(number: int, characters: int, recipient: str = "someone") -> Delivery:
+    """Return one whose alert has a value of so many characters."""
+    one = delivery(number, recipient=recipient)
+    alert = one.alert.model_copy(update={"values": {"text": "x" * characters}})
+    return one.model_copy(update={"alert": alert})

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from services.backbone.clock import Clock, ManualClock, SystemClock
-from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.claims import Claim, Claims, Due, Settlement, is_cut
 from services.contracts.records import Delivery
 from services.contracts.states import CLAIMABLE, State
 from services.deliverer.announcer import Announcer
@@ -21,7 +21,7 @@ from services.deliverer.outcomes import Accepted, Outcome, Refused
 from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
 from services.deliverer.settings import DelivererSettings
-from tests.unit.deliverer.builders import delivery
+from tests.unit.deliverer.builders import delivery, long_delivery
 
 
 class AllTaken(Claims):
@@ -74,8 +74,11 @@ class Backlog(AllNew):
             if each.recipient not in due.without
             and (due.only is None or each.recipient in due.only)
         ][: due.limit]
-        self.rows = [each for each in self.rows if each not in fits]
-        return [_claim(each) for each in fits]
+        claimed: list[Claim] = []
+        while fits and not is_cut(claimed):
+            claimed.append(_claim(fits.pop(0)))
+            self.rows = [each for each in self.rows if each.delivery_id != claimed[-1].delivery_id]
+        return claimed
 
 
 class AtOnce(Sender):
@@ -294,6 +297,26 @@ async def test_a_slow_recipient_leaves_places_to_others_and_loses_no_turn(is_tol
         for _ in range(60):
             await others_run()
         assert sender.sent == 60
+
+
+@pytest.mark.parametrize("per_recipient", [True, False])
+async def test_of_long_records_only_so_many_are_under_way_and_all_are_sent(
+    per_recipient: bool,
+) -> None:
+    """Each takes ten times its length in memory while its provider has not answered."""
+    rows = [long_delivery(number, 800_000, recipient="slow") for number in range(40)]
+    claims, sender = Backlog(rows), Slow()
+    async with running(claims, paused=None, per_recipient=per_recipient) as dispatcher:
+        dispatcher.sender, dispatcher.announcer = sender, Silent()
+        dispatcher.heed(paused=False)
+        for _ in range(20):
+            await others_run()
+        assert len(dispatcher.in_flight) == 6
+        sender.goes_on.set()
+        for _ in range(100):
+            await others_run()
+        assert sender.sent == 40
+        assert dispatcher.places.free == 32
 
 
 class ToldMeanwhile(Backlog):

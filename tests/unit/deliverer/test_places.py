@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.deliverer.places import Places
+from services.deliverer.places import HELD_LIMIT_CHARACTERS, Places
 from services.deliverer.trust import Trust
 
 waiting = st.lists(st.sampled_from("ABCD"), max_size=60)
@@ -58,3 +58,18 @@ def test_where_all_are_one_system_all_places_are_its_own() -> None:
     assert places.unseen == 2
     places.take("A")
     assert (places.full(), places.unseen) == (set(), 1)
+
+
+def test_a_long_record_takes_several_places_and_gives_back_as_many() -> None:
+    places, record = trusting(32, per_recipient=True), "x" * (HELD_LIMIT_CHARACTERS // 5)
+    held = [places.take("A", record) for _ in range(4)]
+    assert (places.free, places.full(), list(places.fitting(["A", "B"]))) == (
+        4,
+        {"A"},
+        [False, True],
+    )
+    held.append(places.take("B", record))
+    assert (places.free, list(places.fitting(["C"]))) == (0, [False])
+    for each in held:
+        places.give_back(each, record)
+    assert (places.free, places.full()) == (32, set())

@@ -8,6 +8,7 @@ from typing import Final
 from services.accountant import accounts, metrics
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import Clock
+from services.backbone.errors import Transient
 from services.backbone.ledger.accounting import AccountBook, Backlog, Finding, Place
 from services.backbone.log import logger
 
@@ -25,6 +26,7 @@ class Turns:
     settings: AccountantSettings
     clock: Clock
     _place: Place = field(default_factory=Place)
+    _prune_limit: int = PRUNE_LIMIT
 
     def turn(self, short: Sequence[Finding]) -> None:
         """Account once; what `short` finds of the ledger's retention keeps all that is there.
@@ -98,8 +100,18 @@ class Turns:
             )
 
     def _prune(self) -> None:
+        """Remove what is old; where that takes too long the next turn tries half as much, since
+        nothing but room on the disk waits for it.
+        """
         retention_seconds = self.settings.ledger_retention_days * 86_400
-        metrics.PRUNED.inc(self.book.prune(retention_seconds, PRUNE_LIMIT))
+        try:
+            removed = self.book.prune(retention_seconds, self._prune_limit)
+        except Transient as error:
+            log.warning("not_pruned", alerts=self._prune_limit, reason=str(error))
+            self._prune_limit = max(1, self._prune_limit // 2)
+            return
+        metrics.PRUNED.inc(removed)
+        self._prune_limit = min(PRUNE_LIMIT, 2 * self._prune_limit)
 
     def _log(self, changes: accounts.Changes) -> None:
         for each in changes.new:

@@ -18,6 +18,8 @@ ROWS_LIMIT: Final = 2000
 """Most rows of each kind, and most open findings, that one turn looks at."""
 RAISE_LIMIT: Final = 50_000
 """Most findings of one kind that are raised at once."""
+PRUNED_DELIVERIES_LIMIT: Final = 5000
+"""Most deliveries that go with the alerts that are removed at once, but for those of one alone."""
 NAMED_LIMIT: Final = 10
 """Findings that a message names; of others it tells how many."""
 
@@ -234,6 +236,7 @@ class AccountBook:
         one of their deliveries is still open; return how many.
         """
         terms = {"retention": retention_seconds, "limit": limit}
+        terms["deliveries"] = PRUNED_DELIVERIES_LIMIT
         with statements(self._pool) as connection:
             removed = connection.execute(accounting_sql.PRUNE, terms).rowcount
             connection.execute(accounting_sql.PRUNE_NOTES, terms)

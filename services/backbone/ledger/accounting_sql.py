@@ -125,11 +125,17 @@ WHERE finding_id = ANY(%(numbers)s::bigint[])"""
 
 PRUNE: Final = f"""
 DELETE FROM alerts WHERE alert_id IN (
-  SELECT alert_id FROM alerts a
-  WHERE accepted_at < ledger_now() - make_interval(secs => %(retention)s)
-    AND NOT EXISTS (SELECT FROM deliveries d WHERE d.alert_id = a.alert_id
-      AND d.state NOT IN ({OVER}))
-  ORDER BY accepted_at LIMIT %(limit)s)"""  # noqa: S608 - no input in it
+  SELECT alert_id FROM (
+    SELECT alert_id, row_number() OVER oldest AS place, sum(deliveries) OVER oldest AS so_far
+    FROM (SELECT alert_id, accepted_at FROM alerts a
+      WHERE accepted_at < ledger_now() - make_interval(secs => %(retention)s)
+        AND NOT EXISTS (SELECT FROM deliveries d WHERE d.alert_id = a.alert_id
+          AND d.state NOT IN ({OVER}))
+      ORDER BY accepted_at LIMIT %(limit)s) AS old
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS deliveries FROM deliveries d WHERE d.alert_id = old.alert_id) AS counted
+    WINDOW oldest AS (ORDER BY accepted_at, alert_id)) AS old
+  WHERE place = 1 OR so_far <= %(deliveries)s)"""  # noqa: S608 - no input in it
 
 PRUNE_NOTES: Final = """
 WITH findings_gone AS (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from services.backbone.ledger.accounting import AccountBook
+from services.backbone.ledger.accounting import PRUNED_DELIVERIES_LIMIT, AccountBook
 from services.backbone.ledger.claims import Claims
 from services.backbone.ledger.database import Pool, async_pool, open_pool
 from services.backbone.ledger.evidence import Evidence, EvidenceBook, EvidenceKind
@@ -39,6 +39,18 @@ def aged(ledger: Ledger, days: int) -> None:
     ledger.execute("UPDATE alerts SET accepted_at = now() - make_interval(days => %s)", days)
 
 
+def sent_to_many(ledger: Ledger, recipients: int) -> None:
+    """Have each alert of one delivery be an old one that was sent to so many."""
+    ledger.execute(
+        "INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, record)"
+        " SELECT delivery_id || n, alert_id, channel, 'recipient ' || n, '{}'"
+        " FROM deliveries, generate_series(2, %s) AS n",
+        recipients,
+    )
+    ledger.execute("UPDATE deliveries SET state = 'SENT'")
+    aged(ledger, 401)
+
+
 def test_everything_that_refers_to_an_alert_goes_with_it(ledger: Ledger) -> None:
     kept = ledger.rows(
         "SELECT conrelid::regclass::text AS referring FROM pg_constraint"
@@ -62,6 +74,19 @@ def test_the_oldest_go_first_and_what_is_open_stays(ledger: Ledger, pool: Pool) 
     assert [book.prune(400 * DAY, 2) for _ in range(3)] == [2, 1, 0]
     assert ledger.states().keys() == {waiting.delivery_id, fresh.delivery_id}
     assert ledger.rows("SELECT * FROM evidence") == []
+
+
+def test_of_alerts_for_many_fewer_go_at_once(ledger: Ledger, pool: Pool) -> None:
+    ledger.add(*(delivery(number) for number in range(4)))
+    sent_to_many(ledger, PRUNED_DELIVERIES_LIMIT // 2)
+    book = AccountBook(pool)
+    assert [book.prune(400 * DAY, 500) for _ in range(3)] == [2, 2, 0]
+
+
+def test_one_for_more_than_that_goes_alone(ledger: Ledger, pool: Pool) -> None:
+    ledger.add(delivery(1), delivery(2))
+    sent_to_many(ledger, PRUNED_DELIVERIES_LIMIT + 1)
+    assert [AccountBook(pool).prune(400 * DAY, 500) for _ in range(3)] == [1, 1, 0]
 
 
 async def test_a_replay_after_that_is_held(ledger: Ledger, pool: Pool) -> None:

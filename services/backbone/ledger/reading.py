@@ -153,7 +153,8 @@ def newest_alerts(
     if search.is_wide:
         rows = _ask(connection, reading_sql.NEWEST_ALERTS, terms)
     else:
-        rows = _ask(connection, searching.WALK, terms)
+        walk = searching.WALK_OF_WATCH if search.watch else searching.WALK
+        rows = _ask(connection, walk, terms)
         if len(rows) < wanted:
             # A plan for any words takes four times as long as one for these.
             rows = _ask(connection, searching.BY_WORDS, terms, prepare=False)

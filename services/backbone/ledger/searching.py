@@ -6,13 +6,13 @@ So both take about the same time, however many alerts there are.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 from services.backbone.ledger import reading_sql
 from services.backbone.ledger.page_start import PageStart
 
 WALK_LIMIT: Final = 4000
-"""Alerts that are looked at one by one, from the newest on, before the index is asked."""
+"""Alerts that are looked at one by one, from the newest on, before the index of words is asked."""
 TEXT_LIMIT_CHARACTERS: Final = 200
 """Most characters to look for: Postgres refuses a word of more than 2,046 bytes."""
 NAME_LIMIT_CHARACTERS: Final = 200
@@ -50,21 +50,29 @@ FROM found AS alerts ORDER BY accepted_at DESC, alert_id LIMIT %(limit)s"""
 _COLUMNS: Final = reading_sql.ALERT_COLUMNS
 _KEPT: Final = "alert_id, watch, severity, summary, appended_at, detected_at, accepted_at"
 
-WALK: Final = "".join(
-    (
-        _QUERY,
-        "found AS (SELECT ",
-        _KEPT,
-        " FROM (SELECT ",
-        _KEPT,
-        ", words FROM alerts WHERE",
-        _PLACE,
-        " ORDER BY accepted_at DESC, alert_id LIMIT %(walk)s) AS newest"
-        " WHERE words @@ (SELECT query FROM asked)) ",
-        _COLUMNS,
-        _REST,
+
+def _walk(among: LiteralString = "") -> LiteralString:
+    return "".join(
+        (
+            _QUERY,
+            "found AS (SELECT ",
+            _KEPT,
+            " FROM (SELECT ",
+            _KEPT,
+            ", words FROM alerts WHERE",
+            among,
+            _PLACE,
+            " ORDER BY accepted_at DESC, alert_id LIMIT %(walk)s) AS newest"
+            " WHERE words @@ (SELECT query FROM asked)) ",
+            _COLUMNS,
+            _REST,
+        )
     )
-)
+
+
+WALK: Final = _walk()
+WALK_OF_WATCH: Final = _walk(" watch = %(watch)s AND")
+"""The same among one watch's alerts: a storm of another may be all that is newer."""
 BY_WORDS: Final = "".join(
     (
         _QUERY,
@@ -116,6 +124,7 @@ class Search:
             "since_us": self.since_ms * MICROSECONDS,
             "walk": WALK_LIMIT,
             "limit": limit,
+            "watch": self.watch,
         }
 
     def _names(self) -> Iterator[str]:

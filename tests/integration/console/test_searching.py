@@ -14,9 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.backbone.errors import Transient
+from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.reading import MARKS_LIMIT, LedgerReader
-from services.backbone.ledger.searching import Search
+from services.backbone.ledger.searching import WALK_LIMIT, Search
+from services.backbone.settings import LedgerSettings
 from tests.integration.console.ledger_rows import START, add_alert, add_delivery
 
 pytestmark = pytest.mark.postgres
@@ -27,6 +29,15 @@ CLIENTS = (
 SUMMARIES = ("Much too much", "Too little, too late", "R-17 is over", "quiet")
 SEVERITIES = ("info", "warning", "critical")
 AMOUNT = 60
+_STORM = """
+INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at,
+  accepted_at)
+SELECT md5(%(watch)s || n), %(watch)s, 'warning', 'over', %(record)s::jsonb, 'test', now(), now(),
+  now() - make_interval(hours => %(hours)s) - n * interval '1 millisecond'
+FROM generate_series(1, %(count)s) AS n"""
+_TOUCHED = """
+SELECT heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read
+FROM pg_statio_user_tables WHERE relname = 'alerts'"""
 
 
 def record(number: int) -> dict[str, Any]:
@@ -101,6 +112,28 @@ SEARCHES = st.builds(
 def test_what_is_found_is_what_fits(filled: LedgerReader, search: Search) -> None:
     wanted = [SUMMARIES[n % 4] for n in reversed(range(AMOUNT)) if fits(n, search)]
     assert list(found(filled, search)) == wanted
+
+
+def touched(pool: Pool) -> int:
+    """Return how many blocks of alerts and their indexes the pool's one connection has touched."""
+    with pool.connection() as connection:
+        connection.execute("SELECT pg_stat_force_next_flush()")
+    with pool.connection() as connection:
+        return int(connection.execute(_TOUCHED).fetchall()[0][0])
+
+
+def test_a_storm_of_another_watch_costs_a_search_nothing(ledger_url: str) -> None:
+    settings = {"postgres_url": ledger_url, "postgres_pool_size": 1}
+    terms = {"record": json.dumps({"values": "x" * 500})}
+    with open_pool(LedgerSettings.model_validate(settings)) as pool:
+        with pool.connection() as connection:
+            for watch, count, age in (("seldom", 5 * WALK_LIMIT, 2), ("noisy", WALK_LIMIT + 1, 1)):
+                connection.execute(_STORM, terms | {"watch": watch, "count": count, "hours": age})
+            connection.execute("ANALYZE alerts")
+        before = touched(pool)
+        page = LedgerReader(pool).alerts(50, search=Search(watch="seldom"))
+        assert touched(pool) - before < 200
+    assert [row.watch for row in page.rows] == ["seldom"] * 50
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,11 @@ class Standing:
     inhibitions: tuple[Inhibition, ...] = ()
     fired: Mapping[str, tuple[Fired, ...]] = field(default_factory=dict)
 
+    @property
+    def rules(self) -> int:
+        """How many rules each alert is held against."""
+        return len(self.silences) + len(self.windows) + len(self.inhibitions)
+
     def silenced(self, alert: Alert, at: datetime) -> Suppression | None:
         """Return the silence or window that holds this alert back for longest."""
         if not self.silences and not self.windows:

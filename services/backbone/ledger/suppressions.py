@@ -122,7 +122,9 @@ FIRST: Final = (datetime(1970, 1, 1, tzinfo=UTC), "")
 """Before every row of the backlog."""
 
 MEMBERS_LIMIT: Final = 5000
-"""Most alerts of digests that one transaction judges: Postgres ends one that is silent for 5 s."""
+"""Most alerts that one transaction judges: Postgres ends one that is silent for 5 s."""
+HELD_AGAINST_LIMIT: Final = 300_000
+"""Most rules that all alerts of one transaction are held against: about a second of a core."""
 
 PORTIONS_LIMIT: Final = 4
 """Most such transactions for what a channel sends next: other duties wait meanwhile."""
@@ -131,26 +133,27 @@ PORTIONS_LIMIT: Final = 4
 class Suppressions:
     """Moves rows into and out of SUPPRESSED; every method raises Transient.
 
-    Several programs may turn at once: what one has locked, the others skip.
+    Several programs may turn at once: what one has locked, the others skip. `rules` tells how many
+    an alert is held against now.
     """
 
-    def __init__(self, pool: Pool, limit: int = 500, members_limit: int = MEMBERS_LIMIT) -> None:
+    def __init__(self, pool: Pool, limit: int = 500, rules: Callable[[], int] = lambda: 0) -> None:
         self._pool = pool
         self._limit = limit
-        self._members_limit = members_limit
+        self._rules = rules
 
     def judge_due(self, judge: Judge) -> list[Moved]:
         """Judge rows whose time has come."""
-        return self._turn(suppressions_sql.DUE, judge)[1]
+        return self._turn(suppressions_sql.DUE, judge).moved
 
     def judge_ended_early(self, judge: Judge) -> list[Moved]:
         """Judge rows whose silence somebody has ended before its time."""
-        return self._turn(suppressions_sql.ENDED_EARLY, judge)[1]
+        return self._turn(suppressions_sql.ENDED_EARLY, judge).moved
 
     def judge_page(self, after: str, judge: Judge) -> tuple[str | None, list[Moved]]:
         """Judge the next suppressed rows above an id; return the last id, or None at the end."""
-        rows, moved = self._turn(suppressions_sql.PAGE, judge, after=after)
-        return (rows[-1].delivery_id if rows else None), moved
+        turn = self._turn(suppressions_sql.PAGE, judge, after=after)
+        return (turn.rows[-1].delivery_id if turn.rows else None), turn.moved
 
     def judge_next_to_send(
         self, channels: Sequence[str], ahead_seconds: float, judge: Judge
@@ -162,7 +165,7 @@ class Suppressions:
         return [moved for each in channels for moved in self._next_of(each, ahead_seconds, judge)]
 
     def _next_of(self, channel: str, ahead_seconds: float, judge: Judge) -> list[Moved]:
-        """Judge as many rows of a channel as a turn may look at, behind digests in some portions:
+        """Judge as many rows of a channel as a turn may look at, if need be in some portions:
         those that may go stay where they are, so a later turn would begin with them again.
         """
         moved: list[Moved] = []
@@ -170,12 +173,12 @@ class Suppressions:
         for _ in range(PORTIONS_LIMIT):
             terms = {"channel": channel, "ahead": ahead_seconds, "limit": left}
             place = {"after_at": after[0], "after_id": after[1]}
-            rows, found = self._turn(suppressions_sql.NEXT_TO_SEND, judge, **terms, **place)
-            moved += found
-            left -= len(rows)
-            if left <= 0 or not any(each.members for each in rows):
+            turn = self._turn(suppressions_sql.NEXT_TO_SEND, judge, **terms, **place)
+            moved += turn.moved
+            if not turn.is_cut:
                 break
-            after = (rows[-1].next_attempt_at, rows[-1].delivery_id)
+            left -= len(turn.rows)
+            after = (turn.rows[-1].next_attempt_at, turn.rows[-1].delivery_id)
         return moved
 
     def judge_backlog(
@@ -187,33 +190,46 @@ class Suppressions:
             The place after which the next page begins, and the rows that moved.
         """
         terms = {"after_at": after[0], "after_id": after[1]}
-        rows, moved = self._turn(suppressions_sql.BACKLOG, judge, **terms)
-        return ((rows[-1].created_at, rows[-1].delivery_id) if rows else FIRST), moved
+        turn = self._turn(suppressions_sql.BACKLOG, judge, **terms)
+        last = turn.rows[-1] if turn.rows else None
+        return ((last.created_at, last.delivery_id) if last else FIRST), turn.moved
 
     def judge_groups(self, judge: Judge) -> list[Moved]:
         """Judge the members of each group whose window is over or that is full, together.
 
         Once as many rows have moved as a turn may look at, the other groups are the next turn's.
+        Of a group with more members than one transaction judges, the oldest are one message.
         """
         with transaction(self._pool) as connection:
             rows = connection.execute(suppressions_sql.GROUPS, {"limit": self._limit}).fetchall()
         moved: list[Moved] = []
         for (group,) in rows:
             with transaction(self._pool) as connection:
-                moved += _judge_group(connection, group, judge)
+                moved += _judge_group(connection, group, judge, self._alerts_limit)
             if len(moved) >= self._limit:
                 break
         return moved
 
-    def _turn(
-        self, question: LiteralString, judge: Judge, **terms: Any
-    ) -> tuple[list[Waiting], list[Moved]]:
+    def _turn(self, question: LiteralString, judge: Judge, **terms: Any) -> "_Turn":
         """Judge the first rows, as many as a turn has time for; the next turn finds the others."""
         with transaction(self._pool) as connection:
             found = _ask(connection, question, {"limit": self._limit} | terms)
-            fit = fitting((each.told for each in found), self._members_limit)
+            fit = fitting((max(1, each.told) for each in found), self._alerts_limit)
             rows = _with_members(connection, found[:fit])
-            return rows, _ruled(connection, rows, judge)
+            return _Turn(rows, _ruled(connection, rows, judge), is_cut=fit < len(found))
+
+    @property
+    def _alerts_limit(self) -> int:
+        return max(1, min(MEMBERS_LIMIT, HELD_AGAINST_LIMIT // (1 + self._rules())))
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The rows that one transaction judged, and whether it found more than it had time for."""
+
+    rows: list[Waiting]
+    moved: list[Moved]
+    is_cut: bool
 
 
 def fitting(sizes: Iterable[int], limit: int) -> int:
@@ -221,7 +237,7 @@ def fitting(sizes: Iterable[int], limit: int) -> int:
     return max(1, bisect_right(list(accumulate(sizes)), limit))
 
 
-def _judge_group(connection: Connection, group: str, judge: Judge) -> list[Moved]:
+def _judge_group(connection: Connection, group: str, judge: Judge, limit: int) -> list[Moved]:
     """Judge one group under its lock; whoever comes second finds it no longer due."""
     terms: dict[str, Any] = {"group": group}
     locked = connection.execute(suppressions_sql.GROUP_LOCK, terms).fetchone()
@@ -230,7 +246,7 @@ def _judge_group(connection: Connection, group: str, judge: Judge) -> list[Moved
     due = connection.execute(suppressions_sql.STILL_DUE, terms).fetchone()
     if due is None:
         return []
-    found = _ask(connection, suppressions_sql.MEMBERS, terms | {"limit": due[0]})
+    found = _ask(connection, suppressions_sql.MEMBERS, terms | {"limit": min(due[0], limit)})
     return _ruled(connection, _with_members(connection, found), judge)
 
 

@@ -34,8 +34,12 @@ def judging(
     teller: Teller,
 ) -> list[Duty]:
     """Return the duties that judge anew; sweeping is last, so that it sees what was released."""
+
+    def rules() -> int:
+        return circumstances.standing(routes()).rules
+
     bench = Bench(
-        Suppressions(pool, settings.lookout_keeper_rows),
+        Suppressions(pool, settings.lookout_keeper_rows, rules),
         circumstances,
         routes,
         teller,

@@ -14,6 +14,7 @@ from services.backbone.ledger.later import Earlier
 from services.backbone.ledger.silences import NewSilence, Silences
 from services.backbone.ledger.suppressions import (
     FIRST,
+    HELD_AGAINST_LIMIT,
     Kind,
     Ruling,
     Suppression,
@@ -52,8 +53,10 @@ class Judge:
     judged: list[int] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
     channels: list[set[str]] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
 
     def __call__(self, now: datetime, rows: Sequence[Waiting]) -> list[Ruling]:
+        self.turns.append(len(rows))
         self.judged.append(sum(len(each.members) for each in rows))
         self.rows += [each.delivery_id for each in rows]
         self.channels.append({each.channel for each in rows})
@@ -109,7 +112,9 @@ def walk(suppressions: Suppressions, judge: Judge) -> None:
         place, _ = suppressions.judge_page(place, judge)
 
 
-@pytest.mark.parametrize("digests", [(DIGESTS, MEMBERS), (2, LIMIT + 1)])
+@pytest.mark.parametrize(
+    ("digests", "rules"), [((DIGESTS, MEMBERS), 0), ((2, LIMIT + 1), 0), ((DIGESTS, 100), 999)]
+)
 @pytest.mark.parametrize(
     ("before", "after", "turns"),
     [
@@ -126,16 +131,37 @@ def test_turns_judge_few_digests_each_and_all_in_the_end(
     after: State,
     turns: Callable[[Suppressions, Judge], None],
     digests: tuple[int, int],
+    rules: int,
 ) -> None:
     make(pool, "email", before, *digests)
     end_a_silence(pool)
     judge = Judge(after)
-    turns(Suppressions(pool), judge)
-    assert max(judge.judged) <= max(LIMIT, digests[1])
+    turns(Suppressions(pool, rules=lambda: rules), judge)
+    most = min(LIMIT, HELD_AGAINST_LIMIT // (1 + rules))
+    assert max(judge.judged) <= max(most, digests[1])
     assert sorted(judge.rows) == sorted(f"{each}-0" for each in range(1, digests[0] + 1))
     with pool.connection() as connection:
         query = "SELECT state, count(*) FROM deliveries WHERE state <> 'CLOSED' GROUP BY state"
         assert connection.execute(query).fetchall() == [(after, digests[0])]
+
+
+def test_under_many_rules_fewer_rows_and_members_of_a_group_are_judged_at_once(pool: Pool) -> None:
+    alert = sample()
+    record(pool, alert, *(message(alert, "email", f"{number}") for number in range(50)))
+    suppressions = Suppressions(pool, rules=lambda: HELD_AGAINST_LIMIT // 20)
+    judge = Judge(State.SUPPRESSED)
+    suppressions.judge_next_to_send(["email"], 2.0, judge)
+    assert (len(judge.rows), judge.turns) == (50, [19, 19, 12])
+    with pool.connection() as connection:
+        connection.execute(
+            "UPDATE deliveries SET suppressed_by = 'group:r', group_key = 'one',"
+            " group_limit = 100, next_attempt_at = %s",
+            (LONG_AGO,),
+        )
+    going = Judge(State.PENDING)
+    while suppressions.judge_groups(going):
+        pass
+    assert going.turns == [19, 19, 12]
 
 
 def test_what_may_go_hides_nothing_behind_it_that_must_not(pool: Pool) -> None:

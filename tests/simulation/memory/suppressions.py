@@ -67,9 +67,8 @@ class MemorySuppressions:
         due.sort(key=lambda row: (row.next_attempt_at, row.delivery_id))
         rows: list[Waiting] = []
         for _ in range(PORTIONS_LIMIT):
-            portion = self._turn(due[len(rows) : self.limit])
-            rows += portion
-            if len(rows) >= self.limit or not any(each.members for each in portion):
+            rows += self._turn(due[len(rows) : self.limit])
+            if len(rows) >= min(len(due), self.limit):
                 break
         return rows
 
@@ -116,7 +115,7 @@ class MemorySuppressions:
     def _turn(self, found: Sequence[Row]) -> list[Waiting]:
         """Return the first rows, as many as a turn looks at."""
         rows = [self._seen(row) for row in found[: self.limit]]
-        return rows[: fitting((len(row.members) for row in rows), self.members_limit)]
+        return rows[: fitting((max(1, len(row.members)) for row in rows), self.members_limit)]
 
     def _waiting(self, fits: Callable[[Row], bool]) -> list[Row]:
         rows = self.tables.rows.values()

@@ -3,7 +3,7 @@
 import sys
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,7 +17,14 @@ from services.accountant.settings import AccountantSettings
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.consumer import Consumer, Incoming
-from services.backbone.ledger.accounting import AccountBook, Finding, Place, Totals
+from services.backbone.ledger.accounting import (
+    ROWS_LIMIT,
+    TOTALS_LIMIT,
+    AccountBook,
+    Finding,
+    Place,
+    Totals,
+)
 from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.schema import migrate
 from services.backbone.lines import harmless, tell_text
@@ -39,7 +46,7 @@ class Account:
     """What was found by one whole reading."""
 
     read: int = 0
-    totals: Totals = field(default_factory=lambda: Totals(0, 0, 0, 0))
+    totals: Totals = field(default_factory=Totals)
     missing: list[Finding] = field(default_factory=list)
     overdue: list[Finding] = field(default_factory=list)
     unlisted: int = 0
@@ -106,18 +113,37 @@ def _account(settings: AccountantSettings, clock: Clock) -> Account:
         rows = book.open_rows(window, limits)
         account.overdue += accounts.overdue(rows)
         account.unlisted = max(0, book.count_open_rows(window, limits) - len(rows))
-        account.totals = book.totals(window)
+        account.totals = all_counted(book, window)
     return account
 
 
 def _absences(book: AccountBook, settings: AccountantSettings, window: float) -> list[Finding]:
     found: list[Finding] = []
-    place = Place()
-    behind = settings.accountant_behind_seconds
-    while page := book.page(place, since_seconds=window, until_seconds=behind):
-        found += accounts.missing_recipients(book.absences([each.alert_id for each in page]))
-        place = page[-1]
+    for page in _pages(book, window, settings.accountant_behind_seconds):
+        found += accounts.missing_recipients(book.absences(page))
     return found
+
+
+def all_counted(book: AccountBook, window: float) -> Totals:
+    """Count what was accepted within so many seconds, some alerts at a time: a week of them
+    outlasts a statement.
+    """
+    totals = Totals()
+    for page in _pages(book, window, 0.0):
+        for start in range(0, len(page), TOTALS_LIMIT):
+            totals += book.totals(page[start : start + TOTALS_LIMIT])
+    return totals
+
+
+def _pages(book: AccountBook, since_seconds: float, until_seconds: float) -> Iterator[list[str]]:
+    """Yield the alerts accepted between two ages; not for ever, however fast more come."""
+    place, is_full = Place(), True
+    while is_full:
+        page = book.page(place, since_seconds=since_seconds, until_seconds=until_seconds)
+        if page:
+            place = page[-1]
+            yield [each.alert_id for each in page]
+        is_full = len(page) == ROWS_LIMIT
 
 
 def _consumer(settings: AccountantSettings, topic: str) -> Consumer:

@@ -16,6 +16,8 @@ from services.contracts.watches import ACCOUNTANT
 
 ROWS_LIMIT: Final = 2000
 """Most rows of each kind, and most open findings, that one turn looks at."""
+TOTALS_LIMIT: Final = 200
+"""Most alerts whose deliveries are counted at once."""
 RAISE_LIMIT: Final = 50_000
 """Most findings of one kind that are raised at once."""
 PRUNED_DELIVERIES_LIMIT: Final = 5000
@@ -112,12 +114,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How many alerts and deliveries the ledger has since some time, and how they stand."""
+    """How many alerts and deliveries the ledger has of some, and how they stand."""
 
-    alerts: int
-    recipients: int
-    terminal: int
-    open: int
+    alerts: int = 0
+    recipients: int = 0
+    terminal: int = 0
+    open: int = 0
+
+    def __add__(self, other: "Totals") -> "Totals":
+        return Totals(
+            self.alerts + other.alerts,
+            self.recipients + other.recipients,
+            self.terminal + other.terminal,
+            self.open + other.open,
+        )
 
 
 class AccountBook:
@@ -242,10 +252,13 @@ class AccountBook:
             connection.execute(accounting_sql.PRUNE_NOTES, terms)
         return removed
 
-    def totals(self, since_seconds: float) -> Totals:
-        """Count the alerts accepted since so long ago, and their deliveries."""
+    def totals(self, alert_ids: Sequence[str]) -> Totals:
+        """Count those of the alerts that are there, and their deliveries.
+
+        At most TOTALS_LIMIT, since each may have very many.
+        """
         found: list[Totals] = self._ask(
-            class_row(Totals), accounting_sql.TOTALS, since=since_seconds
+            class_row(Totals), accounting_sql.TOTALS, ids=list(alert_ids)
         )
         return found[0]
 

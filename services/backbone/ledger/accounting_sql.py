@@ -154,4 +154,4 @@ SELECT count(DISTINCT a.alert_id) AS alerts, count(d.delivery_id) AS recipients,
   count(*) FILTER (WHERE d.state IN ({OVER})) AS terminal,
   count(*) FILTER (WHERE d.state NOT IN ({OVER})) AS open
 FROM alerts a LEFT JOIN deliveries d USING (alert_id)
-WHERE a.accepted_at > ledger_now() - make_interval(secs => %(since)s)"""  # noqa: S608 - no input in it
+WHERE a.alert_id = ANY(%(ids)s)"""  # noqa: S608 - no input in it

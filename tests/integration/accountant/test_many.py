@@ -7,11 +7,12 @@ import pytest
 from prometheus_client import REGISTRY
 
 from services.accountant.accounts import Limits
+from services.accountant.report import all_counted
 from services.accountant.settings import AccountantSettings
 from services.accountant.turns import Turns
 from services.backbone.clock import ManualClock
 from services.backbone.ledger import overdue_sql
-from services.backbone.ledger.accounting import ROWS_LIMIT, AccountBook
+from services.backbone.ledger.accounting import ROWS_LIMIT, AccountBook, Totals
 from services.backbone.ledger.database import Pool
 from services.contracts.ids import delivery_id
 from services.contracts.watches import ACCOUNTANT
@@ -28,6 +29,11 @@ INSERT INTO deliveries (delivery_id, alert_id, channel, recipient, record, state
   updated_at)
 SELECT md5(n::text), %s, 'email', n || '@example.com', '{}', %s, 1, '550 no such user',
   ledger_now() - interval '2 days'
+FROM generate_series(1, %s) AS n"""
+
+ALERTS: Final = """
+INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at)
+SELECT 'alert-' || n, 'over', 'warning', n::text, '{}', 'test', now(), now()
 FROM generate_series(1, %s) AS n"""
 
 
@@ -169,6 +175,17 @@ def test_all_that_is_overdue_is_counted(pool: Pool, ledger: Ledger) -> None:
     book = AccountBook(pool)
     assert len(book.open_rows(WINDOW_SECONDS, LIMITS)) == ROWS_LIMIT
     assert book.count_open_rows(WINDOW_SECONDS, LIMITS) == ROWS_LIMIT + 1
+
+
+def test_more_alerts_than_are_counted_at_once_are_counted_once_each(
+    pool: Pool, ledger: Ledger
+) -> None:
+    ledger.execute(ALERTS, ROWS_LIMIT + 5)
+    ledger.execute(MANY, "alert-1", "SENT", 7)
+    ledger.execute("UPDATE deliveries SET state = 'HELD' WHERE recipient = '3@example.com'")
+    ledger.execute("UPDATE alerts SET accepted_at = now() - interval '8 days' WHERE summary = '9'")
+    totals = all_counted(AccountBook(pool), WINDOW_SECONDS)
+    assert totals == Totals(alerts=ROWS_LIMIT + 4, recipients=7, terminal=6, open=1)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,18 @@ from unittest.mock import Mock, create_autospec
 
 import pytest
 
-from services.accountant.report import STANDSTILL_SECONDS, Account, everything, table
+from services.accountant.report import STANDSTILL_SECONDS, Account, all_counted, everything, table
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
-from services.backbone.ledger.accounting import Finding
+from services.backbone.ledger.accounting import (
+    ROWS_LIMIT,
+    TOTALS_LIMIT,
+    AccountBook,
+    Finding,
+    Place,
+    Totals,
+)
 
 ALERT = Incoming("alerts", 0, 0, b"k", b"{}", 0)
 
@@ -43,6 +50,18 @@ def test_brokers_that_give_nothing_for_long_do_not_give_all() -> None:
     clock = ManualClock()
     with pytest.raises(Transient, match="nothing came for 60 s"):
         list(everything(consumer(clock, STANDSTILL_SECONDS + 1), clock))
+
+
+def test_alerts_are_counted_some_at_a_time_and_what_comes_meanwhile_does_not_go_on_for_ever() -> (
+    None
+):
+    book: Mock = create_autospec(AccountBook, instance=True)
+    whole = [Place(1, str(number)) for number in range(ROWS_LIMIT)]
+    book.page.side_effect = [whole, whole[: TOTALS_LIMIT + 1], whole[:1]]
+    book.totals.side_effect = lambda ids: Totals(alerts=len(ids))
+    assert all_counted(book, 60.0) == Totals(alerts=ROWS_LIMIT + TOTALS_LIMIT + 1)
+    assert max(len(call.args[0]) for call in book.totals.call_args_list) == TOTALS_LIMIT
+    assert [call.args[0] for call in book.page.call_args_list] == [Place(), whole[-1]]
 
 
 def test_what_a_provider_said_is_on_its_line() -> None:

@@ -23,6 +23,8 @@ from services.backbone.settings import KafkaSettings
 
 log = logger(__name__)
 
+BATCH_LIMIT_BYTES: Final = 4 * 1024 * 1024
+"""Once its records have so many, a batch is full: read, they take ten times that in memory."""
 _LEAVING_SECONDS: Final = 2.0
 """How long the group may take to let a member go that ends; then its session has to run out."""
 _PASSING = frozenset(
@@ -82,7 +84,7 @@ class Consumer:
         self._client = self._open()
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
-        """Return what is there, at most `limit`; wait only for the first.
+        """Return what is there, at most `limit` and some MiB; wait only for the first.
 
         Of each partition it is what comes after all that was given out since it was assigned.
 
@@ -93,10 +95,19 @@ class Consumer:
         self._commit_due()
         if not self._come:
             self._look(timeout_seconds)
-        while 0 < len(self._come) < limit and self._look(0):
-            continue
-        batch = [self._come.popleft() for _ in range(min(limit, len(self._come)))]
+        size = sum(len(each.value) for each in self._come)
+        while 0 < len(self._come) < limit and size < BATCH_LIMIT_BYTES and self._look(0):
+            size += len(self._come[-1].value)
+        batch = self._first(limit)
         self._given += len(batch)
+        return batch
+
+    def _first(self, limit: int) -> list[Incoming]:
+        batch: list[Incoming] = []
+        size = 0
+        while self._come and len(batch) < limit and size < BATCH_LIMIT_BYTES:
+            batch.append(self._come.popleft())
+            size += len(batch[-1].value)
         return batch
 
     def commit(self, batch: Sequence[Incoming]) -> None:

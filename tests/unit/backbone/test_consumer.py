@@ -227,3 +227,13 @@ class AnyLife(RuleBasedStateMachine):
 
 
 test_any_life = AnyLife.TestCase
+
+
+def test_of_long_records_a_batch_has_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumer, "BATCH_LIMIT_BYTES", 3)
+    client = ScriptedClient(Group())
+    reader = opened(client, ManualClock())
+    client.news.append(lambda: client.give(0))
+    batches = [reader.batch(10, 0.0) for _ in range(8)]
+    assert [len(each) for each in batches] == [0, 3, 3, 3, 3, 3, 3, 2]
+    assert [each.offset for batch in batches for each in batch] == list(range(20))

@@ -88,6 +88,10 @@ def open_with(driver: Driver, more: Mapping[str, str]) -> SparkSession:
     for name in _TWICE:
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
     config = {"spark.master": driver.master} | base_config(driver) | dict(more)
+    if driver.alone:
+        # Before Spark reads any of it, it asks for the address of the machine's own name, which
+        # need not have one.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     _start_java(told_at_start(config))
     builder = SparkSession.Builder()
     for name, value in config.items():

@@ -26,6 +26,7 @@ class Seen:
     in_hadoop: str
     in_spark: str
     heap: str
+    counted: int
 
 
 def main() -> None:
@@ -47,6 +48,7 @@ def main() -> None:
         str(context._jsc.hadoopConfiguration().get(IN_STORE)),  # noqa: SLF001 - PySpark does not wrap it
         str(context.getConf().get(OF_SPARK)),
         str(SparkContext.getSystemProperty("spark.driver.memory")),
+        spark.range(3).count(),
     )
     spark.stop()
     sys.stdout.write(json.dumps(asdict(seen)))

@@ -1,7 +1,9 @@
 """The style guide as a test; each rule names the alternative."""
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+TOOLS = Path(os.environ.get("ALDEBARAN_TOOLS", ".tools")).resolve()
 CORE = ("services/contracts", "services/backbone", "services/gateway", "services/lookout")
 CORE_TOO = (
     "services/deliverer",
@@ -31,13 +34,34 @@ CALLS_ALLOWED_IN = ("services/backbone/clock.py", "tests/")
 
 
 def tracked(*suffixes: str) -> list[str]:
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return [
         name
-        for name in listed.stdout.splitlines()
+        for name in by_git(ROOT) or by_walking(ROOT)
         if name.endswith(suffixes) and (ROOT / name).is_file()
     ]
+
+
+def by_git(root: Path) -> list[str]:
+    """Return nothing where git is not installed, or does not take this for a repository."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    if shutil.which("git") is None:
+        return []
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    return listed.stdout.splitlines()
+
+
+def by_walking(root: Path) -> list[str]:
+    """Return the files of an unpacked archive, without what our own tools made in it."""
+    found: list[Path] = []
+    for folder, inside, files in os.walk(root):
+        inside[:] = [name for name in inside if is_source(Path(folder, name))]
+        found += [Path(folder, name) for name in files]
+    return sorted(str(file.relative_to(root)) for file in found)
+
+
+def is_source(folder: Path) -> bool:
+    made = folder.name == "__pycache__" or folder.resolve() == TOOLS
+    return not made and (folder.name == ".ci" or not folder.name.startswith("."))
 
 
 def python_files() -> list[str]:

@@ -1,6 +1,7 @@
 """Add-ons of a git repository that Maven builds: what is fetched and put into the image."""
 
 import re
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,8 @@ def git(folder: Path, *arguments: str) -> str:
 @pytest.fixture
 def tree(tmp_path: Path) -> MavenTree:
     """A repository with a tag, and what is pinned of it."""
+    if shutil.which("git") is None:
+        pytest.skip("git is missing: apt-get install git")
     home = tmp_path / "home"
     home.mkdir()
     git(home, "init", "--quiet")

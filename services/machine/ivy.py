@@ -5,6 +5,7 @@ ALDEBARAN_MAVEN_MIRROR or by ~/.m2/settings.xml.
 """
 
 import importlib.util
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,13 @@ FETCH_TIMEOUT_SECONDS = 900
 FETCH_TRIES = 3
 DEFAULT_PROXY_PORT = {"http": 80, "https": 443}
 OUTPUT_LINES_SHOWN = 15
+_WITHOUT_REASON = re.compile(r"$|:|==== |-- artifact |https?://\S+$|NOTE: ")
+_MISSING = "module not found: "
+_CHECK = "check the network, HTTPS_PROXY and ALDEBARAN_MAVEN_MIRROR"
+_NO_LOGIN = (
+    "a proxy with name and password is not supported for jars:"
+    " name a mirror by ALDEBARAN_MAVEN_MIRROR"
+)
 
 
 @dataclass(frozen=True)
@@ -49,10 +57,10 @@ class IvyFetch:
             if finished.returncode == 0:
                 return
             output = finished.stdout
-        shown = "\n".join(output.splitlines()[-OUTPUT_LINES_SHOWN:])
+        remedy = _NO_LOGIN if "requires authentication" in output else _CHECK
         raise MachineProblem(
-            f"fetching {len(jars)} jars failed {FETCH_TRIES} times; check the network, HTTPS_PROXY"
-            f" and ALDEBARAN_MAVEN_MIRROR. Ivy said:\n{shown}"
+            f"fetching {len(jars)} jars failed {FETCH_TRIES} times; {remedy}."
+            f" Ivy said:\n{reasons(output)}"
         )
 
     def _run(
@@ -77,6 +85,14 @@ class IvyFetch:
         except subprocess.TimeoutExpired:
             said = f"no end after {FETCH_TIMEOUT_SECONDS} seconds"
             return subprocess.CompletedProcess(command, returncode=1, stdout=said)
+
+
+def reasons(output: str) -> str:
+    """Return what Ivy gives as reasons, each once; the jars that are missing stand behind them."""
+    said = dict.fromkeys(line.strip() for line in output.splitlines())
+    told = [line for line in said if not _WITHOUT_REASON.match(line)]
+    told.sort(key=lambda line: line.startswith(_MISSING))
+    return "\n".join(told[:OUTPUT_LINES_SHOWN])
 
 
 def settings_xml(cache: Path, mirror: str | None) -> str:

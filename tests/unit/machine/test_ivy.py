@@ -3,7 +3,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from services.machine.ivy import find_ivy_jar, ivy_xml, maven_mirror, proxy_flags, settings_xml
+from services.machine.ivy import (
+    IvyFetch,
+    find_ivy_jar,
+    ivy_xml,
+    maven_mirror,
+    proxy_flags,
+    settings_xml,
+)
 from services.machine.jars import Jar
 from services.machine.problems import MachineProblem
 
@@ -136,3 +143,56 @@ def test_ivy_comes_with_pyspark() -> None:
 def test_without_pyspark_the_user_is_told_what_to_run() -> None:
     with pytest.raises(MachineProblem, match="make setup"):
         find_ivy_jar(lambda _: None)
+
+
+SUMMARY = ":: problems summary ::\n:::: WARNINGS\n"
+MISSING = """{warning}
+\t\tmodule not found: org.example#thing-{number};1.0
+
+\t==== maven: tried
+
+\t  -- artifact org.example#thing-{number};1.0!thing-{number}.jar:
+
+\t  https://mirror.example/org/example/thing-{number}/1.0/thing-{number}-1.0.jar
+
+"""
+UNRESOLVED = "\t\t:: org.example#thing-{number};1.0: not found\n\n"
+NUMBERS = range(46)
+
+
+def told_of(tmp_path: Path, warning: str, error: str) -> str:
+    """Return what the user reads where Ivy ends with a warning and an error for each of 46 jars."""
+    said = SUMMARY
+    said += "".join(MISSING.format(warning=warning, number=number) for number in NUMBERS)
+    said += "\t\t::::::::::::::::::::::\n\n\t\t::  UNRESOLVED DEPENDENCIES  ::\n\n"
+    said += "".join(UNRESOLVED.format(number=number) for number in NUMBERS)
+    said += "\n:::: ERRORS\n" + "".join(error.format(number=number) for number in NUMBERS)
+    (tmp_path / "said").write_text(said)
+    java = tmp_path / "java"
+    java.write_text('#!/bin/sh\ncat "${0%/*}/said"\nexit 1\n')
+    java.chmod(0o755)
+    (tmp_path / "jars").mkdir()
+    fetch = IvyFetch(java, tmp_path / "ivy.jar", {}, tmp_path / "settings.xml")
+    with pytest.raises(MachineProblem) as raised:
+        fetch([Jar("org.example", "thing-0", "1.0", "0" * 64)], tmp_path / "jars")
+    return str(raised.value)
+
+
+def test_a_warning_that_comes_with_each_jar_is_told_once_and_first(tmp_path: Path) -> None:
+    first, reason, *more = told_of(tmp_path, "\tCertificate is no good", "").splitlines()
+    assert first.endswith("Ivy said:")
+    assert reason == "Certificate is no good"
+    assert more[0] == "module not found: org.example#thing-0;1.0"
+    assert len(more) == 14
+
+
+def test_an_error_that_comes_after_all_warnings_is_told_before_them(tmp_path: Path) -> None:
+    error = "\tServer access error at url https://mirror.example/{number}.jar (refused)\n"
+    _, reason, *_ = told_of(tmp_path, "", error).splitlines()
+    assert reason == "Server access error at url https://mirror.example/0.jar (refused)"
+
+
+def test_where_a_proxy_asks_for_a_password_a_mirror_is_named(tmp_path: Path) -> None:
+    told = told_of(tmp_path, "\tYour proxy requires authentication.", "")
+    assert "name a mirror by ALDEBARAN_MAVEN_MIRROR" in told
+    assert "\nYour proxy requires authentication.\n" in told

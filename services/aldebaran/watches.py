@@ -14,7 +14,7 @@ from services.aldebaran.rehearsals import add_try
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.rows import show
 from services.backbone.errors import Refused
-from services.backbone.inherited import passed_on
+from services.backbone.inherited import JAVAS_LOCALE, passed_on
 from services.backbone.settings import StreamsSettings, read_settings, same_as
 from services.backbone.web.client import ApiClient
 from services.contracts.declarations import BadDeclaration
@@ -95,9 +95,9 @@ def check(chosen: argparse.Namespace, out: TextIO) -> int:
         out.write("its SQL was not checked: that takes Spark\n")
         return 0
     command = [sys.executable, "-m", "auditor", "check", str(chosen.file.resolve())]
-    told = passed_on(os.environ) | _told_to_the_auditor(settings, streams) | _java()
+    told = {**passed_on(os.environ), **_told_to_the_auditor(settings, streams), **JAVAS_LOCALE}
     out.flush()
-    return subprocess.run(command, cwd=ROOT, env=told, check=False).returncode
+    return subprocess.run(command, cwd=ROOT, env=told | _java(), check=False).returncode
 
 
 def _told_to_the_auditor(settings: CheckSettings, streams: Path) -> dict[str, str]:

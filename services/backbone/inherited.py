@@ -1,5 +1,6 @@
-"""What of the user's environment is for other servers, and passed to none that we start."""
+"""What of the user's environment is for other servers, and what Java reads names of files by."""
 
+import sys
 from collections.abc import Mapping
 from typing import Final
 
@@ -19,6 +20,8 @@ OTHER_SPARK: Final = frozenset(
 """What leads PySpark to another Spark than its own, to its settings, and to other classes."""
 OTHER_POSTGRES: Final = "PG"
 """So begins each variable of libpq; what they ask of a server holds beside any address."""
+JAVAS_LOCALE: Final[Mapping[str, str]] = {"LC_ALL": "C.UTF-8"} if sys.platform == "linux" else {}
+"""Java reads its command line as the locale spells it: as ASCII where that is C, or is missing."""
 
 
 def passed_on(environment: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
+from services.backbone.inherited import JAVAS_LOCALE
 from services.backbone.settings import read_settings
 from services.backbone.spelling import sentence, unknown_settings
 from services.machine import api_key, cluster, home, postgres, rabbitmq, routes
@@ -144,6 +145,7 @@ def clean_state() -> int:
 def main(arguments: list[str]) -> int:
     """Carry out one command; return the exit code."""
     commands = {"run": run, "jars": jars, "classes": classes, "clean-state": clean_state}
+    os.environ.update(JAVAS_LOCALE)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a terminal need not know every letter
             stream.reconfigure(errors="replace")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from services.machine import setup
 from services.machine.home import occupied
 from services.machine.ports import free_ports
 from services.machine.settings import MachineSettings
@@ -147,3 +148,19 @@ def test_an_interruption_is_told_in_a_line(
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "aldebaran: interrupted\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Java reads names as UTF-8")
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C"}, {"LC_ALL": "", "LANG": "xx_XX.UTF-8"}])
+def test_java_reads_letters_beyond_ascii_in_any_locale(
+    environment: dict[str, str], tmp_path: Path, aldebaran_tools: Path, locale: dict[str, str]
+) -> None:
+    tools = tmp_path / "josé"
+    for jar in aldebaran_tools.glob("jars/*/*.jar"):
+        link = tools / jar.relative_to(aldebaran_tools)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not jar.name.startswith(setup.OWN.name):
+            link.symlink_to(jar.resolve())
+    finished = machine("jars", environment | locale | {"ALDEBARAN_TOOLS": str(tools)})
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert list(tools.glob(f"jars/spark/{setup.OWN.name}-*.jar"))

@@ -8,7 +8,7 @@ import pytest
 from services.aldebaran.__main__ import parser
 from services.aldebaran.watches import check
 from services.backbone.errors import Refused
-from services.backbone.inherited import OTHER_SPARK
+from services.backbone.inherited import JAVAS_LOCALE, OTHER_SPARK
 from services.contracts.streams import SHIPPED_STREAMS
 from tests.unit.servers import STREAM_FILE, WATCH_FILE
 
@@ -52,3 +52,4 @@ def test_the_auditors_check_is_led_to_no_other_spark(monkeypatch: pytest.MonkeyP
     assert isinstance(environment, dict)
     assert environment["PATH"]
     assert not OTHER_SPARK & environment.keys()
+    assert environment.items() >= JAVAS_LOCALE.items()

@@ -10,6 +10,8 @@ export ALDEBARAN_TOOLS
 unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS SPARK_REMOTE SPARK_API_MODE
 unexport SPARK_CONNECT_MODE_ENABLED SPARK_DIST_CLASSPATH HADOOP_CONF_DIR YARN_CONF_DIR
 unexport $(filter PG%,$(.VARIABLES))
+# Packages that lie elsewhere are none of the environment's; recipes name our own folders themselves.
+unexport PYTHONPATH PYTHONHOME
 # The first Python on PATH that says of itself that it will do; name another by BASE_PYTHON.
 BASE_PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
   if $$each services/machine/prerequisites.py python 2>/dev/null; then \

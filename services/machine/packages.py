@@ -29,6 +29,8 @@ BUILT = "pyspark"
 BUILDS = "setuptools"
 """What builds it, and is there before: by itself pip fetches its newest, whatever that is."""
 ITS_OWN = ("--no-deps", "--no-build-isolation", "--use-pep517")
+ELSEWHERE = ("PYTHONPATH", "PYTHONHOME")
+"""What lies there is no part of the environment, though pip takes it for installed."""
 
 
 def ensure(
@@ -117,7 +119,8 @@ def _pip(venv: Path, packages: str, place: Path, options: Sequence[str]) -> None
     always = ("--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(place))
     command = [str(venv / "bin" / "pip"), "install", *options, *always]
     temporary = os.environ.get("TMPDIR") or str(place.parent)
-    subprocess.run(command, env={**os.environ, "TMPDIR": temporary}, check=True)
+    told = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+    subprocess.run(command, env={**told, "TMPDIR": temporary}, check=True)
 
 
 def split(lock: str) -> tuple[str, str, str]:

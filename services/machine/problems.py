@@ -9,6 +9,7 @@ from typing import Final
 _ROOM: Final = "make room"
 _RIGHTS: Final = "let this user write there"
 _FOLDER: Final = "remove what stands where a folder must be"
+_LOCKS: Final = "have it mounted with locks"
 _REMEDIES: Final[Mapping[int, str]] = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
@@ -17,6 +18,7 @@ _REMEDIES: Final[Mapping[int, str]] = {
     errno.EROFS: _RIGHTS,
     errno.EEXIST: _FOLDER,
     errno.ENOTDIR: _FOLDER,
+    errno.ENOLCK: _LOCKS,
 }
 
 

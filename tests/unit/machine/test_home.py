@@ -1,3 +1,6 @@
+import errno
+import fcntl
+import os
 import stat
 import subprocess
 import sys
@@ -6,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from services.machine.home import occupied, remove
-from services.machine.problems import MachineProblem
+from services.machine.problems import MachineProblem, told_of_disk
 
 
 def test_a_folder_is_used_by_one_run_at_a_time(tmp_path: Path) -> None:
@@ -17,6 +20,22 @@ def test_a_folder_is_used_by_one_run_at_a_time(tmp_path: Path) -> None:
         with pytest.raises(MachineProblem, match="stop it first"):
             remove(home)
     with occupied(home):
+        pass
+
+
+def test_a_disk_without_locks_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    told = "with locks, or name another folder by ALDEBARAN_HOME"
+    with (
+        pytest.raises(MachineProblem, match=f"No locks available.*{told}"),
+        told_of_disk(tmp_path, "ALDEBARAN_HOME"),
+        occupied(tmp_path / "home"),
+    ):
         pass
 
 

@@ -5,6 +5,7 @@ SHELL := bash
 
 ALDEBARAN_TOOLS ?= .tools
 export ALDEBARAN_TOOLS
+$(if $(word 2,$(ALDEBARAN_TOOLS)),$(error ALDEBARAN_TOOLS: name a folder without a space))
 # They lead PySpark to another Spark and its settings, and libpq to another server, as
 # services/backbone/inherited.py says of all that is passed on.
 unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS SPARK_REMOTE SPARK_API_MODE

@@ -93,6 +93,14 @@ def makes_anew(tools: Path) -> bool:
     return "services/machine/packages.py" in said.stdout
 
 
+def test_make_refuses_a_folder_of_tools_with_a_space(tmp_path: Path) -> None:
+    """A list in make is parted at spaces."""
+    command = ["make", "-n", "format", f"ALDEBARAN_TOOLS={tmp_path}/my tools"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert said.returncode == 2
+    assert "ALDEBARAN_TOOLS: name a folder without a space" in said.stderr
+
+
 def test_make_leaves_a_home_of_the_settings_file(tmp_path: Path) -> None:
     """What make exports is in the environment, which wins over the file."""
     (tmp_path / "settings.yaml").write_text(f"home: {tmp_path}/elsewhere\n")

@@ -1,13 +1,8 @@
 """A channel of RabbitMQ to consume on; it tells of each way in which messages cease to come."""
 
 import asyncio
-from typing import Final
 
 from aio_pika.abc import AbstractChannel, AbstractConnection
-from aio_pika.exceptions import AMQPError, ChannelInvalidStateError
-
-LOST: Final = (AMQPError, ChannelInvalidStateError, OSError, TimeoutError)
-"""A channel that has closed meanwhile answers with the second, which is no AMQPError."""
 
 
 async def channel_to_consume(
@@ -16,7 +11,7 @@ async def channel_to_consume(
     """Open a channel; `lost` is set once the connection, the channel or a consumer is closed.
 
     Raises:
-        any of LOST: it could not be opened.
+        any of LOST, within `told_as_lost`: it could not be opened.
     """
     connection.close_callbacks.add(lambda *_: lost.set())
     channel = await connection.channel(publisher_confirms=False)

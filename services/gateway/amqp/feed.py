@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 
+from services.backbone.amqp_loss import told_as_lost
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing
@@ -129,7 +130,8 @@ class Feed:
 async def _tell(answer: Awaitable[None]) -> bool:
     """Return whether it went through; otherwise the message comes again."""
     try:
-        await answer
+        with told_as_lost():
+            await answer
     except CONNECTION_EXCEPTIONS as error:
         log.info("not_acknowledged", then="the message comes again", reason=str(error))
         return False

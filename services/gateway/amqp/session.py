@@ -13,9 +13,10 @@ from aio_pika.exceptions import (
     ProbableAuthenticationError,
 )
 
+from services.backbone.amqp_loss import LOST, told_as_lost
 from services.backbone.backoff import Backoff
 from services.backbone.cancelling import is_cancelled
-from services.backbone.consuming import LOST, channel_to_consume, loss
+from services.backbone.consuming import channel_to_consume, loss
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 from services.backbone.service import Life
@@ -90,12 +91,14 @@ class Session:
 
     async def _connected(self) -> None:
         url, timeout = self._settings.amqp_url, self._settings.amqp_connect_timeout_seconds
-        connection = await aio_pika.connect(url.get_secret_value(), timeout=timeout)
+        with told_as_lost():
+            connection = await aio_pika.connect(url.get_secret_value(), timeout=timeout)
         lost = asyncio.Event()
         async with connection:
             prefetch_messages = self._settings.amqp_prefetch_messages
-            channel = await channel_to_consume(connection, lost, prefetch_messages)
-            consuming = [await _consume(channel, feed) for feed in self._feeds]
+            with told_as_lost():
+                channel = await channel_to_consume(connection, lost, prefetch_messages)
+                consuming = [await _consume(channel, feed) for feed in self._feeds]
             self._complaint, self._consuming_since_seconds = None, self._now_seconds()
             log.info("consuming", queues=[feed.binding.queue for feed in self._feeds])
             await self._until_over(lost)
@@ -118,8 +121,9 @@ class Session:
 
     async def _drain(self, consuming: Sequence[tuple[AbstractQueue, str]]) -> None:
         """Take no new messages, and settle those in work."""
-        for queue, tag in consuming:
-            await queue.cancel(tag)
+        with told_as_lost():
+            for queue, tag in consuming:
+                await queue.cancel(tag)
         deadline = self._now_seconds() + DRAIN_SECONDS
         while any(feed.working for feed in self._feeds):
             if self._now_seconds() > deadline:

@@ -9,7 +9,8 @@ from typing import Final
 import aio_pika
 from aio_pika.abc import AbstractIncomingMessage
 
-from services.backbone.consuming import LOST, channel_to_consume, loss
+from services.backbone.amqp_loss import LOST, told_as_lost
+from services.backbone.consuming import channel_to_consume, loss
 from services.backbone.log import logger
 from services.simulator.inbox.faults import Verdict
 from services.simulator.inbox.received import Arrival
@@ -52,7 +53,8 @@ class QueueReader:
     async def _read(self) -> None:
         while not self._stop.is_set():
             try:
-                await self._connected()
+                with told_as_lost():
+                    await self._connected()
             except LOST as error:
                 log.warning("queue_away", queue=self._queue, reason=str(error))
             await self._pause()
@@ -76,7 +78,7 @@ class QueueReader:
 
     async def _take(self, message: AbstractIncomingMessage) -> None:
         """Settle a message; one that could not be settled comes again by itself."""
-        with suppress(*LOST):
+        with suppress(*LOST), told_as_lost():
             async with self._turn:
                 await self._settle(message)
 

@@ -1,4 +1,6 @@
-"""What is published to RabbitMQ, and what its refusals mean."""
+"""What is published to RabbitMQ, and what its refusals and the end of its connection mean."""
+
+import asyncio
 
 import pytest
 from aio_pika import DeliveryMode
@@ -6,15 +8,21 @@ from aio_pika.exceptions import ChannelClosed, ChannelNotFoundEntity, ChannelPre
 from aiormq.exceptions import ChannelAccessRefused
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
+from services.backbone.clock import SystemClock
 from services.backbone.settings import read_settings
 from services.contracts.recipients import AMQP_NAME_LIMIT_BYTES, complaint
 from services.contracts.records import Delivery
-from services.deliverer.channel import Message
-from services.deliverer.channels.rabbitmq import address, composed, refused
+from services.deliverer.channel import Message, SendWindow
+from services.deliverer.channels.rabbitmq import RabbitmqChannel, address, composed, refused
 from services.deliverer.channels.rabbitmq.links import RabbitmqSettings
-from services.deliverer.outcomes import Permanent, Refused, Unknown
+from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
+from tests.amqp_server import AmqpServer
+from tests.integration.rabbitmq import CERTIFICATE
 from tests.unit.deliverer.builders import delivery
+
+PATIENCE_SECONDS = 60.0
 
 
 @pytest.mark.parametrize(
@@ -71,3 +79,41 @@ def test_a_wrong_address_is_refused_at_the_start_and_not_shown(
     told = capsys.readouterr().err
     assert "must look like amqps://" in told
     assert "very-secret-1234" not in told
+
+
+async def sent(server: AmqpServer, count: int, tls: bool) -> list[Outcome]:
+    """Send so many messages side by side to a server that ends their connection."""
+    clock = SystemClock()
+    async with server.serving(tls) as url, asyncio.timeout(PATIENCE_SECONDS):
+        settings = RabbitmqSettings(rabbitmq_url=SecretStr(url), rabbitmq_ca_file=str(CERTIFICATE))
+        channel = RabbitmqChannel(settings)
+        window_seconds = clock.monotonic_seconds() + PATIENCE_SECONDS
+        outcomes = await asyncio.gather(
+            *(
+                channel.send(
+                    Message(delivery(number, channel="rabbitmq", recipient="q"), 1),
+                    SendWindow(clock, window_seconds),
+                )
+                for number in range(count)
+            )
+        )
+        await channel.close()
+    return outcomes
+
+
+@pytest.mark.promise("in_doubt", "rabbitmq")
+@pytest.mark.parametrize("tls", [True, False])
+async def test_a_connection_that_ends_behind_a_confirm_puts_the_others_in_doubt(tls: bool) -> None:
+    outcomes = await sent(AmqpServer(messages=2), 2, tls)
+    assert {type(each) for each in outcomes} == {Accepted, Unknown}
+
+
+@pytest.mark.promise("not_taken", "rabbitmq")
+@pytest.mark.parametrize("tls", [True, False])
+@pytest.mark.parametrize("asked", ["Connection.StartOk", "Connection.Open", "Channel.Open"])
+async def test_a_connection_that_ends_behind_an_answer_has_taken_nothing(
+    asked: str, tls: bool
+) -> None:
+    (outcome,) = await sent(AmqpServer(ends_after=asked), 1, tls)
+    assert isinstance(outcome, Refused)
+    assert outcome.destination_down

@@ -24,6 +24,7 @@ from services.gateway.split import Elements
 from tests.unit.gateway.surroundings import EVENT, STREAM, HeldWriter, MemoryWriter
 
 GOOD = orjson.dumps(EVENT)
+LOST = ConnectionError("lost")
 
 
 @dataclass
@@ -32,17 +33,18 @@ class Delivered:
     content_type: str | None = None
     content_encoding: str | None = None
     fails: bool = False
+    error: Exception = LOST
     answers: list[str] = field(default_factory=list)
 
     async def ack(self) -> None:
         self.answers.append("ack")
         if self.fails:
-            raise ConnectionError("lost")
+            raise self.error
 
     async def reject(self, requeue: bool = False) -> None:
         self.answers.append(f"reject, requeue={requeue}")
         if self.fails:
-            raise ConnectionError("lost")
+            raise self.error
 
 
 def feed(
@@ -116,9 +118,10 @@ async def test_an_oversized_message_goes_to_its_own_queue_and_is_counted_once_it
     assert oversized() - before == counted
 
 
-async def test_a_lost_acknowledgement_is_no_bug() -> None:
+@pytest.mark.parametrize("error", [LOST, Exception()])
+async def test_a_lost_acknowledgement_is_no_bug(error: Exception) -> None:
     taking = feed(MemoryWriter())
-    await taking.take(Delivered(GOOD, fails=True))
+    await taking.take(Delivered(GOOD, fails=True, error=error))
     assert taking.bug is None
 
 

@@ -10,12 +10,18 @@ import aio_pika
 import pytest
 from aio_pika.exceptions import ChannelInvalidStateError
 from prometheus_client import REGISTRY
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.service import Life
 from services.gateway.amqp.session import STEADY_SECONDS, Session
 from services.gateway.amqp.settings import AmqpSettings
+from tests.amqp_server import AmqpServer
+from tests.unit.gateway.surroundings import MemoryWriter
+from tests.unit.gateway.test_amqp_feed import feed
+
+PATIENCE_SECONDS = 60.0
 
 
 def session_that_meets(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> Session:
@@ -33,12 +39,22 @@ def flowing() -> float | None:
     return REGISTRY.get_sample_value("aldebaran_amqp_flowing")
 
 
-async def test_a_channel_that_closed_between_two_declarations_is_a_loss(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ChannelInvalidStateError("a channel"), "ConnectionError closed meanwhile: a channel"),
+        (RuntimeError("a connection"), "ConnectionError closed meanwhile: a connection"),
+        (StopAsyncIteration(), "ConnectionError closed meanwhile"),
+        (Exception(), "ConnectionError closed meanwhile"),
+        (ConnectionResetError("reset"), "ConnectionResetError reset"),
+    ],
+)
+async def test_all_that_the_client_says_of_what_has_closed_is_a_loss(
+    error: Exception, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = session_that_meets(ChannelInvalidStateError("closed"), monkeypatch)
+    session = session_that_meets(error, monkeypatch)
     await session.run()
-    assert session.complaint() == "RabbitMQ: ChannelInvalidStateError closed"
+    assert session.complaint() == f"RabbitMQ: {told}"
     assert flowing() == 0
 
 
@@ -48,11 +64,6 @@ async def test_what_the_client_calls_off_as_no_heartbeat_comes_is_a_loss(
     session = session_that_meets(asyncio.CancelledError(), monkeypatch)
     await session.run()
     assert session.complaint() == "RabbitMQ: the connection fell silent"
-
-
-async def test_another_error_of_the_program_stays_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RuntimeError, match="ours"):
-        await session_that_meets(RuntimeError("ours"), monkeypatch).run()
 
 
 class Flying(ManualClock):
@@ -123,3 +134,56 @@ async def test_the_metric_says_whether_events_flow(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(aio_pika, "connect", connect)
     await Session(AmqpSettings(), [], life, random.Random(1)).run()
     assert told == [0, 1]
+
+
+class Declared(Held):
+    """A connection, its channel, an exchange and a queue in one; it lasts."""
+
+    async def set_qos(self, **_: object) -> None:
+        pass
+
+    async def declare_exchange(self, *_: object, **__: object) -> Self:
+        return self
+
+    async def declare_queue(self, *_: object, **__: object) -> Self:
+        return self
+
+    async def bind(self, *_: object) -> None:
+        pass
+
+    async def consume(self, *_: object) -> str:
+        return "tag"
+
+
+async def test_another_error_of_the_client_stays_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(KeyError, match="ours"):
+        await session_that_meets(KeyError("ours"), monkeypatch).run()
+
+
+@pytest.mark.parametrize("bug", [ValueError("ours"), RuntimeError("ours"), Exception("ours")])
+async def test_a_bug_of_a_feed_is_never_taken_for_a_loss(
+    bug: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def connect(*_: object, **__: object) -> Declared:
+        return Declared(ManualClock(), 0.0)
+
+    monkeypatch.setattr(aio_pika, "connect", connect)
+    buggy = feed(MemoryWriter())
+    buggy.bug = bug
+    with pytest.raises(type(bug), match="ours"):
+        await Session(AmqpSettings(), [buggy], Life(), random.Random(1)).run()
+
+
+@pytest.mark.parametrize("asked", ["Connection.Open", "Channel.Open"])
+async def test_a_connection_that_ends_behind_an_answer_is_followed_by_another(asked: str) -> None:
+    life = Life(clock=Flying())
+
+    def met(number: int) -> None:
+        if number == 2:
+            life.stop.set()
+
+    server = AmqpServer(ends_after=asked, met=met)
+    async with server.serving(tls=False) as url, asyncio.timeout(PATIENCE_SECONDS):
+        settings = AmqpSettings(amqp_url=SecretStr(url))
+        await Session(settings, [], life, random.Random(1)).run()
+    assert server.connections == 2

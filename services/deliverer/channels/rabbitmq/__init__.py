@@ -11,7 +11,6 @@ from typing import Final
 
 import aio_pika
 from aio_pika.exceptions import (
-    AMQPError,
     ChannelClosed,
     ChannelNotFoundEntity,
     ChannelPreconditionFailed,
@@ -20,6 +19,7 @@ from aio_pika.exceptions import (
 )
 from aiormq.exceptions import ChannelAccessRefused
 
+from services.backbone.amqp_loss import LOST, told_as_lost
 from services.backbone.clock import Clock
 from services.backbone.settings import read_settings
 from services.contracts.recipients import complaint
@@ -69,7 +69,7 @@ class RabbitmqChannel:
         try:
             async with self._links.channel() as channel:
                 return await _published(channel, message, window)
-        except (AMQPError, OSError) as error:
+        except LOST as error:
             return _lost(error, window)
 
     def unusable(self) -> str | None:
@@ -117,7 +117,8 @@ async def _published(
         raise ConnectionError("lost before the message was published")
     window.open()
     try:
-        await exchange.publish(content, key, mandatory=True)
+        with told_as_lost():
+            await exchange.publish(content, key, mandatory=True)
     except PublishError:
         return Refused(f"returned by RabbitMQ: {_NO_QUEUE} {message.delivery.recipient!r}")
     except DeliveryError:

@@ -9,9 +9,9 @@ from typing import Self
 
 import aio_pika
 from aio_pika.abc import AbstractChannel, AbstractConnection
-from aio_pika.exceptions import AMQPError
 from pydantic import SecretStr, model_validator
 
+from services.backbone.amqp_loss import LOST, told_as_lost
 from services.backbone.certificates import CaFile, with_own
 from services.backbone.rabbitmq import AmqpAddress
 from services.backbone.settings import Seconds, Settings
@@ -88,7 +88,7 @@ class _Link:
 
     async def close(self) -> None:
         """Say good-bye, but not for long."""
-        with suppress(AMQPError, OSError):
+        with suppress(*LOST):
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self.connection.close()
 
@@ -113,7 +113,7 @@ class Links:
         nor its connection for another send, unless that is known to be blocked by an alarm.
 
         Raises:
-            OSError, AMQPError: there is none, or RabbitMQ takes nothing now.
+            any of LOST: there is none, or RabbitMQ takes nothing now.
         """
         link = await self._link()
         link.users += 1
@@ -145,13 +145,12 @@ class Links:
     async def _within_time(self, opening: Awaitable[AbstractChannel]) -> AbstractChannel:
         try:
             async with asyncio.timeout(self._settings.rabbitmq_connect_timeout_seconds):
-                return await opening
+                with told_as_lost():
+                    return await opening
         except TimeoutError:
             raise ConnectionError(
                 "takes no messages now: an alarm blocks publishers, or it is too slow"
             ) from None
-        except RuntimeError as error:  # what the client says of a connection just lost
-            raise ConnectionError(str(error)) from None
 
     async def _link(self) -> _Link:
         async with self._opening:
@@ -161,9 +160,10 @@ class Links:
             return link
 
     async def _opened(self) -> AbstractConnection:
-        return await aio_pika.connect(
-            self._settings.rabbitmq_url.get_secret_value(),
-            ssl_context=self._tls,
-            timeout=self._settings.rabbitmq_connect_timeout_seconds,
-            client_properties={"connection_name": "aldebaran-deliverer"},
-        )
+        with told_as_lost():
+            return await aio_pika.connect(
+                self._settings.rabbitmq_url.get_secret_value(),
+                ssl_context=self._tls,
+                timeout=self._settings.rabbitmq_connect_timeout_seconds,
+                client_properties={"connection_name": "aldebaran-deliverer"},
+            )

@@ -147,3 +147,16 @@ def test_whatever_ends_it_is_consumed_anew(ended: str, monkeypatch: pytest.Monke
             each(None)
 
     read_from(Broker(end), Board(), monkeypatch)
+
+
+@pytest.mark.parametrize("error", [Exception(), StopAsyncIteration(), RuntimeError("closed")])
+def test_it_reads_on_after_a_connection_that_ended_without_a_reason(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def end_once(broker: Broker, _: Take) -> None:
+        if broker.consumers == 1:
+            raise error
+        broker.over.set()
+
+    read_from(broker := Broker(end_once), Board(), monkeypatch)
+    assert broker.consumers == 2

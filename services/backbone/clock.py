@@ -17,6 +17,9 @@ class Clock(Protocol):
     def monotonic_seconds(self) -> float:
         """Return seconds that never go back, for measuring spans."""
 
+    def awake_seconds(self) -> float:
+        """Return seconds that stand still while the machine is suspended, as its programs do."""
+
     def wait(self, stop: threading.Event, seconds: float) -> bool:
         """Wait until `stop` is set or the seconds are over; return whether it is set."""
 
@@ -32,6 +35,10 @@ class SystemClock:
         """Return seconds that never go back."""
         return time.clock_gettime(_STEADY)
 
+    def awake_seconds(self) -> float:
+        """Return seconds by the clock that waits, and Java's timers, go by."""
+        return time.monotonic()
+
     def wait(self, stop: threading.Event, seconds: float) -> bool:
         """Wait until `stop` is set or the seconds are over; return whether it is set."""
         return stop.wait(seconds)
@@ -42,10 +49,16 @@ class ManualClock:
 
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
         self._now_ms = now_ms
+        self._asleep_seconds = 0.0
 
     def move(self, seconds: float) -> None:
         """Let time pass."""
         self._now_ms += int(seconds * 1000)
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass while the machine is suspended."""
+        self.move(seconds)
+        self._asleep_seconds += seconds
 
     def now_ms(self) -> int:
         """Return milliseconds since 1970 (UTC)."""
@@ -54,6 +67,10 @@ class ManualClock:
     def monotonic_seconds(self) -> float:
         """Return seconds that never go back."""
         return self._now_ms / 1000
+
+    def awake_seconds(self) -> float:
+        """Return seconds that stand still in `sleep`."""
+        return self.monotonic_seconds() - self._asleep_seconds
 
     def wait(self, stop: threading.Event, seconds: float) -> bool:
         """Let the seconds pass at once; return whether `stop` is set."""

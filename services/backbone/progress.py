@@ -1,4 +1,4 @@
-"""Tells whether a loop still turns."""
+"""Tells whether a loop still turns, while the machine is awake."""
 
 from services.backbone.clock import Clock
 
@@ -9,13 +9,13 @@ class Progress:
     def __init__(self, clock: Clock, limit_seconds: float) -> None:
         self._clock = clock
         self._limit_seconds = limit_seconds
-        self._last_seconds = clock.monotonic_seconds()
+        self._last_seconds = clock.awake_seconds()
 
     def beat(self) -> None:
         """Note one turn."""
-        self._last_seconds = self._clock.monotonic_seconds()
+        self._last_seconds = self._clock.awake_seconds()
 
     def stalled(self) -> str | None:
         """Say since when the loop stands still, or None while it turns."""
-        age = self._clock.monotonic_seconds() - self._last_seconds
+        age = self._clock.awake_seconds() - self._last_seconds
         return f"no turn for {age:.0f} s" if age > self._limit_seconds else None

@@ -97,7 +97,7 @@ def _supervised(scene: Scene, recipe: Recipe, phase: Phase) -> Supervised:
     return Supervised(
         Watched(name, remedies.start, remedies),
         Boundaries(name, phase, partial(set_length, scene.spark), clock),
-        Pulse(name, silence, clock.monotonic_seconds()),
+        Pulse(name, silence, clock.awake_seconds()),
         Cost(SparkJobs(scene.spark)),
         Failures(limit, random.Random()),  # noqa: S311 - jitter, not secrecy
         clock,

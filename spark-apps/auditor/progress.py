@@ -122,7 +122,10 @@ def _count_state(watch: str, state: StateUse) -> None:
 
 
 class Pulse:
-    """Tells whether one watch's batches progress; read by the health page's thread."""
+    """Tells whether one watch's batches progress; read by the health page's thread.
+
+    All times are of the clock that stands still with the machine, as Spark's timers do.
+    """
 
     def __init__(self, watch: str, limit_seconds: float, now_seconds: float) -> None:
         self._watch = watch

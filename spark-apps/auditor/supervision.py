@@ -142,8 +142,8 @@ class Supervised:
             self._follow(self._remedy)
         elif self.stopped is None:
             self._start_if_due()
-        name, now = self.watched.name, self._clock.monotonic_seconds()
-        metrics.PROGRESS_AGE.labels(name).set(self.pulse.age_seconds(now))
+        name = self.watched.name
+        metrics.PROGRESS_AGE.labels(name).set(self.pulse.age_seconds(self._clock.awake_seconds()))
         if self._query is None:
             metrics.idle(name)
 
@@ -180,7 +180,7 @@ class Supervised:
             error = query.exception()
             self._query = None
             self._see_to(error)
-        elif silence := self.pulse.dead(self._clock.monotonic_seconds()):
+        elif silence := self.pulse.dead(self._clock.awake_seconds()):
             self._end_query()
             self._wait(silence)
 
@@ -196,18 +196,17 @@ class Supervised:
         except (PySparkException, Py4JJavaError) as error:
             self._see_to(error)
         else:
-            run_id, now = str(self._query.runId), self._clock.monotonic_seconds()
-            self.pulse.started(now)
+            run_id = str(self._query.runId)
+            self.pulse.started(self._clock.awake_seconds())
             self.standing = None
-            self._cost.begin(run_id, now)
+            self._cost.begin(run_id, self._clock.monotonic_seconds())
             log.info("watch_started", watch=self.watched.name, run_id=run_id)
 
     def _note_progress(self, query: StreamingQuery) -> None:
         name = self.watched.name
         batches = self._new_batches(query)
-        now = self._clock.monotonic_seconds()
         working = bool(query.status["isTriggerActive"] and query.status["isDataAvailable"])
-        fresh = self.pulse.take(batches, working or bool(batches), now)
+        fresh = self.pulse.take(batches, working or bool(batches), self._clock.awake_seconds())
         for batch in fresh:
             self.failing, self._without_batch = None, 0
             self.has_worked = self.has_worked or batch.rows > 0
@@ -216,6 +215,7 @@ class Supervised:
         self.boundaries.note(fresh)
         if working:
             self.boundaries.steer(query)
+        now = self._clock.monotonic_seconds()
         if (processors := self._cost.processors(bool(fresh), now)) is not None:
             metrics.PROCESSORS.labels(name).set(processors)
 

@@ -147,6 +147,10 @@ class ProcessClock:
         """Return seconds that never go back."""
         return 1000.0 + self.kernel.now
 
+    def awake_seconds(self) -> float:
+        """Return the same: no machine sleeps here."""
+        return self.monotonic_seconds()
+
     def wait(self, stop: "asyncio.Event | object", seconds: float) -> bool:
         """Refuse: no simulated code may block."""
         raise Violation(f"a simulated process would block for {seconds} s")

@@ -120,7 +120,7 @@ class Scene:
         self.refusal: Exception | None = None
         self.remedies = FakeRemedies()
         watched = Watched(name, self._start, self.remedies)  # type: ignore[arg-type] # a fake query
-        pulse = Pulse(name, 60, self.clock.monotonic_seconds())
+        pulse = Pulse(name, 60, self.clock.awake_seconds())
         self.told: list[float] = []
         boundaries = Boundaries(name, Phase(30, 0), self._tell, self.clock)
         cost = Cost(FakeJobs())

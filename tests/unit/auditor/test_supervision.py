@@ -237,6 +237,16 @@ def test_query_that_hangs_is_started_again() -> None:
     assert len(scene.queries) == 2
 
 
+def test_a_query_runs_on_after_the_machine_slept_and_may_hang_only_while_it_is_awake() -> None:
+    scene = Scene()
+    scene.look()
+    scene.clock.sleep(3600)
+    scene.look(60)
+    assert scene.runs
+    scene.look(1)
+    assert not scene.runs
+
+
 def test_query_that_cannot_be_stopped_ends_the_program_and_holds_up_no_other() -> None:
     sick, well = Scene("sick"), Scene("well")
     fleet = fleet_of(sick, well)

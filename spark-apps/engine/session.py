@@ -4,8 +4,11 @@ import logging
 import os
 import re
 import shlex
+import signal
 import tempfile
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -96,7 +99,19 @@ def open_with(driver: Driver, more: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.Builder()
     for name, value in config.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    with _interrupt_kept():
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _interrupt_kept() -> Iterator[None]:
+    """Leave SIGINT to whoever has it: a context of PySpark takes it, to raise KeyboardInterrupt."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def told_at_start(config: Mapping[str, str]) -> dict[str, str]:

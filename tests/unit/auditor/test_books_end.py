@@ -3,13 +3,14 @@
 Method: batches over the time in which books end, with the state's own rows counted after each.
 """
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.unit.auditor.batches import HOUR_MS, WATCHES, Stepwise, purchase, request
+from tests.unit.auditor.batches import EPOCH, HOUR_MS, WATCHES, Stepwise, purchase, request
 
 pytestmark = pytest.mark.spark
 
@@ -62,6 +63,26 @@ def test_an_event_in_each_span_that_is_kept_ends_the_books_of_a_slow_stream(
         assert {row["key"][0] for row in state_of(spark, steps, "book")} == set(clocks)
     finally:
         steps.query.stop()
+
+
+@pytest.mark.parametrize("events", [8, 3200])
+def test_a_moment_of_a_brokers_clock_ahead_empties_no_other_keys_books(
+    spark: SparkSession, tmp_path: Path, events: int
+) -> None:
+    """By the end of a batch of few events, and by many; ahead of this machine's own clock."""
+    steps = Stepwise(spark, WATCHES["over-purchase"], tmp_path)
+    right = (datetime.now(UTC) - EPOCH) // timedelta(milliseconds=1)
+    ahead = right + RULE_KEPT_MS + HOUR_MS
+    orders = [f"order-{i}" for i in range(40)]
+    try:
+        steps.take(*(request(order, 10, right) for order in orders))
+        # At least one for each task, in a batch of their own: its end goes on by their time.
+        steps.take(*(request(f"ahead-{i % 64}", 1, ahead + i) for i in range(events)))
+        steps.take(*(request(f"right-{i}", 1, right) for i in range(8)))
+        steps.take(*(purchase(f"of-{order}", order, 11, right) for order in orders))
+    finally:
+        steps.query.stop()
+    assert steps.alerted() == set(orders)
 
 
 def test_books_of_one_second_end_though_no_batch_comes_to_all_of_them(

@@ -49,7 +49,7 @@ final class Keeper extends StatefulProcessor<String, Row, Row> {
         books = writeBack("book", Encoders.BINARY(), book -> book, book -> book);
         WriteBack<String> due = writeBack("due", Encoders.STRING(), Keeper::utf8, Keeper::text);
         ValueState<Long> hands = getHandle().getValueState("hand", Encoders.LONG(), TTLConfig.NONE());
-        wheel = new Wheel(due, hands, keptMs, this::look);
+        wheel = new Wheel(due, hands, keptMs, System::currentTimeMillis, this::look);
     }
 
     private <V> WriteBack<V> writeBack(

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.apache.spark.sql.streaming.ValueState;
 
 /**
@@ -14,6 +15,9 @@ import org.apache.spark.sql.streaming.ValueState;
  * tell when nothing more of its time will come; a partition that is far behind, or stands still, loses nothing.
  * Spark's own timers look into the store after each event, which takes as long as the event itself; here a few keys
  * are looked at with each event, more at a batch's end, and no key is read while none is due.
+ *
+ * <p>Where a source's clock was ahead for a moment, this machine's own holds it back: keys are only ever looked at
+ * later for it. What is read again long after has no such guard.
  */
 final class Wheel {
     /** As fine as this the time is divided in which a book is kept, but not below a second. */
@@ -57,6 +61,7 @@ final class Wheel {
     private final WriteBack<String> due;
     private final ValueState<Long> hands;
     private final long stepMs;
+    private final LongSupplier clock;
     private final Look look;
     private final Map<Integer, Hand> known = new HashMap<>();
     private final Map<String, Bundle> open = new LinkedHashMap<>(16, 0.75f, true) {
@@ -69,12 +74,13 @@ final class Wheel {
     /**
      * {@code due} holds keys by source, step and bundle: a row for each key would be as many as there are books, and
      * a list for each step is worse, since RocksDB copies the whole for whatever is appended. {@code hands} holds
-     * each source's step that is to be looked at next.
+     * each source's step that is to be looked at next. {@code clock} tells this machine's time in ms since 1970.
      */
-    Wheel(WriteBack<String> due, ValueState<Long> hands, long keptMs, Look look) {
+    Wheel(WriteBack<String> due, ValueState<Long> hands, long keptMs, LongSupplier clock, Look look) {
         this.due = due;
         this.hands = hands;
         this.stepMs = Math.max(STEP_LEAST_MS, keptMs / STEPS);
+        this.clock = clock;
         this.look = look;
     }
 
@@ -118,7 +124,8 @@ final class Wheel {
         known.forEach((source, hand) -> go(source, hand, hand.nowMs, STEPS_PER_BATCH, KEYS_PER_BATCH));
     }
 
-    private void go(int source, Hand hand, long nowMs, int steps, int most) {
+    private void go(int source, Hand hand, long sourceMs, int steps, int most) {
+        long nowMs = Math.min(sourceMs, clock.getAsLong());
         Consumer<String> each = key -> look.at(key, source, nowMs);
         long before = hand.step;
         long until = Math.min(nowMs / stepMs, before + steps);

@@ -9,6 +9,22 @@ part of it. Without a cluster (`helm template`) nothing is looked at. */}}
 {{- if hasKey $units $unit }}{{ mulf (trimSuffix $unit $quantity | float64) (index $units $unit) }}{{ end -}}
 {{- end -}}
 
+{{/* What the cluster has of this release, as JSON: [root, version of the API, kind, name]; `{}` where there is
+none. One of that name may be another's, which nobody should be told to delete: labels that select tell. */}}
+{{- define "aldebaran.own" -}}
+{{- $root := index . 0 -}}
+{{- $found := lookup (index . 1) (index . 2) $root.Release.Namespace (index . 3) -}}
+{{- $labels := dig "metadata" "labels" dict $found -}}
+{{- $ofChart := eq (include "aldebaran.name" $root) (dig "app.kubernetes.io/name" "" $labels) -}}
+{{- $ofRelease := eq $root.Release.Name (dig "app.kubernetes.io/instance" "" $labels) -}}
+{{- ternary $found dict (and $ofChart $ofRelease) | toJson -}}
+{{- end -}}
+
+{{/* A StatefulSet of this release likewise: [root, name]. */}}
+{{- define "aldebaran.ownSet" -}}
+{{- include "aldebaran.own" (list (index . 0) "apps/v1" "StatefulSet" (index . 1)) -}}
+{{- end -}}
+
 {{/* The StatefulSets of all auditors, as kubectl takes them: root. */}}
 {{- define "aldebaran.auditorSets" -}}
 {{- $sets := list -}}
@@ -37,7 +53,7 @@ to be others, and those of which nothing else changes. */}}
 {{- $auditor := .Values.auditor -}}
 {{- if not $auditor.secondByHand -}}
 {{- range $id := rest $auditor.ids -}}
-{{- $set := lookup "apps/v1" "StatefulSet" $root.Release.Namespace (include "aldebaran.part" (list $root (printf "auditor-%s" $id))) -}}
+{{- $set := include "aldebaran.ownSet" (list $root (include "aldebaran.part" (list $root (printf "auditor-%s" $id)))) | fromJson -}}
 {{- range dig "spec" "template" "spec" "containers" list $set -}}
 {{- $ran := dict -}}
 {{- range .env }}{{ $_ := set $ran .name (dig "value" "" .) }}{{ end -}}
@@ -64,7 +80,7 @@ to be others, and those of which nothing else changes. */}}
 {{- $value := index . 3 -}}
 {{- $modes := index . 4 -}}
 {{- $namespace := $root.Release.Namespace -}}
-{{- range dig "spec" "volumeClaimTemplates" list (lookup "apps/v1" "StatefulSet" $namespace $name) -}}
+{{- range dig "spec" "volumeClaimTemplates" list (include "aldebaran.ownSet" (list $root $name) | fromJson) -}}
 {{- $size := .spec.resources.requests.storage -}}
 {{- $pod := printf "%s-%s-0" .metadata.name $name -}}
 {{- if ne (include "aldebaran.bytes" $size) (include "aldebaran.bytes" $storage.size) -}}
@@ -115,7 +131,7 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- range .Values.auditor.ids }}{{ $parts = append $parts (printf "auditor-%s" .) }}{{ end -}}
 {{- range $part := $parts -}}
 {{- $name := include "aldebaran.part" (list $root $part) -}}
-{{- $set := lookup "apps/v1" "StatefulSet" $root.Release.Namespace $name -}}
+{{- $set := include "aldebaran.ownSet" (list $root $name) | fromJson -}}
 {{- if eq "OrderedReady" (dig "spec" "podManagementPolicy" "" $set) }}{{ $old = append $old $name }}{{ end -}}
 {{- end -}}
 {{- with $old -}}
@@ -128,7 +144,7 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- $root := index . 0 -}}
 {{- $wanted := $root.Values.auditor.checkpoints.type -}}
 {{- $name := include "aldebaran.part" (list $root (printf "auditor-%s" (index . 1))) -}}
-{{- with lookup "apps/v1" "StatefulSet" $root.Release.Namespace $name -}}
+{{- with include "aldebaran.ownSet" (list $root $name) | fromJson -}}
 {{- $made := ternary "volume" "temporary" (not (empty .spec.volumeClaimTemplates)) -}}
 {{- if ne $made $wanted -}}
 {{- fail (printf "auditor.checkpoints.type is %s, and StatefulSet %s was made with %s, which Kubernetes does not change. Auditors build checkpoints again that they lose: kubectl -n %s delete statefulset %s --cascade=orphan (their pods run on), %s" $wanted $name $made $root.Release.Namespace (include "aldebaran.auditorSets" $root) (include "aldebaran.thenAnew" $root)) -}}
@@ -140,7 +156,7 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- define "aldebaran.passwordKept" -}}
 {{- $name := include "aldebaran.part" (list . "postgres") -}}
 {{- $wanted := .Values.postgres.embedded.password -}}
-{{- $kept := dig "data" "password" "" (lookup "v1" "Secret" .Release.Namespace $name) | b64dec -}}
+{{- $kept := dig "data" "password" "" (include "aldebaran.own" (list . "v1" "Secret" $name) | fromJson) | b64dec -}}
 {{- $volume := lookup "v1" "PersistentVolumeClaim" .Release.Namespace (printf "data-%s-0" $name) -}}
 {{- if and $volume $wanted $kept (ne $wanted $kept) -}}
 {{- fail (printf "postgres.embedded.password is not the one that the database was made with, and it would go on asking for that. Leave it empty, or change it in the database first: kubectl -n %s exec -it %s-0 -- psql -h 127.0.0.1 -U aldebaran -c \"ALTER USER aldebaran PASSWORD '…'\", then kubectl -n %s delete secret %s, then this again, and restart the programs." .Release.Namespace $name .Release.Namespace $name) -}}
@@ -154,7 +170,7 @@ StatefulSet made is taken as it is, and where no class is named so is that of ou
 {{- $name := include "aldebaran.part" . -}}
 {{- $namespace := $root.Release.Namespace -}}
 {{- $mode := (index $root.Values $store).mode -}}
-{{- if and (ne $mode "embedded") (lookup "apps/v1" "StatefulSet" $namespace $name) -}}
+{{- if and (ne $mode "embedded") (include "aldebaran.ownSet" (list $root $name) | fromJson) -}}
 {{- $what := "the ledger is in it: programs would begin an empty one, forget all that waits, and tell again, without a mark, what was told. To take it along: this with postgres.mode embedded and `replicas: 0` for all that use it, then its dump" -}}
 {{- if eq $store "kafka" -}}
 {{- $what = "all events are in it: what is not judged and told yet would be lost, and books begin anew. First: this with kafka.mode embedded and `components.gateway.replicas` 0 (amqp's too), then wait until all is judged and told" -}}
@@ -168,7 +184,8 @@ new ones, which know nothing, could outvote the one that knows all: root. */}}
 {{- define "aldebaran.brokersKept" -}}
 {{- $name := include "aldebaran.part" (list . "kafka") -}}
 {{- $wanted := int .Values.kafka.embedded.replicas -}}
-{{- $set := lookup "apps/v1" "StatefulSet" .Release.Namespace $name -}}
+{{- $set := include "aldebaran.ownSet" (list . $name) | fromJson -}}
+{{- /* Whosesoever they are: brokers would take volumes of these names. */ -}}
 {{- $claims := list -}}
 {{- range $number := until 3 -}}
 {{- $claim := printf "data-%s-%d" $name $number -}}
@@ -217,7 +234,7 @@ while the old ones still end, and two drivers must never share a checkpoint. */}
 {{- $there := list -}}
 {{- range $id := $root.Values.auditor.ids -}}
 {{- $name := include "aldebaran.part" (list $root (printf "auditor-%s" $id)) -}}
-{{- if lookup $maker.api $maker.kind $namespace $name }}{{ $there = append $there $name }}{{ end -}}
+{{- if include "aldebaran.own" (list $root $maker.api $maker.kind $name) | fromJson }}{{ $there = append $there $name }}{{ end -}}
 {{- end -}}
 {{- with $there -}}
 {{- fail (printf "auditor.runner is %s, and the drivers are still those of %s %s: they would end while the new ones start, two on one checkpoint. First: kubectl -n %s delete %s %s, then wait until the pods are gone: kubectl -n %s wait --for=delete pod -l aldebaran/auditors=%s --timeout=10m, then this again. Nothing is watched in between; what comes meanwhile is read afterwards." $root.Values.auditor.runner $maker.kind (join ", " .) $namespace $maker.resource (join " " .) $namespace (include "aldebaran.fullname" $root)) -}}

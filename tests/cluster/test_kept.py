@@ -69,7 +69,7 @@ REFUSED = {
         "kubectl -n aldebaran-kept delete statefulset aldebaran-kafka (its volumes stay)",
     ),
     "auditor.shufflePartitions=3": (
-        'auditor.shufflePartitions is "3", and the auditors run with "2"',
+        'auditor.shufflePartitions is "3", and auditor b runs with "2"',
         "kubectl -n aldebaran-kept delete pod aldebaran-auditor-b-0",
     ),
 }

@@ -47,25 +47,34 @@ to be others, and those of which nothing else changes. */}}
 {{- printf "then this again, and kubectl -n %s delete pod %s, if that has left it.%s" .Release.Namespace $first (include "aldebaran.secondLater" .) -}}
 {{- end -}}
 
-{{/* Fails where both of a pair would begin their checkpoints anew at once, by what names them: root. */}}
+{{/* What one auditor runs with, as JSON: [root, id]. Its pod tells: a set that replaces none by itself may
+have other values already. Without a pod that is what its set makes next. */}}
+{{- define "aldebaran.auditorRuns" -}}
+{{- $root := index . 0 -}}
+{{- $pod := include "aldebaran.own" (list $root "v1" "Pod" (include "aldebaran.auditorPod" .)) | fromJson -}}
+{{- $set := include "aldebaran.ownSet" (list $root (include "aldebaran.part" (list $root (printf "auditor-%s" (index . 1))))) | fromJson -}}
+{{- $ran := dict -}}
+{{- range dig "spec" "containers" (dig "spec" "template" "spec" "containers" list $set) $pod -}}
+{{- if eq .name "auditor" -}}
+{{- range .env }}{{ $_ := set $ran .name (dig "value" "" .) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- $ran | toJson -}}
+{{- end -}}
+
+{{/* Fails where the second of a pair would begin its checkpoints anew while the first one does: root. */}}
 {{- define "aldebaran.secondKept" -}}
 {{- $root := . -}}
 {{- $auditor := .Values.auditor -}}
-{{- if not $auditor.secondByHand -}}
-{{- range $id := rest $auditor.ids -}}
-{{- $set := include "aldebaran.ownSet" (list $root (include "aldebaran.part" (list $root (printf "auditor-%s" $id)))) | fromJson -}}
-{{- range dig "spec" "template" "spec" "containers" list $set -}}
-{{- $ran := dict -}}
-{{- range .env }}{{ $_ := set $ran .name (dig "value" "" .) }}{{ end -}}
+{{- range $id := ternary list (rest $auditor.ids) $auditor.secondByHand -}}
+{{- $ran := include "aldebaran.auditorRuns" (list $root $id) | fromJson -}}
 {{- if hasKey $ran "ALDEBARAN_AUDITOR_SHUFFLE_PARTITIONS" -}}
 {{- $wanted := include "aldebaran.auditorSettings" (list $root $id) | fromJson -}}
 {{- range $value, $setting := dict "shufflePartitions" "auditor_shuffle_partitions" "checkpoints.store" "auditor_store" -}}
 {{- $before := dig (printf "ALDEBARAN_%s" (upper $setting)) "" $ran -}}
 {{- $now := dig $setting "" $wanted | toString -}}
 {{- if ne $before $now -}}
-{{- fail (printf "auditor.%s is %q, and the auditors run with %q: both would begin their checkpoints anew and read their streams from the oldest kept event, and what comes meanwhile wait behind it.%s" $value $now $before (include "aldebaran.secondLater" $root)) -}}
-{{- end -}}
-{{- end -}}
+{{- fail (printf "auditor.%s is %q, and auditor %s runs with %q: it would begin its checkpoints anew while the first one reads its streams from the oldest kept event too, and what comes meanwhile would wait.%s" $value $now $id $before (include "aldebaran.secondLater" $root)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -178,13 +178,14 @@ class Dispatcher:
         room = min(self.places.unseen, CLAIM_LIMIT)
         without = [*self.breakers.open_destinations(), *full]
         for_all, self._more = self._more, False  # whoever asks for a look meanwhile gets one
-        due = Due(room, None if for_all else sorted(freed), without)
+        only = None if for_all else sorted(freed)
+        due = Due(room, only, without, self.places.unseen_characters)
         try:
             claimed = await self._claim(self.pace.claim(self.claims, due))
         except Transient:
             self._more = True
             raise
-        found_all = self._has_all(claimed, room)
+        found_all = self._has_all(claimed, due)
         if for_all:
             self._more, self._passed_over = self._more or not found_all, full
         elif found_all:
@@ -192,10 +193,10 @@ class Dispatcher:
         if self._may_find():
             self._wake.set()
 
-    def _has_all(self, claimed: InTurn, room: int) -> bool:
+    def _has_all(self, claimed: InTurn, due: Due) -> bool:
         """Tell whether nothing more is due than what was claimed."""
-        is_limited = claimed.is_short or is_cut(claimed.claims)
-        return len(claimed.claims) < room and not is_limited
+        is_limited = claimed.is_short or is_cut(claimed.claims, due.characters)
+        return len(claimed.claims) < due.limit and not is_limited
 
     def _may_find(self) -> bool:
         """Tell whether a claim may find, now, what can be sent."""
@@ -209,7 +210,8 @@ class Dispatcher:
 
     async def _by_id(self, delivery_ids: Sequence[str], limit: int) -> InTurn:
         """Claim what the topic told of; its sends need not wait."""
-        claimed = await self.claims.by_id(delivery_ids, limit)
+        characters = self.places.unseen_characters
+        claimed = await self.claims.by_id(delivery_ids, limit, characters)
         return InTurn(claimed, await self.pace.surely(len(claimed)))
 
     async def _claim(self, asked: Coroutine[Any, Any, InTurn]) -> InTurn:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from services.backbone.clock import Clock
-from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.claims import CLAIM_LIMIT_CHARACTERS, Claim, Claims, Due, Settlement
 from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
 from services.backbone.ledger.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.look_ups import LookUps, Question
@@ -36,8 +36,11 @@ class LineClaims(Claims):
         self._line = line
         self.memory = memory
 
-    async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
-        return await self._line.ask("by_id", lambda: self.memory.by_id(delivery_ids, limit))
+    async def by_id(
+        self, delivery_ids: Sequence[str], limit: int, characters: int = CLAIM_LIMIT_CHARACTERS
+    ) -> list[Claim]:
+        asked = (delivery_ids, limit, characters)
+        return await self._line.ask("by_id", lambda: self.memory.by_id(*asked))
 
     async def due(self, due: Due) -> list[Claim]:
         return await self._line.ask("due", lambda: self.memory.due(due))

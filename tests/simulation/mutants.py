@@ -205,8 +205,10 @@ def _forgets_left_overs_of_repeats() -> Planted:
 def _claims_for_each_time_it_is_told() -> Planted:
     real = MemoryClaims.by_id
 
-    def by_id(self: MemoryClaims, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
-        claims = {each.delivery_id: each for each in real(self, delivery_ids, limit)}
+    def by_id(
+        self: MemoryClaims, delivery_ids: Sequence[str], limit: int, characters: int
+    ) -> list[Claim]:
+        claims = {each.delivery_id: each for each in real(self, delivery_ids, limit, characters)}
         return [claims[each] for each in delivery_ids if each in claims]
 
     return patch.object(MemoryClaims, "by_id", by_id)

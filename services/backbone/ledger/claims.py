@@ -15,7 +15,8 @@ from services.contracts.states import State
 CLAIM_LIMIT: Final = 100
 """Rows that one statement claims at most."""
 CLAIM_LIMIT_CHARACTERS: Final = 4 * 1024 * 1024
-"""Once their records have so many, a statement claims no more: read, they take ten times that."""
+"""Records that one statement claims have so many at most, but for the last one: read, they take ten
+times that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class Due:
     """Recipients to take, or None for all."""
     without: Sequence[str] = ()
     """Recipients to leave alone."""
+    characters: int = CLAIM_LIMIT_CHARACTERS
+    """Once the records have so many together, no more are claimed; see `is_cut`."""
 
 
 # Plans are made once, perhaps while the tables are empty, and used in a storm. So nothing is left
@@ -72,11 +75,11 @@ _WAITING_BY_ID: Final = _READY.format(
 )
 
 # A claim takes the delivery out of the outbox too: whoever claims it knows of it.
-_CLAIM: Final = f"""
-WITH RECURSIVE {{due}}, fitting AS (
+_CLAIM: Final = """
+WITH RECURSIVE {due}, fitting AS (
   SELECT delivery_id, before, record FROM (
     SELECT due.*, sum(length(record)) OVER (ROWS UNBOUNDED PRECEDING) AS so_far FROM due) AS summed
-  WHERE so_far - length(record) < {CLAIM_LIMIT_CHARACTERS}
+  WHERE so_far - length(record) < %(characters)s
 ), claimed AS (
   UPDATE deliveries d SET state = 'CLAIMED', fence = d.fence + 1, attempt = d.attempt + 1,
     owner = %(owner)s, lease_until = ledger_now() + make_interval(secs => %(lease)s),
@@ -88,7 +91,7 @@ WITH RECURSIVE {{due}}, fitting AS (
   SELECT delivery_id, attempt, fence, %(owner)s, ledger_now() FROM claimed
 )
 SELECT claimed.*, fitting.before, fitting.record
-FROM claimed JOIN fitting USING (delivery_id)"""  # noqa: S608 - no input in it
+FROM claimed JOIN fitting USING (delivery_id)"""
 
 _TOLD: Final = """due AS (
   SELECT found.* FROM unnest(%(ids)s::text[]) AS told (delivery_id)
@@ -222,13 +225,15 @@ class Claims:
             "age_limit": age_limit_seconds,
         }
 
-    async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
-        """Claim those of the deliveries that are due, at most `limit`; see also `is_cut`.
+    async def by_id(
+        self, delivery_ids: Sequence[str], limit: int, characters: int = CLAIM_LIMIT_CHARACTERS
+    ) -> list[Claim]:
+        """Claim those of the deliveries that are due, at most `limit`; see also `Due`.
 
         If it raises, some may be claimed although nobody will send them: see Sweeps.lost.
         """
         once = list(dict.fromkeys(delivery_ids))  # the statement would return a repeated id twice
-        terms = self._terms | {"ids": once, "limit": limit}
+        terms = self._terms | {"ids": once, "limit": limit, "characters": characters}
         return await fetch_all(self._pool, kwargs_row(_claim), _CLAIM_BY_ID, terms)
 
     async def due(self, due: Due) -> list[Claim]:
@@ -243,7 +248,7 @@ class Claims:
 
     def _asked(self, due: Due) -> tuple[LiteralString, dict[str, Any]]:
         """Return the statement that claims so, and its terms."""
-        terms = self._terms | {"limit": due.limit}
+        terms = self._terms | {"limit": due.limit, "characters": due.characters}
         if due.only is None and not due.without:
             return _CLAIM_DUE, terms
         only = None if due.only is None else list(due.only)
@@ -267,9 +272,9 @@ class Claims:
         return {delivery_id: State(before) for delivery_id, before in rows}
 
 
-def is_cut(claimed: Sequence[Claim]) -> bool:
+def is_cut(claimed: Sequence[Claim], characters: int = CLAIM_LIMIT_CHARACTERS) -> bool:
     """Tell whether a claim may have ended for its records' length: more may be due."""
-    return sum(len(each.record) for each in claimed) >= CLAIM_LIMIT_CHARACTERS
+    return sum(len(each.record) for each in claimed) >= characters
 
 
 def _claim(**row: Any) -> Claim:

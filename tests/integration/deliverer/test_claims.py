@@ -92,6 +92,19 @@ async def test_a_claim_ends_once_its_records_are_long(ledger: Ledger, pool: Asyn
     assert Delivery.decode(due[0].record.encode()) in added
 
 
+async def test_of_long_records_a_claim_takes_what_it_has_room_for(
+    ledger: Ledger, pool: AsyncPool
+) -> None:
+    added = [long_delivery(n, 10_000) for n in range(9)]
+    ledger.add(*added)
+    claims, told = claims_of(pool), [each.delivery_id for each in added]
+    by_id = await claims.by_id(told, 9, 15_000)
+    due = await claims.due(Due(9, characters=25_000))
+    rest = await claims.due(Due(9, without=["another"], characters=1))
+    assert [len(by_id), len(due), len(rest)] == [2, 3, 1]
+    assert [is_cut(by_id, 15_000), is_cut(due, 25_000), is_cut(rest, 1)] == [True] * 3
+
+
 async def test_recipients_can_be_picked_and_left_out(ledger: Ledger, pool: AsyncPool) -> None:
     added = [delivery(1, recipient=name) for name in ("a", "b", "c")]
     ledger.add(*added)

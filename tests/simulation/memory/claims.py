@@ -27,10 +27,12 @@ class MemoryClaims:
     lease_seconds: float
     age_limit_seconds: float
 
-    def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
+    def by_id(
+        self, delivery_ids: Sequence[str], limit: int, characters: int = CLAIM_LIMIT_CHARACTERS
+    ) -> list[Claim]:
         """Claim those of the deliveries that are due, at most `limit`."""
         wanted = set(delivery_ids)
-        return self._claimed(lambda row: row.delivery_id in wanted, limit)
+        return self._claimed(lambda row: row.delivery_id in wanted, limit, characters)
 
     def due(self, due: Due) -> list[Claim]:
         """Claim due deliveries, longest overdue first."""
@@ -40,7 +42,7 @@ class MemoryClaims:
             wanted = due.only is None or row.recipient in due.only
             return wanted and row.recipient not in without
 
-        return self._claimed(fits, due.limit)
+        return self._claimed(fits, due.limit, due.characters)
 
     def states(self, delivery_ids: Sequence[str]) -> dict[str, State]:
         """Return the states, by id, of those that are deliveries of this channel."""
@@ -62,11 +64,11 @@ class MemoryClaims:
             self._finish(each)
         return before
 
-    def _claimed(self, fits: Callable[[Row], bool], limit: int) -> list[Claim]:
+    def _claimed(self, fits: Callable[[Row], bool], limit: int, characters: int) -> list[Claim]:
         now = self.tables.now()
         due = [row for row in self.tables.rows.values() if self._is_due(row, now) and fits(row)]
         due.sort(key=lambda row: row.next_attempt_at)
-        return [self._claim(row, now) for row in _fitting(due[:limit])]
+        return [self._claim(row, now) for row in _fitting(due[:limit], characters)]
 
     def _is_due(self, row: Row, now: float) -> bool:
         return (
@@ -136,9 +138,7 @@ class MemoryClaims:
                 tried.reason, tried.provider_id = told.reason, told.provider_id
 
 
-def _fitting(due: Sequence[Row]) -> list[Row]:
+def _fitting(due: Sequence[Row], characters: int) -> list[Row]:
     """Return the first of them, until they are long enough together."""
     before = accumulate((len(row.record) for row in due), initial=0)
-    return [
-        row for row, so_far in zip(due, before, strict=False) if so_far < CLAIM_LIMIT_CHARACTERS
-    ]
+    return [row for row, so_far in zip(due, before, strict=False) if so_far < characters]

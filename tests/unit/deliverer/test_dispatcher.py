@@ -8,7 +8,13 @@ from dataclasses import replace
 import pytest
 
 from services.backbone.clock import Clock, ManualClock, SystemClock
-from services.backbone.ledger.claims import Claim, Claims, Due, Settlement, is_cut
+from services.backbone.ledger.claims import (
+    CLAIM_LIMIT_CHARACTERS,
+    Claim,
+    Claims,
+    Due,
+    Settlement,
+)
 from services.contracts.records import Delivery
 from services.contracts.states import CLAIMABLE, State
 from services.deliverer.announcer import Announcer
@@ -21,7 +27,7 @@ from services.deliverer.outcomes import Accepted, Outcome, Refused
 from services.deliverer.recorder import Recorder
 from services.deliverer.sending import Sender
 from services.deliverer.settings import DelivererSettings
-from tests.unit.deliverer.builders import delivery, long_delivery
+from tests.unit.deliverer.builders import claims_of, delivery, long_delivery
 
 
 class AllTaken(Claims):
@@ -32,7 +38,9 @@ class AllTaken(Claims):
         self.looks = 0
         self.looked = asyncio.Event()
 
-    async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
+    async def by_id(
+        self, delivery_ids: Sequence[str], limit: int, characters: int = CLAIM_LIMIT_CHARACTERS
+    ) -> list[Claim]:
         return []
 
     async def due(self, due: Due) -> list[Claim]:
@@ -54,8 +62,10 @@ class AllNew(AllTaken):
     def add(self, one: Delivery) -> Delivery:
         return self._records.setdefault(one.delivery_id, one)
 
-    async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
-        return [_claim(self._records[each]) for each in delivery_ids][:limit]
+    async def by_id(
+        self, delivery_ids: Sequence[str], limit: int, characters: int = CLAIM_LIMIT_CHARACTERS
+    ) -> list[Claim]:
+        return claims_of([self._records[each] for each in delivery_ids][:limit], characters)
 
 
 class Backlog(AllNew):
@@ -74,10 +84,9 @@ class Backlog(AllNew):
             if each.recipient not in due.without
             and (due.only is None or each.recipient in due.only)
         ][: due.limit]
-        claimed: list[Claim] = []
-        while fits and not is_cut(claimed):
-            claimed.append(_claim(fits.pop(0)))
-            self.rows = [each for each in self.rows if each.delivery_id != claimed[-1].delivery_id]
+        claimed = claims_of(fits, due.characters)
+        taken = {each.delivery_id for each in claimed}
+        self.rows = [each for each in self.rows if each.delivery_id not in taken]
         return claimed
 
 
@@ -97,7 +106,7 @@ class AtOnce(Sender):
 
 
 class Slow(AtOnce):
-    """Sends to all but one recipient at once."""
+    """Sends at once to all whose name does not say that they are slow."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +115,7 @@ class Slow(AtOnce):
     async def deliver(
         self, claim: Claim, standing: object, window: object, wait_seconds: float = 0.0
     ) -> None:
-        if claim.recipient == "slow":
+        if claim.recipient.startswith("slow"):
             await self.goes_on.wait()
         self.sent += 1
 
@@ -149,12 +158,6 @@ class Silent(Announcer):
 
     def moved(self, *_: object, **__: object) -> None:
         pass
-
-
-def _claim(one: Delivery) -> Claim:
-    record = one.encode().decode()
-    ids = (one.delivery_id, one.alert.alert_id, one.channel, one.recipient)
-    return Claim(*ids, record, State.PENDING, attempt=1, fence=1, marked_repeat=False)
 
 
 @asynccontextmanager
@@ -277,9 +280,12 @@ async def test_what_is_left_alone_is_told_of_until_a_look_finds_nothing_for_it(
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-async def test_a_slow_recipient_leaves_places_to_others_and_loses_no_turn(is_told: bool) -> None:
+@pytest.mark.parametrize(("characters", "most"), [(0, 16), (100_000, 16), (800_000, 3)])
+async def test_a_slow_recipient_leaves_places_to_others_and_loses_no_turn(
+    is_told: bool, characters: int, most: int
+) -> None:
     """Nobody looks by the clock: what was passed over is looked for when a place is free."""
-    slow = [delivery(number, recipient="slow") for number in range(40)]
+    slow = [long_delivery(number, characters, recipient="slow") for number in range(40)]
     others = [delivery(number, recipient="well") for number in range(40, 60)]
     claims, sender = Backlog([] if is_told else [*slow, *others]), Slow()
     async with running(claims, paused=None, per_recipient=True) as dispatcher:
@@ -292,26 +298,28 @@ async def test_a_slow_recipient_leaves_places_to_others_and_loses_no_turn(is_tol
         for _ in range(20):
             await others_run()
         assert sender.sent == 20
-        assert len(dispatcher.in_flight) == 16
+        assert len(dispatcher.in_flight) == most
         sender.goes_on.set()
         for _ in range(60):
             await others_run()
         assert sender.sent == 60
 
 
-@pytest.mark.parametrize("per_recipient", [True, False])
+@pytest.mark.parametrize(
+    ("per_recipient", "recipients", "most"), [(False, 1, 6), (True, 1, 3), (True, 40, 6)]
+)
 async def test_of_long_records_only_so_many_are_under_way_and_all_are_sent(
-    per_recipient: bool,
+    per_recipient: bool, recipients: int, most: int
 ) -> None:
     """Each takes ten times its length in memory while its provider has not answered."""
-    rows = [long_delivery(number, 800_000, recipient="slow") for number in range(40)]
+    rows = [long_delivery(n, 800_000, recipient=f"slow {n % recipients}") for n in range(40)]
     claims, sender = Backlog(rows), Slow()
     async with running(claims, paused=None, per_recipient=per_recipient) as dispatcher:
         dispatcher.sender, dispatcher.announcer = sender, Silent()
         dispatcher.heed(paused=False)
         for _ in range(20):
             await others_run()
-        assert len(dispatcher.in_flight) == 6
+        assert len(dispatcher.in_flight) == most
         sender.goes_on.set()
         for _ in range(100):
             await others_run()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,16 +61,24 @@ def test_where_all_are_one_system_all_places_are_its_own() -> None:
     assert (places.full(), places.unseen) == (set(), 1)
 
 
-def test_a_long_record_takes_several_places_and_gives_back_as_many() -> None:
+def test_long_records_need_room_too_and_nobody_takes_more_of_it_than_they_leave() -> None:
     places, record = trusting(32, per_recipient=True), "x" * (HELD_LIMIT_CHARACTERS // 5)
-    held = [places.take("A", record) for _ in range(4)]
-    assert (places.free, places.full(), list(places.fitting(["A", "B"]))) == (
-        4,
-        {"A"},
-        [False, True],
-    )
-    held.append(places.take("B", record))
-    assert (places.free, list(places.fitting(["C"]))) == (0, [False])
+    assert places.unseen_characters == HELD_LIMIT_CHARACTERS // 2
+    held = [places.take("A", record) for _ in range(3)]
+    assert (places.free, places.full()) == (29, {"A"})
+    assert places.unseen_characters < len(record) * 1.1
+    assert list(places.fitting(["A", "B", "C"])) == [False, True, True]
+    held += [places.take(each, record) for each in "BCD"]
+    assert (places.free, places.unseen, list(places.fitting(["E"]))) == (0, 0, [False])
     for each in held:
         places.give_back(each, record)
     assert (places.free, places.full()) == (32, set())
+
+
+@pytest.mark.parametrize("count", [32, 256, 1000])
+def test_records_that_have_room_together_cost_nobody_a_place(count: int) -> None:
+    places, record = trusting(count, per_recipient=False), "x" * (HELD_LIMIT_CHARACTERS // count)
+    for free in range(count, 0, -1):
+        assert places.free == free
+        places.take("A", record)
+    assert places.free == 0

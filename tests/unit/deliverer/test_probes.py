@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 
 from services.backbone.clock import ManualClock
-from services.backbone.ledger.claims import Claim, Due
+from services.backbone.ledger.claims import CLAIM_LIMIT_CHARACTERS, Claim, Due
 from services.contracts.records import Delivery
 from services.deliverer.breaker import Send
 from services.deliverer.dispatcher import Dispatcher
@@ -23,9 +23,11 @@ class TellsMeanwhile(Backlog):
         self.taking: list[asyncio.Task[set[str]]] = []
         self.order: list[str] = []
 
-    async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
+    async def by_id(
+        self, delivery_ids: Sequence[str], limit: int, characters: int = CLAIM_LIMIT_CHARACTERS
+    ) -> list[Claim]:
         self.order.append("told")
-        return await super().by_id(delivery_ids, limit)
+        return await super().by_id(delivery_ids, limit, characters)
 
     async def due(self, due: Due) -> list[Claim]:
         if due.only is not None:

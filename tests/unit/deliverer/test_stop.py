@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from services.backbone.clock import ManualClock, SystemClock
-from services.backbone.ledger.claims import Claim, Claims, Settlement
+from services.backbone.ledger.claims import CLAIM_LIMIT_CHARACTERS, Claim, Claims, Settlement
 from services.backbone.reading import Reading
 from services.backbone.service import Life
 from services.contracts.states import State
@@ -47,7 +47,9 @@ class Ledger(Claims):
     recorded: list[Settlement] = field(default_factory=list)
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def by_id(self, delivery_ids: Sequence[str], limit: int) -> list[Claim]:
+    async def by_id(
+        self, delivery_ids: Sequence[str], limit: int, characters: int = CLAIM_LIMIT_CHARACTERS
+    ) -> list[Claim]:
         self.asked.set()
         await self.claims.wait()
         return [CLAIM]

@@ -1,6 +1,6 @@
 """From an alert to what is recorded: its deliveries, one per recipient, with fixed ids."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -13,7 +13,7 @@ from services.lookout.escalation import begin
 from services.lookout.judgement import Judged, judge
 from services.lookout.plans import encode_plan
 from services.lookout.rendering import Message
-from services.lookout.routing import Routes, decide
+from services.lookout.routing import Escalation, Plan, Routes, decide
 from services.lookout.standing import Standing, inhibits
 from services.lookout.trials import is_trial, trial_plan
 from services.lookout.words import NO_LINKS, Words
@@ -21,7 +21,8 @@ from services.lookout.words import NO_LINKS, Words
 ALERT_LIMIT_BYTES: Final = 900 * 1024
 """A delivery holds the alert and its text, and must fit a record of its topic (1 MiB)."""
 FANOUT_LIMIT_BYTES: Final = 16 * 1024 * 1024
-"""All deliveries of one alert, so that they fit one transaction."""
+"""All deliveries of one alert, and of one step of its escalations, so that they fit one transaction
+and a lookout's memory."""
 DEPTH_LIMIT: Final = 100
 """Levels of an alert's values. Who reads a record gives up at 200, and a delivery adds some."""
 
@@ -55,9 +56,9 @@ def fan_out(
         plan = trial_plan(alert, channels) if is_trial(alert) else decide(routes, alert, at)
     except Malformed as error:
         return Unusable(alert.alert_id, "malformed", str(error))
-    if len(encoded) * len(plan.targets) > FANOUT_LIMIT_BYTES:
-        detail = f"{len(encoded)} bytes for each of {len(plan.targets)} recipients"
-        return Unusable(alert.alert_id, "too_large", detail)
+    begun = tuple(routes.escalations[name] for name in plan.escalations)
+    if (unfit := _too_many(alert, encoded, plan, begun)) is not None:
+        return unfit
     judged = judge(plan, alert, standing, at)
     write = words.of(alert, routes, now_ms)
     deliveries = tuple(
@@ -71,7 +72,7 @@ def fan_out(
         deliveries,
         decision=encode_decision(routes, plan, told, at),
         inhibits=() if is_trial(alert) else inhibits(routes.inhibitions, alert, at),
-        steps=begin(routes.escalations[name] for name in plan.escalations),
+        steps=begin(begun),
     )
 
 
@@ -84,6 +85,22 @@ def _unfit(alert: Alert, encoded: bytes) -> Unusable | None:
         detail = f"an alert's values have at most {DEPTH_LIMIT} levels"
         return Unusable(alert.alert_id, "too_deep", detail)
     return None
+
+
+def _too_many(
+    alert: Alert, encoded: bytes, plan: Plan, begun: Sequence[Escalation]
+) -> Unusable | None:
+    """Return whether an alert is too large for those who are told of it together, now or later."""
+    steps = (
+        (len({told.target for told in step.instructions}), f" of escalation {each.name}")
+        for each in begun
+        for step in each.steps
+    )
+    count, where = max(((len(plan.targets), ""), *steps))
+    if len(encoded) * count <= FANOUT_LIMIT_BYTES:
+        return None
+    detail = f"{len(encoded)} bytes for each of {count} recipients{where}"
+    return Unusable(alert.alert_id, "too_large", detail)
 
 
 def _brackets(encoded: bytes) -> int:

@@ -18,7 +18,7 @@ from services.lookout.fanout import (
     fan_out,
 )
 from services.lookout.pipeline import decode
-from services.lookout.routing import Instruction, Route, Routes, Target, decide
+from services.lookout.routing import Escalation, Instruction, Route, Routes, Step, Target, decide
 from services.lookout.standing import Standing
 from tests.unit.lookout.samples import NOON, alerts, instructions, routes, sample, told
 
@@ -95,6 +95,23 @@ def test_a_fan_out_that_no_transaction_carries_is_unusable() -> None:
     assert isinstance(made, Unusable)
     assert made.reason == "too_large"
     assert "each of 1000 recipients" in made.detail
+
+
+@pytest.mark.parametrize("count", [160, 170])
+def test_a_step_of_an_escalation_that_no_transaction_carries_is_unusable(count: int) -> None:
+    """It would be due for ever, since a turn takes one step at least."""
+    people = told("r", *(Target("bus", f"t{number}") for number in range(count)))
+    steps = (Step(60.0, told("r", *EVERYBODY)), Step(120.0, (*people, *people)))
+    escalations = {"desk": Escalation("desk", steps)}
+    to_desk = Routes((), told("default", *EVERYBODY), "desk", escalations=escalations)
+    made = fan_out(sample(values={"text": "x" * 100_000}), to_desk, Standing(), 0)
+    if count == 170:
+        assert isinstance(made, Unusable)
+        assert made.reason == "too_large"
+        assert made.detail.endswith("for each of 170 recipients of escalation desk")
+    else:
+        assert isinstance(made, NewAlert)
+        assert len(made.steps) == 2
 
 
 def test_the_largest_fan_out_is_recorded_within_a_quarter_of_a_lookout_s_memory() -> None:

@@ -95,7 +95,7 @@ def test_every_statement_of_keepers_does_the_same_in_memory(
 async def test_evidence_moves_in_both_what_was_tried_silenced_and_released(
     migrated: str, kind: EvidenceKind, after: State
 ) -> None:
-    async with _two_ledgers(migrated) as keepers:
+    async with two_ledgers(migrated) as keepers:
         both, key = keepers.both, IDS[0]
         await _try_first(both, retry_in_seconds=0.0)
         keepers.judge("next", "", _silence)
@@ -111,7 +111,7 @@ async def test_evidence_moves_in_both_what_was_tried_silenced_and_released(
 async def test_what_waits_for_its_retry_waits_on_however_often_it_is_silenced_and_released(
     migrated: str, times: int
 ) -> None:
-    async with _two_ledgers(migrated) as keepers:
+    async with two_ledgers(migrated) as keepers:
         both, key = keepers.both, IDS[0]
         await _try_first(both, retry_in_seconds=60.0)
         for _ in range(times):
@@ -127,7 +127,7 @@ async def test_what_waits_for_its_retry_waits_on_however_often_it_is_silenced_an
 
 
 async def test_a_message_after_intake_is_as_old_as_it_is_late(migrated: str) -> None:
-    async with _two_ledgers(migrated) as keepers:
+    async with two_ledgers(migrated) as keepers:
         both = keepers.both
         both.accept([_new(GROUPS[0], 0, 1)])
         for seconds in (AGE_LIMIT + 5.0, 10.0):
@@ -140,7 +140,7 @@ async def test_a_message_after_intake_is_as_old_as_it_is_late(migrated: str) -> 
 
 
 async def test_what_a_person_sends_again_is_not_judged_nor_ever_too_old(migrated: str) -> None:
-    async with _two_ledgers(migrated) as keepers:
+    async with two_ledgers(migrated) as keepers:
         both, key = keepers.both, IDS[0]
         await _try_first(both, retry_in_seconds=0.0)
         await both.pass_time(AGE_LIMIT + 5.0)
@@ -159,7 +159,7 @@ async def test_what_a_person_sends_again_is_not_judged_nor_ever_too_old(migrated
 async def test_what_waits_beside_a_failure_is_shown_alike_alone_and_in_a_digest(
     migrated: str,
 ) -> None:
-    async with _two_ledgers(migrated) as keepers:
+    async with two_ledgers(migrated) as keepers:
         both, groups = keepers.both, (GROUPS[1], GROUPS[3])
         both.accept([_new(group, 0, 0) for group in groups])
         await both.by_id("a", [group[0].delivery_id for group in groups])
@@ -180,7 +180,7 @@ async def test_what_waits_beside_a_failure_is_shown_alike_alone_and_in_a_digest(
 async def test_what_a_person_has_closed_is_as_it_was_for_what_follows_a_failure(
     migrated: str,
 ) -> None:
-    async with _two_ledgers(migrated) as keepers:
+    async with two_ledgers(migrated) as keepers:
         both, (lost, closed) = keepers.both, GROUPS[1]
         both.accept([_new(GROUPS[1], 0, 0)])
         keepers.judge("page", "", _release)
@@ -205,7 +205,8 @@ async def _try_first(both: Both, retry_in_seconds: float) -> None:
 
 
 @asynccontextmanager
-async def _two_ledgers(url: str) -> AsyncIterator[BothKeepers]:
+async def two_ledgers(url: str) -> AsyncIterator[BothKeepers]:
+    """Begin with both ledgers empty."""
     one = LedgerSettings.model_validate({"postgres_url": url, "postgres_pool_size": 1})
     with open_pool(one) as pool:
         async with async_pool(one) as waiting_pool:
@@ -216,7 +217,7 @@ async def _two_ledgers(url: str) -> AsyncIterator[BothKeepers]:
 
 
 async def _history(url: str, commands: Sequence[tuple[str, int, int, int]]) -> None:
-    async with _two_ledgers(url) as keepers:
+    async with two_ledgers(url) as keepers:
         for command in (("accept", 15, 0, 0), *commands):
             await _give(keepers, *command)
             keepers.both.check()

@@ -198,7 +198,8 @@ class Suppressions:
         """Judge the members of each group whose window is over or that is full, together.
 
         Once as many rows have moved as a turn may look at, the other groups are the next turn's.
-        Of a group with more members than one transaction judges, the oldest are one message.
+        Of a group with more members than one transaction judges, the oldest are one message, and
+        the others are the next turn's, though the window be not over.
         """
         with transaction(self._pool) as connection:
             rows = connection.execute(suppressions_sql.GROUPS, {"limit": self._limit}).fetchall()
@@ -246,7 +247,10 @@ def _judge_group(connection: Connection, group: str, judge: Judge, limit: int) -
     due = connection.execute(suppressions_sql.STILL_DUE, terms).fetchone()
     if due is None:
         return []
-    found = _ask(connection, suppressions_sql.MEMBERS, terms | {"limit": min(due[0], limit)})
+    terms["limit"] = min(due[0], limit)
+    found = _ask(connection, suppressions_sql.MEMBERS, terms)
+    if others := due[0] - terms["limit"]:
+        connection.execute(suppressions_sql.OTHERS_DUE, terms | {"others": others})
     return _ruled(connection, _with_members(connection, found), judge)
 
 

@@ -76,6 +76,14 @@ MEMBERS: Final = _ROWS.format(
 ORDER BY d.created_at, d.delivery_id LIMIT %(limit)s FOR UPDATE OF d"""
 )
 
+# What a full group is left with may be fewer than make it full: its turn is the next all the same.
+OTHERS_DUE: Final = """
+UPDATE deliveries SET next_attempt_at = ledger_now()
+WHERE next_attempt_at > ledger_now() AND delivery_id = ANY(ARRAY(
+  SELECT delivery_id FROM deliveries WHERE state = 'SUPPRESSED' AND group_key = %(group)s
+  ORDER BY created_at, delivery_id OFFSET %(limit)s LIMIT %(others)s FOR UPDATE))
+"""
+
 STILL_DUE: Final = """
 SELECT min(group_limit) FROM deliveries WHERE state = 'SUPPRESSED' AND group_key = %(group)s
 HAVING min(next_attempt_at) <= ledger_now() OR count(*) >= min(group_limit)

@@ -164,6 +164,22 @@ def test_under_many_rules_fewer_rows_and_members_of_a_group_are_judged_at_once(p
     assert going.turns == [19, 19, 12]
 
 
+def test_a_full_group_goes_at_once_under_many_rules_too(pool: Pool) -> None:
+    """What the first turn leaves is no full group, and its window may last for long."""
+    alert = sample()
+    record(pool, alert, *(message(alert, "email", f"{number}") for number in range(50)))
+    with pool.connection() as connection:
+        connection.execute(
+            "UPDATE deliveries SET state = 'SUPPRESSED', suppressed_by = 'group:r',"
+            " group_key = 'one', group_limit = 50, next_attempt_at = now() + interval '1 hour'"
+        )
+    going = Judge(State.PENDING)
+    suppressions = Suppressions(pool, rules=lambda: HELD_AGAINST_LIMIT // 20)
+    while suppressions.judge_groups(going):
+        pass
+    assert going.turns == [19, 19, 12]
+
+
 def test_what_may_go_hides_nothing_behind_it_that_must_not(pool: Pool) -> None:
     make(pool, "email", "PENDING", DIGESTS, MEMBERS)
     allowed = {f"{each}-0" for each in range(1, DIGESTS + 1)}

@@ -89,7 +89,11 @@ class MemorySuppressions:
         due = [group for group in sorted(named) if self._due_members(group)]
         moved: list[Moved] = []
         for group in due:
-            moved += self.rule([self._seen(row) for row in self._due_members(group)], judge)
+            members = self._due_members(group)
+            for row in members[self.members_limit :]:
+                row.next_attempt_at = min(row.next_attempt_at, self.tables.now())
+            rows = [self._seen(row) for row in members[: self.members_limit]]
+            moved += self.rule(rows, judge)
             if len(moved) >= self.limit:
                 break
         return moved

@@ -93,7 +93,7 @@ def table(account: Account) -> str:
 def _account(settings: AccountantSettings, clock: Clock) -> Account:
     short = Retention(settings, topic_admin(settings)).short()
     migrate(settings)
-    account, window = Account(), settings.accountant_window_hours * 3600
+    account, window = Account(), settings.window_seconds
     with open_pool(settings) as pool, closing(_consumer(settings, REJECTED)) as aside:
         book = AccountBook(pool)
         with closing(_consumer(settings, topics.ALERTS)) as alerts:

@@ -79,6 +79,11 @@ class AccountantSettings(KafkaSettings, LedgerSettings, StreamsSettings):
         return short_retention(kept_hours, self.age_limit_hours, self.ledger_retention_days)
 
     @property
+    def window_seconds(self) -> float:
+        """How far back recipients are compared; what is older than the retention loses them."""
+        return min(self.accountant_window_hours * 3600, self.ledger_retention_days * 86_400)
+
+    @property
     def limits(self) -> Limits:
         """How long deliveries may wait."""
         return Limits(

@@ -52,13 +52,9 @@ class Turns:
 
     def _waiting(self) -> accounts.Changes:
         """Return what changes of what waits, of which there may be more than one turn looks at."""
-        window, limits = self._window_seconds, self.settings.limits.by_kind
+        window, limits = self.settings.window_seconds, self.settings.limits.by_kind
         new = accounts.overdue(self.book.new_rows(window, limits))
         return accounts.Changes(tuple(new), tuple(self.book.settled(window, limits)))
-
-    @property
-    def _window_seconds(self) -> float:
-        return self.settings.accountant_window_hours * 3600
 
     def _still_missing(self, known: list[Finding]) -> list[Finding]:
         alerts = [each for each in known if each.kind == accounts.MISSING_ALERT]
@@ -71,7 +67,7 @@ class Turns:
         """Compare the window's next alerts with their deliveries; begin again at its end."""
         page = self.book.page(
             self._place,
-            since_seconds=self._window_seconds,
+            since_seconds=self.settings.window_seconds,
             until_seconds=self.settings.accountant_behind_seconds,
         )
         self._place = page[-1] if page else Place()

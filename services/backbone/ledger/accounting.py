@@ -20,8 +20,8 @@ TOTALS_LIMIT: Final = 200
 """Most alerts whose deliveries are counted at once."""
 RAISE_LIMIT: Final = 50_000
 """Most findings of one kind that are raised at once."""
-PRUNED_DELIVERIES_LIMIT: Final = 5000
-"""Most deliveries that go with the alerts that are removed at once, but for those of one alone."""
+PRUNED_FOR_EACH_LIMIT: Final = 10
+"""Most deliveries that are removed at once, for each alert that may be."""
 NAMED_LIMIT: Final = 10
 """Findings that a message names; of others it tells how many."""
 
@@ -244,10 +244,13 @@ class AccountBook:
     def prune(self, retention_seconds: float, limit: int) -> int:
         """Remove the oldest alerts beyond the retention, with all that is known of them, unless
         one of their deliveries is still open; return how many.
+
+        An alert stays until its last delivery is gone, of which each time some are removed.
         """
         terms = {"retention": retention_seconds, "limit": limit}
-        terms["deliveries"] = PRUNED_DELIVERIES_LIMIT
+        terms["deliveries"] = PRUNED_FOR_EACH_LIMIT * limit
         with statements(self._pool) as connection:
+            connection.execute(accounting_sql.PRUNE_DELIVERIES, terms)
             removed = connection.execute(accounting_sql.PRUNE, terms).rowcount
             connection.execute(accounting_sql.PRUNE_NOTES, terms)
         return removed

@@ -123,19 +123,30 @@ WITH alert AS (
 UPDATE findings SET raised_at = ledger_now(), raised_by = %(alert)s::jsonb ->> 'alert_id'
 WHERE finding_id = ANY(%(numbers)s::bigint[])"""
 
-PRUNE: Final = f"""
+# Deliveries go first, so many at a time: one alert may have very many, each with rows of its own.
+# Its steps go with the first of them: nothing new is to be made of it meanwhile.
+PRUNE_DELIVERIES: Final = f"""
+WITH old AS MATERIALIZED (
+  SELECT alert_id, accepted_at FROM alerts a
+  WHERE accepted_at < ledger_now() - make_interval(secs => %(retention)s)
+    AND NOT EXISTS (SELECT FROM deliveries d WHERE d.alert_id = a.alert_id
+      AND d.state NOT IN ({OVER}))
+  ORDER BY accepted_at LIMIT %(limit)s
+), steps_gone AS (
+  DELETE FROM escalations WHERE alert_id IN (SELECT alert_id FROM old)
+)
+DELETE FROM deliveries WHERE state IN ({OVER}) AND delivery_id = ANY(ARRAY(
+  SELECT delivery_id FROM old CROSS JOIN LATERAL (
+    SELECT delivery_id FROM deliveries d WHERE d.alert_id = old.alert_id
+    LIMIT %(deliveries)s) AS its
+  ORDER BY old.accepted_at LIMIT %(deliveries)s))"""  # noqa: S608 - no input in it
+
+PRUNE: Final = """
 DELETE FROM alerts WHERE alert_id IN (
-  SELECT alert_id FROM (
-    SELECT alert_id, row_number() OVER oldest AS place, sum(deliveries) OVER oldest AS so_far
-    FROM (SELECT alert_id, accepted_at FROM alerts a
-      WHERE accepted_at < ledger_now() - make_interval(secs => %(retention)s)
-        AND NOT EXISTS (SELECT FROM deliveries d WHERE d.alert_id = a.alert_id
-          AND d.state NOT IN ({OVER}))
-      ORDER BY accepted_at LIMIT %(limit)s) AS old
-    CROSS JOIN LATERAL (
-      SELECT count(*) AS deliveries FROM deliveries d WHERE d.alert_id = old.alert_id) AS counted
-    WINDOW oldest AS (ORDER BY accepted_at, alert_id)) AS old
-  WHERE place = 1 OR so_far <= %(deliveries)s)"""  # noqa: S608 - no input in it
+  SELECT alert_id FROM alerts a
+  WHERE accepted_at < ledger_now() - make_interval(secs => %(retention)s)
+    AND NOT EXISTS (SELECT FROM deliveries d WHERE d.alert_id = a.alert_id)
+  ORDER BY accepted_at LIMIT %(limit)s)"""
 
 PRUNE_NOTES: Final = """
 WITH findings_gone AS (

@@ -21,7 +21,16 @@ def empty_book() -> Mock:
         getattr(book, asked).return_value = set()
     book.absences.return_value = []
     book.open_counts.return_value = {KINDS[0]: 7}
+    book.prune.return_value = 0
     return book
+
+
+def test_recipients_that_are_being_removed_are_not_missed() -> None:
+    """An old alert may outlast its deliveries by some turns."""
+    book = empty_book()
+    settings = AccountantSettings(accountant_window_hours=24 * 365, ledger_retention_days=100)
+    Turns(book, settings, ManualClock()).turn([])
+    assert book.page.call_args.kwargs["since_seconds"] == 100 * 86_400
 
 
 def test_what_cannot_be_removed_in_time_is_tried_by_halves_and_all_is_accounted() -> None:

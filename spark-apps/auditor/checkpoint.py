@@ -156,19 +156,15 @@ class Checkpoint:
                 self.set_aside(wrong, now_ms)
             if not is_there(self.folder / _FILE):
                 write_whole(self.folder / _FILE, asdict(self.wanted))
-            # Its time tells what an older program begins afterwards; a watch runs without it, too.
-            with suppress(OSError):
-                (self.folder / _FILE).touch()
             if self.store and not is_there(self.folder / _NOTE):
                 write_whole(self.folder / _NOTE, {_SINCE: now_ms})
         except OSError as error:
             raise self._failed(error) from None
 
-    def take_over(self, now_ms: int) -> None:
+    def take_over(self) -> None:
         """Give a version of before its book or its white space counted the name that it has now.
 
-        Only for what ran last: of no other declaration is known that its state lies there. What an
-        older program has begun since this version last started takes its place, after a roll back.
+        Only for what ran last: of no other declaration is known that its state lies there.
 
         Raises:
             Refused: the folder cannot be used at all, for example for its rights.
@@ -177,14 +173,7 @@ class Checkpoint:
         try:
             for earlier in _as_named_before(self.wanted):
                 before = self.home / earlier.id
-                if not self._has_run_in(before, earlier):
-                    continue
-                if self._is_outrun_by(before):
-                    kept = self._put_aside(now_ms)
-                    log.warning(
-                        "checkpoint_outrun", watch=self.watch, by=before.name, kept=str(kept)
-                    )
-                if not is_there(self.folder):
+                if self._has_run_in(before, earlier) and not is_there(self.folder):
                     _rename(before, self.wanted)
         except OSError as error:
             raise self._failed(error) from None
@@ -194,13 +183,6 @@ class Checkpoint:
         parts = _read_parts(before / _FILE)
         found = _fingerprint_of(parts)
         return found == self.wanted or (found == earlier and _NEWEST not in parts)
-
-    def _is_outrun_by(self, before: Path) -> bool:
-        """Tell whether an older program began after our last start; before it, ours is newer."""
-        if not (is_there(before / _NOTE) or is_there(before / _SPARK)):
-            return False
-        ours = self.folder / _FILE
-        return is_there(ours) and (before / _FILE).stat().st_mtime_ns > ours.stat().st_mtime_ns
 
     def _failed(self, error: OSError) -> Refused | Transient:
         what = f"watch {self.watch}: checkpoint folder {self.folder}"
@@ -242,7 +224,10 @@ class Checkpoint:
         Raises:
             OSError: the folder cannot be renamed.
         """
-        kept = self._put_aside(now_ms)
+        at = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        kept = self.home / ASIDE / f"{at}-{self.folder.name}"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        self.folder.rename(kept)
         metrics.SET_ASIDE.labels(self.watch).inc()
         log.error(
             "checkpoint_set_aside",
@@ -253,18 +238,10 @@ class Checkpoint:
         )
         return kept
 
-    def _put_aside(self, now_ms: int) -> Path:
-        at = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-        kept = self.home / ASIDE / f"{at}-{self.folder.name}"
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        self.folder.rename(kept)
-        return kept
-
 
 def _as_named_before(wanted: Fingerprint) -> list[Fingerprint]:
-    """What each release took it for, the newest first, where that has another name."""
-    names = [replace(wanted, white_space=""), replace(wanted, white_space="", book="")]
-    return [name for name in names if name != wanted]
+    """What each release took it for, the newest first."""
+    return [replace(wanted, white_space=""), replace(wanted, white_space="", book="")]
 
 
 def _adopt(home: Path) -> None:

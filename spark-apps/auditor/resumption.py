@@ -30,7 +30,7 @@ def prepare_again(scene: Scene, declared: Declared, phase: Phase) -> Running:
     Raises:
         Refused, Transient: as `prepare`, or as `read_current`.
     """
-    recipe_of(scene, declared).checkpoint.take_over(scene.clock.now_ms())
+    recipe_of(scene, declared).checkpoint.take_over()
     try:
         check_rows(scene, declared)
         return prepare(scene, declared, phase)

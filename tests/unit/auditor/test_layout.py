@@ -19,21 +19,17 @@ from auditor.watching import open_fleet, read_opening
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.watches import SHIPPED_WATCHES, WatchDeclaration
-from tests.unit.auditor.batches import STREAMS
-from tests.unit.auditor.before import (
-    EARLIER,
-    NOW_MS,
-    STORE,
-    WANTED,
-    WATCH,
-    WITHOUT_BOOK,
-    without_book,
-    written_before,
-)
+from tests.unit.auditor.batches import STREAMS, WATCHES
 from tests.unit.auditor.failing import BY_A_PERSON, PASSING, fail
 from tests.unit.declarations import copied
 
+WATCH, WITHOUT_BOOK = WATCHES["over-purchase"], WATCHES["unusual-volume"]
+WANTED = fingerprint(WATCH, STREAMS, 2)
+EARLIER = replace(WANTED, book="", white_space="")
+"""What the same watch was before the sequence of its columns counted, and its white space."""
 KEYED_ELSE = {"trades": STREAMS["trades"].model_copy(update={"key": "client"})}
+STORE = "s3a://bucket/a/w"
+NOW_MS = 1_700_000_000_000
 
 
 def swapped(watch: WatchDeclaration) -> WatchDeclaration:
@@ -82,6 +78,22 @@ def test_the_sequence_is_kept_with_what_runs(tmp_path: Path) -> None:
         assert kept.face(2) == declared(watch).face(2)
 
 
+def written_before(home: Path, was: Fingerprint = EARLIER, store: bool = False) -> Path:
+    """A checkpoint as releases wrote it before the sequence counted."""
+    folder = home / was.id
+    (folder / "spark").mkdir(parents=True)
+    (folder / "spark" / "metadata").write_text("kept")
+    (folder / "watch.json").write_text(json.dumps(without_book(was)))
+    if store:
+        (folder / "store.json").write_text(json.dumps({"since_ms": 7}))
+    return folder
+
+
+def without_book(was: Fingerprint) -> dict[str, object]:
+    later = ("book", "white_space")
+    return {name: part for name, part in asdict(was).items() if name not in later}
+
+
 def test_a_note_of_before_is_understood(tmp_path: Path) -> None:
     wanted = fingerprint(WITHOUT_BOOK, STREAMS, 2)
     folder = written_before(tmp_path, wanted)
@@ -94,7 +106,7 @@ def test_a_book_that_ran_before_goes_on_under_its_new_name(tmp_path: Path) -> No
     before = written_before(tmp_path)
     checkpoint = Checkpoint("w", tmp_path, WANTED)
     for _ in range(2):
-        checkpoint.take_over(NOW_MS)
+        checkpoint.take_over()
         checkpoint.claim(NOW_MS)
         assert (checkpoint.spark / "metadata").read_text() == "kept"
     assert (before / "watch.json").is_file()
@@ -106,7 +118,7 @@ def test_a_version_of_before_its_white_space_counted_goes_on(tmp_path: Path) -> 
     before = written_before(tmp_path, replace(WANTED, white_space=""))
     (before / "watch.json").write_text(json.dumps(without_book(WANTED) | {"book": WANTED.book}))
     checkpoint = Checkpoint("w", tmp_path, WANTED)
-    checkpoint.take_over(NOW_MS)
+    checkpoint.take_over()
     checkpoint.claim(NOW_MS)
     assert (checkpoint.spark / "metadata").read_text() == "kept"
     assert before.resolve() == checkpoint.folder
@@ -117,7 +129,7 @@ def test_programs_of_every_release_before_find_it_under_their_name(tmp_path: Pat
     between = written_before(tmp_path, replace(WANTED, white_space=""))
     (between / "watch.json").write_text(json.dumps(without_book(WANTED) | {"book": WANTED.book}))
     checkpoint = Checkpoint("w", tmp_path, WANTED)
-    checkpoint.take_over(NOW_MS)
+    checkpoint.take_over()
     for name in (EARLIER.id, between.name):
         assert (tmp_path / name).resolve() == checkpoint.folder
         assert (tmp_path / name / "spark" / "metadata").read_text() == "kept"
@@ -126,7 +138,7 @@ def test_programs_of_every_release_before_find_it_under_their_name(tmp_path: Pat
 def test_a_name_for_older_programs_gives_way_to_a_rule_of_that_name(tmp_path: Path) -> None:
     written_before(tmp_path)
     renamed = Checkpoint("w", tmp_path, WANTED)
-    renamed.take_over(NOW_MS)
+    renamed.take_over()
     other = Checkpoint("w", tmp_path, EARLIER)
     other.claim(NOW_MS)
     assert json.loads((other.folder / "watch.json").read_text()) == asdict(EARLIER)
@@ -141,7 +153,7 @@ def test_a_disk_without_links_loses_nothing_but_the_way_back(
     before = written_before(tmp_path)
     fail(monkeypatch, "symlink_to", before.name, errno.EPERM)
     checkpoint = Checkpoint("w", tmp_path, WANTED)
-    checkpoint.take_over(NOW_MS)
+    checkpoint.take_over()
     checkpoint.claim(NOW_MS)
     assert (checkpoint.spark / "metadata").read_text() == "kept"
     assert not before.is_symlink()
@@ -150,7 +162,7 @@ def test_a_disk_without_links_loses_nothing_but_the_way_back(
 def test_its_part_in_a_store_stays_where_it_is(tmp_path: Path) -> None:
     written_before(tmp_path, store=True)
     checkpoint = Checkpoint("w", tmp_path, WANTED, STORE)
-    checkpoint.take_over(NOW_MS)
+    checkpoint.take_over()
     checkpoint.claim(NOW_MS)
     assert checkpoint.location() == f"{STORE}/{EARLIER.id}/7"
     checkpoint.set_aside("broken", NOW_MS)
@@ -167,8 +179,8 @@ def test_what_was_cut_short_is_done_at_the_next_start(
     with monkeypatch.context() as patched:
         fail(patched, "rename", EARLIER.id, number)
         with pytest.raises(Refused if number in BY_A_PERSON else Transient):
-            checkpoint.take_over(NOW_MS)
-    checkpoint.take_over(NOW_MS)
+            checkpoint.take_over()
+    checkpoint.take_over()
     checkpoint.claim(NOW_MS)
     assert (checkpoint.spark / "metadata").read_text() == "kept"
     assert checkpoint.location() == f"{STORE}/{EARLIER.id}/7"
@@ -177,7 +189,7 @@ def test_what_was_cut_short_is_done_at_the_next_start(
 def test_another_querys_folder_is_not_taken_over(tmp_path: Path) -> None:
     before = written_before(tmp_path)
     (before / "watch.json").write_text(json.dumps(without_book(EARLIER) | {"sql": "other"}))
-    Checkpoint("w", tmp_path, WANTED).take_over(NOW_MS)
+    Checkpoint("w", tmp_path, WANTED).take_over()
     assert before.exists()
 
 
@@ -192,7 +204,7 @@ def test_a_folder_of_this_release_under_that_name_is_another_rules(tmp_path: Pat
     of_other.claim(NOW_MS)
     of_other.spark.mkdir()
     checkpoint = Checkpoint("w", tmp_path, wanted)
-    checkpoint.take_over(NOW_MS)
+    checkpoint.take_over()
     checkpoint.claim(NOW_MS)
     assert of_other.spark.is_dir()
     assert not checkpoint.spark.exists()

@@ -1,5 +1,6 @@
 """What would be told at each request, told once in a while: a log is read, and has an end."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,3 +33,10 @@ class Seldom:
             return None
         self._told[kind] = _Told(now_seconds)
         return before.left_out if before else 0
+
+    def tell(
+        self, write: Callable[..., object], event: str, now_seconds: float, **facts: str
+    ) -> None:
+        """Write an event that is a kind of its own, with how many were left out before it."""
+        if (left_out := self.left_out(event, now_seconds)) is not None:
+            write(event, **facts, left_out=left_out)

@@ -112,18 +112,14 @@ class AcknowledgePage:
             turn = self._press if pressed else self._show
             return await run_in_threadpool(turn, ticket.delivery_id)
         except Forged as error:
-            self._warn(str(error))
+            now_seconds = self.clock.monotonic_seconds()
+            self.seldom.tell(log.warning, "link_forged", now_seconds, reason=str(error))
             return "forged", _page(403, "This link is not valid", said=str(error))
         except Expired as error:
             return "expired", _page(410, "This link is over", said=str(error))
         except Transient as error:
             log.warning("ledger_away", reason=str(error))
             return "ledger_away", _away(pressed=pressed)
-
-    def _warn(self, reason: str) -> None:
-        left_out = self.seldom.left_out("link_forged", self.clock.monotonic_seconds())
-        if left_out is not None:
-            log.warning("link_forged", reason=reason, left_out=left_out)
 
     def _show(self, delivery_id: str) -> tuple[str, Response]:
         shown = self.kept.shown(delivery_id)

@@ -81,10 +81,8 @@ class Door:
                 return await self._give(delivery_id, evidence)
 
     def _warn(self, event: str, reason: str) -> None:
-        left_out = self.seldom.left_out(event, self.clock.monotonic_seconds())
-        if left_out is not None:
-            name = self.provider.name
-            log.warning(event, provider=name, reason=reason, left_out=left_out)
+        now_seconds, name = self.clock.monotonic_seconds(), self.provider.name
+        self.seldom.tell(log.warning, event, now_seconds, provider=name, reason=reason)
 
     async def _give(self, delivery_id: str, evidence: Sequence[Evidence]) -> tuple[str, Response]:
         try:

@@ -14,8 +14,9 @@ from services.lookout.routes.problems import Finding, Problem, hint
 from services.lookout.routes.reading import Checked
 from services.lookout.routes.send_part import NO_QUIET, REPEATS_LIMIT, SendPart
 from services.lookout.routes.tree import Spot, holders, recipients, sends, spots
+from services.lookout.routes.unmet import unmet
 from services.lookout.routes.unused import unused
-from services.lookout.routes.watches import Watches, unmet
+from services.lookout.routes.watches import Watches
 from services.lookout.routing import Target
 
 
@@ -36,7 +37,8 @@ def lint(checked: Checked, around: Surroundings) -> list[Problem]:
     found = [finding for rule in _RULES for finding in rule(checked, around)]
     found += unused(checked, around.variables)
     found += dead_routes(checked.part, checked.known, around.now)
-    found += [] if around.watches is None else unmet(checked.part, around.watches)
+    if around.watches is not None:
+        found += unmet(checked.part, checked.templates, around.watches)
     problems = {Problem(checked.document.line(place), reason) for place, reason in found}
     return sorted(problems, key=lambda each: (each.line, each.reason))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from services.lookout.routes.match_part import MatchPart
 from services.lookout.routes.nodes import Path as Place
 from services.lookout.routes.parts import FilePart, OptionsPart, RoutePart
-from services.lookout.routes.send_part import QuietPart, SendPart, ToPart
+from services.lookout.routes.send_part import GroupPart, QuietPart, SendPart, ToPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,16 @@ def quiets(part: FilePart) -> Iterator[tuple[Place, QuietPart]]:
     for place, holder in holders(part):
         if holder.quiet is not None:
             yield (*place, "quiet"), holder.quiet
+
+
+def groups(part: FilePart) -> Iterator[tuple[Place, list[MatchPart], GroupPart]]:
+    """Return all groupings, each behind the conditions of the alerts that it is for."""
+    if part.default.group is not None:
+        yield ("default", "group"), [], part.default.group
+    for spot in spots(part.routes):
+        if spot.part.group is not None:
+            conditions = [each.match for each in (*spot.above, spot.part)]
+            yield (*spot.place, "group"), conditions, spot.part.group
 
 
 def lines(part: FilePart) -> Iterator[tuple[Place, list[MatchPart]]]:

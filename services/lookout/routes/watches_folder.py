@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from services.contracts.declarations import BadDeclaration, digest_of
-from services.contracts.watches import load_watches
-from services.lookout.routes.watches import Watches
+from services.contracts.records import Severity
+from services.contracts.watches import SeverityColumn, WatchDeclaration, load_watches
+from services.lookout.routes.watches import Raised, Watches
 
 
 class WatchesFolder:
@@ -26,7 +27,7 @@ class WatchesFolder:
         """
         self._seen = self._digest()
         declared = load_watches(self._folder)
-        return Watches({name: each.labels for name, each in declared.items()}, self._are_all)
+        return Watches({name: _raised(each) for name, each in declared.items()}, self._are_all)
 
     def known(self) -> Watches | None:
         """Return the watches, or None where it is not known which there are."""
@@ -41,3 +42,9 @@ class WatchesFolder:
 
     def _digest(self) -> str:
         return digest_of(self._folder, kinds=(".yaml",))
+
+
+def _raised(declared: WatchDeclaration) -> Raised:
+    severity = declared.severity
+    severities = tuple(Severity) if isinstance(severity, SeverityColumn) else (severity,)
+    return Raised(declared.labels, declared.key, severities)

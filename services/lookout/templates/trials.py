@@ -37,10 +37,10 @@ def try_out(template: Template, given: Samples) -> Failure | None:
     likes it, unless it is given.
     """
     try:
-        sources = {"subject": parsed(template.subject), "text": parsed(template.text)}
+        trees = _trees(template)
     except Broken:
         return _failure(template, Occasion(_alert({}), "route", _LINKS))
-    named = {section: _named(sources.values(), section) for section in _SECTIONS}
+    named = {section: _named(trees, section) for section in _SECTIONS}
     failures = []
     for kind in _KINDS:
         whole = _fields(named, given, kind)
@@ -48,6 +48,16 @@ def try_out(template: Template, given: Samples) -> Failure | None:
         if failures[-1] is None:
             return None
     return failures[0] if failures[0] else None
+
+
+def fields_of(template: Template) -> set[str]:
+    """Return the fields of an alert that a template names, such as `labels.zone`.
+
+    Raises:
+        Broken: it is no template.
+    """
+    trees = _trees(template)
+    return {f"{section}.{name}" for section in _SECTIONS for name in _named(trees, section)}
 
 
 def _first(template: Template, fields: Sequence[Samples]) -> Failure | None:
@@ -93,6 +103,10 @@ def _alert(fields: Mapping[str, Any]) -> Alert:
         "auditor": "a",
     }
     return Alert(**given | dict(fields))
+
+
+def _trees(template: Template) -> tuple[nodes.Template, nodes.Template]:
+    return parsed(template.subject), parsed(template.text)
 
 
 def _named(trees: Iterable[nodes.Template], section: str) -> set[str]:

@@ -9,7 +9,7 @@ from services.lookout.explaining import explain
 from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.problems import BadRoutes
 from services.lookout.routes.reading import Checked, Reading
-from services.lookout.routes.watches import Watches
+from services.lookout.routes.watches import Raised, Watches
 from tests.unit.lookout.samples import NOON, sample
 from tests.unit.lookout.test_lint import GOOD
 from tests.unit.lookout.test_routes_keys import CHANNELS, FULL, TEMPLATES
@@ -34,7 +34,7 @@ def used(text: str) -> None:
 
 
 def read(checked: Checked) -> None:
-    watches = Watches({"cpu": ("host",), "over-heat": ()})
+    watches = Watches({"cpu": Raised(("host",)), "over-heat": Raised()})
     around = Surroundings(datetime(2026, 11, 21, tzinfo=UTC), ("other",), watches)
     assert all(each.reason for each in lint(checked, around))
     routes = checked.routes()

@@ -9,7 +9,7 @@ from services.lookout.__main__ import main
 from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
-from services.lookout.routes.watches import Watches
+from services.lookout.routes.watches import Raised, Watches
 from services.lookout.routes.watches_folder import WatchesFolder
 from services.lookout.settings import SHIPPED_ROUTES
 from tests.unit.lookout.test_lint import CHANNELS, GOOD, NOW, warnings
@@ -22,27 +22,32 @@ def test_the_shipped_routes_fit_the_shipped_watches() -> None:
 
 
 def test_watches_are_held_against_those_that_are_declared() -> None:
-    assert warnings(GOOD, watches=Watches({"over-heat": ("zone",)})) == []
-    assert warnings(GOOD, watches=Watches({"cpu": (), "over-haet": ("zone",)})) == [
+    assert warnings(GOOD, watches=Watches({"over-heat": Raised(("zone",))})) == []
+    assert warnings(GOOD, watches=Watches({"cpu": Raised(), "over-haet": Raised(("zone",))})) == [
         (27, "no declared watch is over-heat, did you mean 'over-haet'?"),
     ]
-    assert warnings(GOOD, watches=Watches({"cpu": ()})) == [
+    assert warnings(GOOD, watches=Watches({"cpu": Raised()})) == [
         (20, "no declared watch is over-*"),
         (27, "no declared watch is over-heat"),
     ]
 
 
 def test_a_label_that_no_alert_of_the_watches_has_is_told_where_it_stands() -> None:
-    mixed = Watches({"over-heat": (), "over-load": ("zone",)})
+    mixed = Watches({"over-heat": Raised(), "over-load": Raised(("zone",))})
     assert warnings(GOOD, watches=mixed) == [
         (27, "no alert of over-heat has label zone; none is declared"),
     ]
-    assert warnings(GOOD, watches=Watches({"over-heat": ("zones", "hall")})) == [
+    assert warnings(GOOD, watches=Watches({"over-heat": Raised(("zones", "hall"))})) == [
         (20, "no alert of over-* has label zone, did you mean 'zones'?"),
         (27, "no alert of over-heat has label zone, did you mean 'zones'?"),
     ]
     any_watch = GOOD.replace('watch: "over-*", ', "").replace("watch: over-heat, ", "")
-    assert warnings(any_watch, watches=Watches({"cpu": ()})) == []
+    assert warnings(any_watch, watches=Watches({"cpu": Raised(("zone",))})) == []
+    assert warnings(any_watch, watches=Watches({"cpu": Raised()}, are_all=False)) == []
+    assert warnings(any_watch, watches=Watches({"cpu": Raised()})) == [
+        (20, "no declared watch has label zone; none is declared"),
+        (27, "no declared watch has label zone; none is declared"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +60,7 @@ def test_a_label_that_no_alert_of_the_watches_has_is_told_where_it_stands() -> N
 )
 def test_alerts_that_no_watch_raises_are_not_warned_of(match: str) -> None:
     text = GOOD.replace("move, match: {}", f"move, match: {match}")
-    assert warnings(text, watches=Watches({"over-heat": ("zone",)})) == []
+    assert warnings(text, watches=Watches({"over-heat": Raised(("zone",))})) == []
 
 
 def routed(match: str, watches: Watches) -> list[str]:
@@ -82,7 +87,7 @@ TO = "{channel: bus, to: notifications}"
 )
 def test_where_other_watches_may_run_only_a_slip_is_told(match: str, meant: str) -> None:
     """The shipped ones are all that is known where nobody says where the watches are."""
-    declared = {"over-purchase": ("client", "stock")}
+    declared = {"over-purchase": Raised(("client", "stock"))}
     assert len(routed(match, Watches(declared))) == 1
     said = routed(match, Watches(declared, are_all=False))
     assert [each.endswith(f", did you mean '{meant}'?") for each in said] == [True] * bool(meant)

@@ -69,6 +69,22 @@ def any_fits(patterns: Iterable[str], text: str) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
+def apart(some: Patterns | None, others: Patterns | None) -> bool:
+    """Tell whether no text fits both, for sure; two patterns are taken to have one in common.
+
+    None stands for any text.
+    """
+    if some is None or others is None:
+        return False
+    return not any(_may_share(one, other) for one in some for other in others)
+
+
+def _may_share(one: str, other: str) -> bool:
+    if is_plain(other):
+        return fnmatchcase(other, one)
+    return fnmatchcase(one, other) if is_plain(one) else True
+
+
 def _any(patterns: Iterable[str]) -> str:
     return " or ".join(patterns)
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Final
 
 from services.contracts.records import Severity
-from services.lookout.matching import Match, Patterns, is_plain
+from services.lookout.matching import Match, apart
 from services.lookout.routes.declared import Declared
 from services.lookout.routes.match_part import MatchPart
 from services.lookout.routes.parts import FilePart
@@ -59,12 +58,12 @@ def _contradiction(spot: Spot, known: Declared, ever: Ever) -> str | None:
     *above, own = [each.match(known.times) for each in line]
     if not _severities(above) & _severities([own]):
         return "the routes around it take other severities"
-    if any(_apart(each.watch, own.watch) for each in above):
+    if any(apart(each.watch, own.watch) for each in above):
         return "the routes around it take other watches"
     for outer in above:
         wanted = dict(outer.labels)
         for name, patterns in own.labels:
-            if _apart(wanted.get(name), patterns):
+            if apart(wanted.get(name), patterns):
                 return f"the routes around it take other values of label {name}"
     times = frozenset(each for match in (*above, own) for each in match.times)
     return None if ever.comes(times) else f"it is never {_all(line)} at once"
@@ -75,19 +74,6 @@ def _severities(line: Sequence[Match]) -> frozenset[Severity]:
     for match in line:
         taken &= frozenset(Severity) if match.severity is None else match.severity
     return taken
-
-
-def _apart(outer: Patterns | None, inner: Patterns | None) -> bool:
-    """Tell whether no text fits both, for sure; two patterns are taken to have one in common."""
-    if outer is None or inner is None:
-        return False
-    return not any(_may_share(one, other) for one in outer for other in inner)
-
-
-def _may_share(one: str, other: str) -> bool:
-    if is_plain(other):
-        return fnmatchcase(other, one)
-    return fnmatchcase(one, other) if is_plain(one) else True
 
 
 def _all(line: Sequence[MatchPart]) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from services.contracts.recipients import is_ours, setting_of_name
 from services.contracts.records import Severity
 from services.lookout.routes.dead_routes import dead_routes
+from services.lookout.routes.inhibitions import odd_inhibitions
 from services.lookout.routes.nodes import Path as Place
 from services.lookout.routes.parts import FilePart
 from services.lookout.routes.problems import Finding, Problem, hint
@@ -37,6 +38,7 @@ def lint(checked: Checked, around: Surroundings) -> list[Problem]:
     found = [finding for rule in _RULES for finding in rule(checked, around)]
     found += unused(checked, around.variables)
     found += dead_routes(checked.part, checked.known, around.now)
+    found += odd_inhibitions(checked.part, checked.known)
     if around.watches is not None:
         found += unmet(checked.part, checked.templates, around.watches)
     problems = {Problem(checked.document.line(place), reason) for place, reason in found}

@@ -13,7 +13,8 @@ from services.lookout.routes.nodes import Path as Place
 from services.lookout.routes.parts import FilePart
 from services.lookout.routes.problems import Finding, Problem, hint
 from services.lookout.routes.reading import Checked
-from services.lookout.routes.send_part import NO_QUIET, REPEATS_LIMIT, SendPart
+from services.lookout.routes.send_part import NO_GROUP, NO_QUIET, REPEATS_LIMIT, SendPart
+from services.lookout.routes.tellings import acting
 from services.lookout.routes.tree import Spot, holders, recipients, sends, spots
 from services.lookout.routes.unmet import unmet
 from services.lookout.routes.unused import unused
@@ -99,6 +100,21 @@ def _endless_escalations(checked: Checked, _: Surroundings) -> Iterator[Finding]
                 )
 
 
+def _early_escalations(checked: Checked, _: Surroundings) -> Iterator[Finding]:
+    for each in acting(checked.part):
+        name, group = each.options.escalate or "", each.options.group
+        steps = checked.part.escalations.get(name)
+        inherits = each.own.group is None and each.own.escalate is None
+        if inherits or group is None or group is NO_GROUP or not steps:
+            continue
+        if (after := steps[0].after) <= group.wait:
+            yield (
+                (*each.place, "group" if each.own.escalate is None else "escalate"),
+                f"escalation {name!r} begins {after:g}s after an alert, which its group holds back "
+                f"for {group.wait:g}s: make `wait` shorter, or `after` longer",
+            )
+
+
 def _twice_in_a_step(checked: Checked, _: Surroundings) -> Iterator[Finding]:
     for name, steps in checked.part.escalations.items():
         for number, step in enumerate(steps):
@@ -180,6 +196,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     _unreachable_people,
     _unknown_names,
     _endless_escalations,
+    _early_escalations,
     _twice_in_a_step,
     _useless_fallbacks,
     _topics_of_ours,

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 
 from services.lookout.routes.building import inherited
@@ -12,13 +13,23 @@ from services.lookout.routes.tree import spots
 from services.lookout.templates.messages import SHIPPED
 
 
-def acting(part: FilePart) -> Iterator[tuple[Place, list[MatchPart], OptionsPart]]:
-    """Return the default and every route: its conditions, and what holds for it."""
-    yield ("default",), [], part.default
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """The default or a route: its conditions, behind those around it, and what holds for it."""
+
+    place: Place
+    line: list[MatchPart]
+    own: OptionsPart
+    options: OptionsPart
+
+
+def acting(part: FilePart) -> Iterator[Acting]:
+    """Return all that may act."""
+    yield Acting(("default",), [], part.default, part.default)
     for spot in spots(part.routes):
         around = (*spot.above, spot.part)
         options = reduce(lambda above, own: inherited(own, above), around, OptionsPart())
-        yield spot.place, [each.match for each in around], options
+        yield Acting(spot.place, [each.match for each in around], spot.part, options)
 
 
 def lines_by_template(part: FilePart) -> Mapping[str, list[list[MatchPart]]]:
@@ -29,9 +40,9 @@ def lines_by_template(part: FilePart) -> Mapping[str, list[list[MatchPart]]]:
     found: dict[str, list[list[MatchPart]]] = defaultdict(list)
     for name in SHIPPED:
         found[name].append([])
-    for _, line, options in acting(part):
-        for name in _templates(part, options):
-            found[name].append(line)
+    for each in acting(part):
+        for name in _templates(part, each.options):
+            found[name].append(each.line)
     return {name: lines for name, lines in found.items() if name in part.templates}
 
 

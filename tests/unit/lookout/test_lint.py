@@ -8,7 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from services.backbone.clock import ManualClock
+from services.backbone.ledger.intake import NewAlert
 from services.lookout.__main__ import main
+from services.lookout.fanout import fan_out
 from services.lookout.routes.dead_routes import Ever
 from services.lookout.routes.holder import RoutesHolder
 from services.lookout.routes.lint import Surroundings, lint
@@ -17,8 +19,9 @@ from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource
 from services.lookout.routes.watches import Watches
 from services.lookout.settings import SHIPPED_ROUTES
+from services.lookout.standing import Standing
 from services.lookout.week_times import WeekPart, WeekTimes
-from tests.unit.lookout.samples import moments_asked
+from tests.unit.lookout.samples import moments_asked, sample
 
 CHANNELS = ("bus", "email", "sms")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -86,6 +89,10 @@ def test_a_good_file_and_the_shipped_one_have_no_warnings() -> None:
          'to: "+4915112345678"}]\n', 13, "sms to +4915112345678 stands in this step twice"),
         (", times: 3", "", 14, "repeats 1000 times, practically without end: give it `times`"),
         ('to: "2026-11-22T00:00Z"', 'to: "2026-11-21T06:00Z"', 16, "silence 'move' is over since"),
+        ("escalate: later\n    r", "escalate: later\n    group: {wait: 5m}\n    r", 24,
+         "escalation 'later' begins 300s after an alert, which its group holds back for 300s"),
+        ("[{person: ann}]\n", "[{person: ann}]\n  group: {wait: 1h}\n  escalate: later\n", 31,
+         "escalation 'later' begins 300s after an alert, which its group holds back for 3600s"),
         ("by: [sms]}], t", "by: [email]}], t", 22, "falls back to the same channel, email"),
         ("t:\n  send: [{person: ann}]", "t:\n  send: [{person: ann}, {channel: bus, to: "
          "trades.rejected}]", 29, "topic trades.rejected is Aldebaran's own"),
@@ -110,6 +117,29 @@ def test_quiet_hours_of_a_route_without_critical_alerts_are_no_matter() -> None:
         '"over-*", l', '"over-*", severity: [info], l'
     )
     assert not [said for _, said in warnings(text) if "holds back" in said]
+
+
+LATE = "    escalate: later\n"
+
+
+def test_an_escalation_behind_its_group_is_told_once_and_not_where_it_cannot_be() -> None:
+    assert len(warnings(GOOD.replace(LATE, f"{LATE}    group: {{wait: 5m}}\n"))) == 1
+    for group in ("{wait: 299s}", "none"):
+        assert warnings(GOOD.replace(LATE, f"{LATE}    group: {group}\n")) == []
+    inner = "labels: {zone: north}}\n        group: {wait: 10m}\n"
+    assert [line for line, _ in warnings(GOOD.replace("labels: {zone: north}}\n", inner))] == [28]
+
+
+def test_a_group_that_waits_as_long_as_an_escalation_tells_nobody_before_it() -> None:
+    text = GOOD.replace(LATE, f"{LATE}    group: {{wait: 5m}}\n")
+    alert = sample(watch="over-heat", labels={"zone": "south"})
+    routes = Reading(CHANNELS, {}).read(text, "routes.yaml", str)
+    now_ms = int(NOW.timestamp() * 1000)
+    recorded = fan_out(alert, routes, Standing(), now_ms)
+    assert isinstance(recorded, NewAlert)
+    ((told,), (step,)) = recorded.deliveries, recorded.steps
+    assert told.suppression is not None
+    assert (told.suppression.until - NOW).total_seconds() == step.after_seconds == 300
 
 
 def test_a_variable_of_the_settings_that_the_file_does_not_know_is_told() -> None:

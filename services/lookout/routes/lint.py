@@ -11,6 +11,7 @@ from services.lookout.routes.dead_routes import dead_routes
 from services.lookout.routes.inhibitions import odd_inhibitions
 from services.lookout.routes.nodes import Path as Place
 from services.lookout.routes.parts import FilePart
+from services.lookout.routes.patterns import misread_patterns
 from services.lookout.routes.problems import Finding, Problem, hint
 from services.lookout.routes.reading import Checked
 from services.lookout.routes.send_part import NO_GROUP, NO_QUIET, REPEATS_LIMIT, SendPart
@@ -40,6 +41,7 @@ def lint(checked: Checked, around: Surroundings) -> list[Problem]:
     found += unused(checked, around.variables)
     found += dead_routes(checked.part, checked.known, around.now)
     found += odd_inhibitions(checked.part, checked.known)
+    found += misread_patterns(checked.part)
     if around.watches is not None:
         found += unmet(checked.part, checked.templates, around.watches)
     problems = {Problem(checked.document.line(place), reason) for place, reason in found}

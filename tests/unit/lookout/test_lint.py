@@ -96,6 +96,11 @@ def test_a_good_file_and_the_shipped_one_have_no_warnings() -> None:
         ("by: [sms]}], t", "by: [email]}], t", 22, "falls back to the same channel, email"),
         ("t:\n  send: [{person: ann}]", "t:\n  send: [{person: ann}, {channel: bus, to: "
          "trades.rejected}]", 29, "topic trades.rejected is Aldebaran's own"),
+        ("zone: [north, south]", 'zone: "!north"', 20,
+         "'!north' takes what begins with `!`, which does not mean not: say what is taken, or"),
+        ("zone: [north, south]", "zone: north|south", 20,
+         "'north|south' takes what has a `|`, which does not mean or: write [north, south]"),
+        ("match: {}", "match: {watch: cpu|disk}", 16, "does not mean or: write [cpu, disk]"),
         (", unless: critical", "", 23, "holds back critical alerts too"),
         ("watch: over-heat", "watch: heat", 26, "'inner' never matches: the routes around it take"),
         ("zone: north}}", "zone: west}}", 26, "take other values of label zone"),
@@ -140,6 +145,12 @@ def test_a_group_that_waits_as_long_as_an_escalation_tells_nobody_before_it() ->
     ((told,), (step,)) = recorded.deliveries, recorded.steps
     assert told.suppression is not None
     assert (told.suppression.until - NOW).total_seconds() == step.after_seconds == 300
+
+
+def test_signs_that_mean_what_they_say_are_not_warned_of() -> None:
+    for zone in ('"north[|]south"', '"n[!o]*"', '"north!"', '"web-1.*"', '"north-?"'):
+        text = GOOD.replace("zone: [north, south]", f"zone: {zone}")
+        assert not [said for _, said in warnings(text) if "does not mean" in said]
 
 
 def test_a_variable_of_the_settings_that_the_file_does_not_know_is_told() -> None:

@@ -23,6 +23,12 @@ from services.contracts.watches import load_watch
 
 ROOT: Final = Path(__file__).parents[2]
 FINDS_JAVA: Final = ROOT / "services" / "machine" / "prerequisites.py"
+_UNMEASURED: Final = {
+    "stopped": "stopped: it waits for a person",
+    "paused": "paused",
+    "runs": "no batch has ended yet",
+}
+"""What is said of a watch that an auditor tells of, but not what it costs."""
 
 
 class CheckSettings(StreamsSettings):
@@ -65,9 +71,9 @@ def _line(each: dict[str, Any]) -> str:
     figures = each["figures"]
     if figures is None:
         return f"{each['watch']}: {'paused' if each['paused'] else 'no auditor tells of it'}"
-    if figures["processors"] is None:
-        return f"{each['watch']}: no batch has ended yet"
     state = "stopped" if figures["stopped"] else "paused" if each["paused"] else "runs"
+    if figures["processors"] is None:
+        return f"{each['watch']}: {_UNMEASURED[state]}"
     rows, found = figures["rows_per_second"] or 0.0, figures["findings_per_second"] or 0.0
     memory, disk = (figures["state_bytes"] or 0) / 2**20, (figures["state_disk_bytes"] or 0) / 2**20
     return (

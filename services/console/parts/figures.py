@@ -40,7 +40,8 @@ class AuditorFigures:
 
 @dataclass(frozen=True, slots=True)
 class WatchFigures:
-    """One watch, as all auditors run it; `behind_seconds` is the worst auditor's last commit.
+    """One watch, as all auditors run it; `behind_seconds` is the worst auditor's last commit, None
+    where none runs it.
 
     The figures of a batch are None until one has ended.
     """
@@ -48,7 +49,7 @@ class WatchFigures:
     watch: str
     rows_per_second: float | None
     findings_per_second: float | None
-    behind_seconds: float
+    behind_seconds: float | None
     stopped: bool
     processors: float | None
     state_bytes: float | None
@@ -122,7 +123,9 @@ def _auditors(history: History, newest: Sequence[Look]) -> tuple[AuditorFigures,
 
 def _watches(newest: Sequence[Look]) -> tuple[WatchFigures, ...]:
     behind = _by(newest, "aldebaran_auditor_progress_age_seconds", "watch")
-    stopped = _by(newest, "aldebaran_auditor_stopped", "watch")
+    told = _by(newest, "aldebaran_auditor_stopped", "watch")
+    # One that ran before and cannot start tells only this: no query of it has a progress.
+    stopped = {watch for watch, value in told.items() if value > 0}
     return tuple(
         WatchFigures(
             watch=watch,
@@ -130,13 +133,13 @@ def _watches(newest: Sequence[Look]) -> tuple[WatchFigures, ...]:
             findings_per_second=_newest(
                 newest, "aldebaran_auditor_findings_per_second", watch=watch
             ),
-            behind_seconds=behind[watch],
-            stopped=stopped.get(watch, 0.0) > 0,
+            behind_seconds=behind.get(watch),
+            stopped=watch in stopped,
             processors=_newest(newest, "aldebaran_auditor_processors", watch=watch),
             state_bytes=_newest(newest, "aldebaran_auditor_state_bytes", watch=watch),
             state_disk_bytes=_newest(newest, "aldebaran_auditor_state_disk_bytes", watch=watch),
         )
-        for watch in sorted(behind)
+        for watch in sorted(behind.keys() | stopped)
     )
 
 

@@ -59,6 +59,22 @@ def test_the_cost_of_a_watch_is_shown(console: Console, browser: Client) -> None
     assert json.loads(listed(console, "--json").splitlines()[0])["figures"] == own["figures"]
 
 
+def test_a_watch_that_no_auditor_can_start_is_shown_as_stopped(
+    console: Console, browser: Client
+) -> None:
+    metrics.STOPPED.labels(WATCH).set(1)
+    console.parts["itself"] = console.url
+    try:
+        wait_until(lambda: ">stopped</span>" in browser.get("/watches").text, 30, "it is not seen")
+        page = browser.get(f"/watches/{WATCH}").text
+        assert "stopped: it waits for a person" in page
+        assert "last commit" not in page
+        assert browser.get(f"/v1/watches/{WATCH}").json()["figures"]["behind_seconds"] is None
+        assert f"{WATCH}: stopped: it waits for a person\n" in listed(console)
+    finally:
+        metrics.forget(WATCH)
+
+
 def test_a_watch_that_nobody_runs_has_no_figures(console: Console, browser: Client) -> None:
     assert browser.get(f"/v1/watches/{WATCH}").json()["figures"] is None
     assert "no auditor tells of it" in browser.get(f"/watches/{WATCH}").text

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from services.console.parts.figures import LATENCY_SECONDS, figures
 from services.console.parts.looking import Look, Target
-from services.console.parts.samples import Key, samples, total
+from services.console.parts.samples import Key, Samples, samples, total
 from services.console.watching import Memory
 
 GATEWAY = Target("gateway", "http://gateway")
@@ -99,6 +99,30 @@ def test_a_watch_costs_and_reads_what_all_auditors_tell() -> None:
     assert (watch.processors, watch.state_bytes, watch.state_disk_bytes) == (0.75, 6144, 3072)
     (unmeasured,) = figures({young.target: [young]}).watches
     assert unmeasured.processors is unmeasured.rows_per_second is unmeasured.state_bytes is None
+
+
+def stopped(name: str, is_stopped: bool) -> Look:
+    """Return a look at an auditor that tells nothing of a watch but whether it stands still."""
+    found: Samples = {("aldebaran_auditor_stopped", (("watch", "w"),)): float(is_stopped)}
+    return Look(Target(name, name), 0, {}, {}, found)
+
+
+def test_a_watch_that_no_auditor_can_start_is_stopped() -> None:
+    alone = stopped("a", True)
+    (watch,) = figures({alone.target: [alone]}).watches
+    assert (watch.watch, watch.stopped, watch.behind_seconds) == ("w", True, None)
+    assert watch.processors is watch.rows_per_second is None
+
+
+def test_a_watch_that_one_auditor_cannot_start_is_stopped_and_costs_what_the_other_tells() -> None:
+    looks = (auditor("a", 0.25, 4096), stopped("b", True))
+    (watch,) = figures({each.target: [each] for each in looks}).watches
+    assert (watch.stopped, watch.behind_seconds, watch.processors) == (True, 1.0, 0.25)
+
+
+def test_a_watch_that_only_begins_is_not_told_of() -> None:
+    begins = stopped("a", False)
+    assert figures({begins.target: [begins]}).watches == ()
 
 
 def told(part: str, name: str, values: dict[str, float]) -> Look:

@@ -69,6 +69,11 @@ def test_a_channel_whose_deliverers_are_all_dead_does_not_run() -> None:
     assert row.count(f"{NOTHING}</td>") == 2
 
 
+def test_the_page_of_channels_says_what_it_counts() -> None:
+    page = channels_page(seen({}, {}, frozenset({"email"})))
+    assert "open deliveries all, ended ones of what was recorded in the last hour" in page
+
+
 def test_a_channel_that_is_heard_runs() -> None:
     now = seen({"email": 0.0}, {"email": 0.0}, frozenset())
     assert '<span class="mark ready">runs</span>' in channels_page(now)
@@ -98,4 +103,4 @@ def test_a_stopped_channel_is_listed_though_nobody_is_heard() -> None:
 def test_without_a_line_it_is_said_that_nobody_is_heard() -> None:
     now = seen({}, {}, frozenset())
     assert "No deliverer is heard, and the ledger has no delivery yet." in channels_page(now)
-    assert "none ended within the last hour, and no deliverer is heard" in first_page(now)
+    assert "recorded in the last hour has ended, and no deliverer is heard" in first_page(now)

@@ -46,3 +46,9 @@ def test_where_nothing_was_refused_nothing_warns() -> None:
     assert '<p class="figure">0</p>' in page
     assert "none was seen" in page
     assert "no event is seen" in shown(None)
+
+
+def test_the_table_of_deliveries_says_what_it_counts() -> None:
+    """They are counted by when they were recorded: many end hours later."""
+    page = shown(Overview({}, [], [], 0, AtLeast([], [], failed=False)))
+    assert "open ones all, ended ones of what was recorded in the last hour" in page

@@ -41,7 +41,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     why.add_argument("--json", action="store_true")
     ack = commands.add_parser("ack", help="take an alert in hand")
     ack.add_argument("alert", help="its id, or the first 8 characters")
-    ack.add_argument("--note", default="", help="kept with your name")
+    ack.add_argument("--note", default="", help="kept with your name; why and the page tell it")
 
 
 def alerts(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO) -> int:
@@ -125,24 +125,34 @@ def why(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
 def _why_lines(told: dict[str, Any]) -> Iterator[str]:
     yield f"[{told['severity'].upper()}] {told['watch']}: {told['summary']}"
     yield f"alert {told['alert_id']}, taken in {utc(told['accepted_at_ms'])}"
+    if told["acknowledged_at_ms"] is not None:
+        yield f"acknowledged {utc(told['acknowledged_at_ms'])}"
     for route in told["considered"]:
         answer = "yes" if route["fits"] else "no "
         yield f"  {'  ' * route['depth']}{answer} {route['name']}: {route['why']}"
+    yield from map(_happened, told["happened"])
+    for each in told["repeats"]:
+        copies = "1 copy" if each["copies"] == 1 else f"{each['copies']} copies"
+        at = utc(each["last_at_ms"])
+        yield f"  {at} dropped as a repeat: {copies} by auditor {each['auditor']}"
     for each in told["recipients"]:
         yield ""
         yield f"{each['channel']} to {each['recipient']}: {each['sentence']}"
-        for happened in each["happened"]:
-            yield f"  {utc(happened['at_ms'])} {happened['what']}: {happened['detail']}"
+        yield from map(_happened, each["happened"])
     if told.get("cut"):
         yield ""
         yield f"only the first are here of: {', '.join(told['cut'])}"
+
+
+def _happened(each: dict[str, Any]) -> str:
+    return f"  {utc(each['at_ms'])} {each['what']}: {each['detail']}"
 
 
 def acknowledge(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """Take an alert in hand."""
     body, alert_id = {"note": chosen.note}, _whole_id(chosen.alert.strip(), client)
     told = client.ask("POST", f"/v1/alerts/{in_path(alert_id)}/acknowledge", body)
-    first = "yours" if told["new"] else "noted before"
+    first = "yours" if told["new"] else "noted" if told.get("noted") else "noted before"
     tell(out, f"{first}; first was {told['first']}")
     return 0
 

@@ -259,7 +259,7 @@ def _look_after(keepers: BothKeepers, name: str, some: int, other: int) -> None:
         case "standing":
             keepers.standing()
         case "acknowledge":
-            keepers.acknowledge(alert_id, ("ann", "bob")[other % 2])
+            keepers.acknowledge(alert_id, ("ann", "bob")[other % 2], ("", "a fan", "so")[other % 3])
         case "escalate":
             keepers.escalate(lambda due, earlier: _turn(due, earlier, some))
         case _:

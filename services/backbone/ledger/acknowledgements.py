@@ -1,5 +1,6 @@
 """Acknowledging: somebody has an alert in hand, so nobody else is told of it later."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -29,6 +30,14 @@ _END: Final = """
 UPDATE escalations SET state = 'ENDED' WHERE alert_id = %s AND state = 'WAITING'
 RETURNING name, step
 """
+# The first note stands with the acknowledgement, later ones with the decisions.
+_SAID: Final = """
+SELECT FROM acknowledgements WHERE alert_id = %(alert_id)s AND person = %(person)s
+  AND note = %(note)s
+UNION ALL
+SELECT FROM decisions WHERE alert_id = %(alert_id)s AND stage = 'acknowledge' AND why = %(why)s
+LIMIT 1
+"""
 _OF: Final = """
 SELECT person, via, note, at FROM acknowledgements WHERE alert_id = %s ORDER BY at, person LIMIT %s
 """
@@ -53,11 +62,13 @@ class Acknowledgement:
 class Acknowledged:
     """What one acknowledging came to: whether it is the first word of this person, and all so far.
 
-    `first` is who was first of all; later ones are kept, and change nothing.
+    `first` is who was first of all; later ones are kept, and change nothing. `noted` is whether it
+    is another note of somebody who has the alert in hand already.
     """
 
     new: bool
     all: tuple[Acknowledgement, ...]
+    noted: bool = False
 
     @property
     def first(self) -> Acknowledgement:
@@ -112,7 +123,8 @@ class Acknowledgements:
 def acknowledge_on(
     connection: Connection, alert_id: str, *, person: str, via: Via, note_text: str = ""
 ) -> Acknowledged:
-    """Note that a person has the alert in hand, and end its escalation; twice is once.
+    """Note that a person has the alert in hand, and end its escalation; twice is once, but another
+    note is kept.
 
     Raises:
         NoSuchAlert: there is none.
@@ -121,13 +133,23 @@ def acknowledge_on(
     _check(person, note_text)
     if connection.execute(_LOCK, (alert_id,)).rowcount == 0:
         raise NoSuchAlert(f"the ledger has no alert {alert_id[:64]}")
-    added = connection.execute(_ADD, (alert_id, person, via, note_text)).fetchone()
+    is_new = connection.execute(_ADD, (alert_id, person, via, note_text)).rowcount == 1
     connection.execute(_NOTE_TIME, (alert_id,))
     ended = sorted((row[0], row[1] + 1) for row in connection.execute(_END, (alert_id,)))
     steps = [f"{name} step {number}" for name, number in ended]
-    if added is not None:
-        note(connection, [_told(alert_id, person, via, steps)])
-    return Acknowledged(added is not None, _of(connection, alert_id))
+    why = told_why(person, via, note_text, steps if is_new else ())
+    is_noted = not is_new and not _is_said(connection, alert_id, person, note_text, why)
+    if is_new or is_noted:
+        decided = "acknowledged" if is_new else "noted"
+        note(connection, [Decision(alert_id, None, "acknowledge", decided, why)])
+    return Acknowledged(is_new, _of(connection, alert_id), is_noted)
+
+
+def told_why(person: str, via: Via, note_text: str, ended: Sequence[str]) -> str:
+    """Return what is told of a word: whose it is, what it ended, and what was said."""
+    ending = f"; ended {', '.join(ended)}" if ended else ""
+    said = f": {note_text}" if note_text.strip() else ""
+    return f"by {person} ({via}){ending}{said}"
 
 
 def _check(person: str, note_text: str) -> None:
@@ -137,9 +159,10 @@ def _check(person: str, note_text: str) -> None:
         raise Refused(f"a note has at most {NOTE_LIMIT_CHARACTERS} characters, none of them NUL")
 
 
-def _told(alert_id: str, person: str, via: str, steps: list[str]) -> Decision:
-    ended = f"; ended {', '.join(steps)}" if steps else ""
-    return Decision(alert_id, None, "acknowledge", "acknowledged", f"by {person} ({via}){ended}")
+def _is_said(connection: Connection, alert_id: str, person: str, note_text: str, why: str) -> bool:
+    """Return whether a later word says nothing new: the same press again is once."""
+    terms = {"alert_id": alert_id, "person": person, "note": note_text, "why": why}
+    return not note_text.strip() or connection.execute(_SAID, terms).rowcount == 1
 
 
 def _of(connection: Connection, alert_id: str) -> tuple[Acknowledgement, ...]:

@@ -33,10 +33,13 @@ class NoteBody(Body):
 
 
 class AcknowledgedBy(BaseModel):
-    """Whether this was the person's first word on the alert, and who was first of all."""
+    """Whether this was the person's first word on the alert, or another note, and who was first of
+    all.
+    """
 
     alert_id: str
     new: bool
+    noted: bool
     first: str
 
 
@@ -66,6 +69,8 @@ def alert_api() -> APIRouter:
             done = acknowledge(desk.pool, person, alert_id, body.note if body else "")
         except NoSuchAlert:
             raise no_such_alert(alert_id) from None
-        return AcknowledgedBy(alert_id=alert_id, new=done.new, first=done.first.person)
+        return AcknowledgedBy(
+            alert_id=alert_id, new=done.new, noted=done.noted, first=done.first.person
+        )
 
     return router

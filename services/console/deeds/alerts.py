@@ -7,7 +7,7 @@ from services.console.people.roles import Person
 
 
 def acknowledge(pool: Pool, person: Person, alert_id: str, note: str) -> Acknowledged:
-    """Acknowledge an alert; twice is once.
+    """Acknowledge an alert; twice is once, but another note is kept.
 
     Raises:
         NoSuchAlert: there is none.
@@ -18,6 +18,6 @@ def acknowledge(pool: Pool, person: Person, alert_id: str, note: str) -> Acknowl
         done = acknowledge_on(
             connection, alert_id, person=person.name, via="console", note_text=note
         )
-        if done.new:
+        if done.new or done.noted:
             note_on(connection, person, Deed("acknowledge", f"alert {alert_id}", note))
     return done

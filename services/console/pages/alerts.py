@@ -6,7 +6,11 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
+from services.backbone.ledger.acknowledgements import (
+    NOTE_LIMIT_CHARACTERS,
+    Acknowledged,
+    NoSuchAlert,
+)
 from services.backbone.web.problems import Problem
 from services.console.api.asked import Asked, spelled
 from services.console.api.terms import AlertId, known_alert, no_such_alert, read_cursor
@@ -85,7 +89,12 @@ def alert_pages() -> APIRouter:
             )
         except NoSuchAlert:
             raise no_such_alert(alert_id) from None
-        said = "acknowledged" if done.new else "you had acknowledged it before"
-        return RedirectResponse(f"/alerts/{alert_id}?said={said}", 303)
+        return RedirectResponse(f"/alerts/{alert_id}?said={_taken(done)}", 303)
 
     return router
+
+
+def _taken(done: Acknowledged) -> str:
+    if done.noted:
+        return "noted"
+    return "acknowledged" if done.new else "you had acknowledged it before"

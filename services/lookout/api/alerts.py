@@ -37,10 +37,13 @@ class AcknowledgeBody(BaseModel):
 
 
 class AcknowledgedPage(BaseModel):
-    """Whether this was the person's first word on the alert, and everybody's so far."""
+    """Whether this was the person's first word on the alert, or another note, and everybody's so
+    far with their first notes.
+    """
 
     alert_id: str
     new: bool
+    noted: bool
     acknowledgements: list[Acknowledgement]
 
 
@@ -62,7 +65,12 @@ def alert_routes() -> APIRouter:
             )
         except NoSuchAlert as error:
             raise Problem(404, "no_such_alert", str(error)) from None
-        return AcknowledgedPage(alert_id=alert_id, new=done.new, acknowledgements=list(done.all))
+        return AcknowledgedPage(
+            alert_id=alert_id,
+            new=done.new,
+            noted=done.noted,
+            acknowledgements=list(done.all),
+        )
 
     @router.get("/{alert_id}/why", summary="Tell every decision about an alert")
     def why(alert_id: AlertId, operator: Operator, desk: Served) -> Answer:

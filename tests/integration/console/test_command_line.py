@@ -104,8 +104,30 @@ def test_alerts_are_listed_and_explained(run: Run, ledger_url: str) -> None:
     assert "; boss has stopped channel email since 20" in run("why", waits)
     with pytest.raises(Refused, match=f"{'e' * 32} was set aside"):
         run("why", "e" * 32)
-    assert run("ack", made[0], "--note", "mine") == "yours; first was ann\n"
-    assert run("ack", made[0][:8]) == "noted before; first was ann\n"
+
+
+def test_what_is_said_of_an_alert_in_hand_is_told_to_the_next(run: Run, ledger_url: str) -> None:
+    alert = add_alert(ledger_url, "one")
+    assert "acknowledged" not in run("why", alert)
+    assert run("ack", alert, "--note", "mine") == "yours; first was ann\n"
+    assert run("ack", alert[:8]) == "noted before; first was ann\n"
+    assert run("ack", alert, "--note", "a fan") == "noted; first was ann\n"
+    with psycopg.connect(ledger_url) as connection:
+        connection.execute(
+            "INSERT INTO alert_repeats (alert_id, auditor, copies, first_at, last_at)"
+            " VALUES (%s, 'b', 2, now(), now())",
+            (alert,),
+        )
+        deeds = connection.execute("SELECT detail FROM audit_log ORDER BY 1").fetchall()
+    lines = [re.sub(r"20\d\d-[\d: .-]+Z", "TIME", line) for line in run("why", alert).splitlines()]
+    assert lines[1:] == [
+        f"alert {alert}, taken in TIME",
+        "acknowledged TIME",
+        "  TIME acknowledge: acknowledged: by ann (console): mine",
+        "  TIME acknowledge: noted: by ann (console): a fan",
+        "  TIME dropped as a repeat: 2 copies by auditor b",
+    ]
+    assert deeds == [("a fan",), ("mine",)]
 
 
 def test_a_doubt_is_resolved(run: Run, ledger_url: str) -> None:

@@ -159,8 +159,31 @@ def test_a_word_ends_the_escalation_and_is_kept_once(pool: Pool, ledger_url: str
     with at(ledger_url, START + 60 * MINUTE) as now:
         assert Escalations(now).take(10, tell_desk).steps == 0
     noted = rows(ledger_url, "SELECT decided, why FROM decisions ORDER BY decision_id")
-    assert noted[0] == ("acknowledged", "by ann (link); ended desk step 1, desk step 2")
-    assert len(noted) == 2
+    assert noted == [
+        ("acknowledged", "by ann (link); ended desk step 1, desk step 2"),
+        ("noted", "by ann (api): twice"),
+        ("acknowledged", "by bob (api): me too"),
+    ]
+
+
+def test_a_later_note_is_kept_and_the_same_one_again_is_once(pool: Pool, ledger_url: str) -> None:
+    alert = sample()
+    record(pool, alert)
+    kept = Acknowledgements(pool)
+
+    def say(note_text: str) -> bool:
+        done = kept.acknowledge(alert.alert_id, person="ann", via="api", note_text=note_text)
+        assert [each.note for each in done.all] == ["on my way"]
+        return done.noted
+
+    said = ("on my way", "on my way", " ", "a fan", "a fan", "done", "a fan")
+    assert [say(each) for each in said] == [False, False, False, True, False, True, False]
+    noted = rows(ledger_url, "SELECT decided, why FROM decisions ORDER BY decision_id")
+    assert noted == [
+        ("acknowledged", "by ann (api): on my way"),
+        ("noted", "by ann (api): a fan"),
+        ("noted", "by ann (api): done"),
+    ]
 
 
 def test_a_crash_while_deciding_undoes_all_of_it(pool: Pool, ledger_url: str) -> None:

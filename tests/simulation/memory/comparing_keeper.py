@@ -128,14 +128,14 @@ class BothKeepers:
         mine = MemoryInhibitors(self.both.tables).fresh(30.0)
         assert sorted(map(repr, fresh)) == sorted(map(repr, mine))
 
-    def acknowledge(self, alert_id: str, person: str) -> None:
+    def acknowledge(self, alert_id: str, person: str, note_text: str) -> None:
         """Acknowledge in both."""
         self._same(
             lambda: Acknowledgements(self.both.pool).acknowledge(
-                alert_id, person=person, via="api"
+                alert_id, person=person, via="api", note_text=note_text
             ),
             lambda: MemoryAcknowledgements(self.both.tables).acknowledge(
-                alert_id, person=person, via="api"
+                alert_id, person=person, via="api", note_text=note_text
             ),
         )
 

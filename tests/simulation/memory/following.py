@@ -10,6 +10,7 @@ from services.backbone.ledger.acknowledgements import (
     Acknowledgement,
     NoSuchAlert,
     Via,
+    told_why,
 )
 from services.backbone.ledger.decisions import Decision
 from services.backbone.ledger.escalations import STANDS_FOR_OTHERS, Due, Taken
@@ -197,10 +198,19 @@ class MemoryAcknowledgements:
         if new:
             said.append(Acknowledgement(person, via, note_text, moment(tables.now())))
         ended = self._end(alert_id)
-        if new:
-            why = f"by {person} ({via})" + (f"; ended {', '.join(ended)}" if ended else "")
-            tables.decisions.append(Decision(alert_id, None, "acknowledge", "acknowledged", why))
-        return Acknowledged(new, tuple(sorted(said, key=lambda each: (each.at, each.person))))
+        why = told_why(person, via, note_text, ended if new else ())
+        noted = not new and not self._is_said(alert_id, person, note_text, why)
+        if new or noted:
+            decided = "acknowledged" if new else "noted"
+            tables.decisions.append(Decision(alert_id, None, "acknowledge", decided, why))
+        ordered = sorted(said, key=lambda each: (each.at, each.person))
+        return Acknowledged(new, tuple(ordered), noted)
+
+    def _is_said(self, alert_id: str, person: str, note_text: str, why: str) -> bool:
+        first = self.tables.acknowledgements[alert_id]
+        told = [each.why for each in self.tables.decisions if each.alert_id == alert_id]
+        is_first = any((each.person, each.note) == (person, note_text) for each in first)
+        return not note_text.strip() or is_first or why in told
 
     def _end(self, alert_id: str) -> list[str]:
         ended = []

@@ -57,7 +57,8 @@ class Api:
         self._pages: dict[str, dict[str, Any]] = {
             "/v1/alerts": {"rows": [head]},
             "/v1/why/a": head | {"considered": [route], "cut": ["recipients"], "recipients": [
-                told | {"happened": [happened]}]},
+                told | {"happened": [happened]}], "acknowledged_at_ms": 1, "happened": [happened],
+                "repeats": [{"auditor": text, "copies": 1, "last_at_ms": 1}]},
             f"/v1/alerts/{'a' * 32}/acknowledge": {"new": True, "first": text},
             "/v1/deliveries": {"rows": [tried | told]},
             "/v1/silences": {"rows": [silence | {"author": text, "reason": text}]},
@@ -84,7 +85,7 @@ class Api:
 
 COMMANDS = {
     "alerts list": 1,
-    "why a": 8,
+    "why a": 11,
     f"ack {'a' * 32}": 1,
     "todo": 1,
     "silence list": 1,

@@ -34,6 +34,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         action.add_argument("--watch", default="")
         action.add_argument("--severity", default="", choices=["", "info", "warning", "critical"])
         action.add_argument("--label", action="append", default=[], metavar="NAME=VALUE")
+        action.add_argument("--open", action="store_true", help="only what nobody has acknowledged")
         action.add_argument("--json", action="store_true", help="a line of JSON each")
         action.add_argument("--limit", type=int, default=20, help="at the beginning (default 20)")
     why = commands.add_parser("why", help="why an alert was sent, or not")
@@ -51,6 +52,7 @@ def alerts(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: Tex
         "watch": chosen.watch,
         "severity": chosen.severity,
         "label": chosen.label,
+        "open": chosen.open,
     }
     limit = max(1, chosen.limit)
     follows = chosen.action == "tail"
@@ -108,7 +110,8 @@ def _line(alert: dict[str, Any]) -> str:
     told = ", ".join(f"{each['channel']} {each['state'].lower()}" for each in alert["deliveries"])
     told += f" and {alert['more_deliveries']} more" if alert.get("more_deliveries") else ""
     head = f"{utc(alert['accepted_at_ms'])} {alert['alert_id'][:8]} {alert['severity']:8}"
-    return f"{head} {alert['watch']}: {alert['summary']} [{told or 'nobody is told'}]"
+    taken = ", acknowledged" if alert.get("acknowledged_at_ms") is not None else ""
+    return f"{head} {alert['watch']}: {alert['summary']} [{told or 'nobody is told'}]{taken}"
 
 
 def why(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:

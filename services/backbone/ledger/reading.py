@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from psycopg.rows import dict_row
 
-from services.backbone.ledger import reading_sql, searching
+from services.backbone.ledger import reading_sql
 from services.backbone.ledger.database import Connection, Pool, snapshot
 from services.backbone.ledger.page_start import NEWEST, PageStart
 from services.backbone.ledger.rows import (
@@ -150,14 +150,12 @@ def newest_alerts(
     """Return the newest alerts that fit, from a page's start on, as of a connection's moment."""
     wanted = _bounded(limit) + 1
     terms = search.terms(after, wanted)
-    if search.is_wide:
-        rows = _ask(connection, reading_sql.NEWEST_ALERTS, terms)
-    else:
-        walk = searching.WALK_OF_WATCH if search.watch else searching.WALK
-        rows = _ask(connection, walk, terms)
+    first, *further = search.questions
+    rows = _ask(connection, first, terms)
+    for question in further:
         if len(rows) < wanted:
             # A plan for any words takes four times as long as one for these.
-            rows = _ask(connection, searching.BY_WORDS, terms, prepare=False)
+            rows = _ask(connection, question, terms, prepare=False)
     marks = _marks(connection, [row["alert_id"] for row in rows])
     return _page(rows, limit, "alert_id").of(lambda row: _alert(row, marks))
 

@@ -8,6 +8,7 @@ SELECT alert_id, watch, severity, summary,
   (extract(epoch FROM appended_at) * 1000)::bigint AS appended_at_ms,
   (extract(epoch FROM detected_at) * 1000)::bigint AS detected_at_ms,
   (extract(epoch FROM accepted_at) * 1000)::bigint AS accepted_at_ms,
+  (extract(epoch FROM acknowledged_at) * 1000)::bigint AS acknowledged_at_ms,
   (extract(epoch FROM ledger_now() - accepted_at) * 1000)::bigint AS age_ms,
   (extract(epoch FROM accepted_at) * 1000000)::bigint AS place_us
 """

@@ -41,7 +41,7 @@ class DeliveryMark:
 @dataclass(frozen=True, slots=True)
 class AlertRow:
     """One alert with its first deliveries, and how many it has beyond these; `age_ms` is the time
-    since it was accepted.
+    since it was accepted, `acknowledged_at_ms` None while nobody has it in hand.
     """
 
     alert_id: str
@@ -51,6 +51,7 @@ class AlertRow:
     appended_at_ms: int
     detected_at_ms: int
     accepted_at_ms: int
+    acknowledged_at_ms: int | None
     age_ms: int
     deliveries: list[DeliveryMark]
     more_deliveries: int = 0

@@ -1,4 +1,5 @@
-"""Looking for alerts by words, watch, severity, labels and time, newest first, page by page.
+"""Looking for alerts by words, watch, severity, labels, time and whether they are open, newest
+first, page by page.
 
 What many alerts have is found by walking from the newest; what few have, by the index of words.
 So both take about the same time, however many alerts there are.
@@ -10,6 +11,7 @@ from typing import Any, Final, LiteralString
 
 from services.backbone.ledger import reading_sql
 from services.backbone.ledger.page_start import PageStart
+from services.contracts.records import Severity
 
 WALK_LIMIT: Final = 4000
 """Alerts that are looked at one by one, from the newest on, before the index of words is asked."""
@@ -48,43 +50,72 @@ _REST: Final = """
 FROM found AS alerts ORDER BY accepted_at DESC, alert_id LIMIT %(limit)s"""
 
 _COLUMNS: Final = reading_sql.ALERT_COLUMNS
-_KEPT: Final = "alert_id, watch, severity, summary, appended_at, detected_at, accepted_at"
+_KEPT: Final = (
+    "alert_id, watch, severity, summary, appended_at, detected_at, accepted_at, acknowledged_at"
+)
 
 
-def _walk(among: LiteralString = "") -> LiteralString:
+def _newest(among: LiteralString = "") -> LiteralString:
+    return "".join(
+        (
+            "SELECT ",
+            _KEPT,
+            ", words FROM alerts WHERE",
+            among,
+            _PLACE,
+            " ORDER BY accepted_at DESC, alert_id LIMIT %(walk)s",
+        )
+    )
+
+
+# Open ones are found severity by severity, as their index is, and the newest of all are kept.
+_NEWEST_OPEN: Final = "".join(
+    (
+        "SELECT newest.* FROM unnest(%(severities)s::text[]) AS each (of_severity), LATERAL (",
+        _newest(" severity = of_severity AND acknowledged_at IS NULL AND"),
+        ") AS newest ORDER BY accepted_at DESC, alert_id LIMIT %(walk)s",
+    )
+)
+
+
+def _walk(newest: LiteralString) -> LiteralString:
     return "".join(
         (
             _QUERY,
             "found AS (SELECT ",
             _KEPT,
-            " FROM (SELECT ",
-            _KEPT,
-            ", words FROM alerts WHERE",
-            among,
-            _PLACE,
-            " ORDER BY accepted_at DESC, alert_id LIMIT %(walk)s) AS newest"
-            " WHERE words @@ (SELECT query FROM asked)) ",
+            " FROM (",
+            newest,
+            ") AS newest WHERE words @@ (SELECT query FROM asked)) ",
             _COLUMNS,
             _REST,
         )
     )
 
 
-WALK: Final = _walk()
-WALK_OF_WATCH: Final = _walk(" watch = %(watch)s AND")
-"""The same among one watch's alerts: a storm of another may be all that is newer."""
-BY_WORDS: Final = "".join(
-    (
-        _QUERY,
-        "found AS MATERIALIZED (SELECT ",
-        _KEPT,
-        " FROM alerts WHERE words @@ (SELECT query FROM asked) AND",
-        _PLACE,
-        ") ",
-        _COLUMNS,
-        _REST,
+def _by_words(among: LiteralString = "") -> LiteralString:
+    return "".join(
+        (
+            _QUERY,
+            "found AS MATERIALIZED (SELECT ",
+            _KEPT,
+            " FROM alerts WHERE words @@ (SELECT query FROM asked) AND",
+            among,
+            _PLACE,
+            ") ",
+            _COLUMNS,
+            _REST,
+        )
     )
-)
+
+
+WALK: Final = _walk(_newest())
+WALK_OF_WATCH: Final = _walk(_newest(" watch = %(watch)s AND"))
+"""The same among one watch's alerts: a storm of another may be all that is newer."""
+WALK_OF_OPEN: Final = _walk(_NEWEST_OPEN)
+BY_WORDS: Final = _by_words()
+BY_WORDS_OF_OPEN: Final = _by_words(" acknowledged_at IS NULL AND")
+NEWEST_OPEN: Final = "".join(("WITH found AS (", _NEWEST_OPEN, ") ", _COLUMNS, _REST))
 
 
 @dataclass(frozen=True)
@@ -100,11 +131,25 @@ class Search:
     labels: Mapping[str, str] = field(default_factory=dict)
     since_ms: int = 0
     until_ms: int | None = None
+    open_only: bool = False
+    """Only what nobody has acknowledged."""
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The question to ask, and one to ask where it finds too few."""
+        if self.open_only:
+            return (NEWEST_OPEN,) if self.is_wide else (WALK_OF_OPEN, BY_WORDS_OF_OPEN)
+        if self.is_wide:
+            return (reading_sql.NEWEST_ALERTS,)
+        return (WALK_OF_WATCH if self.watch else WALK), BY_WORDS
 
     @property
     def is_wide(self) -> bool:
-        """Whether only times are asked for, which needs no words."""
-        return not (self.watch or self.severity or self.labels or self.has_words)
+        """Whether only what has an index of its own is asked for, which needs no words: times, and
+        of what is open the severity.
+        """
+        severity = "" if self.open_only else self.severity
+        return not (self.watch or severity or self.labels or self.has_words)
 
     @property
     def has_words(self) -> bool:
@@ -122,9 +167,10 @@ class Search:
             "at_us": after.at_us,
             "row_id": after.row_id,
             "since_us": self.since_ms * MICROSECONDS,
-            "walk": WALK_LIMIT,
+            "walk": limit if self.is_wide else WALK_LIMIT,
             "limit": limit,
             "watch": self.watch,
+            "severities": [str(each) for each in ([self.severity] if self.severity else Severity)],
         }
 
     def _names(self) -> Iterator[str]:

@@ -36,6 +36,9 @@ def _asked(
     ] = None,
     since: Moment = "",
     until: Moment = "",
+    open_only: Annotated[
+        bool, Query(alias="open", description="only what nobody has acknowledged")
+    ] = False,
 ) -> Search:
     if any(NUL in each for each in (q, watch, severity, *(label or ()))):
         raise Problem(422, "bad_question", "text with NUL is nowhere")
@@ -46,6 +49,7 @@ def _asked(
         labels=_labels(label or ()),
         since_ms=_ms("since", since) or 0,
         until_ms=_ms("until", until),
+        open_only=open_only,
     )
 
 
@@ -90,6 +94,7 @@ def spelled(search: Search) -> str:
         *(("label", f"{name}={value}") for name, value in search.labels.items()),
         ("since", _time(search.since_ms)),
         ("until", _time(search.until_ms)),
+        ("open", "1" if search.open_only else ""),
     ]
     return urlencode([(name, value) for name, value in pairs if value])
 

@@ -28,9 +28,9 @@ _BEGINS: Final = re.compile(r'((?:^|[;\t\r\n])[\s";]*)([=+\-@\uff1d\uff0b\uff0d\
 many of them cost little.
 """
 
-_COLUMNS: Final = tuple(
-    each.name for each in fields(AlertRow) if each.name not in ("deliveries", "more_deliveries")
-)
+_LAST: Final = ("accepted_at", "deliveries", "more_deliveries", "acknowledged_at")
+_OTHERWISE: Final = (*_LAST, "acknowledged_at_ms")
+_COLUMNS: Final = tuple(each.name for each in fields(AlertRow) if each.name not in _OTHERWISE)
 
 
 def export_api() -> APIRouter:
@@ -76,11 +76,12 @@ def _asked(found: Iterator[AlertRow]) -> Iterator[AlertRow]:
 
 
 def _csv(found: Iterator[AlertRow]) -> Iterator[str]:
-    yield _line([*_COLUMNS, "accepted_at", "deliveries", "more_deliveries"])
+    yield _line([*_COLUMNS, *_LAST])
     for row in found:
         told = "; ".join(f"{each.channel} {each.recipient} {each.state}" for each in row.deliveries)
         values = [getattr(row, name) for name in _COLUMNS]
-        yield _line([*values, utc(row.accepted_at_ms), told, row.more_deliveries])
+        in_hand = "" if row.acknowledged_at_ms is None else utc(row.acknowledged_at_ms)
+        yield _line([*values, utc(row.accepted_at_ms), told, row.more_deliveries, in_hand])
 
 
 def _line(values: list[object]) -> str:

@@ -112,6 +112,11 @@ def test_what_is_said_of_an_alert_in_hand_is_told_to_the_next(run: Run, ledger_u
     assert run("ack", alert, "--note", "mine") == "yours; first was ann\n"
     assert run("ack", alert[:8]) == "noted before; first was ann\n"
     assert run("ack", alert, "--note", "a fan") == "noted; first was ann\n"
+    other = add_alert(ledger_url, "other", accepted=1)
+    (mine, its) = run("alerts", "list").splitlines()
+    assert (mine[25:33], its[25:33]) == (alert[:8], other[:8])
+    assert mine.endswith("[nobody is told], acknowledged")
+    assert run("alerts", "list", "--open").splitlines() == [its]
     with psycopg.connect(ledger_url) as connection:
         connection.execute(
             "INSERT INTO alert_repeats (alert_id, auditor, copies, first_at, last_at)"

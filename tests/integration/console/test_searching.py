@@ -4,7 +4,11 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -31,9 +35,10 @@ SEVERITIES = ("info", "warning", "critical")
 AMOUNT = 60
 _STORM = """
 INSERT INTO alerts (alert_id, watch, severity, summary, record, routed_by, appended_at, detected_at,
-  accepted_at)
+  accepted_at, acknowledged_at)
 SELECT md5(%(watch)s || n), %(watch)s, 'warning', 'over', %(record)s::jsonb, 'test', now(), now(),
-  now() - make_interval(hours => %(hours)s) - n * interval '1 millisecond'
+  now() - make_interval(hours => %(hours)s) - n * interval '1 millisecond',
+  CASE WHEN n > %(open)s THEN now() END
 FROM generate_series(1, %(count)s) AS n"""
 _BY_HAND = "ALTER TABLE alerts SET (autovacuum_enabled = off)"
 _TOUCHED = """
@@ -46,6 +51,10 @@ def record(number: int) -> dict[str, Any]:
     return {"key": {"book": f"B-{number}"}, "labels": labels}
 
 
+def in_hand(number: int) -> datetime | None:
+    return START if number % 5 else None
+
+
 @pytest.fixture
 def filled(reader: LedgerReader, ledger_url: str) -> LedgerReader:
     with psycopg.connect(ledger_url) as connection:
@@ -56,8 +65,9 @@ def filled(reader: LedgerReader, ledger_url: str) -> LedgerReader:
             )  # fmt: skip
         for number in range(AMOUNT):
             connection.execute(
-                "UPDATE alerts SET severity = %s, watch = %s WHERE record -> 'key' ->> 'book' = %s",
-                (SEVERITIES[number % 3], f"w{number % 2}", f"B-{number}"),
+                "UPDATE alerts SET severity = %s, watch = %s, acknowledged_at = %s"
+                " WHERE record -> 'key' ->> 'book' = %s",
+                (SEVERITIES[number % 3], f"w{number % 2}", in_hand(number), f"B-{number}"),
             )
     return reader
 
@@ -89,6 +99,7 @@ def fits(number: int, search: Search) -> bool:
         and all(named.get(name) == value for name, value in search.labels.items())
         and search.since_ms <= at_ms
         and (search.until_ms is None or at_ms <= search.until_ms)
+        and (in_hand(number) is None or not search.open_only)
     )
 
 
@@ -105,6 +116,7 @@ SEARCHES = st.builds(
     ),
     since_ms=st.one_of(st.just(0), st.integers(STARTS_MS, STARTS_MS + AMOUNT * 1000)),
     until_ms=st.one_of(st.none(), st.integers(STARTS_MS, STARTS_MS + AMOUNT * 1000)),
+    open_only=st.booleans(),
 )
 
 
@@ -123,19 +135,46 @@ def touched(pool: Pool) -> int:
         return int(connection.execute(_TOUCHED).fetchall()[0][0])
 
 
-def test_a_storm_of_another_watch_costs_a_search_nothing(ledger_url: str) -> None:
+@contextmanager
+def stormy(ledger_url: str, *, seldom: int, noisy: int, left_open: int = 10**6) -> Iterator[Pool]:
+    """Fill the ledger: all of `noisy` is newer; so many of each are open."""
     settings = {"postgres_url": ledger_url, "postgres_pool_size": 1}
-    terms = {"record": json.dumps({"values": "x" * 500})}
+    terms = {"record": json.dumps({"values": "x" * 500}), "open": left_open}
     with open_pool(LedgerSettings.model_validate(settings)) as pool:
         with pool.connection() as connection:
             connection.execute(_BY_HAND)
-            for watch, count, age in (("seldom", 5 * WALK_LIMIT, 2), ("noisy", WALK_LIMIT + 1, 1)):
+            for watch, count, age in (("seldom", seldom, 2), ("noisy", noisy, 1)):
                 connection.execute(_STORM, terms | {"watch": watch, "count": count, "hours": age})
             connection.execute("ANALYZE alerts")
+        yield pool
+
+
+def test_a_storm_of_another_watch_costs_a_search_nothing(ledger_url: str) -> None:
+    with stormy(ledger_url, seldom=5 * WALK_LIMIT, noisy=WALK_LIMIT + 1) as pool:
         before = touched(pool)
         page = LedgerReader(pool).alerts(50, search=Search(watch="seldom"))
         assert touched(pool) - before < 200
     assert [row.watch for row in page.rows] == ["seldom"] * 50
+
+
+@pytest.mark.parametrize(
+    ("search", "watches"),
+    [
+        (Search(), {"noisy": 7, "seldom": 7}),
+        (Search(severity="warning"), {"noisy": 7, "seldom": 7}),
+        (Search(severity="critical"), {}),
+        (Search(watch="seldom"), {"seldom": 7}),
+        (Search(watch="seldom", severity="warning", text="over"), {"seldom": 7}),
+    ],
+)
+def test_open_alerts_are_found_among_many_that_are_in_hand(
+    ledger_url: str, search: Search, watches: dict[str, int]
+) -> None:
+    with stormy(ledger_url, seldom=WALK_LIMIT, noisy=5 * WALK_LIMIT, left_open=7) as pool:
+        before = touched(pool)
+        page = LedgerReader(pool).alerts(50, search=replace(search, open_only=True))
+        assert touched(pool) - before < 400
+    assert Counter(row.watch for row in page.rows) == watches
 
 
 @pytest.mark.parametrize(
@@ -185,6 +224,23 @@ def test_a_search_is_a_link(browser: Client, filled: LedgerReader) -> None:
     assert rows
     assert {row["severity"] for row in rows} == {"warning"}
     assert "No alert fits." in browser.get("/alerts?q=nothing").text
+
+
+def test_what_nobody_has_in_hand_is_a_search_too(
+    browser: Client, filled: LedgerReader, ledger_url: str
+) -> None:
+    link = re.search(r'href="(/v1/alerts\?[^"]+)"', browser.get("/alerts?open=1").text)
+    assert link
+    rows = browser.get(f"{link[1].replace('&amp;', '&')}&limit=200").json()["rows"]
+    assert [row["acknowledged_at_ms"] for row in rows] == [None] * (AMOUNT // 5)
+    page = browser.get("/alerts?open=1").text
+    assert '<input type="checkbox" name="open" value="1" checked>' in page
+    assert ">acknowledged</span>" not in page
+    assert browser.get("/alerts").text.count(">acknowledged</span>") == 50 - 50 // 5
+    told = csv.DictReader(io.StringIO(browser.get("/v1/alerts-export?open=true").text))
+    assert [row["acknowledged_at"] for row in told] == [""] * (AMOUNT // 5)
+    every = csv.DictReader(io.StringIO(browser.get("/v1/alerts-export").text))
+    assert {row["acknowledged_at"] for row in every} == {"", "2026-11-21 09:30:00.000Z"}
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
-// Keys, and whether the page is still live. Everything works without this file, but slower.
+// Keys, and whether the page is still live or old. Everything works without this file, but slower.
 (() => {
   "use strict";
   const STALE_MS = 12000;
   const AGAIN_MS = 5000;
   const HOLD_MS = 3000;
   const PRESS_MS = 15000;
+  const SILENT = "the console does not answer";
   const told = {yes: "live", held: "held while you point"};
   const places = {n: "/", a: "/alerts", t: "/todo", c: "/channels", w: "/watches", r: "/routes", s: "/silences"};
   let heardAt = Date.now();
+  let shownAt = Date.now();
   let pointedAt = 0;
   let pending = "";
   let chosen = "";
@@ -43,6 +45,36 @@
     setInterval(() => { if (stale()) live("no"); }, 1000);
     // The extension connects again only what was connected once.
     setInterval(() => { if (stale()) htmx.trigger(followed, "stale"); }, AGAIN_MS);
+  }
+
+  // What a page asks by itself: a search, and what is asked again and again.
+  function isOwn(element) { return Boolean(element?.matches("[role=search], [hx-trigger^=every]")); }
+
+  function saidBy(answer) {
+    return new DOMParser().parseFromString(answer, "text/html").getElementById("problem")?.textContent;
+  }
+
+  // htmx leaves what stands where it stands, so it would pass for the answer that has not come.
+  function tellTrouble(ctx, reason) {
+    const place = document.getElementById("trouble");
+    if (!place || !isOwn(ctx?.sourceElement)) return;
+    const text = `${reason}; what stands here is from ${new Date(shownAt).toISOString().slice(11, 19)}Z`;
+    // Told once: a screen reader says it again whenever it is set.
+    if (place.textContent !== text) place.textContent = text;
+  }
+
+  function watchAnswers() {
+    document.addEventListener("htmx:error", (event) => tellTrouble(event.detail.ctx, SILENT));
+    document.addEventListener("htmx:response:error", (event) => {
+      const {response, text} = event.detail.ctx;
+      if (response.status >= 500) tellTrouble(event.detail.ctx, saidBy(text) ?? SILENT);
+    });
+    document.addEventListener("htmx:after:swap", (event) => {
+      const {response, sourceElement} = event.detail.ctx;
+      if (response?.status !== 200 || !isOwn(sourceElement)) return;
+      shownAt = Date.now();
+      document.getElementById("trouble")?.replaceChildren();
+    });
   }
 
   function rows() { return [...document.querySelectorAll("[data-row]")]; }
@@ -117,4 +149,5 @@
     if (response?.status === 200 && sourceElement?.matches("[role=search]")) history.replaceState(null, "", request.action);
   });
   watchLife();
+  watchAnswers();
 })();

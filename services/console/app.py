@@ -46,7 +46,8 @@ from services.console.pages.silences import silence_pages
 from services.console.pages.traces import trace_pages
 from services.console.pages.trials import trial_pages
 from services.console.pages.watches import watch_pages
-from services.console.people.door import SAFE_METHODS, Door
+from services.console.people.door import Door
+from services.console.people.way_back import is_press, pressed_on
 from services.console.rendering import html
 from services.console.settings import LOCAL_NAMES
 from services.contracts.declarations import FILE_LIMIT_BYTES
@@ -143,9 +144,18 @@ def answer(request: Request, problem: Problem) -> Response:
     if request.url.path.startswith(FOR_PROGRAMS):
         return as_json(request, problem)
     login = problem.members.get("login")
-    if problem.status == 401 and isinstance(login, str) and request.method in SAFE_METHODS:
+    if problem.status == 401 and isinstance(login, str) and not is_press(request):
         return _led(request, login, problem)
-    page = html(request, "problem.html", problem.status, title=problem.reason, problem=problem)
+    page = html(
+        request,
+        "problem.html",
+        problem.status,
+        title=problem.reason,
+        problem=problem,
+        login=login,
+        pressed=is_press(request),
+        back=pressed_on(request),
+    )
     page.headers.update(problem.headers)
     return page
 

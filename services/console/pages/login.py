@@ -11,6 +11,7 @@ from services.backbone.web.problems import Problem
 from services.console.desk import Desk, Served
 from services.console.people.audit import Deed
 from services.console.people.door import AtDoor, Reader, ReaderPress, check_origin, read_form
+from services.console.people.way_back import local
 from services.console.rendering import html
 
 Form = Annotated[dict[str, str], Depends(read_form)]
@@ -102,9 +103,3 @@ def _not_changed(request: Request, problem: Problem) -> HTMLResponse:
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
-
-
-def local(path: str) -> str:
-    """Return a path of this site: nobody is sent elsewhere after logging in."""
-    is_ours = path.startswith("/") and not path.startswith("//") and "\\" not in path
-    return path if is_ours and path.isprintable() else "/"

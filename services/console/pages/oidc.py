@@ -11,8 +11,9 @@ from services.console.desk import Desk, Served
 from services.console.oidc.attempt import LASTS_SECONDS, attempt_of
 from services.console.oidc.login import OidcLogin, Return
 from services.console.oidc.settings import CALLBACK_PATH
-from services.console.pages.login import local, login_page
+from services.console.pages.login import login_page
 from services.console.people.door import AtDoor, Door
+from services.console.people.way_back import local
 from services.console.rendering import html
 
 Told = Annotated[str, Query(max_length=4096)]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl
 
 from fastapi import Depends, Request
 from starlette.responses import Response
@@ -14,11 +14,11 @@ from services.backbone.web.keys import ApiKey, Keys, KeysReloader, bearer
 from services.backbone.web.problems import Problem
 from services.console.people.roles import NOBODY, Person, Role
 from services.console.people.sessions import Sessions, is_form_word
+from services.console.people.way_back import login_path
 
 FORM_WORD: Final = "word"
 FORM_WORD_HEADER: Final = "x-form-word"
 FIELDS_LIMIT: Final = 50
-SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True)
@@ -92,22 +92,6 @@ def _door(request: Request) -> Door:
 
 AtDoor = Annotated[Door, Depends(_door)]
 """The door, for a route's parameter."""
-
-
-def login_path(request: Request) -> str:
-    """Return where to log in, and come back from."""
-    back = _page_of(request) if request.method in SAFE_METHODS else "/"
-    return f"/login?next={quote(back, safe='')}"
-
-
-def _page_of(request: Request) -> str:
-    """Return the page that was asked for; of one that asks for its own part, that page."""
-    is_part = request.headers.get("hx-request-type") == "partial"
-    try:
-        page = urlsplit(request.headers.get("hx-current-url", "") if is_part else str(request.url))
-    except ValueError:
-        return "/"
-    return page._replace(scheme="", netloc="", fragment="").geturl() or "/"
 
 
 def _reader(request: Request, door: AtDoor) -> Person:

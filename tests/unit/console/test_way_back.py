@@ -1,0 +1,121 @@
+"""Where somebody goes on after a press that failed, or a login: on a page of this console."""
+
+from types import SimpleNamespace
+from typing import Any, Final
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.requests import Request
+
+from services.backbone.clock import SystemClock
+from services.backbone.errors import Transient
+from services.backbone.health import Health
+from services.console.app import create_app
+from services.console.people.door import Door
+from services.console.people.way_back import local, login_path, pressed_on
+
+HOST: Final = "localhost:18080"
+ALERT: Final = f"/alerts/{'a' * 32}"
+HERE: Final = f"http://{HOST}{ALERT}"
+
+
+def pressed(referer: str | None) -> Request:
+    """Return a press of which the browser names such a page."""
+    named = [] if referer is None else [(b"referer", referer.encode("latin-1", "replace"))]
+    head = {"type": "http", "method": "POST", "path": "/press", "query_string": b""}
+    return Request(head | {"headers": [(b"host", HOST.encode()), *named]})
+
+
+@given(st.text())
+def test_the_way_back_stays_on_this_site(path: str) -> None:
+    back = local(path)
+    assert back.startswith("/")
+    assert not back.startswith(("//", "/\\"))
+
+
+@pytest.mark.parametrize(
+    ("referer", "back"),
+    [
+        (HERE, ALERT),
+        (f"https://{HOST}{ALERT}?said=you+have+won#there", ALERT),
+        (f"http://{HOST}/", "/"),
+        (f"http://{HOST}//evil.example/", "/"),
+        (f"http://{HOST}/\\evil.example/", "/"),
+        (None, ""),
+        ("", ""),
+        (ALERT, ""),
+        (f"http://evil.example{ALERT}", ""),
+        (f"http://localhost{ALERT}", ""),
+        (f"http://{HOST}@evil.example{ALERT}", ""),
+        (f"//{HOST}{ALERT}", ""),
+        (f"javascript://{HOST}/%0aalert(1)", ""),
+        ("http://[", ""),
+        (f"http://{HOST}/login", ""),
+        (f"http://{HOST}/login/oidc?next=/", ""),
+        (f"http://{HOST}/logout", ""),
+        (f"http://{HOST}/logged-out", ""),
+    ],
+)
+def test_a_referer_counts_as_far_as_it_names_a_page_of_ours(referer: str | None, back: str) -> None:
+    assert pressed_on(pressed(referer)) == back
+
+
+@given(st.text() | st.text().map(lambda text: f"http://{HOST}/{text}"))
+def test_whatever_a_referer_says_the_way_back_stays_here(referer: str) -> None:
+    back = pressed_on(pressed(referer))
+    assert back == "" or local(back) == back
+    assert "?" not in back
+    assert login_path(pressed(referer)).startswith("/login?next=%2F")
+
+
+class NoLedger:
+    """Sessions of a ledger that is away."""
+
+    def find(self, token: str, *, is_use: bool = True) -> None:
+        raise Transient("no route to postgres.internal")
+
+
+class NoSession:
+    """Sessions that are all over."""
+
+    def find(self, token: str, *, is_use: bool = True) -> None:
+        return None
+
+
+async def press(sessions: Any, **headers: str) -> httpx2.Response:
+    """Press a button of the console that has such sessions."""
+    desk: Any = SimpleNamespace(health=Health(), clock=SystemClock())
+    app = create_app(desk, Door(sessions))
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url=f"http://{HOST}") as client:
+        return await client.post(f"{ALERT}/acknowledge", headers=headers)
+
+
+def links(page: httpx2.Response) -> str:
+    """Return what stands within the page, below what each has at its top."""
+    return page.text.partition("<main")[2].partition("</main>")[0]
+
+
+async def test_after_a_press_with_the_ledger_away_one_goes_back_and_presses_again() -> None:
+    page = await press(NoLedger(), referer=HERE)
+    assert page.status_code == 503
+    assert f'href="{ALERT}">Go back and press again</a>' in links(page)
+    assert "That is safe" in links(page)
+    assert 'href=""' not in page.text
+
+
+async def test_without_a_page_to_go_back_to_it_says_so_in_words() -> None:
+    page = await press(NoLedger(), referer="http://evil.example/won")
+    assert "Go back in the browser" in links(page)
+    assert "href" not in links(page)
+    assert "evil" not in page.text
+
+
+async def test_a_press_after_the_session_leads_to_the_login_and_back() -> None:
+    page = await press(NoSession(), referer=HERE)
+    assert page.status_code == 401
+    assert f'href="/login?next={ALERT.replace("/", "%2F")}">Log in</a>' in links(page)
+    page = await press(NoSession())
+    assert 'href="/login?next=%2F">Log in</a>' in links(page)

@@ -11,8 +11,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from services.backbone.health import health_routes
-from services.backbone.web.answers import add_problems, as_json, described
+from services.backbone.web.answers import add_problems, as_json
 from services.backbone.web.bodies import BoundedBodies
+from services.backbone.web.description import described
 from services.backbone.web.paths import exact
 from services.backbone.web.problems import Problem
 from services.console.api.alerts import alert_api
@@ -62,9 +63,11 @@ _ANSWERS: Final = {
     401: "nobody known asks",
     403: "the role does not allow it",
     404: "there is no such thing",
+    408: "the body did not come in time",
     409: "it is not so any more",
     413: "the body is too large",
     422: "not possible; says what to change",
+    500: "a mistake of ours, which our log names",
     502: "the lookout refuses the console's own key",
     503: "a store is away, or too much comes at once: again after Retry-After",
 }
@@ -120,7 +123,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
     app.add_middleware(Named, names=list(host_names))
     app.add_middleware(Envelope, clock=desk.clock, answer=answer)
     add_problems(app, answer)
-    app.openapi = cache(partial(described_api, app))  # type: ignore[method-assign]  # FastAPI's way
+    app.openapi = cache(partial(described_api, app, door))  # type: ignore[method-assign]  # FastAPI's way
     return exact(app)
 
 

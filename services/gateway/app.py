@@ -14,11 +14,12 @@ from starlette.routing import Route
 
 from services.backbone.health import Health, health_routes
 from services.backbone.log import logger
+from services.backbone.web.description import described
 from services.backbone.web.keys import bearer
 from services.backbone.web.paths import exact
 from services.backbone.web.problems import Problem
 from services.gateway.answer import refusal
-from services.gateway.description import EVENTS_PATH, description, problems
+from services.gateway.description import EVENTS_PATH, description
 from services.gateway.ingest import Ingest, response, unknown_stream
 from services.gateway.pages import StreamPage, StreamsPage, stream_page
 from services.gateway.problems import bug
@@ -40,8 +41,8 @@ def create_app(ingest: Ingest, health: Health) -> FastAPI:
     app.router.routes.extend(health_routes(health))
     _add_pages(app, ingest, with_key=with_key)
     _add_problems(app, ingest)
-    described = partial(description, app, with_key=with_key)
-    app.openapi = cache(described)  # type: ignore[method-assign]  # FastAPI's way
+    openapi = partial(description, app, with_key=with_key)
+    app.openapi = cache(openapi)  # type: ignore[method-assign]  # FastAPI's way
     return exact(app)
 
 
@@ -51,7 +52,7 @@ def _add_pages(app: FastAPI, ingest: Ingest, *, with_key: bool) -> None:
         base_url = ingest.settings.gateway_public_url or str(request.base_url)
         return stream_page(declared, base_url, with_key=with_key)
 
-    @app.get("/v1/streams", summary="List the declared streams", responses=problems(_KEY_OR_BUG))
+    @app.get("/v1/streams", summary="List the declared streams", responses=described(_KEY_OR_BUG))
     async def streams(request: Request) -> StreamsPage:
         ingest.guard.caller(bearer(request.headers))
         return StreamsPage(streams=[page(request, name) for name in sorted(ingest.intakes)])
@@ -59,7 +60,7 @@ def _add_pages(app: FastAPI, ingest: Ingest, *, with_key: bool) -> None:
     @app.get(
         "/v1/streams/{stream}",
         summary="Describe one stream",
-        responses=problems(_KEY_OR_BUG | _NO_STREAM),
+        responses=described(_KEY_OR_BUG | _NO_STREAM),
     )
     async def one_stream(request: Request, stream: str) -> StreamPage:
         ingest.guard.caller(bearer(request.headers))

@@ -1,6 +1,5 @@
 """What the gateway says of itself to programs: /openapi.json."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,16 +7,10 @@ import yaml
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from services.backbone.web.problems import PROBLEM_TYPE
+from services.backbone.web.description import BY_KEY, KEY_SCHEMES
 
 EVENTS_PATH: Final = "/v1/streams/{stream}/events"
 _HERE: Final = Path(__file__).parent
-
-
-def problems(answers: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
-    """Return what a page answers in place of itself: by status, in which case."""
-    content = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {status: {"description": case, "content": content} for status, case in answers.items()}
 
 
 def description(app: FastAPI, *, with_key: bool) -> dict[str, Any]:
@@ -27,8 +20,8 @@ def description(app: FastAPI, *, with_key: bool) -> dict[str, Any]:
     components = whole.setdefault("components", {})
     components.setdefault("schemas", {}).update(_read("schemas.yaml"))
     if with_key:
-        schemes = components["securitySchemes"] = _read("security_schemes.yaml")
-        whole["security"] = [{name: []} for name in schemes]
+        components["securitySchemes"] = KEY_SCHEMES
+        whole["security"] = BY_KEY
     return whole
 
 

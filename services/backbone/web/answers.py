@@ -1,7 +1,7 @@
 """How an application answers what it does not take: every fault as problem details."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import orjson
 from fastapi import FastAPI
@@ -27,12 +27,6 @@ _REASONS: Final = {400: "unreadable", 404: "no_such_page", 405: "wrong_method"}
 def as_json(_: Request, problem: Problem) -> Response:
     """Return a problem as RFC 9457 has it."""
     return Response(orjson.dumps(problem.body()), problem.status, problem.headers, PROBLEM_TYPE)
-
-
-def described(answers: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
-    """Return what OpenAPI says of problems: by status, in which case it is the answer."""
-    content = {PROBLEM_TYPE: {"schema": {"type": "object"}}}
-    return {status: {"description": case, "content": content} for status, case in answers.items()}
 
 
 def add_problems(app: FastAPI, answer: Answer = as_json) -> None:

@@ -6,7 +6,11 @@ from typing import Any, Final
 
 import yaml
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from services.backbone.web.description import description
+from services.console.api.showing import session_schemes, ways
+from services.console.people.door import Door
 
 JSON: Final = "application/json"
 _EXAMPLES: Final = Path(__file__).parent / "examples.yaml"
@@ -19,15 +23,26 @@ def examples() -> dict[str, dict[str, Any]]:
     return told
 
 
-def described_api(app: FastAPI) -> dict[str, Any]:
-    """Return the application's OpenAPI description with examples."""
-    whole = get_openapi(
-        title=app.title, version=app.version, description=app.description, routes=app.routes
-    )
+def described_api(app: FastAPI, door: Door) -> dict[str, Any]:
+    """Return the application's OpenAPI description: who may ask what, and examples."""
+    whole, routes = description(app), _routes(app)
+    whole["components"]["securitySchemes"] |= session_schemes(door)
     for path, operations in whole["paths"].items():
         for method, operation in operations.items():
-            _add_examples(operation, f"{method.upper()} {path}")
+            request = f"{method.upper()} {path}"
+            operation["security"] = ways(routes[request], door)
+            _add_examples(operation, request)
     return whole
+
+
+def _routes(app: FastAPI) -> dict[str, APIRoute]:
+    found = (each.original_route for each in iter_route_contexts(app.routes))
+    return {
+        f"{method} {each.path}": each
+        for each in found
+        if isinstance(each, APIRoute)
+        for method in each.methods or ()
+    }
 
 
 def _add_examples(operation: dict[str, Any], request: str) -> None:

@@ -137,11 +137,12 @@ def _allowed(role: Role, person: Person, request: Request) -> Person:
     return person
 
 
-def _admin(request: Request, person: Reader) -> Person:
+def admin_looks(request: Request, person: Reader) -> Person:
+    """Return the admin who asks; anybody else is refused."""
     return _allowed(Role.ADMIN, person, request)
 
 
-Admin = Annotated[Person, Depends(_admin)]
+Admin = Annotated[Person, Depends(admin_looks)]
 """Who administers, and looks at what only an admin may see."""
 
 
@@ -225,8 +226,11 @@ def _caller(role: Role) -> Callable[..., Person]:
     return called
 
 
-Responder = Annotated[Person, Depends(_caller(Role.RESPONDER))]
+responder_calls: Final = _caller(Role.RESPONDER)
+admin_calls: Final = _caller(Role.ADMIN)
+
+Responder = Annotated[Person, Depends(responder_calls)]
 """Who acts by the JSON API."""
 
-Administrator = Annotated[Person, Depends(_caller(Role.ADMIN))]
+Administrator = Annotated[Person, Depends(admin_calls)]
 """Who administers by the JSON API."""

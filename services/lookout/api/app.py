@@ -1,12 +1,14 @@
 """The web application: the operators' API beside health and metrics."""
 
+from functools import cache, partial
 from typing import Final
 
 from fastapi import FastAPI
 
 from services.backbone.health import Health, health_routes
-from services.backbone.web.answers import add_problems, described
+from services.backbone.web.answers import add_problems
 from services.backbone.web.bodies import BoundedBodies
+from services.backbone.web.description import described, description
 from services.backbone.web.paths import exact
 from services.lookout.api.alerts import alert_routes
 from services.lookout.api.desk import Office
@@ -22,8 +24,10 @@ BODY_TIMEOUT_SECONDS: Final = 10.0
 _ANSWERS: Final = {
     401: "no key of an operator",
     403: "there are no operators' keys; says how to make one",
+    408: "the body did not come in time",
     413: "the body is too large",
     422: "not possible; says what to change",
+    500: "a mistake of ours, which our log names",
     503: "a store is away, or too much comes at once: again after Retry-After",
 }
 
@@ -51,4 +55,5 @@ def create_app(office: Office, operators: Operators, health: Health) -> FastAPI:
         known=operators.asking,
     )
     add_problems(app)
+    app.openapi = cache(partial(description, app))  # type: ignore[method-assign]  # FastAPI's way
     return exact(app)

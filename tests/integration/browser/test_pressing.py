@@ -5,8 +5,10 @@ from typing import Final
 import pytest
 from playwright.sync_api import Route
 
+from services.backbone.ledger.database import Pool, transaction
 from tests.integration.browser.conftest import OpenTab
-from tests.integration.console.conftest import Console
+from tests.integration.browser.test_refused import forgive
+from tests.integration.console.conftest import PASSWORD, Console
 from tests.integration.console.ledger_rows import add_alert
 from tests.integration.deliverer.ledgers import Ledger
 
@@ -54,6 +56,25 @@ def test_a_press_without_an_answer_may_be_repeated(
     assert len(held) == 1
     one.page.click("[data-key=x]")
     one.page.wait_for_selector("text=by ann (console)")
+
+
+def test_a_press_after_the_session_is_over_leads_back_by_the_login(
+    tab: OpenTab, console: Console, ledger: Ledger, pool: Pool
+) -> None:
+    one, alert = tab(), add_alert(ledger.url, "one")
+    one.log_in(console)
+    one.go(f"/alerts/{alert}?said=welcome")
+    with transaction(pool) as connection:
+        connection.execute("DELETE FROM console_sessions")
+    one.page.click("[data-key=x]")
+    one.page.click("main a >> text=Log in")
+    one.page.fill("input[name=name]", "ann")
+    one.page.fill("input[name=password]", PASSWORD)
+    one.page.click("main button")
+    one.page.wait_for_url(f"{one.url}/alerts/{alert}")
+    one.page.click("[data-key=x]")
+    one.page.wait_for_selector("text=by ann (console)")
+    forgive(one, "401")
 
 
 def test_the_help_is_closed_by_its_button_again_and_again(tab: OpenTab) -> None:

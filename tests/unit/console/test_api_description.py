@@ -11,13 +11,16 @@ from services.backbone.clock import SystemClock
 from services.backbone.health import Health
 from services.console.api.description import JSON, described_api, examples
 from services.console.app import create_app
+from services.console.people.door import Door
 from tests.unit.console.declared import api_routes
+
+NO_SESSIONS: Any = SimpleNamespace()
+DOOR = Door(NO_SESSIONS)
 
 
 def application() -> FastAPI:
     desk: Any = SimpleNamespace(health=Health(), clock=SystemClock())
-    door: Any = SimpleNamespace()
-    return create_app(desk, door)
+    return create_app(desk, DOOR)
 
 
 APP = application()
@@ -38,7 +41,7 @@ def test_each_example_is_what_the_request_answers(request_line: str) -> None:
 
 def test_every_request_has_examples() -> None:
     bare = []
-    for path, operations in described_api(APP)["paths"].items():
+    for path, operations in described_api(APP, DOOR)["paths"].items():
         for method, operation in operations.items():
             for status, answer in operation["responses"].items():
                 content = answer.get("content", {}).get(JSON)
@@ -50,4 +53,20 @@ def test_every_request_has_examples() -> None:
                 if each["in"] == "path" and "example" not in each
             ]
     assert not bare
-    assert APP.openapi() == described_api(APP)
+    assert APP.openapi() == described_api(APP, DOOR)
+
+
+def test_every_request_says_what_a_problem_holds() -> None:
+    whole = APP.openapi()
+    assert set(whole["components"]["schemas"]["Problem"]["properties"]) == {
+        "title",
+        "status",
+        "detail",
+    }
+    for operations in whole["paths"].values():
+        for operation in operations.values():
+            problems = {s: each for s, each in operation["responses"].items() if s >= "4"}
+            assert problems.keys() >= {"401", "408", "500", "503"}
+            for each in problems.values():
+                (content,) = each["content"].values()
+                assert content["schema"] == {"$ref": "#/components/schemas/Problem"}

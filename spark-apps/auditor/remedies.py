@@ -83,7 +83,7 @@ class RealRemedies:
         self._rebuilds.mend(f"the query runs without it: {failure.reason}")
 
     def accept_loss(self, failure: Failure) -> None:
-        """Count the records that are gone, and go on behind them at the next start.
+        """Count the records that are gone, and go on without them at the next start.
 
         Where Spark meets the gap while it reads, what is known of single records does not count
         any more: a topic that was made anew has others there.
@@ -92,7 +92,8 @@ class RealRemedies:
         if self._recipe.settings.auditor_fail_on_data_loss:
             raise Refused(
                 f"watch {watch}: records were deleted before they were read: {told(gone)}; "
-                "set ALDEBARAN_AUDITOR_FAIL_ON_DATA_LOSS=false to go on behind them"
+                "with ALDEBARAN_AUDITOR_FAIL_ON_DATA_LOSS=false it goes on without them, built "
+                "again from the oldest kept event where it cannot read on behind them"
             )
         metrics.LOST.labels(watch).inc(sum(len(one) for one in gone))
         log.error("records_lost", watch=watch, lost=told(gone), reason=failure.reason)

@@ -59,8 +59,9 @@ class AuditorSettings(
     Values are masked. None of `spark.hadoop.…`, or of a name with secret, password, token or access
     key, stands on Java's command line; what else is given does, Java's own options too."""
     auditor_fail_on_data_loss: bool = False
-    """Whether a watch stops when records were deleted before it read them, instead of going on
-    behind them with the loss counted and told."""
+    """Whether a watch stops when records were deleted before it read them. If not, the loss is
+    counted and told, and where the watch cannot read on behind them it is built again from the
+    oldest kept event."""
 
     auditor_phase: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Where in a batch length, counted by the wall clock, batches end; a partner's is half more."""

@@ -61,7 +61,7 @@ class Remedies(Protocol):
         """
 
     def accept_loss(self, failure: Failure) -> None:
-        """Count the records that are gone, and go on behind them at the next start.
+        """Count the records that are gone, and go on without them at the next start.
 
         Raises:
             Refused: the settings say that a person decides.

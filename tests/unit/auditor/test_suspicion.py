@@ -45,11 +45,12 @@ class Suspected:
         self.kept: list[tuple[Place, tuple[Place, ...]]] = []
         """Each record that was kept aside, with what was read past by then."""
         self.topic_is_gone = False
+        self.settings = SimpleNamespace(kafka_client_options=dict, auditor_fail_on_data_loss=False)
         checkpoint = Checkpoint("w", home, fingerprint(WATCH, STREAMS, 2))
         recipe: Any = SimpleNamespace(
             checkpoint=checkpoint,
             declared=SimpleNamespace(name="w", watch=WATCH),
-            settings=SimpleNamespace(kafka_client_options=dict, auditor_fail_on_data_loss=False),
+            settings=self.settings,
             spark=None,
         )
         self.checkpoint, self.clock = checkpoint, ManualClock()
@@ -184,6 +185,13 @@ def test_a_topic_that_may_be_another_one_is_read_whole(suspected: Suspected) -> 
     suspected.remedies.accept_loss(Failure(SAID, f"{SAID}: Lost task 0.0 in stage 5.0\n{GAP}"))
     assert suspected.set_aside() == 1
     assert read_spared(suspected.checkpoint.folder) == ()
+
+
+def test_whoever_lets_a_watch_stop_is_told_what_going_on_takes(suspected: Suspected) -> None:
+    suspected.settings.auditor_fail_on_data_loss = True
+    with pytest.raises(Refused, match=r"DATA_LOSS=false it goes on.* from the oldest kept event"):
+        suspected.remedies.accept_loss(Failure(SAID, GAP))
+    assert suspected.set_aside() == 0
 
 
 def test_a_topic_that_is_gone_may_come_back(suspected: Suspected) -> None:

@@ -17,7 +17,7 @@ HEAD: Final = """# Chart of Aldebaran
 <!-- Made by `make docs` from values.yaml; change the comments there. -->
 
 ```
-helm install aldebaran charts/aldebaran
+helm install aldebaran charts/aldebaran -f my-values.yaml   # with your image.registry in it
 helm test aldebaran --logs   # sends one trade too many, waits until somebody is told
 ```
 

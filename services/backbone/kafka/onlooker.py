@@ -10,10 +10,11 @@ from services.backbone.settings import KafkaSettings
 POLL_SECONDS: Final = 0.2
 READ_AHEAD_KIBIBYTES: Final = 4 * 1024
 """So much a client fetches beyond what was asked of it; librdkafka's default is 64 MiB."""
-_GROUP: Final = "window"  # asked for by the client, and used for nothing; no right of its own
+GROUP: Final = "window"
+"""Joined by nobody; the client asks for it all the same, which takes the right to describe it."""
 
 
-def onlooker_config(settings: KafkaSettings, group: str = _GROUP) -> Config:
+def onlooker_config(settings: KafkaSettings, group: str = GROUP) -> Config:
     """Return what such a client is told."""
     return common_config(settings, group) | {
         "group.id": group,

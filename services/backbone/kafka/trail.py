@@ -21,7 +21,8 @@ from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
 
 ASK_SECONDS: Final = 5.0
-_GROUP: Final = "trail"  # asked for by the client, and used for nothing
+GROUP: Final = "trail"
+"""As `onlooker.GROUP`: joined by nobody, and asked for."""
 
 Places = Mapping[str, int]
 """The next offset of each partition, by `<topic>/<partition>`."""
@@ -116,7 +117,7 @@ class Trail:
 
 
 def _config(settings: KafkaSettings) -> Config:
-    return onlooker_config(settings, _GROUP) | {
+    return onlooker_config(settings, GROUP) | {
         "enable.partition.eof": False,
         # A place that retention has deleted: what is left is read.
         "auto.offset.reset": "earliest",

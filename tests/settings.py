@@ -149,7 +149,8 @@ def tables() -> str:
 def _section(section: Section) -> Iterator[str]:
     yield f"## {section.title}\n"
     if section.started:
-        yield f"`python -m {section.started}`\n"
+        where = "" if section.started.startswith("services.") else "PYTHONPATH=.:spark-apps "
+        yield f"`{where}python -m {section.started}`\n"
     rows = list(_rows(section))
     if rows:
         yield "| setting | type | default | |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"

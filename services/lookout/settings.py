@@ -48,7 +48,8 @@ class LookoutSettings(
     lookout_stalled_seconds: Seconds = 60.0
     """After so long without a turn the health page asks for a restart."""
     lookout_keeper_seconds: Seconds = 1.0
-    """Between two rounds of the duties: silences, quiet hours, groups, escalations."""
+    """Between two rounds of the keeper, the part of it that looks after what waits: silences, quiet
+    hours, groups, escalations, fallbacks."""
     lookout_keeper_rows: Annotated[int, Field(ge=1, le=10_000)] = 500
     """Most suppressed deliveries that a round judges anew at once."""
     age_limit_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 168.0

@@ -22,6 +22,8 @@ log = logger(__name__)
 
 COUNT_SECONDS = 5.0
 """Counting reads some thousand rows, so it is done less often than the rest."""
+STALE_SECONDS = 30.0
+"""What was counted longer ago is not shown: an outage would look as if nothing came to wait."""
 STATEMENTS_LIMIT = 20
 """Statements of one kind in one turn."""
 
@@ -53,6 +55,7 @@ class Sweeper:
     """Why the ledger cannot be used, or None."""
     turned_at: float = 0.0
     _count_at: float = 0.0
+    _counted_at: float = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Sweep until stopped."""
@@ -64,6 +67,7 @@ class Sweeper:
             except Transient as error:
                 self.trouble = str(error)
                 log.warning("sweep_waits", reason=self.trouble)
+                self._hide_stale()
             try:
                 async with asyncio.timeout(self.interval_seconds):
                     await stop.wait()
@@ -157,6 +161,12 @@ class Sweeper:
         metrics.HELD.labels(self.channel).set(standing.held)
         metrics.DUE.labels(self.channel).set(standing.due)
         metrics.OVERDUE_SECONDS.labels(self.channel).set(standing.overdue_seconds)
+        self._counted_at = self.turned_at
+
+    def _hide_stale(self) -> None:
+        if self.clock.monotonic_seconds() - self._counted_at > STALE_SECONDS:
+            for gauge in metrics.STANDING:
+                gauge.remove(self.channel)
 
 
 def _ruling(row: Swept, policy: Policy) -> Ruling:

@@ -24,7 +24,6 @@ _TALKATIVE: Final = ("httpx2", "httpcore2", "h2", "hpack", "uvicorn.access")
 """Libraries that write a line for each request; clients' lines hold addresses and secrets."""
 _OF_SEVERAL_LINES: Final = {"exception", "stack"}
 _SHARED: Final[list[Processor]] = [
-    structlog.contextvars.merge_contextvars,
     structlog.processors.add_log_level,
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -50,8 +49,9 @@ class _Writer(structlog.WriteLogger):
 def set_up_logging(program: str, settings: Settings) -> None:
     """Send our logs and those of libraries to one place, in one form."""
     level, last = settings.log_level.upper(), _last(settings)
+    shared = [_whose(program, settings.instance), *_SHARED]
     structlog.configure(
-        processors=[*_SHARED, *last],
+        processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=_Writer,
         cache_logger_on_first_use=True,
@@ -59,18 +59,26 @@ def set_up_logging(program: str, settings: Settings) -> None:
     handler = logging.StreamHandler(sys.stderr)
     remove = structlog.stdlib.ProcessorFormatter.remove_processors_meta
     handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(foreign_pre_chain=_SHARED, processors=[remove, *last])
+        structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[remove, *last])
     )
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for library in _TALKATIVE:
         logging.getLogger(library).setLevel(logging.WARNING)
-    structlog.contextvars.bind_contextvars(program=program, instance=settings.instance)
 
 
 def logger(name: str) -> FilteringBoundLogger:
     """Return a logger that takes a happening's name and its facts as keywords."""
     bound: FilteringBoundLogger = structlog.get_logger(name)
     return bound
+
+
+def _whose(program: str, instance: str) -> Processor:
+    """Return what says of each line whose it is; a context would be empty on other threads."""
+
+    def add(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+        return {"program": program, "instance": instance, **event}
+
+    return add
 
 
 def _last(settings: Settings) -> list[Processor]:

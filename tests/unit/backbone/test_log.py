@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 SAYING = """
-import logging, sys
+import logging, sys, threading
 from services.backbone.log import logger, set_up_logging
 from services.backbone.settings import Settings
 
@@ -21,6 +21,14 @@ logging.getLogger("library").warning("theirs: %s", 7)
 logging.getLogger("httpx2").info("POST https://receiver/with-a-secret")
 log.info("large", count=2**70, text="\\ud800")
 log.info("moving", provider_id="a\\x1b[1A\\x1b[2Kb", bell="\\x07")
+
+def elsewhere():
+    log.info("ours on another thread")
+    logging.getLogger("library").warning("theirs on another thread")
+
+thread = threading.Thread(target=elsewhere)
+thread.start()
+thread.join()
 
 def connect(url):
     raise ValueError("wrong")
@@ -42,10 +50,18 @@ def said(log_format: str) -> list[str]:
 
 def test_lines_are_json_and_alike() -> None:
     lines: list[dict[str, Any]] = [json.loads(each) for each in said("json")]
-    assert [each["event"] for each in lines] == ["ours", "theirs: 7", "large", "moving", "bug"]
     same = {"program", "instance", "timestamp", "level", "logger", "event"}
     assert all(same <= each.keys() for each in lines)
-    assert [each["level"] for each in lines] == ["info", "warning", "info", "info", "error"]
+    assert {(each["program"], each["instance"]) for each in lines} == {("lookout", "one")}
+    assert [(each["event"], each["level"]) for each in lines] == [
+        ("ours", "info"),
+        ("theirs: 7", "warning"),
+        ("large", "info"),
+        ("moving", "info"),
+        ("ours on another thread", "info"),
+        ("theirs on another thread", "warning"),
+        ("bug", "error"),
+    ]
     assert [each["logger"] for each in lines[:2]] == ["services.lookout", "library"]
     assert (lines[0]["count"], lines[0]["state"]) == (3, {"a": [1, 2]})
     assert (lines[2]["count"], lines[2]["text"]) == (2**70, "\ud800")

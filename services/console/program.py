@@ -114,7 +114,9 @@ def watch(
 ) -> None:
     """Look at everything until stopped."""
     looker = Looker(life.clock)
-    life.health.add_ready("ledger", lambda: ledger.trouble)
+    # A rollout stops where settings lead to no ledger; a later outage is what the pages tell of.
+    life.health.add_ready("ledger", lambda: None if ledger.migrated else ledger.trouble)
+    life.health.add_note("ledger", lambda: ledger.trouble)
     Watcher(
         ledger=ledger,
         looking=looker,

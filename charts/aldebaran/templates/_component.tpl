@@ -180,6 +180,8 @@ metadata:
 spec:
   {{- if not $spec.service }}
   clusterIP: None
+  # The console asks those that are not ready, why; nobody sends work to them.
+  publishNotReadyAddresses: true
   {{- end }}
   selector: {{ include "aldebaran.selector" (list $root $name) | nindent 4 }}
   ports:

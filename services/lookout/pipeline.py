@@ -24,6 +24,8 @@ from services.lookout.words import NO_LINKS, Words
 
 TRANSACTION_LIMIT_BYTES: Final = 4 * 1024 * 1024
 """Most bytes of alerts and their deliveries in one transaction; alerts stay whole."""
+EVENTS_LOGGED: Final = 5
+"""An alert may name ten thousand events, which its log line has no room for."""
 
 log = logger(__name__)
 
@@ -168,15 +170,15 @@ class Lookout:
 
     def publish(self, part: Sequence[NewAlert], accepted: Accepted) -> None:
         """Publish what is new and waits for nothing, and what a crash has left over of repeats."""
-        new = list(_new(part, accepted))
+        new, recorded_ms = list(_new(part, accepted)), self.clock.now_ms()
         entries = [each.entry() for alert in new for each in alert.deliveries if goes_now(each)]
         try:
             self.publisher.publish([*accepted.left_over, *entries])
+            self._measure([*new, *_left_over(part, accepted)])
         finally:
             self._tell(new)  # not before: a broker takes a client's requests in turn
-        now_ms = self.clock.now_ms()
-        for each in new:
-            _log(each, now_ms)
+            for each in new:
+                _log(each, recorded_ms)
         ids = (each.alert.alert_id for each in part)
         self.settled.add(each for each in ids if each not in accepted.unstorable)
 
@@ -186,6 +188,11 @@ class Lookout:
             return
         self.writer.write([self._rejected(arrivals[each.alert_id], each) for each in unusable])
         metrics.SET_ASIDE.inc(len(unusable))
+
+    def _measure(self, published: Iterable[NewAlert]) -> None:
+        now_ms = self.clock.now_ms()
+        for each in published:
+            metrics.PUBLISHED_SECONDS.observe(max(0, now_ms - each.alert.detected_at_ms) / 1000)
 
     def _tell(self, new: Iterable[NewAlert]) -> None:
         """Tell of new deliveries; nobody depends on it, so nobody waits for it."""
@@ -226,6 +233,17 @@ def _new(part: Iterable[NewAlert], accepted: Accepted) -> Iterator[NewAlert]:
     return (each for each in part if each.alert.alert_id in accepted.new)
 
 
+def _left_over(part: Iterable[NewAlert], accepted: Accepted) -> Iterator[NewAlert]:
+    """Yield repeats of which a delivery has come to its topic only now."""
+    ids = {each.delivery_id for each in accepted.left_over}
+    repeats = (each for each in part if each.alert.alert_id not in accepted.new)
+    return (
+        repeat
+        for repeat in repeats
+        if any(each.delivery.delivery_id in ids for each in repeat.deliveries)
+    )
+
+
 def _count(new: NewAlert) -> None:
     metrics.ALERTS.labels("new").inc()
     if new.routed_by == DEFAULT:
@@ -236,14 +254,14 @@ def _count(new: NewAlert) -> None:
             metrics.SUPPRESSED.labels(each.suppression.kind.value).inc()
 
 
-def _log(new: NewAlert, now_ms: int) -> None:
+def _log(new: NewAlert, recorded_ms: int) -> None:
     alert = new.alert
-    metrics.PUBLISHED_SECONDS.observe(max(0, now_ms - alert.detected_at_ms) / 1000)
     log.info(
-        "alert_published",
+        "alert_recorded",
         alert_id=alert.alert_id,
         watch=alert.watch,
         severity=alert.severity.value,
+        event_ids=alert.event_ids[:EVENTS_LOGGED],
         routed_by=new.routed_by,
         delivery_ids=[each.delivery.delivery_id for each in new.deliveries],
         waiting={
@@ -251,5 +269,5 @@ def _log(new: NewAlert, now_ms: int) -> None:
             for each in new.deliveries
             if each.suppression is not None
         },
-        since_detected_ms=now_ms - alert.detected_at_ms,
+        since_detected_ms=recorded_ms - alert.detected_at_ms,
     )

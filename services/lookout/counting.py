@@ -2,13 +2,14 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from services.backbone.errors import Transient
 from services.contracts.records import Alert
+from services.lookout import metrics
 
 WAITING_LIMIT: Final = 50_000
 """Most alerts whose copies wait to be written; those of others are then not counted."""
@@ -34,8 +35,9 @@ class Repeats:
     _copies: Counter[tuple[str, str]] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def dropped(self, alerts: Iterable[Alert]) -> None:
+    def dropped(self, alerts: Collection[Alert]) -> None:
         """Note copies that were dropped."""
+        metrics.ALERTS.labels("repeat").inc(len(alerts))
         copies = Counter((each.alert_id, each.auditor) for each in alerts)
         with self._lock:
             if len(self._copies) < WAITING_LIMIT:

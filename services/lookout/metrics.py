@@ -8,7 +8,7 @@ from services.backbone.metrics import LATENCY_BUCKETS_SECONDS
 
 ALERTS: Final = Counter(
     "aldebaran_lookout_alerts_total",
-    "Alerts read, by what became of them: new, repeat, rejected, mirrored",
+    "Alerts read: new, repeat (a copy), rejected, mirrored (recorded before, by another lookout)",
     ["result"],
 )
 SET_ASIDE: Final = ALERTS.labels("rejected")

@@ -116,7 +116,6 @@ class Lookout:
         for arrival in batch:
             if arrival.alert.alert_id not in self.settled:
                 arrivals.setdefault(arrival.alert.alert_id, arrival)
-        metrics.ALERTS.labels("repeat").inc(len(batch) - len(arrivals))
         return arrivals
 
     def route(self, arrivals: Collection[Arrival]) -> Iterator[NewAlert | Unusable]:
@@ -162,8 +161,8 @@ class Lookout:
         finally:  # also where the answer is lost
             self.circumstances.batch_recorded(self.routes())
         self.circumstances.doubt({each.alert.alert_id for each in part} - accepted.new)
-        repeats = len(part) - len(accepted.new) - len(accepted.unstorable)
-        metrics.ALERTS.labels("repeat").inc(repeats)
+        found = len(part) - len(accepted.new) - len(accepted.unstorable)
+        metrics.ALERTS.labels("mirrored").inc(found)
         for each in _new(part, accepted):
             _count(each)
         return accepted

@@ -10,10 +10,14 @@ from structlog.testing import capture_logs
 
 from services.backbone.errors import Transient
 from services.backbone.ledger.outbox import OutboxEntry
+from services.lookout.counting import Repeats
+from services.lookout.mirror import mirrored
 from services.lookout.pipeline import EVENTS_LOGGED, Arrival
 from services.lookout.publishing import Publisher
+from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.tables import Tables
 from tests.unit.deliverer.builders import FOUND_AT_MS
+from tests.unit.lookout.test_counting import OneBook
 from tests.unit.lookout.test_mirrored import BATCH, COUNT, lookout
 
 
@@ -47,6 +51,23 @@ def test_alerts_that_kafka_takes_at_the_second_time_are_logged_and_measured() ->
     assert len(lines) == len(told) == COUNT
     assert all(told.values())
     assert counted("detected_to_published_seconds_count") - before == COUNT
+
+
+@pytest.mark.parametrize("is_mirror_first", [False, True])
+def test_of_two_lookouts_one_counts_a_copy(is_mirror_first: bool) -> None:
+    tables = Tables(lambda: FOUND_AT_MS / 1000)
+    whole = replace(lookout(tables), dropped=Repeats(OneBook()).dropped)
+    other = replace(lookout(tables), dropped=whole.dropped)
+    mirror = mirrored(other, MemoryIntake(tables).recorded)
+    before = results()
+    for each in (mirror, whole) if is_mirror_first else (whole, mirror):
+        each([*BATCH, *BATCH])
+    assert [now - then for now, then in zip(results(), before, strict=True)] == [COUNT] * 3
+
+
+def results() -> list[float]:
+    """Return how many alerts were new, copies, and recorded by the other."""
+    return [counted("alerts_total", result=each) for each in ("new", "repeat", "mirrored")]
 
 
 def test_an_alert_is_logged_with_the_first_of_its_events() -> None:

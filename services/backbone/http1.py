@@ -1,11 +1,19 @@
 """HTTP/1.1 as uvicorn reads it, whatever other protocol a client offers to go on with."""
 
+from time import monotonic
 from typing import Final
 
 from httptools import HttpParserError, HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from services.backbone.log import logger
+from services.backbone.seldom import Seldom
+
+log = logger(__name__)
+
 _INVALID: Final = "Invalid HTTP request received."
+STRANGERS: Final = Seldom()
+"""They can send what is no HTTP at any rate, from any address."""
 
 
 class Http1(HttpToolsProtocol):
@@ -22,7 +30,8 @@ class Http1(HttpToolsProtocol):
             while data:
                 data = self._read(data)
         except HttpParserError:
-            self.logger.warning(_INVALID)
+            peer = self.client[0] if self.client else ""
+            STRANGERS.tell(log.warning, "no_http", monotonic(), peer=peer)
             self.send_400_response(_INVALID)
 
     def _read(self, data: bytes) -> bytes:

@@ -35,8 +35,20 @@ class Seldom:
         return before.left_out if before else 0
 
     def tell(
-        self, write: Callable[..., object], event: str, now_seconds: float, **facts: str
+        self,
+        write: Callable[..., object],
+        event: str,
+        now_seconds: float,
+        *,
+        kind: str = "",
+        between: Callable[..., object] = lambda *_, **__: None,
+        **facts: object,
     ) -> None:
-        """Write an event that is a kind of its own, with how many were left out before it."""
-        if (left_out := self.left_out(event, now_seconds)) is not None:
+        """Write an event, with how many of its kind were left out before it.
+
+        Without a kind it is one of its own. What is left out is given to `between`.
+        """
+        if (left_out := self.left_out(kind or event, now_seconds)) is None:
+            between(event, **facts)
+        else:
             write(event, **facts, left_out=left_out)

@@ -34,8 +34,8 @@ log = logger(__name__)
 FEW_EVENTS: Final = 256
 """Bodies that may hold more are judged in turn: many tiny ones become 300 times their bytes."""
 
-_TOLD_SELDOM: Final = frozenset({401, 403, 429})
-"""What costs its sender next to nothing, so that it may come at any rate."""
+_TOLD_SELDOM: Final = frozenset({401, 403, 429, 503})
+"""What may come at any rate: it costs its sender next to nothing, or the brokers take nothing."""
 _READ_AWAY_FACTOR = 4
 """A body up to this many limits is read and dropped, so that its sender sees the answer."""
 
@@ -102,16 +102,34 @@ class Ingest:
         Too many requests, or those of strangers, must not become too many lines.
         """
         facts = {"request_id": request_id, "reason": str(problem)} | _about(problem)
-        if problem.status not in _TOLD_SELDOM:
-            log.info("request_refused", **facts)
-            return
-        kind = f"{problem.reason} {facts.get('caller', '')}"
-        left_out = self.seldom.left_out(kind, self.clock.monotonic_seconds())
-        if left_out is None:
-            log.debug("request_refused", **facts)
-            return
         write = log.warning if isinstance(problem, Busy) else log.info
-        write("request_refused", **facts, left_out=left_out)
+        kind = f"{problem.reason} {facts.get('caller', '')}"
+        self._tell(write, "request_refused", problem.status, kind, facts)
+
+    def _tell_not_all(self, said: Answer, request_id: str, admitted: Admitted, events: int) -> None:
+        facts = {
+            "request_id": request_id,
+            "status": said.status,
+            "stream": admitted.intake.stream.stream,
+            "caller": admitted.caller.name,
+            "events": events,
+        }
+        kind = f"not all of {admitted.caller.name}"
+        self._tell(log.info, "request_not_all_accepted", said.status, kind, facts)
+
+    def _tell(
+        self,
+        write: Callable[..., object],
+        event: str,
+        status: int,
+        kind: str,
+        facts: Mapping[str, object],
+    ) -> None:
+        if status not in _TOLD_SELDOM:
+            write(event, **facts)
+            return
+        now = self.clock.monotonic_seconds()
+        self.seldom.tell(write, event, now, kind=kind, between=log.debug, **facts)
 
     def _count(self, status: int, began: float) -> None:
         metrics.REQUESTS.labels(str(status)).inc()
@@ -128,7 +146,7 @@ class Ingest:
             taken = await intake.take(verdicts, records, source)
             said = answer(intake.stream.stream, taken, request_id)
         if said.status != 200:
-            _log(said, request_id, admitted, len(taken.verdicts))
+            self._tell_not_all(said, request_id, admitted, len(taken.verdicts))
         return said
 
     def _admit(self, request: Request) -> Admitted:
@@ -228,14 +246,3 @@ def _about(problem: Problem) -> dict[str, str]:
             return {"caller": problem.key}
         case _:
             return {}
-
-
-def _log(said: Answer, request_id: str, admitted: Admitted, events: int) -> None:
-    log.info(
-        "request_not_all_accepted",
-        request_id=request_id,
-        status=said.status,
-        stream=admitted.intake.stream.stream,
-        caller=admitted.caller.name,
-        events=events,
-    )

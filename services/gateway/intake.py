@@ -12,6 +12,7 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Refused, Trouble
 from services.backbone.kafka.producer import Outgoing
 from services.backbone.log import logger
+from services.backbone.seldom import Seldom
 from services.contracts.declarations import BadDeclaration
 from services.contracts.events import EventReader, Invalid
 from services.contracts.records import Rejected
@@ -50,6 +51,7 @@ class Intake:
         self._reader = EventReader(stream)
         self._writer = writer
         self._clock = clock
+        self._seldom = Seldom()
 
     async def judge(self, parts: Parts) -> list[Verdict]:
         """Validate every event."""
@@ -106,11 +108,18 @@ class Intake:
         return taken
 
     def _log_troubles(self, taken: Taken, source: str) -> None:
-        """Write one line for each kind of trouble, however many events met it."""
+        """Write one line for each kind of trouble, however many events and bodies met it."""
         kinds = {type(each): each for each in taken.outcomes if each is not None}
-        for trouble in kinds.values():
-            log.warning(
-                "not_written", stream=self.stream.stream, source=source, reason=str(trouble)
+        for kind, trouble in kinds.items():
+            self._seldom.tell(
+                log.warning,
+                "not_written",
+                self._clock.monotonic_seconds(),
+                kind=kind.__name__,
+                between=log.debug,
+                stream=self.stream.stream,
+                source=source,
+                reason=str(trouble),
             )
 
     def count(self, taken: Taken) -> None:

@@ -11,13 +11,14 @@ from services.backbone.errors import Trouble
 from services.backbone.kafka.consumer import Incoming
 from services.backbone.kafka.producer import Outgoing, Producer
 from services.backbone.log import logger
+from services.backbone.seldom import Seldom
 from services.backbone.service import Life
 from services.contracts.records import Alert, Malformed
 from services.contracts.streams import StreamDeclaration
 from services.contracts.topics import heartbeat
 from services.contracts.watches import WatchDeclaration
 from services.heartbeat.beat_ids import answered_beat, beat_id
-from services.heartbeat.beats import Beats
+from services.heartbeat.beats import Beats, Missed
 from services.heartbeat.declared import Following
 from services.heartbeat.hearing import Hearing
 from services.heartbeat.metrics import (
@@ -70,6 +71,7 @@ class Pulse:
     _looked: float = field(init=False)
     _watched: Watched = field(init=False)
     _in_step: set[tuple[str, str]] = field(default_factory=set)
+    _seldom: Seldom = field(default_factory=Seldom)
 
     def __post_init__(self) -> None:
         self._turned = self._looked = self._now()
@@ -165,12 +167,23 @@ class Pulse:
             if missed.watch not in expected:
                 continue
             MISSED.labels(watch=missed.watch, auditor=missed.auditor).inc()
-            log.warning(
-                "beat_missed", watch=missed.watch, auditor=missed.auditor, event_id=missed.beat
-            )
+            self._tell_missed(missed, now)
         for (watch, auditor), age in self.beats.ages(now).items():
             ANSWER_AGE.labels(watch=watch, auditor=auditor).set(age)
         self._show_who_is_in_step(now, expected)
+
+    def _tell_missed(self, missed: Missed, now: float) -> None:
+        """Log a missed beat; one that is dead misses each, for as long as it is dead."""
+        self._seldom.tell(
+            log.warning,
+            "beat_missed",
+            now,
+            kind=f"{missed.watch} {missed.auditor}",
+            between=log.debug,
+            watch=missed.watch,
+            auditor=missed.auditor,
+            event_id=missed.beat,
+        )
 
     def _show_who_is_in_step(self, now: float, expected: tuple[str, ...]) -> None:
         """Log each change only; which is the first sight of everybody too."""

@@ -10,7 +10,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from structlog.testing import capture_logs
 
+from services.backbone import http1
+from services.backbone.seldom import Seldom
 from services.backbone.service import HttpServer
 from services.machine.ports import free_ports
 
@@ -88,3 +91,22 @@ def test_nobody_is_led_through(port: int) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=60) as line:
         line.sendall(b"CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n")
         assert line.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
+
+
+def test_strangers_who_speak_no_http_fill_no_log(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http1, "STRANGERS", Seldom())
+    with capture_logs() as lines:
+        for _ in range(5):
+            assert refused(port, b"\x16\x03\x01 no HTTP\r\n\r\n") == 400
+    assert [(each["event"], each["peer"]) for each in lines] == [("no_http", "127.0.0.1")]
+
+
+def refused(port: int, data: bytes) -> int:
+    """Return the status with which such bytes are answered."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as line:
+        line.sendall(data)
+        with closing(HTTPResponse(line)) as response:
+            response.begin()
+            return response.status

@@ -56,7 +56,7 @@ SEND_SECONDS: Final = Histogram(
 )
 FIRST_BYTE_SECONDS: Final = Histogram(
     "aldebaran_deliverer_first_byte_seconds",
-    "From the alert's detection to the message's first byte, first tries only",
+    "From the alert's detection to the message's first byte; first tries of what was to go at once",
     ["channel"],
     buckets=LATENCY_BUCKETS_SECONDS,
 )

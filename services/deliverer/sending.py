@@ -65,7 +65,7 @@ class Sender:
             outcome: Outcome = Permanent(f"the ledger's record cannot be read: {error}")
         else:
             outcome = await self._attempt(message, window, wait_seconds)
-            self._measure(message, window, begun)
+            self._measure(claim, message, window, begun)
         self._learn(claim.channel, standing, outcome, window, begun)
         await self._record(claim, outcome)
 
@@ -121,10 +121,10 @@ class Sender:
         else:
             self.announcer.moved(claim, before, path, verdict.reason, verdict.provider_id)
 
-    def _measure(self, message: Message, window: SendWindow, begun: float) -> None:
+    def _measure(self, claim: Claim, message: Message, window: SendWindow, begun: float) -> None:
         channel = message.delivery.channel
         metrics.SEND_SECONDS.labels(channel).observe(self.clock.monotonic_seconds() - begun)
-        if window.opened_at_ms is not None and message.attempt == 1:
+        if window.opened_at_ms is not None and claim.attempt == 1 and claim.at_once:
             waited_ms = window.opened_at_ms - message.delivery.alert.detected_at_ms
             metrics.FIRST_BYTE_SECONDS.labels(channel).observe(max(0, waited_ms) / 1000)
 

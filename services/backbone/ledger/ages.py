@@ -11,5 +11,10 @@ IS_YOUNG: Final = f"""({AGED_SINCE} > ledger_now() - make_interval(secs => %(age
   OR EXISTS (SELECT FROM words w WHERE w.delivery_id = deliveries.delivery_id
     AND w.given_at > ledger_now() - make_interval(secs => %(age_limit)s) OFFSET 0))"""
 """No older than the limit of age, or nor is a person's last word on it."""
+# The second is there since the ledger's clock goes on within the statement that records a row.
+AT_ONCE: Final = """NOT plan ? 'asked_at_ms'
+    AND next_attempt_at <= created_at + interval '1 second'"""
+"""It was to go as soon as its alert was recorded, and waited neither for an escalation's step or a
+failure, nor for a group, an end of quiet hours or of a silence."""
 TOO_OLD: Final = "too old to be sent without a person's word"
 """Why what is not young is held, in words."""

@@ -6,7 +6,7 @@ from typing import Any, Final, LiteralString
 
 from psycopg.rows import kwargs_row, tuple_row
 
-from services.backbone.ledger.ages import IS_YOUNG
+from services.backbone.ledger.ages import AT_ONCE, IS_YOUNG
 from services.backbone.ledger.database import AsyncPool
 from services.backbone.ledger.statements import Connection, fetch_all, fetch_within
 from services.backbone.ledger.states import OVER
@@ -32,6 +32,8 @@ class Claim:
     attempt: int
     fence: int
     marked_repeat: bool
+    at_once: bool = True
+    """See `AT_ONCE`; else it has waited on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ WITH RECURSIVE {due}, fitting AS (
     owner = %(owner)s, lease_until = ledger_now() + make_interval(secs => %(lease)s),
     updated_at = ledger_now(), published_at = coalesce(d.published_at, ledger_now())
   WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM fitting))
-  RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, d.attempt, d.fence, d.marked_repeat
+  RETURNING d.delivery_id, d.alert_id, d.channel, d.recipient, d.attempt, d.fence, d.marked_repeat,
+    {at_once} AS at_once
 ), tried AS (
   INSERT INTO attempts (delivery_id, attempt, fence, owner, claimed_at)
   SELECT delivery_id, attempt, fence, %(owner)s, ledger_now() FROM claimed
@@ -149,12 +152,13 @@ _LONGEST_OVERDUE_TO: Final = """recipients AS (
 _WAITING_FOR_IT: Final = f"""{_WAITING}
       AND (recipient, next_attempt_at) >= (wanted.recipient, '-infinity')
       AND (recipient, next_attempt_at) <= (wanted.recipient, ledger_now())"""
-_CLAIM_BY_ID: Final = _CLAIM.format(due=_TOLD.format(waiting_by_id=_WAITING_BY_ID))
-_CLAIM_DUE: Final = _CLAIM.format(due=_LONGEST_OVERDUE.format(waiting=_WAITING))
+_CLAIM_BY_ID: Final = _CLAIM.format(at_once=AT_ONCE, due=_TOLD.format(waiting_by_id=_WAITING_BY_ID))
+_CLAIM_DUE: Final = _CLAIM.format(at_once=AT_ONCE, due=_LONGEST_OVERDUE.format(waiting=_WAITING))
 _CLAIM_DUE_TO: Final = _CLAIM.format(
+    at_once=AT_ONCE,
     due=_LONGEST_OVERDUE_TO.format(
         waiting_for_it=_WAITING_FOR_IT, waiting_by_id=_WAITING_BY_ID, at_most=2 * CLAIM_LIMIT
-    )
+    ),
 )
 
 _SETTLE: Final = f"""

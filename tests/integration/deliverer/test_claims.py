@@ -55,6 +55,21 @@ async def test_a_due_delivery_is_claimed_once(ledger: Ledger, pool: AsyncPool) -
     assert [row["finished_at"] for row in ledger.attempts(one)] == [None]
 
 
+async def test_a_claim_tells_what_has_waited_on_purpose(ledger: Ledger, pool: AsyncPool) -> None:
+    soon, held_back, step = (delivery(1, recipient=each) for each in ("soon", "held", "step"))
+    ledger.add(soon, held_back, step)
+    released = (
+        "UPDATE deliveries SET created_at = created_at - interval '9 min' WHERE recipient = %s"
+    )
+    asked = """UPDATE deliveries SET plan = '{"asked_at_ms": 1}' WHERE recipient = %s"""
+    ledger.execute(released, held_back.recipient)
+    ledger.execute(asked, step.recipient)
+    told = [each.delivery_id for each in (soon, held_back, step)]
+    claimed = await claims_of(pool).by_id(told, 10)
+    assert [each.delivery_id for each in claimed if each.at_once] == [soon.delivery_id]
+    assert len(claimed) == len(told)
+
+
 async def test_told_twice_in_one_batch_it_is_claimed_once(ledger: Ledger, pool: AsyncPool) -> None:
     one, other = delivery(1), delivery(2)
     ledger.add(one, other)

@@ -100,6 +100,7 @@ class MemoryClaims:
             attempt=row.attempt,
             fence=row.fence,
             marked_repeat=row.marked_repeat,
+            at_once="asked_at_ms" not in row.plan and row.next_attempt_at <= row.created_at + 1.0,
         )
 
     def _settle(self, row: Row, told: Settlement, before: dict[str, State]) -> None:

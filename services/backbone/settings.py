@@ -67,7 +67,8 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore")
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """Lines of less weight are not written."""
+    """Lines of less weight are not written. Spark says far more: `info` writes its warnings, and
+    `debug` what it says at `info`."""
     log_format: Literal["json", "text"] = "json"
     """A line of JSON for each happening, or text for people."""
     instance: str = Field(default_factory=socket.gethostname, min_length=1, max_length=128)

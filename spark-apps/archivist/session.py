@@ -18,6 +18,7 @@ def open_session(settings: ArchivistSettings) -> SparkSession:
         heap=settings.archivist_heap,
         jars=settings.jars(),
         log_format=settings.log_format,
+        log_level=settings.log_level,
     )
     return open_with(
         driver,

@@ -70,6 +70,7 @@ def open_session(settings: AuditorSettings) -> SparkSession:
         heap=settings.auditor_heap,
         jars=settings.jars(),
         log_format=settings.log_format,
+        log_level=settings.log_level,
     )
     try:
         spark = open_with(driver, real_time_config(settings))

@@ -88,5 +88,7 @@ def test_spark_is_told_of_an_archive_that_is_there(
     told = options(environment, spark)
     assert told == (f"-XX:SharedArchiveFile={found}",)
     monkeypatch.setattr("engine.spark_classes.options", lambda _: told)
-    driver = Driver("x", "local[1]", alone=True, heap="512m", jars=(), log_format="json")
+    driver = Driver(
+        "x", "local[1]", alone=True, heap="512m", jars=(), log_format="json", log_level="info"
+    )
     assert told[0] in base_config(driver)["spark.driver.defaultJavaOptions"].split()

@@ -38,7 +38,9 @@ def main() -> None:
             commands.append([str(each) for each in told[1]])
 
     sys.addaudithook(heed)
-    driver = Driver("x", "local[1]", alone=True, heap="512m", jars=(), log_format="json")
+    driver = Driver(
+        "x", "local[1]", alone=True, heap="512m", jars=(), log_format="json", log_level="info"
+    )
     spark = open_with(driver, {f"spark.hadoop.{IN_STORE}": SECRET, OF_SPARK: SECRET})
     context = spark.sparkContext
     java = Path(f"/proc/{jvm_of(spark).java.lang.ProcessHandle.current().pid()}/cmdline")

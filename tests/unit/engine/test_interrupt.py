@@ -9,7 +9,9 @@ import signal
 from engine.session import Driver, open_with
 
 signal.signal(signal.SIGINT, lambda *_: print("heard by the program"))
-driver = Driver("x", "local[1]", alone=True, heap="512m", jars=(), log_format="json")
+driver = Driver(
+    "x", "local[1]", alone=True, heap="512m", jars=(), log_format="json", log_level="info"
+)
 spark = open_with(driver, {})
 signal.raise_signal(signal.SIGINT)
 spark.stop()

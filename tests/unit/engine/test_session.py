@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from engine.session import Driver, base_config, told_at_start
 from engine.spark_classes import SPARK, make
 
-DRIVER = Driver("x", "local[1]", alone=True, heap="512m", jars=(), log_format="json")
+DRIVER = Driver(
+    "x", "local[1]", alone=True, heap="512m", jars=(), log_format="json", log_level="info"
+)
 
 
 def test_java_writes_where_python_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,6 +27,15 @@ def test_java_writes_where_python_does(tmp_path: Path, monkeypatch: pytest.Monke
         command, env=os.environ, capture_output=True, text=True, check=True, timeout=200
     )
     assert f"java.io.tmpdir = {folder}\n" in said.stdout + said.stderr
+
+
+@pytest.mark.parametrize(
+    ("ours", "sparks"),
+    [("debug", "info"), ("info", "warn"), ("warning", "warn"), ("error", "error")],
+)
+def test_sparks_lines_heed_our_level(ours: str, sparks: str) -> None:
+    told = base_config(replace(DRIVER, log_level=ours))["spark.driver.defaultJavaOptions"]
+    assert f" -Daldebaran.level={sparks}" in told
 
 
 def test_no_secret_is_told_where_every_user_can_read_it() -> None:

@@ -20,6 +20,7 @@ ANSWERS: dict[str, Callable[[], Frame]] = {
     "Confirm.Select": commands.Confirm.SelectOk,
 }
 HEAD_BYTES = 7
+Told = frame.FrameTypes
 
 
 @dataclass
@@ -34,6 +35,8 @@ class AmqpServer:
     met: Callable[[int], None] = lambda _: None
     """Told of each connection, and of how many there were."""
     connections: int = 0
+    heartbeat_seconds: int | None = None
+    """What the last client to come wants."""
     _published: list[int] = field(default_factory=list)
 
     @asynccontextmanager
@@ -62,9 +65,12 @@ class AmqpServer:
         finally:
             writer.close()
 
-    def _has_ended(self, asked: tuple[int, str], writer: asyncio.StreamWriter) -> bool:
-        channel, name = asked
-        if name in ANSWERS:
+    def _has_ended(self, asked: tuple[int, Told], writer: asyncio.StreamWriter) -> bool:
+        channel, told = asked
+        name = told.name
+        if isinstance(told, commands.Connection.TuneOk):
+            self.heartbeat_seconds = told.heartbeat
+        elif name in ANSWERS:
             writer.write(frame.marshal(ANSWERS[name](), channel))
         elif name == "ContentBody":
             self._published.append(channel)
@@ -74,8 +80,8 @@ class AmqpServer:
         return name == self.ends_after
 
 
-async def _next(reader: asyncio.StreamReader) -> tuple[int, str]:
+async def _next(reader: asyncio.StreamReader) -> tuple[int, Told]:
     head = await reader.readexactly(HEAD_BYTES)
     rest = await reader.readexactly(int.from_bytes(head[3:]) + 1)
     _, channel, told = frame.unmarshal(head + rest)
-    return channel, told.name
+    return channel, told

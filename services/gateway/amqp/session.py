@@ -19,6 +19,7 @@ from services.backbone.cancelling import is_cancelled
 from services.backbone.consuming import channel_to_consume, loss
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
+from services.backbone.rabbitmq import connect
 from services.backbone.service import Life
 from services.gateway.amqp.bindings import Binding
 from services.gateway.amqp.feed import Feed
@@ -92,7 +93,7 @@ class Session:
     async def _connected(self) -> None:
         url, timeout = self._settings.amqp_url, self._settings.amqp_connect_timeout_seconds
         with told_as_lost():
-            connection = await aio_pika.connect(url.get_secret_value(), timeout=timeout)
+            connection = await connect(url, "aldebaran-amqp", tls=None, timeout_seconds=timeout)
         lost = asyncio.Event()
         async with connection:
             prefetch_messages = self._settings.amqp_prefetch_messages

@@ -117,3 +117,8 @@ async def test_a_connection_that_ends_behind_an_answer_has_taken_nothing(
     (outcome,) = await sent(AmqpServer(ends_after=asked), 1, tls)
     assert isinstance(outcome, Refused)
     assert outcome.destination_down
+
+
+async def test_a_server_that_falls_silent_between_messages_is_missed_soon() -> None:
+    await sent(server := AmqpServer(), 1, tls=False)
+    assert server.heartbeat_seconds == 10

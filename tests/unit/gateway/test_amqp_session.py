@@ -187,3 +187,15 @@ async def test_a_connection_that_ends_behind_an_answer_is_followed_by_another(as
         settings = AmqpSettings(amqp_url=SecretStr(url))
         await Session(settings, [], life, random.Random(1)).run()
     assert server.connections == 2
+
+
+@pytest.mark.parametrize(("query", "expected"), [("", 10), ("?heartbeat=30", 30)])
+async def test_a_server_that_falls_silent_is_missed_soon_unless_the_address_says_when(
+    query: str, expected: int
+) -> None:
+    life = Life(clock=Flying())
+    server = AmqpServer(ends_after="Connection.Open", met=lambda _: life.stop.set())
+    async with server.serving(tls=False) as url, asyncio.timeout(PATIENCE_SECONDS):
+        settings = AmqpSettings(amqp_url=SecretStr(url + query))
+        await Session(settings, [], life, random.Random(1)).run()
+    assert server.heartbeat_seconds == expected

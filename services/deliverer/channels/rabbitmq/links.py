@@ -7,13 +7,12 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Self
 
-import aio_pika
 from aio_pika.abc import AbstractChannel, AbstractConnection
 from pydantic import SecretStr, model_validator
 
 from services.backbone.amqp_loss import LOST, told_as_lost
 from services.backbone.certificates import CaFile, with_own
-from services.backbone.rabbitmq import AmqpAddress
+from services.backbone.rabbitmq import AmqpAddress, connect
 from services.backbone.settings import Seconds, Settings
 
 CLOSE_SECONDS = 2.0
@@ -161,9 +160,9 @@ class Links:
 
     async def _opened(self) -> AbstractConnection:
         with told_as_lost():
-            return await aio_pika.connect(
-                self._settings.rabbitmq_url.get_secret_value(),
-                ssl_context=self._tls,
-                timeout=self._settings.rabbitmq_connect_timeout_seconds,
-                client_properties={"connection_name": "aldebaran-deliverer"},
+            return await connect(
+                self._settings.rabbitmq_url,
+                "aldebaran-deliverer",
+                tls=self._tls,
+                timeout_seconds=self._settings.rabbitmq_connect_timeout_seconds,
             )

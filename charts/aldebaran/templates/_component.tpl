@@ -154,7 +154,7 @@ volumes:
 {{ index $probe 0 }}:
   {{- if $loopback }}
   exec:
-    command: [/opt/aldebaran/venv/bin/python, -c, "import urllib.request as u; u.urlopen('http://127.0.0.1:{{ $port }}/healthz/{{ index $probe 1 }}', timeout=3)"]
+    command: [/opt/aldebaran/venv/bin/python, -c, "import urllib.request as u; u.build_opener(u.ProxyHandler({})).open('http://127.0.0.1:{{ $port }}/healthz/{{ index $probe 1 }}', timeout=3)"]
   {{- else }}
   httpGet: {path: /healthz/{{ index $probe 1 }}, port: http}
   {{- end }}

@@ -81,6 +81,15 @@ def test_pods_of_the_selector_end_at_once(api: str, tmp_path: Path) -> None:
     assert json.loads(body) == {"gracePeriodSeconds": 0}
 
 
+def test_a_proxy_that_the_cluster_names_is_not_asked_for_pods(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", ".svc")
+    monkeypatch.setattr("urllib.request._opener", None)
+    assert remove(api, account(tmp_path), SELECTOR, AT_ONCE) == 2
+
+
 def test_drivers_are_given_their_time_to_end(api: str, tmp_path: Path) -> None:
     assert remove(api, account(tmp_path), SELECTOR, DRAINED) == 2
     assert json.loads(ApiServer.asked[-1][2]) == {}

@@ -1,7 +1,10 @@
 """An auditor leaves when its partner has been whole for a while, and never waits beyond a limit."""
 
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,3 +54,23 @@ def test_the_wait_ends_at_its_limit() -> None:
 
 def test_a_page_that_does_not_answer_is_not_ready() -> None:
     assert not page_is_ready(http_address("http://127.0.0.1:9/healthz/ready"))
+
+
+class _Ready(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_proxy_that_the_cluster_names_is_not_asked_for_the_partner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", ".svc")
+    monkeypatch.setattr("urllib.request._opener", None)
+    with HTTPServer(("127.0.0.1", 0), _Ready) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        assert page_is_ready(f"http://127.0.0.1:{server.server_port}/healthz/ready")

@@ -1,13 +1,17 @@
 """Where RabbitMQ is, as a setting: checked at the start, and never shown; and a way to it."""
 
+import asyncio
 import ssl
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 import aio_pika
 from aio_pika.abc import AbstractConnection
+from aiormq.connection import TransportFactory
 from pydantic import AfterValidator, SecretStr
 from yarl import URL
+
+from services.backbone.dialling import dialled
 
 HEARTBEAT_SECONDS: Final = 10
 """A node without power is missed after 33 to 38 s; the client's own 60 made it 183 to 213 s."""
@@ -30,6 +34,25 @@ AmqpAddress = Annotated[SecretStr, AfterValidator(_amqp_address)]
 """amqp or, with TLS, amqps; user, password and virtual host are in the address."""
 
 
+class _Dialled(TransportFactory):
+    """Opens connections to whichever address of the name answers, on any event loop."""
+
+    async def create(
+        self, url: URL, **given: Any
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Dial, and shake hands where the address asks for TLS."""
+        tls = await given["ssl_context_provider"].get_context() if url.scheme == "amqps" else None
+        there = await dialled(url.host or "", url.port or 0)
+        name = url.host if tls else None
+        return await asyncio.open_connection(sock=there, ssl=tls, server_hostname=name)
+
+
+class _Connection(aio_pika.Connection):
+    def __init__(self, url: URL, **given: Any) -> None:
+        super().__init__(url, **given)
+        self.kwargs["transport_factory"] = _Dialled()
+
+
 async def connect(
     url: SecretStr, name: str, *, tls: ssl.SSLContext | None, timeout_seconds: float
 ) -> AbstractConnection:
@@ -43,6 +66,7 @@ async def connect(
         ssl_context=tls,
         timeout=timeout_seconds,
         client_properties={"connection_name": name},
+        connection_class=_Connection,
     )
 
 

@@ -14,6 +14,8 @@ from services.deliverer.channels.email.channel import EmailChannel
 from services.deliverer.channels.email.sessions import KEPT_LIMIT
 from services.deliverer.channels.email.settings import EmailSettings
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown
+from services.machine.ports import free_ports
+from tests.silent_address import NAME, Asyncio, silent
 from tests.unit.deliverer.builders import delivery
 
 OK: Final = b"250 ok\r\n"
@@ -76,8 +78,12 @@ async def relay() -> AsyncIterator[Relay]:
             each.writer.close()
 
 
-def channel_to(there: Relay, keep_seconds: float = 60.0) -> EmailChannel:
-    settings = EmailSettings(email_port=there.port, email_keep_session_seconds=keep_seconds)
+def channel_to(there: Relay, keep_seconds: float = 60.0, host: str = "127.0.0.1") -> EmailChannel:
+    settings = EmailSettings(
+        email_host=host,
+        email_port=there.port,
+        email_keep_session_seconds=keep_seconds,
+    )
     return EmailChannel(settings, SystemClock())
 
 
@@ -217,3 +223,23 @@ async def test_so_many_sessions_are_kept_and_no_more() -> None:
             await asyncio.sleep(0.001)
         assert sum(each.over.is_set() for each in there.sessions) == 3
         await channel.close()
+
+
+def test_the_second_address_of_a_relay_is_asked_where_the_first_is_silent() -> None:
+    async def sent() -> Outcome:
+        async with relay() as there:
+            channel = channel_to(there, host=NAME)
+            with silent(there.port):
+                outcome = await send(channel, 1)
+            await channel.close()
+            return outcome
+
+    with asyncio.Runner(loop_factory=Asyncio) as runner:
+        assert isinstance(runner.run(sent()), Accepted)
+
+
+async def test_a_relay_that_is_not_there_has_taken_nothing() -> None:
+    outcome = await send(channel_to(Relay(port=free_ports(1)[0])), 1)
+    assert isinstance(outcome, Refused)
+    assert outcome.destination_down
+    assert outcome.reason.startswith("no session with the relay: ConnectionRefusedError")

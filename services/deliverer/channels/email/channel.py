@@ -1,12 +1,15 @@
 """Hands mails over, each step driven by ourselves; with a relay's log it can be asked."""
 
+import asyncio
 import re
+import socket
 import ssl
 from typing import Final
 
 import aiosmtplib
 
 from services.backbone.clock import Clock
+from services.backbone.dialling import dialled
 from services.contracts.records import Severity
 from services.deliverer.channel import Doubt, Finding, Message, SendWindow, Traits, Unclear
 from services.deliverer.channels.email.mail import composed
@@ -71,12 +74,13 @@ class EmailChannel:
         """Leave the relay."""
         self._sessions.close()
 
-    def _client(self) -> aiosmtplib.SMTP:
+    async def _client(self) -> aiosmtplib.SMTP:
         settings = self._settings
         password = settings.email_password
+        there = await self._dialled()
         return aiosmtplib.SMTP(
             hostname=settings.email_host,
-            port=settings.email_port,
+            sock=there,
             username=settings.email_username,
             password=None if password is None else password.get_secret_value(),
             local_hostname=settings.domain,
@@ -85,6 +89,15 @@ class EmailChannel:
             start_tls=settings.email_tls == "starttls",
             tls_context=self._tls,
         )
+
+    async def _dialled(self) -> socket.socket:
+        settings = self._settings
+        host, port = settings.email_host, settings.email_port
+        try:
+            async with asyncio.timeout(settings.email_step_timeout_seconds):
+                return await dialled(host, port)
+        except TimeoutError:
+            raise TimeoutError(f"nobody answers at {host}:{port}") from None
 
     async def _tried(
         self, session: aiosmtplib.SMTP, message: Message, window: SendWindow

@@ -5,7 +5,7 @@ leaves no doubt that a new one would not.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import aiosmtplib
@@ -17,7 +17,7 @@ KEPT_LIMIT: Final = 8
 class Sessions:
     """Opens sessions, and keeps those that are given back."""
 
-    def __init__(self, new: Callable[[], aiosmtplib.SMTP], keep_seconds: float) -> None:
+    def __init__(self, new: Callable[[], Awaitable[aiosmtplib.SMTP]], keep_seconds: float) -> None:
         self._new = new
         self._keep_seconds = keep_seconds
         self._kept: list[tuple[aiosmtplib.SMTP, asyncio.TimerHandle]] = []
@@ -28,7 +28,7 @@ class Sessions:
         Raises:
             SMTPException, OSError: the relay cannot be reached, or does not want us.
         """
-        session = self._new()
+        session = await self._new()
         await session.connect()
         try:
             await _named(session)

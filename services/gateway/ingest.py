@@ -170,19 +170,28 @@ class Ingest:
         return count
 
     async def _read(self, request: Request, place: Place) -> bytes:
-        chunks: list[bytes] = []
         try:
             async with asyncio.timeout(self.settings.body_timeout_seconds):
-                async for chunk in request.stream():
-                    place.take(len(chunk))
-                    chunks.append(chunk)
-                    if place.held_bytes > self.settings.body_limit_bytes:
-                        raise too_large("the body", self.settings.body_limit_bytes, close=True)
+                return await self._whole(request, place)
         except TimeoutError:
             detail = f"the body did not come within {self.settings.body_timeout_seconds:g} s"
             raise Problem(408, "body_too_slow", detail, {"Connection": "close"}) from None
         except ClientDisconnect:
             raise Problem(400, "body_cut_off", "the sender left before the body's end") from None
+
+    async def _whole(self, request: Request, place: Place) -> bytes:
+        limit, chunks, dropped_bytes = self.settings.body_limit_bytes, list[bytes](), 0
+        async for chunk in request.stream():
+            if dropped_bytes or place.held_bytes + len(chunk) > limit:
+                chunks.clear()
+                dropped_bytes += len(chunk)
+                if place.held_bytes + dropped_bytes > limit * _READ_AWAY_FACTOR:
+                    raise too_large("the body", limit, close=True)
+            else:
+                place.take(len(chunk))
+                chunks.append(chunk)
+        if dropped_bytes:
+            raise too_large("the body", limit)
         return b"".join(chunks)
 
     def _turn(self, plain: bytes | Unreadable, key: str) -> AbstractAsyncContextManager[None]:

@@ -1,7 +1,6 @@
 """Where RabbitMQ is, as a setting: checked at the start, and never shown; and a way to it."""
 
 import asyncio
-import ssl
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ from aiormq.connection import TransportFactory
 from pydantic import AfterValidator, SecretStr
 from yarl import URL
 
+from services.backbone.certificates import Certificates
 from services.backbone.dialling import dialled
 
 HEARTBEAT_SECONDS: Final = 10
@@ -34,6 +34,11 @@ AmqpAddress = Annotated[SecretStr, AfterValidator(_amqp_address)]
 """amqp or, with TLS, amqps; user, password and virtual host are in the address."""
 
 
+def is_tls(url: SecretStr) -> bool:
+    """Say whether an address asks for TLS."""
+    return urlsplit(url.get_secret_value()).scheme == "amqps"
+
+
 class _Dialled(TransportFactory):
     """Opens connections to whichever address of the name answers, on any event loop."""
 
@@ -54,7 +59,7 @@ class _Connection(aio_pika.Connection):
 
 
 async def connect(
-    url: SecretStr, name: str, *, tls: ssl.SSLContext | None, timeout_seconds: float
+    url: SecretStr, name: str, *, certificates: Certificates | None, timeout_seconds: float
 ) -> AbstractConnection:
     """Open a connection, which RabbitMQ lists by this name.
 
@@ -63,7 +68,7 @@ async def connect(
     """
     return await aio_pika.connect(
         _with_heartbeat(URL(url.get_secret_value())),
-        ssl_context=tls,
+        ssl_context=None if certificates is None else certificates.tls(),
         timeout=timeout_seconds,
         client_properties={"connection_name": name},
         connection_class=_Connection,

@@ -19,6 +19,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
+from services.backbone.certificates import Certificates
 from services.deliverer.channel import SendWindow
 from services.deliverer.outcomes import Outcome, Refused, Unknown
 from services.deliverer.resolving import Resolver
@@ -35,6 +36,18 @@ class NoAddress(aiohttp.ClientError):
     """What is no web address cannot be asked; no connection was tried."""
 
 
+class _Connector(aiohttp.TCPConnector):
+    def __init__(self, certificates: Certificates, **how: Any) -> None:
+        super().__init__(**how)
+        self.certificates = certificates
+
+
+def _tls(web: aiohttp.ClientSession) -> ssl.SSLContext | bool:
+    """Return what a request's connection is to trust, as the client keeps the context it had."""
+    connector = web.connector
+    return connector.certificates.tls() if isinstance(connector, _Connector) else True
+
+
 def open_web(
     *,
     connect_timeout_seconds: float,
@@ -48,10 +61,10 @@ def open_web(
     Connecting is bounded, from the name's look-up to TLS; how long an answer may take is the
     caller's. Must be called on the event loop.
     """
-    connecting = aiohttp.TCPConnector(
+    connecting = _Connector(
+        Certificates(ca_file),
         resolver=Resolver(),
         limit=0,
-        ssl=ssl.create_default_context(cafile=ca_file),
         force_close=not keep_alive_seconds,
         keepalive_timeout=keep_alive_seconds or None,
     )
@@ -97,7 +110,12 @@ async def post(
     if web.connector is not None and not web.connector.force_close:
         await _heard()
     return await web.post(
-        address(url), data=content, headers=headers, allow_redirects=False, trace_request_ctx=window
+        address(url),
+        data=content,
+        headers=headers,
+        allow_redirects=False,
+        trace_request_ctx=window,
+        ssl=_tls(web),
     )
 
 
@@ -115,7 +133,7 @@ async def ask(
     Raises:
         aiohttp.ClientError: there was no answer.
     """
-    return await web.get(address(url), params=query, allow_redirects=False)
+    return await web.get(address(url), params=query, allow_redirects=False, ssl=_tls(web))
 
 
 def address(url: str) -> URL:

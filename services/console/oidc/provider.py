@@ -14,6 +14,7 @@ import httpx2
 import orjson
 from pydantic import ValidationError
 
+from services.backbone.certificates import Certificates
 from services.backbone.clock import Clock
 from services.backbone.log import logger
 from services.backbone.web.problems import Problem, away
@@ -54,18 +55,31 @@ class Provider:
 
     def __post_init__(self) -> None:
         ca_file = self.settings.console_oidc_ca_file
-        self._client = httpx2.Client(
+        self._certificates = Certificates(ca_file) if ca_file else None
+        self._clients: dict[ssl.SSLContext | bool, httpx2.Client] = {}
+        """By what they trust: one of before a rotation may be in use still."""
+
+    def close(self) -> None:
+        """Close the connections."""
+        for client in self._clients.values():
+            client.close()
+
+    def _client(self) -> httpx2.Client:
+        """Return the client that trusts what the file of CAs has now."""
+        tls = self._certificates.tls() if self._certificates else True
+        if tls not in self._clients:
+            self._clients[tls] = self._opened(tls)
+        return self._clients[tls]
+
+    def _opened(self, tls: ssl.SSLContext | bool) -> httpx2.Client:
+        return httpx2.Client(
             timeout=self.settings.console_oidc_timeout_seconds,
-            verify=ssl.create_default_context(cafile=ca_file) if ca_file else True,
+            verify=tls,
             transport=self.transport,
             follow_redirects=False,
             trust_env=False,
             headers={"Accept": "application/json"},
         )
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
 
     def pages(self) -> Pages:
         """Return where the provider's pages are; asked for once an hour."""
@@ -152,7 +166,7 @@ class Provider:
     ) -> dict[str, Any]:
         ends = self.clock.monotonic_seconds() + self.settings.console_oidc_timeout_seconds
         try:
-            with self._client.stream(
+            with self._client().stream(
                 method, address, data=form, auth=auth, headers=dict(headers or {})
             ) as answer:
                 return _told_in(answer, self._read(answer, ends))

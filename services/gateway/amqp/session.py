@@ -93,7 +93,9 @@ class Session:
     async def _connected(self) -> None:
         url, timeout = self._settings.amqp_url, self._settings.amqp_connect_timeout_seconds
         with told_as_lost():
-            connection = await connect(url, "aldebaran-amqp", tls=None, timeout_seconds=timeout)
+            connection = await connect(
+                url, "aldebaran-amqp", certificates=None, timeout_seconds=timeout
+            )
         lost = asyncio.Event()
         async with connection:
             prefetch_messages = self._settings.amqp_prefetch_messages

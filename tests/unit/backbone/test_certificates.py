@@ -1,16 +1,24 @@
 """A file of certificates that cannot be used is told by its setting, and ends the start."""
 
+import ssl
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
+from structlog.testing import capture_logs
 
+from services.backbone.certificates import Certificates
+from services.backbone.clock import SystemClock
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings, read_settings
 from services.deliverer.channels.rabbitmq.links import RabbitmqSettings
 from services.deliverer.channels.webhook import WebhookSettings
+from services.simulator.inbox.apns.account import Account, made_up
 from tests.metrics import ROOT
 from tests.settings import PROGRAMS
 
 CERTIFICATE = str(ROOT / "tests/integration/deliverer/relay.pem")
+OLD, NEW = (made_up(SystemClock().now_ms()) for _ in range(2))
 
 
 def refused(kind: type[Settings], capsys: pytest.CaptureFixture[str], **given: str) -> str:
@@ -51,3 +59,70 @@ def test_a_certificate_of_our_own_that_cannot_be_shown_is_refused(
     told = refused(RabbitmqSettings, capsys, rabbitmq_url=url, rabbitmq_certificate_file=own)
     assert "rabbitmq_certificate_file, rabbitmq_key_file: cannot be read" in told
     read_settings(RabbitmqSettings, rabbitmq_url=url, rabbitmq_certificate_file=CERTIFICATE)
+
+
+def test_a_file_that_is_whole_again_after_a_rotation_is_used_and_trouble_told_once(
+    tmp_path: Path,
+) -> None:
+    ca_file = tmp_path / "ca.pem"
+    ca_file.write_text(OLD.certificate)
+    certificates = Certificates(str(ca_file))
+    for half in (NEW.certificate[:300], OLD.certificate + NEW.certificate[:300], "", None):
+        ca_file.unlink()
+        if half is not None:
+            ca_file.write_text(half)
+        with capture_logs() as lines:
+            found = [is_trusted(each, certificates) for each in (OLD, OLD, NEW)]
+        assert found == [True, True, False]
+        assert [each["event"] for each in lines] == ["certificates_unusable"]
+    ca_file.write_text(NEW.certificate)
+    assert is_trusted(NEW, certificates)
+
+
+def test_our_own_certificate_is_replaced_once_its_key_has_come_too(tmp_path: Path) -> None:
+    own, key = tmp_path / "own.pem", tmp_path / "own.key"
+    own.write_text(OLD.certificate)
+    key.write_text(OLD.server_key)
+    certificates = Certificates(CERTIFICATE, str(own), str(key))
+    own.write_text(NEW.certificate)
+    assert shows(OLD, certificates)
+    key.write_text(NEW.server_key)
+    assert shows(NEW, certificates)
+
+
+def is_trusted(account: Account, certificates: Certificates) -> bool:
+    """Say whether a server with this certificate is taken for what it says."""
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with NamedTemporaryFile("w", suffix=".pem") as file:
+        file.write(account.certificate + account.server_key)
+        file.flush()
+        server.load_cert_chain(file.name)
+    try:
+        met(certificates, server)
+    except ssl.SSLCertVerificationError:
+        return False
+    return True
+
+
+def shows(account: Account, certificates: Certificates) -> bool:
+    """Say whether a server that knows just this certificate of ours is content."""
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(CERTIFICATE)
+    server.verify_mode = ssl.CERT_REQUIRED
+    server.load_verify_locations(cadata=account.certificate)
+    try:
+        met(certificates, server)
+    except ssl.SSLCertVerificationError:
+        return False
+    return True
+
+
+def met(certificates: Certificates, server: ssl.SSLContext) -> None:
+    """Let a client shake hands with a server."""
+    up, down = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = certificates.tls().wrap_bio(down, up, server_hostname="127.0.0.1")
+    far = server.wrap_bio(up, down, server_side=True)
+    for _ in range(3):
+        for side in (client, far):
+            with suppress(ssl.SSLWantReadError):
+                side.do_handshake()

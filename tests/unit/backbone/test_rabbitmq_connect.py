@@ -26,7 +26,7 @@ async def _reached() -> None:
         address = url.replace(WELL, NAME)
         with silent(int(url.rpartition(":")[2].strip("/"))):
             connection = await connect(
-                SecretStr(address), "test", tls=None, timeout_seconds=PATIENCE_SECONDS
+                SecretStr(address), "test", certificates=None, timeout_seconds=PATIENCE_SECONDS
             )
         await connection.close()
     assert server.connections == 1

@@ -2,7 +2,6 @@
 
 import re
 import socket
-import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from itertools import count
 import pytest
 from pydantic import SecretStr
 
+from services.backbone.certificates import Certificates
 from services.backbone.clock import SystemClock
 from services.backbone.sockets import has_news
 from services.deliverer.channel import Doubt, Message, SendWindow, Unclear
@@ -58,8 +58,8 @@ class FarEnd:
     told: list[str] = field(default_factory=list)
 
     def connections(self, keep_seconds: float, base: str = "") -> Connections:
-        tls = ssl.create_default_context()
-        return Connections(self.url + base, tls, keep_seconds, SystemClock().monotonic_seconds)
+        seconds = SystemClock().monotonic_seconds
+        return Connections(self.url + base, Certificates(None), keep_seconds, seconds)
 
     def carrier(self, connections: Connections | None = None) -> Carrier:
         way = Way(connections or self.connections(0), 5.0, 5.0)

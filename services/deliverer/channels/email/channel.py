@@ -3,11 +3,11 @@
 import asyncio
 import re
 import socket
-import ssl
 from typing import Final
 
 import aiosmtplib
 
+from services.backbone.certificates import Certificates
 from services.backbone.clock import Clock
 from services.backbone.dialling import dialled
 from services.contracts.records import Severity
@@ -32,7 +32,7 @@ class EmailChannel:
     def __init__(self, settings: EmailSettings, clock: Clock) -> None:
         self._settings = settings
         plain = settings.email_tls == "none"
-        self._tls = None if plain else ssl.create_default_context(cafile=settings.email_ca_file)
+        self._certificates = None if plain else Certificates(settings.email_ca_file)
         self._sessions = Sessions(self._client, settings.email_keep_session_seconds)
         log = settings.email_relay_log
         self._witness = None if log is None else EmailWitness(settings, log, clock, self._sessions)
@@ -87,7 +87,7 @@ class EmailChannel:
             timeout=settings.email_step_timeout_seconds,
             use_tls=settings.email_tls == "tls",
             start_tls=settings.email_tls == "starttls",
-            tls_context=self._tls,
+            tls_context=None if self._certificates is None else self._certificates.tls(),
         )
 
     async def _dialled(self) -> socket.socket:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 
+from services.backbone.certificates import Certificates
 from services.deliverer.channels.push.settings import PushSettings
 
 CONNECTIONS_LIMIT = 4
@@ -18,6 +19,7 @@ class Line:
     """A client with its connection; closed when it is retired and its last send is over."""
 
     client: httpx2.AsyncClient
+    tls: ssl.SSLContext
     sends: int = 0
     retired: bool = False
     wire: Any = None
@@ -34,13 +36,13 @@ class Lines:
 
     def __init__(self, settings: PushSettings) -> None:
         self._settings = settings
-        self._tls = ssl.create_default_context(cafile=settings.push_ca_file)
+        self._certificates = Certificates(settings.push_ca_file)
         self._current = self._opened()
 
     @asynccontextmanager
     async def line(self) -> AsyncIterator[Line]:
         """Hold the current line for one send."""
-        if self._current.ended():
+        if self._current.ended() or self._current.tls is not self._certificates.tls():
             await self._renew()
         line = self._current
         line.sends += 1
@@ -52,8 +54,10 @@ class Lines:
                 await line.client.aclose()
 
     async def _renew(self) -> None:
-        ended, self._current = self._current, self._opened()
-        await ended.client.aclose()
+        before = self._current
+        self.retire(before)
+        if not before.sends:
+            await before.client.aclose()
 
     def retire(self, line: Line) -> None:
         """Let new sends take a new connection: this one may be dead without anybody knowing."""
@@ -66,7 +70,7 @@ class Lines:
         await self._current.client.aclose()
 
     def _opened(self) -> Line:
-        settings = self._settings
+        settings, tls = self._settings, self._certificates.tls()
         client = httpx2.AsyncClient(
             base_url=settings.push_url,
             http1=False,
@@ -77,8 +81,8 @@ class Lines:
                 max_keepalive_connections=CONNECTIONS_LIMIT,
                 keepalive_expiry=settings.push_idle_seconds,
             ),
-            verify=self._tls,
+            verify=tls,
             follow_redirects=False,
             trust_env=False,
         )
-        return Line(client)
+        return Line(client, tls)

@@ -1,7 +1,6 @@
 """Connections to RabbitMQ: opened when needed, never mended, and dropped whole when in trouble."""
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,8 +10,8 @@ from aio_pika.abc import AbstractChannel, AbstractConnection
 from pydantic import SecretStr, model_validator
 
 from services.backbone.amqp_loss import LOST, told_as_lost
-from services.backbone.certificates import CaFile, with_own
-from services.backbone.rabbitmq import AmqpAddress, connect
+from services.backbone.certificates import CaFile, Certificates
+from services.backbone.rabbitmq import AmqpAddress, connect, is_tls
 from services.backbone.settings import Seconds, Settings
 
 CLOSE_SECONDS = 2.0
@@ -37,19 +36,17 @@ class RabbitmqSettings(Settings):
     @model_validator(mode="after")
     def _our_own_can_be_shown(self) -> Self:
         try:
-            self.tls()
+            self.certificates()
         except ValueError as error:
             raise ValueError(f"rabbitmq_certificate_file, rabbitmq_key_file: {error}") from None
         return self
 
-    def tls(self) -> ssl.SSLContext | None:
+    def certificates(self) -> Certificates | None:
         """Return how the server is checked; None without TLS."""
-        if not self.rabbitmq_url.get_secret_value().startswith("amqps:"):
+        if not is_tls(self.rabbitmq_url):
             return None
-        context = ssl.create_default_context(cafile=self.rabbitmq_ca_file)
-        if self.rabbitmq_certificate_file:
-            with_own(context, self.rabbitmq_certificate_file, self.rabbitmq_key_file)
-        return context
+        own = self.rabbitmq_certificate_file, self.rabbitmq_key_file
+        return Certificates(self.rabbitmq_ca_file, *own)
 
 
 @dataclass
@@ -101,7 +98,7 @@ class Links:
 
     def __init__(self, settings: RabbitmqSettings) -> None:
         self._settings = settings
-        self._tls = settings.tls()
+        self._certificates = settings.certificates()
         self._current: _Link | None = None
         self._opening = asyncio.Lock()
         self._closing: set[asyncio.Task[None]] = set()
@@ -163,6 +160,6 @@ class Links:
             return await connect(
                 self._settings.rabbitmq_url,
                 "aldebaran-deliverer",
-                tls=self._tls,
+                certificates=self._certificates,
                 timeout_seconds=self._settings.rabbitmq_connect_timeout_seconds,
             )

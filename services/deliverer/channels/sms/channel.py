@@ -1,6 +1,5 @@
 """The channel: hands one message over on a thread of its own, and asks the list afterwards."""
 
-import ssl
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,6 +8,7 @@ from typing import Any, Final
 from twilio.base.exceptions import TwilioException
 from twilio.rest import Client
 
+from services.backbone.certificates import Certificates
 from services.backbone.clock import Clock
 from services.contracts.recipients import complaint
 from services.contracts.twilio import callback_address
@@ -40,7 +40,7 @@ class SmsChannel:
         self._clock = clock
         self._connections = Connections(
             settings.sms_api_url.rstrip("/"),
-            ssl.create_default_context(cafile=settings.sms_ca_file),
+            Certificates(settings.sms_ca_file),
             settings.sms_keep_alive_seconds,
             clock.monotonic_seconds,
         )

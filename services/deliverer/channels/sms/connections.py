@@ -1,6 +1,5 @@
 """Connections to Twilio: one for each request under way, and one that did well is kept a while."""
 
-import ssl
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
@@ -8,6 +7,7 @@ from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from typing import Final
 from urllib.parse import urlsplit
 
+from services.backbone.certificates import Certificates
 from services.backbone.sockets import has_news
 
 KEPT_LIMIT: Final = 8
@@ -20,12 +20,12 @@ class Connections:
     def __init__(
         self,
         api_url: str,
-        tls: ssl.SSLContext,
+        certificates: Certificates,
         keep_seconds: float,
         monotonic_seconds: Callable[[], float],
     ) -> None:
         self._base = urlsplit(api_url)
-        self._tls = tls
+        self._certificates = certificates
         self._keep_seconds = keep_seconds
         self._monotonic_seconds = monotonic_seconds
         self._kept: list[tuple[HTTPConnection, float]] = []
@@ -88,5 +88,6 @@ class Connections:
     def _new(self, timeout_seconds: float) -> HTTPConnection:
         place = self._base.netloc
         if self._base.scheme == "https":
-            return HTTPSConnection(place, timeout=timeout_seconds, context=self._tls)
+            tls = self._certificates.tls()
+            return HTTPSConnection(place, timeout=timeout_seconds, context=tls)
         return HTTPConnection(place, timeout=timeout_seconds)

@@ -40,11 +40,13 @@ class AmqpServer:
     _published: list[int] = field(default_factory=list)
 
     @asynccontextmanager
-    async def serving(self, tls: bool) -> AsyncIterator[str]:
-        """Serve, and lend the address."""
+    async def serving(self, tls: bool, *, asks: bool = False) -> AsyncIterator[str]:
+        """Serve, and lend the address; where it `asks`, only who shows our certificate comes in."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if tls else None
         if context is not None:
             context.load_cert_chain(CERTIFICATE)
+            context.load_verify_locations(CERTIFICATE)
+            context.verify_mode = ssl.CERT_REQUIRED if asks else ssl.CERT_NONE
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=context)
         async with server:
             port = server.sockets[0].getsockname()[1]

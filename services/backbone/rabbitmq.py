@@ -34,9 +34,24 @@ AmqpAddress = Annotated[SecretStr, AfterValidator(_amqp_address)]
 """amqp or, with TLS, amqps; user, password and virtual host are in the address."""
 
 
-def is_tls(url: SecretStr) -> bool:
-    """Say whether an address asks for TLS."""
-    return urlsplit(url.get_secret_value()).scheme == "amqps"
+def certificates_for(
+    prefix: str,
+    url: SecretStr,
+    ca_file: str | None,
+    certificate_file: str | None,
+    key_file: str | None,
+) -> Certificates | None:
+    """Return how the server is checked and what it is shown, by settings; None without TLS.
+
+    Raises:
+        ValueError: our own cannot be shown; it names the settings, which begin with the prefix.
+    """
+    if urlsplit(url.get_secret_value()).scheme != "amqps":
+        return None
+    try:
+        return Certificates(ca_file, certificate_file, key_file)
+    except ValueError as error:
+        raise ValueError(f"{prefix}_certificate_file, {prefix}_key_file: {error}") from None
 
 
 class _Dialled(TransportFactory):

@@ -42,6 +42,7 @@ class Session:
         self, settings: AmqpSettings, feeds: Sequence[Feed], life: Life, rng: random.Random
     ) -> None:
         self._settings = settings
+        self._certificates = settings.certificates()
         self._feeds = feeds
         self._life = life
         self._rng = rng
@@ -91,10 +92,12 @@ class Session:
         return self._life.clock.monotonic_seconds()
 
     async def _connected(self) -> None:
-        url, timeout = self._settings.amqp_url, self._settings.amqp_connect_timeout_seconds
         with told_as_lost():
             connection = await connect(
-                url, "aldebaran-amqp", certificates=None, timeout_seconds=timeout
+                self._settings.amqp_url,
+                "aldebaran-amqp",
+                certificates=self._certificates,
+                timeout_seconds=self._settings.amqp_connect_timeout_seconds,
             )
         lost = asyncio.Event()
         async with connection:

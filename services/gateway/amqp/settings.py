@@ -1,11 +1,12 @@
 """What the AMQP on-ramp can be told."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
-from services.backbone.rabbitmq import AmqpAddress
+from services.backbone.certificates import CaFile, Certificates
+from services.backbone.rabbitmq import AmqpAddress, certificates_for
 from services.backbone.settings import Port, Seconds
 from services.gateway.amqp.bindings import SHIPPED_BINDINGS
 from services.gateway.settings import OnrampSettings
@@ -21,9 +22,27 @@ class AmqpSettings(OnrampSettings):
     """For health and metrics."""
     amqp_url: AmqpAddress = SecretStr("amqp://guest:guest@127.0.0.1:5672/")
     """The RabbitMQ server, with user, password and virtual host; `amqps` with TLS."""
+    amqp_ca_file: CaFile | None = None
+    """A CA of your own for `amqps`; without it, those that the system trusts."""
+    amqp_certificate_file: str | None = None
+    """Our own certificate, with its key unless that is in a file of its own."""
+    amqp_key_file: str | None = None
+    """The file of its key."""
     amqp_bindings_file: Path = SHIPPED_BINDINGS
     """Which queue feeds which stream."""
     amqp_prefetch_messages: Annotated[int, Field(ge=1, le=10_000)] = 64
     """Most messages of a queue that are in hand at once."""
     amqp_connect_timeout_seconds: Seconds = 10.0
     """How long a connection may take to come about."""
+
+    @model_validator(mode="after")
+    def _our_own_can_be_shown(self) -> Self:
+        self.certificates()
+        return self
+
+    def certificates(self) -> Certificates | None:
+        """Return how the server is checked; None without TLS, or where none is set."""
+        if not (self.amqp_ca_file or self.amqp_certificate_file):
+            return None  # an address could always name files: `?cafile=`
+        own = self.amqp_certificate_file, self.amqp_key_file
+        return certificates_for("amqp", self.amqp_url, self.amqp_ca_file, *own)

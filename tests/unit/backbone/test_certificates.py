@@ -13,6 +13,7 @@ from services.backbone.clock import SystemClock
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings, read_settings
 from services.deliverer.channels.rabbitmq.links import RabbitmqSettings
 from services.deliverer.channels.webhook import WebhookSettings
+from services.gateway.amqp.settings import AmqpSettings
 from services.simulator.inbox.apns.account import Account, made_up
 from tests.metrics import ROOT
 from tests.settings import PROGRAMS
@@ -52,13 +53,14 @@ def test_no_ca_file_of_a_program_is_opened_for_the_first_time_when_it_runs(
 
 
 @pytest.mark.parametrize("own", ["/nowhere.pem", __file__])
+@pytest.mark.parametrize(("kind", "name"), [(RabbitmqSettings, "rabbitmq"), (AmqpSettings, "amqp")])
 def test_a_certificate_of_our_own_that_cannot_be_shown_is_refused(
-    own: str, capsys: pytest.CaptureFixture[str]
+    own: str, kind: type[Settings], name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    url = "amqps://u:p@127.0.0.1:5671/"
-    told = refused(RabbitmqSettings, capsys, rabbitmq_url=url, rabbitmq_certificate_file=own)
-    assert "rabbitmq_certificate_file, rabbitmq_key_file: cannot be read" in told
-    read_settings(RabbitmqSettings, rabbitmq_url=url, rabbitmq_certificate_file=CERTIFICATE)
+    given = {f"{name}_url": "amqps://u:p@127.0.0.1:5671/"}
+    told = refused(kind, capsys, **given, **{f"{name}_certificate_file": own})
+    assert f"{name}_certificate_file, {name}_key_file: cannot be read" in told
+    read_settings(kind, **given, **{f"{name}_certificate_file": CERTIFICATE})
 
 
 def test_a_file_that_is_whole_again_after_a_rotation_is_used_and_trouble_told_once(

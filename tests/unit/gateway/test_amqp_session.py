@@ -18,6 +18,7 @@ from services.backbone.service import Life
 from services.gateway.amqp.session import STEADY_SECONDS, Session
 from services.gateway.amqp.settings import AmqpSettings
 from tests.amqp_server import AmqpServer
+from tests.integration.rabbitmq import CERTIFICATE
 from tests.unit.gateway.surroundings import MemoryWriter
 from tests.unit.gateway.test_amqp_feed import feed
 
@@ -199,3 +200,30 @@ async def test_a_server_that_falls_silent_is_missed_soon_unless_the_address_says
         settings = AmqpSettings(amqp_url=SecretStr(url + query))
         await Session(settings, [], life, random.Random(1)).run()
     assert server.heartbeat_seconds == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "files", "connections"),
+    [
+        ("", ("amqp_ca_file", "amqp_certificate_file"), 1),
+        ("", ("amqp_ca_file", "amqp_certificate_file", "amqp_key_file"), 1),
+        ("", ("amqp_ca_file",), 0),
+        ("", ("amqp_certificate_file",), 0),
+        (f"?cafile={CERTIFICATE}&certfile={CERTIFICATE}", (), 1),
+    ],
+)
+async def test_over_tls_the_server_is_checked_and_sees_our_certificate(
+    query: str, files: tuple[str, ...], connections: int
+) -> None:
+    life = Life(clock=Flying())
+    server = AmqpServer(ends_after="Connection.Open")
+    async with server.serving(tls=True, asks=True) as url, asyncio.timeout(PATIENCE_SECONDS):
+        given = dict.fromkeys(files, str(CERTIFICATE))
+        settings = AmqpSettings.model_validate({"amqp_url": url + query, **given})
+        session = Session(settings, [], life, random.Random(1))
+        running = asyncio.create_task(session.run())
+        while session.complaint() == "not connected to RabbitMQ yet":
+            await asyncio.sleep(0)
+        life.stop.set()
+        await running
+    assert min(server.connections, 1) == connections

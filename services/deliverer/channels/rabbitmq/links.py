@@ -11,7 +11,7 @@ from pydantic import SecretStr, model_validator
 
 from services.backbone.amqp_loss import LOST, told_as_lost
 from services.backbone.certificates import CaFile, Certificates
-from services.backbone.rabbitmq import AmqpAddress, connect, is_tls
+from services.backbone.rabbitmq import AmqpAddress, certificates_for, connect
 from services.backbone.settings import Seconds, Settings
 
 CLOSE_SECONDS = 2.0
@@ -35,18 +35,13 @@ class RabbitmqSettings(Settings):
 
     @model_validator(mode="after")
     def _our_own_can_be_shown(self) -> Self:
-        try:
-            self.certificates()
-        except ValueError as error:
-            raise ValueError(f"rabbitmq_certificate_file, rabbitmq_key_file: {error}") from None
+        self.certificates()
         return self
 
     def certificates(self) -> Certificates | None:
         """Return how the server is checked; None without TLS."""
-        if not is_tls(self.rabbitmq_url):
-            return None
         own = self.rabbitmq_certificate_file, self.rabbitmq_key_file
-        return Certificates(self.rabbitmq_ca_file, *own)
+        return certificates_for("rabbitmq", self.rabbitmq_url, self.rabbitmq_ca_file, *own)
 
 
 @dataclass

@@ -81,13 +81,17 @@ async def connect(
     Raises:
         any of LOST, within `told_as_lost`: there is none.
     """
-    return await aio_pika.connect(
+    connection = _Connection(
         _with_heartbeat(URL(url.get_secret_value())),
         ssl_context=None if certificates is None else certificates.tls(),
-        timeout=timeout_seconds,
         client_properties={"connection_name": name},
-        connection_class=_Connection,
     )
+    try:
+        await connection.connect(timeout=timeout_seconds)
+    except BaseException:
+        await connection.close()  # or it closes itself whenever it is collected, on no loop maybe
+        raise
+    return connection
 
 
 def _with_heartbeat(address: URL) -> URL:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn, Self
 
-import aio_pika
 import pytest
 from aio_pika.exceptions import ChannelInvalidStateError
 from prometheus_client import REGISTRY
@@ -15,6 +14,7 @@ from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.service import Life
+from services.gateway.amqp import session
 from services.gateway.amqp.session import STEADY_SECONDS, Session
 from services.gateway.amqp.settings import AmqpSettings
 from tests.amqp_server import AmqpServer
@@ -32,7 +32,7 @@ def session_that_meets(error: BaseException, monkeypatch: pytest.MonkeyPatch) ->
         life.stop.set()
         raise error
 
-    monkeypatch.setattr(aio_pika, "connect", connect)
+    monkeypatch.setattr(session, "connect", connect)
     return Session(AmqpSettings(), [], life, random.Random(1))
 
 
@@ -53,18 +53,18 @@ def flowing() -> float | None:
 async def test_all_that_the_client_says_of_what_has_closed_is_a_loss(
     error: Exception, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = session_that_meets(error, monkeypatch)
-    await session.run()
-    assert session.complaint() == f"RabbitMQ: {told}"
+    one = session_that_meets(error, monkeypatch)
+    await one.run()
+    assert one.complaint() == f"RabbitMQ: {told}"
     assert flowing() == 0
 
 
 async def test_what_the_client_calls_off_as_no_heartbeat_comes_is_a_loss(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    session = session_that_meets(asyncio.CancelledError(), monkeypatch)
-    await session.run()
-    assert session.complaint() == "RabbitMQ: the connection fell silent"
+    one = session_that_meets(asyncio.CancelledError(), monkeypatch)
+    await one.run()
+    assert one.complaint() == "RabbitMQ: the connection fell silent"
 
 
 class Flying(ManualClock):
@@ -113,7 +113,7 @@ async def test_only_a_connection_that_held_lets_the_back_off_begin_anew(
             raise ConnectionError("none left")
         return Held(clock, left.pop(0))
 
-    monkeypatch.setattr(aio_pika, "connect", connect)
+    monkeypatch.setattr(session, "connect", connect)
     with capture_logs() as lines:
         await Session(AmqpSettings(), [], life, random.Random(1)).run()
     attempts = [each["attempt"] for each in lines if each["event"] == "connection_lost"]
@@ -132,7 +132,7 @@ async def test_the_metric_says_whether_events_flow(monkeypatch: pytest.MonkeyPat
         life.stop.set()
         return Told(ManualClock(), 0.0)
 
-    monkeypatch.setattr(aio_pika, "connect", connect)
+    monkeypatch.setattr(session, "connect", connect)
     await Session(AmqpSettings(), [], life, random.Random(1)).run()
     assert told == [0, 1]
 
@@ -168,7 +168,7 @@ async def test_a_bug_of_a_feed_is_never_taken_for_a_loss(
     async def connect(*_: object, **__: object) -> Declared:
         return Declared(ManualClock(), 0.0)
 
-    monkeypatch.setattr(aio_pika, "connect", connect)
+    monkeypatch.setattr(session, "connect", connect)
     buggy = feed(MemoryWriter())
     buggy.bug = bug
     with pytest.raises(type(bug), match="ours"):
@@ -220,9 +220,9 @@ async def test_over_tls_the_server_is_checked_and_sees_our_certificate(
     async with server.serving(tls=True, asks=True) as url, asyncio.timeout(PATIENCE_SECONDS):
         given = dict.fromkeys(files, str(CERTIFICATE))
         settings = AmqpSettings.model_validate({"amqp_url": url + query, **given})
-        session = Session(settings, [], life, random.Random(1))
-        running = asyncio.create_task(session.run())
-        while session.complaint() == "not connected to RabbitMQ yet":
+        one = Session(settings, [], life, random.Random(1))
+        running = asyncio.create_task(one.run())
+        while one.complaint() == "not connected to RabbitMQ yet":
             await asyncio.sleep(0)
         life.stop.set()
         await running

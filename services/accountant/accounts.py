@@ -6,15 +6,9 @@ from itertools import groupby
 from math import isinf
 from typing import Final
 
-from services.backbone.ledger.accounting import (
-    NAMED_LIMIT,
-    Absence,
-    Backlog,
-    Finding,
-    Notice,
-    OpenRow,
-    Unraised,
-)
+from services.backbone.ledger.accounting.completeness import Absence
+from services.backbone.ledger.accounting.findings import NAMED_LIMIT, Finding, Notice, Unraised
+from services.backbone.ledger.accounting.overdue import Backlog, OpenRow
 from services.contracts import topics
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import (

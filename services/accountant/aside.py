@@ -7,7 +7,7 @@ from typing import Final
 from services.accountant.reader import Reader
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Incoming
-from services.backbone.ledger.accounting import AccountBook
+from services.backbone.ledger.accounting.completeness import Completeness
 from services.contracts import topics
 
 REJECTED: Final = topics.rejected(topics.ALERTS)
@@ -19,7 +19,7 @@ ASK_TIMEOUT_SECONDS: Final = 3.0
 class Aside:
     """Topic `alerts.rejected`, of which the ledger is told what each record is about."""
 
-    book: AccountBook
+    completeness: Completeness
     reader: Reader
     admin: TopicAdmin
     _batch: Sequence[Incoming] = ()
@@ -42,7 +42,7 @@ class Aside:
             Transient: Postgres is away; the same is kept later.
         """
         if self._batch:
-            self.book.keep_aside(keys(self._batch))
+            self.completeness.keep_aside(keys(self._batch))
             self.reader.consumer.commit(self._batch)
             self._batch = ()
 

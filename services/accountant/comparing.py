@@ -12,7 +12,8 @@ from services.accountant.aside import Aside
 from services.accountant.reader import Reader
 from services.backbone.clock import Clock
 from services.backbone.kafka.consumer import Incoming
-from services.backbone.ledger.accounting import AccountBook, Finding
+from services.backbone.ledger.accounting.completeness import Completeness
+from services.backbone.ledger.accounting.findings import Finding, Findings
 from services.contracts.records import Alert, Malformed
 
 BATCH_LIMIT: Final = 1000
@@ -47,7 +48,8 @@ class Comparison:
     of which nothing comes from one that is paused.
     """
 
-    book: AccountBook
+    completeness: Completeness
+    findings: Findings
     alerts: Reader
     aside: Aside
     clock: Clock
@@ -69,12 +71,12 @@ class Comparison:
         due = self._due()
         if not due:
             return 0
-        found = findings(self.book, [each.key for each in due])
+        found = findings(self.completeness, [each.key for each in due])
         self._next_at = self.clock.monotonic_seconds() + COMPARE_EVERY_SECONDS
         self._wanted = self.aside.wanted(self._wanted) if _any_alert_in(found) else None
         if self._wanted is not None:
             return 0
-        self.book.keep(found, ())
+        self.findings.keep(found, ())
         self.alerts.consumer.commit([each.record for each in due])
         for _ in due:
             self._waiting.popleft()
@@ -109,15 +111,15 @@ class Comparison:
         return due if is_time else []
 
 
-def findings(book: AccountBook, keys: Iterable[str]) -> list[Finding]:
+def findings(completeness: Completeness, keys: Iterable[str]) -> list[Finding]:
     """Return what is missing of what is known by these keys.
 
     Raises:
         Transient: Postgres is away.
     """
     asked = sorted(set(keys))
-    missing = book.missing(asked)
-    absences = book.absences([key for key in asked if key not in missing])
+    missing = completeness.missing(asked)
+    absences = completeness.absences([key for key in asked if key not in missing])
     return missing_alerts(missing) + missing_recipients(absences)
 
 

@@ -9,7 +9,7 @@ from services.accountant import accounts
 from services.accountant.report import EXIT_AWAY, EXIT_WRONG
 from services.accountant.settings import AccountantSettings
 from services.backbone.errors import Transient, Trouble
-from services.backbone.ledger.accounting import AccountBook, Forgiven
+from services.backbone.ledger.accounting.findings import Findings, Forgiven
 from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.schema import migrate
 
@@ -45,9 +45,11 @@ def forgive(settings: AccountantSettings, subjects: Sequence[str], kind: str, wo
     try:
         migrate(settings)
         with open_pool(settings) as pool:
-            book = AccountBook(pool)
+            findings = Findings(pool)
             parts: Iterable[set[str]] = (
-                forgive_all(book, kind, word) if kind else [forgive_named(book, subjects, word)]
+                forgive_all(findings, kind, word)
+                if kind
+                else [forgive_named(findings, subjects, word)]
             )
             for part in parts:
                 done |= part
@@ -65,15 +67,15 @@ def forgive(settings: AccountantSettings, subjects: Sequence[str], kind: str, wo
     return EXIT_WRONG if unknown else 0
 
 
-def forgive_named(book: AccountBook, subjects: Sequence[str], word: Word) -> set[str]:
+def forgive_named(findings: Findings, subjects: Sequence[str], word: Word) -> set[str]:
     """Forgive what is named; return what was open."""
-    return book.forgive(FORGIVABLE, subjects, person=word.person, reason=word.reason)
+    return findings.forgive(FORGIVABLE, subjects, person=word.person, reason=word.reason)
 
 
-def forgive_all(book: AccountBook, kind: str, word: Word) -> Iterator[set[str]]:
+def forgive_all(findings: Findings, kind: str, word: Word) -> Iterator[set[str]]:
     """Forgive every open finding of a kind, page by page; give the subjects of each."""
-    while subjects := [each.subject for each in book.open_findings(kind)]:
-        yield book.forgive([kind], subjects, person=word.person, reason=word.reason)
+    while subjects := [each.subject for each in findings.open_findings(kind)]:
+        yield findings.forgive([kind], subjects, person=word.person, reason=word.reason)
 
 
 def forgiven(settings: AccountantSettings) -> int:
@@ -81,7 +83,7 @@ def forgiven(settings: AccountantSettings) -> int:
     try:
         migrate(settings)
         with open_pool(settings) as pool:
-            found = AccountBook(pool).forgiven(LISTED_LIMIT)
+            found = Findings(pool).forgiven(LISTED_LIMIT)
     except Trouble as error:
         sys.stderr.write(f"cannot be read: {error}\n")
         return EXIT_AWAY

@@ -15,7 +15,10 @@ from services.accountant.turns import Turns
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
-from services.backbone.ledger.accounting import AccountBook
+from services.backbone.ledger.accounting.completeness import Completeness
+from services.backbone.ledger.accounting.findings import Findings
+from services.backbone.ledger.accounting.overdue import OverdueRows
+from services.backbone.ledger.accounting.pruning import Pruning
 from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
@@ -102,15 +105,16 @@ def run_accountant(settings: AccountantSettings, life: Life) -> None:
         return
     with ExitStack() as closing:
         pool = closing.enter_context(open_pool(settings))
-        book = AccountBook(pool)
+        completeness, findings = Completeness(pool), Findings(pool)
         group, admin = settings.accountant_group, topic_admin(settings)
         alerts = _reader(settings, group, topics.ALERTS, life, closing)
         rejected = _reader(settings, f"{group}-rejected", REJECTED, life, closing)
         heartbeat = Heartbeat(settings, life.clock)
         closing.callback(heartbeat.close)
-        aside, behind = Aside(book, rejected, admin), settings.accountant_behind_seconds
-        comparison = Comparison(book, alerts, aside, life.clock, behind)
-        turns = Turns(book, settings, life.clock)
+        aside, behind = Aside(completeness, rejected, admin), settings.accountant_behind_seconds
+        comparison = Comparison(completeness, findings, alerts, aside, life.clock, behind)
+        overdue, pruning = OverdueRows(pool), Pruning(pool)
+        turns = Turns(completeness, overdue, findings, pruning, settings, life.clock)
         retention = Retention(settings, admin)
         Accountant(settings, life, comparison, turns, heartbeat, retention).run()
 

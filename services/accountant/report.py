@@ -17,14 +17,15 @@ from services.accountant.settings import AccountantSettings
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.consumer import Consumer, Incoming
-from services.backbone.ledger.accounting import (
-    ROWS_LIMIT,
+from services.backbone.ledger.accounting.asking import ROWS_LIMIT
+from services.backbone.ledger.accounting.completeness import (
     TOTALS_LIMIT,
-    AccountBook,
-    Finding,
+    Completeness,
     Place,
     Totals,
 )
+from services.backbone.ledger.accounting.findings import Finding
+from services.backbone.ledger.accounting.overdue import OverdueRows
 from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.schema import migrate
 from services.backbone.lines import harmless, tell_text
@@ -95,51 +96,55 @@ def _account(settings: AccountantSettings, clock: Clock) -> Account:
     migrate(settings)
     account, window = Account(), settings.window_seconds
     with open_pool(settings) as pool, closing(_consumer(settings, REJECTED)) as aside:
-        book = AccountBook(pool)
+        completeness, overdue = Completeness(pool), OverdueRows(pool)
         with closing(_consumer(settings, topics.ALERTS)) as alerts:
             for rejected in everything(aside, clock):
-                book.keep_aside(keys(rejected))
+                completeness.keep_aside(keys(rejected))
             for batch in everything(alerts, clock):
                 account.read += len(batch)
                 old_ms = clock.now_ms() - settings.accountant_behind_seconds * 1000
                 old = [key_of(each) for each in batch if each.timestamp_ms <= old_ms]
-                account.missing += findings(book, old)
-        account.missing += _absences(book, settings, window)
+                account.missing += findings(completeness, old)
+        account.missing += _absences(completeness, settings, window)
         account.missing = list({each.subject: each for each in account.missing}.values())
-        backlogs = book.backlogs(settings.accountant_due_seconds)
+        backlogs = overdue.backlogs(settings.accountant_due_seconds)
         account.overdue += accounts.overdue_channels(backlogs)
         account.overdue += short
         limits = settings.limits.by_kind
-        rows = book.open_rows(window, limits)
+        rows = overdue.open_rows(window, limits)
         account.overdue += accounts.overdue(rows)
-        account.unlisted = max(0, book.count_open_rows(window, limits) - len(rows))
-        account.totals = all_counted(book, window)
+        account.unlisted = max(0, overdue.count_open_rows(window, limits) - len(rows))
+        account.totals = all_counted(completeness, window)
     return account
 
 
-def _absences(book: AccountBook, settings: AccountantSettings, window: float) -> list[Finding]:
+def _absences(
+    completeness: Completeness, settings: AccountantSettings, window: float
+) -> list[Finding]:
     found: list[Finding] = []
-    for page in _pages(book, window, settings.accountant_behind_seconds):
-        found += accounts.missing_recipients(book.absences(page))
+    for page in _pages(completeness, window, settings.accountant_behind_seconds):
+        found += accounts.missing_recipients(completeness.absences(page))
     return found
 
 
-def all_counted(book: AccountBook, window: float) -> Totals:
+def all_counted(completeness: Completeness, window: float) -> Totals:
     """Count what was accepted within so many seconds, some alerts at a time: a week of them
     outlasts a statement.
     """
     totals = Totals()
-    for page in _pages(book, window, 0.0):
+    for page in _pages(completeness, window, 0.0):
         for start in range(0, len(page), TOTALS_LIMIT):
-            totals += book.totals(page[start : start + TOTALS_LIMIT])
+            totals += completeness.totals(page[start : start + TOTALS_LIMIT])
     return totals
 
 
-def _pages(book: AccountBook, since_seconds: float, until_seconds: float) -> Iterator[list[str]]:
+def _pages(
+    completeness: Completeness, since_seconds: float, until_seconds: float
+) -> Iterator[list[str]]:
     """Yield the alerts accepted between two ages; not for ever, however fast more come."""
     place, is_full = Place(), True
     while is_full:
-        page = book.page(place, since_seconds=since_seconds, until_seconds=until_seconds)
+        page = completeness.page(place, since_seconds=since_seconds, until_seconds=until_seconds)
         if page:
             place = page[-1]
             yield [each.alert_id for each in page]

@@ -8,7 +8,7 @@ from services.accountant.aside import REJECTED
 from services.accountant.settings import DECLARED_HOURS, AccountantSettings
 from services.backbone.errors import NoTopic, Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.ledger.accounting import Finding
+from services.backbone.ledger.accounting.findings import Finding
 from services.backbone.log import logger
 from services.contracts import topics
 from services.contracts.declarations import BadDeclaration, digest_of

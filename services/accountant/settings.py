@@ -5,7 +5,7 @@ from typing import Annotated, Final, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from services.accountant.accounts import Limits, Target, short_retention
-from services.backbone.ledger.accounting import Finding
+from services.backbone.ledger.accounting.findings import Finding
 from services.backbone.settings import KafkaSettings, LedgerSettings, Seconds, StreamsSettings
 from services.contracts import topics
 from services.contracts.recipients import complaint

@@ -9,7 +9,10 @@ from services.accountant import accounts, metrics
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.accounting import AccountBook, Backlog, Finding, Place
+from services.backbone.ledger.accounting.completeness import Completeness, Place
+from services.backbone.ledger.accounting.findings import Finding, Findings
+from services.backbone.ledger.accounting.overdue import Backlog, OverdueRows
+from services.backbone.ledger.accounting.pruning import Pruning
 from services.backbone.log import logger
 
 PRUNE_LIMIT: Final = 500
@@ -22,7 +25,10 @@ log = logger(__name__)
 class Turns:
     """Does turns; each is bounded and may be repeated."""
 
-    book: AccountBook
+    completeness: Completeness
+    overdue: OverdueRows
+    findings: Findings
+    pruning: Pruning
     settings: AccountantSettings
     clock: Clock
     _place: Place = field(default_factory=Place)
@@ -34,9 +40,9 @@ class Turns:
         Raises:
             Transient: Postgres is away.
         """
-        backlogs = self.book.backlogs(self.settings.accountant_due_seconds)
+        backlogs = self.overdue.backlogs(self.settings.accountant_due_seconds)
         for changes in (self._compared(short, backlogs), self._waiting()):
-            self.book.keep(changes.new, changes.ended)
+            self.findings.keep(changes.new, changes.ended)
             self._log(changes)
         self._raise({each.channel for each in backlogs})
         if not short:
@@ -45,7 +51,9 @@ class Turns:
 
     def _compared(self, short: Sequence[Finding], backlogs: list[Backlog]) -> accounts.Changes:
         """Return what changes of all that does not wait."""
-        known = [each for each in self.book.open_findings() if each.kind not in accounts.WAITING]
+        known = [
+            each for each in self.findings.open_findings() if each.kind not in accounts.WAITING
+        ]
         missing = (*self._still_missing(known), *self._page())
         current = accounts.distinct((*short, *missing, *accounts.overdue_channels(backlogs)))
         return accounts.compare(known, current)
@@ -53,25 +61,25 @@ class Turns:
     def _waiting(self) -> accounts.Changes:
         """Return what changes of what waits, of which there may be more than one turn looks at."""
         window, limits = self.settings.window_seconds, self.settings.limits.by_kind
-        new = accounts.overdue(self.book.new_rows(window, limits))
-        return accounts.Changes(tuple(new), tuple(self.book.settled(window, limits)))
+        new = accounts.overdue(self.overdue.new_rows(window, limits))
+        return accounts.Changes(tuple(new), tuple(self.overdue.settled(window, limits)))
 
     def _still_missing(self, known: list[Finding]) -> list[Finding]:
         alerts = [each for each in known if each.kind == accounts.MISSING_ALERT]
         recipients = [each for each in known if each.kind == accounts.MISSING_RECIPIENT]
-        absent = self.book.missing([each.subject for each in alerts])
-        absent |= self.book.still_absent([each.subject for each in recipients])
+        absent = self.completeness.missing([each.subject for each in alerts])
+        absent |= self.completeness.still_absent([each.subject for each in recipients])
         return [each for each in (*alerts, *recipients) if each.subject in absent]
 
     def _page(self) -> list[Finding]:
         """Compare the window's next alerts with their deliveries; begin again at its end."""
-        page = self.book.page(
+        page = self.completeness.page(
             self._place,
             since_seconds=self.settings.window_seconds,
             until_seconds=self.settings.accountant_behind_seconds,
         )
         self._place = page[-1] if page else Place()
-        absences = self.book.absences([each.alert_id for each in page])
+        absences = self.completeness.absences([each.alert_id for each in page])
         return accounts.missing_recipients(absences)
 
     def _raise(self, troubled: set[str]) -> None:
@@ -80,7 +88,7 @@ class Turns:
         compose = partial(
             accounts.notices, targets=targets, troubled=troubled, now_ms=self.clock.now_ms()
         )
-        raised = self.book.raise_new(
+        raised = self.findings.raise_new(
             compose,
             settle_seconds=self.settings.accountant_turn_seconds,
             every_seconds=self.settings.accountant_raise_seconds,
@@ -101,7 +109,7 @@ class Turns:
         """
         retention_seconds = self.settings.ledger_retention_days * 86_400
         try:
-            removed = self.book.prune(retention_seconds, self._prune_limit)
+            removed = self.pruning.prune(retention_seconds, self._prune_limit)
         except Transient as error:
             log.warning("not_pruned", alerts=self._prune_limit, reason=str(error))
             self._prune_limit = max(1, self._prune_limit // 2)
@@ -116,6 +124,6 @@ class Turns:
             log.info("ended", kind=each.kind, subject=each.subject)
 
     def _count(self) -> None:
-        counts = self.book.open_counts()
+        counts = self.findings.open_counts()
         for kind in accounts.KINDS:
             metrics.FINDINGS.labels(kind).set(counts.get(kind, 0))

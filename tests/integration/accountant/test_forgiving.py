@@ -19,13 +19,9 @@ from services.accountant.accounts import (
 )
 from services.accountant.forgiving import Word, forgive_all
 from services.backbone.errors import Transient
-from services.backbone.ledger.accounting import (
-    ROWS_LIMIT,
-    AccountBook,
-    Finding,
-    Notice,
-    Unraised,
-)
+from services.backbone.ledger.accounting.asking import ROWS_LIMIT
+from services.backbone.ledger.accounting.completeness import Completeness
+from services.backbone.ledger.accounting.findings import Finding, Findings, Notice, Unraised
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import digest
@@ -47,19 +43,20 @@ def pool(postgres_url: str, empty_ledger: str) -> Iterator[Pool]:
         yield pool
 
 
-def turn(book: AccountBook, read: tuple[str, ...]) -> set[str]:
+def turn(pool: Pool, read: tuple[str, ...]) -> set[str]:
     """Account as the program does; return the subjects that were raised."""
-    known = book.open_findings()
-    absent = book.missing([*read, *(each.subject for each in known)])
+    findings = Findings(pool)
+    known = findings.open_findings()
+    absent = Completeness(pool).missing([*read, *(each.subject for each in known)])
     changes = compare(known, missing_alerts(absent))
-    book.keep(changes.new, changes.ended)
+    findings.keep(changes.new, changes.ended)
     raised: set[str] = set()
 
     def told(found: Sequence[Unraised]) -> list[Notice]:
         raised.update(one.subject for each in found for one in each.named)
         return notices(found, DESK, set(), 1_800_000_000_000)
 
-    book.raise_new(told, settle_seconds=0, every_seconds=0)
+    findings.raise_new(told, settle_seconds=0, every_seconds=0)
     return raised
 
 
@@ -69,23 +66,23 @@ def test_nothing_is_raised_after_it_was_forgiven(pool: Pool, acts: list[tuple[st
     """The model: missing alerts that were read and not forgiven, each raised once."""
     with pool.connection() as connection:
         connection.execute("TRUNCATE findings, forgiven, alerts CASCADE")
-    book = AccountBook(pool)
+    findings = Findings(pool)
     found: set[str] = set()
     let_be: set[str] = set()
     raised: set[str] = set()
     for act, key in acts:
         if act == "turn":
             expected = {key} - let_be - raised
-            assert turn(book, (key,)) == expected
+            assert turn(pool, (key,)) == expected
             raised |= expected
             found |= {key} - let_be
         else:
-            done = book.forgive([MISSING_ALERT], [key], person="ann", reason="ledger wiped")
+            done = findings.forgive([MISSING_ALERT], [key], person="ann", reason="ledger wiped")
             assert done == {key} & found
             let_be |= done
             found -= done
-        assert {each.subject for each in book.open_findings()} == found
-    assert {each.subject for each in book.forgiven(100)} == let_be
+        assert {each.subject for each in findings.open_findings()} == found
+    assert {each.subject for each in findings.forgiven(100)} == let_be
 
 
 def test_the_command_forgives_names_the_unknown_and_keeps_who_and_why(
@@ -93,8 +90,8 @@ def test_the_command_forgives_names_the_unknown_and_keeps_who_and_why(
 ) -> None:
     monkeypatch.setenv("ALDEBARAN_POSTGRES_URL", ledger_url)
     with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
-        book = AccountBook(pool)
-        book.keep(missing_alerts(set(KEYS)), ())
+        findings = Findings(pool)
+        findings.keep(missing_alerts(set(KEYS)), ())
         because = ["--by", "ann", "--reason", "ledger wiped"]
         assert main(["forgive", KEYS[0], "nonsense", *because]) == 1
         said = capsys.readouterr()
@@ -102,8 +99,8 @@ def test_the_command_forgives_names_the_unknown_and_keeps_who_and_why(
         assert "nonsense: no open finding" in said.err
         assert main(["forgive", "--all", MISSING_ALERT, *because]) == 0
         assert capsys.readouterr().out == "2 forgiven\n"
-        assert book.open_findings() == []
-        assert book.missing(KEYS) == set()
+        assert findings.open_findings() == []
+        assert Completeness(pool).missing(KEYS) == set()
     assert main(["forgiven"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
@@ -114,12 +111,12 @@ def test_all_of_a_kind_are_forgiven_behind_as_many_of_another_as_are_read_at_onc
     ledger_url: str,
 ) -> None:
     with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
-        book = AccountBook(pool)
+        findings = Findings(pool)
         others = [Finding(OVERDUE_CHANNEL, f"c{n}", "", "late") for n in range(ROWS_LIMIT)]
-        book.keep(others, ())
-        book.keep(missing_alerts(set(KEYS)), ())
-        assert [*forgive_all(book, MISSING_ALERT, Word("ann", "ledger wiped"))] == [set(KEYS)]
-        assert len(book.open_findings(OVERDUE_CHANNEL)) == ROWS_LIMIT
+        findings.keep(others, ())
+        findings.keep(missing_alerts(set(KEYS)), ())
+        assert [*forgive_all(findings, MISSING_ALERT, Word("ann", "ledger wiped"))] == [set(KEYS)]
+        assert len(findings.open_findings(OVERDUE_CHANNEL)) == ROWS_LIMIT
 
 
 def test_what_was_forgiven_before_a_fault_is_told(
@@ -127,11 +124,11 @@ def test_what_was_forgiven_before_a_fault_is_told(
 ) -> None:
     monkeypatch.setenv("ALDEBARAN_POSTGRES_URL", ledger_url)
     with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
-        AccountBook(pool).keep(missing_alerts({f"{n:032x}" for n in range(ROWS_LIMIT + 1)}), ())
+        Findings(pool).keep(missing_alerts({f"{n:032x}" for n in range(ROWS_LIMIT + 1)}), ())
     done: list[set[str]] = []
-    forgive = AccountBook.forgive
+    forgive = Findings.forgive
 
-    def once(self: AccountBook, *arguments: Any, **words: str) -> set[str]:
+    def once(self: Findings, *arguments: Any, **words: str) -> set[str]:
         if done:
             raise Transient("Postgres: away")
         done.append(forgive(self, *arguments, **words))
@@ -139,7 +136,7 @@ def test_what_was_forgiven_before_a_fault_is_told(
 
     command = ["forgive", "--all", MISSING_ALERT, "--by", "ann", "--reason", "ledger wiped"]
     with monkeypatch.context() as patch:
-        patch.setattr(AccountBook, "forgive", once)
+        patch.setattr(Findings, "forgive", once)
         assert main(command) == 69
     assert f"{ROWS_LIMIT} forgiven, then: Postgres: away; the same" in capsys.readouterr().err
     assert main(command) == 0
@@ -148,14 +145,14 @@ def test_what_was_forgiven_before_a_fault_is_told(
 
 def test_as_many_of_one_kind_as_are_read_at_once_hide_none_of_another(ledger_url: str) -> None:
     with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
-        book = AccountBook(pool)
-        book.keep(missing_alerts({f"{n:032x}" for n in range(ROWS_LIMIT)}), ())
+        findings = Findings(pool)
+        findings.keep(missing_alerts({f"{n:032x}" for n in range(ROWS_LIMIT)}), ())
         late = Finding(OVERDUE_CHANNEL, "sms", "sms", "late")
         for _ in range(2):
-            book.keep([late], ())
-            (known,) = [each for each in book.open_findings() if each.subject == "sms"]
-            book.keep((), [known])
-            assert "sms" not in {each.subject for each in book.open_findings()}
+            findings.keep([late], ())
+            (known,) = [each for each in findings.open_findings() if each.subject == "sms"]
+            findings.keep((), [known])
+            assert "sms" not in {each.subject for each in findings.open_findings()}
 
 
 @pytest.mark.parametrize(

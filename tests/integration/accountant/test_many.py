@@ -11,8 +11,12 @@ from services.accountant.report import all_counted
 from services.accountant.settings import AccountantSettings
 from services.accountant.turns import Turns
 from services.backbone.clock import ManualClock
-from services.backbone.ledger import overdue_sql
-from services.backbone.ledger.accounting import ROWS_LIMIT, AccountBook, Totals
+from services.backbone.ledger.accounting import overdue_sql
+from services.backbone.ledger.accounting.asking import ROWS_LIMIT
+from services.backbone.ledger.accounting.completeness import Completeness, Totals
+from services.backbone.ledger.accounting.findings import Findings
+from services.backbone.ledger.accounting.overdue import OverdueRows
+from services.backbone.ledger.accounting.pruning import Pruning
 from services.backbone.ledger.database import Pool
 from services.contracts.ids import delivery_id
 from services.contracts.watches import ACCOUNTANT
@@ -42,9 +46,14 @@ def ledger(ledger_url: str) -> Ledger:
     return Ledger(ledger_url)
 
 
+def turns_on(pool: Pool, settings: AccountantSettings) -> Turns:
+    parts = (Completeness(pool), OverdueRows(pool), Findings(pool), Pruning(pool))
+    return Turns(*parts, settings, ManualClock())
+
+
 @pytest.fixture
 def turns(pool: Pool) -> Turns:
-    return Turns(AccountBook(pool), AccountantSettings(), ManualClock())
+    return turns_on(pool, AccountantSettings())
 
 
 def many(pool: Pool, ledger: Ledger, state: str) -> str:
@@ -100,7 +109,7 @@ def test_one_message_tells_of_all_that_was_found_and_the_next_of_what_came_later
     pool: Pool, ledger: Ledger
 ) -> None:
     desk = [{"channel": "bus", "recipient": "notifications"}]
-    turns = Turns(AccountBook(pool), AccountantSettings(accountant_recipients=desk), ManualClock())
+    turns = turns_on(pool, AccountantSettings(accountant_recipients=desk))
     delivery = many(pool, ledger, "HELD")
     for expected in ([ROWS_LIMIT], [ROWS_LIMIT, 1]):
         turn(turns, times=1)
@@ -172,9 +181,9 @@ def test_an_overdue_step_is_found_once_and_ends(pool: Pool, ledger: Ledger, turn
 
 def test_all_that_is_overdue_is_counted(pool: Pool, ledger: Ledger) -> None:
     move(ledger, many(pool, ledger, "FAILED"), "FAILED")
-    book = AccountBook(pool)
-    assert len(book.open_rows(WINDOW_SECONDS, LIMITS)) == ROWS_LIMIT
-    assert book.count_open_rows(WINDOW_SECONDS, LIMITS) == ROWS_LIMIT + 1
+    overdue = OverdueRows(pool)
+    assert len(overdue.open_rows(WINDOW_SECONDS, LIMITS)) == ROWS_LIMIT
+    assert overdue.count_open_rows(WINDOW_SECONDS, LIMITS) == ROWS_LIMIT + 1
 
 
 def test_more_alerts_than_are_counted_at_once_are_counted_once_each(
@@ -184,7 +193,7 @@ def test_more_alerts_than_are_counted_at_once_are_counted_once_each(
     ledger.execute(MANY, "alert-1", "SENT", 7)
     ledger.execute("UPDATE deliveries SET state = 'HELD' WHERE recipient = '3@example.com'")
     ledger.execute("UPDATE alerts SET accepted_at = now() - interval '8 days' WHERE summary = '9'")
-    totals = all_counted(AccountBook(pool), WINDOW_SECONDS)
+    totals = all_counted(Completeness(pool), WINDOW_SECONDS)
     assert totals == Totals(alerts=ROWS_LIMIT + 4, recipients=7, terminal=6, open=1)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from services.accountant.accounts import Limits, overdue
-from services.backbone.ledger.accounting import AccountBook, OpenRow
+from services.backbone.ledger.accounting.overdue import OpenRow, OverdueRows
 from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.decisions import Decision
@@ -41,7 +41,7 @@ def lose(ledger: Ledger, state: str = "FAILED", minutes: int = 20, tries: int = 
 
 
 def waiting(pool: Pool) -> list[OpenRow]:
-    return AccountBook(pool).open_rows(3600, LIMITS.by_kind)
+    return OverdueRows(pool).open_rows(3600, LIMITS.by_kind)
 
 
 def kinds(pool: Pool) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from services.backbone.ledger.accounting import PRUNED_FOR_EACH_LIMIT, AccountBook
+from services.backbone.ledger.accounting.pruning import PRUNED_FOR_EACH_LIMIT, Pruning
 from services.backbone.ledger.claims import Claims
 from services.backbone.ledger.database import Pool, async_pool, open_pool
 from services.backbone.ledger.evidence import Evidence, EvidenceBook, EvidenceKind
@@ -70,8 +70,8 @@ def test_the_oldest_go_first_and_what_is_open_stays(ledger: Ledger, pool: Pool) 
     EvidenceBook(pool).give([Evidence(done[0].delivery_id, EvidenceKind.CONFIRMED, "test")])
     aged(ledger, 401)
     ledger.add(fresh)
-    book = AccountBook(pool)
-    assert [book.prune(400 * DAY, 2) for _ in range(3)] == [2, 1, 0]
+    pruning = Pruning(pool)
+    assert [pruning.prune(400 * DAY, 2) for _ in range(3)] == [2, 1, 0]
     assert ledger.states().keys() == {waiting.delivery_id, fresh.delivery_id}
     assert ledger.rows("SELECT * FROM evidence") == []
 
@@ -79,18 +79,18 @@ def test_the_oldest_go_first_and_what_is_open_stays(ledger: Ledger, pool: Pool) 
 def test_of_alerts_for_many_fewer_go_at_once(ledger: Ledger, pool: Pool) -> None:
     ledger.add(*(delivery(number) for number in range(4)))
     sent_to_many(ledger, PRUNED_FOR_EACH_LIMIT * 50)
-    book = AccountBook(pool)
-    assert [book.prune(400 * DAY, 100) for _ in range(3)] == [2, 2, 0]
+    pruning = Pruning(pool)
+    assert [pruning.prune(400 * DAY, 100) for _ in range(3)] == [2, 2, 0]
 
 
 def test_one_for_more_than_that_goes_bit_by_bit(ledger: Ledger, pool: Pool) -> None:
     """However many it has: what takes too long at once is never done."""
     ledger.add(delivery(1), delivery(2))
     sent_to_many(ledger, 3 * PRUNED_FOR_EACH_LIMIT)
-    book = AccountBook(pool)
+    pruning = Pruning(pool)
     left = []
     while ledger.rows("SELECT alert_id FROM alerts"):
-        left.append((len(ledger.states()), book.prune(400 * DAY, 2)))
+        left.append((len(ledger.states()), pruning.prune(400 * DAY, 2)))
     assert left == [(60, 0), (40, 1), (20, 1)]
 
 
@@ -99,7 +99,7 @@ async def test_a_replay_after_that_is_held(ledger: Ledger, pool: Pool) -> None:
     ledger.add(one)
     ledger.execute("UPDATE deliveries SET state = 'SENT'")
     aged(ledger, 401)
-    assert AccountBook(pool).prune(400 * DAY, 10) == 1
+    assert Pruning(pool).prune(400 * DAY, 10) == 1
     new = NewDelivery(one, one.encode())
     accepted = Intake(pool).accept([NewAlert(one.alert, one.alert.encode(), "test", (new,))])
     assert accepted.new == {one.alert.alert_id}

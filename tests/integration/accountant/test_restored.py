@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from services.accountant.accounts import OVERDUE_CHANNEL, Target, notices
-from services.backbone.ledger.accounting import AccountBook, Finding, Notice, Unraised
+from services.backbone.ledger.accounting.findings import Finding, Findings, Notice, Unraised
 from services.backbone.ledger.database import open_pool
 from services.backbone.settings import LedgerSettings
 from tests.postgres import database_like
@@ -19,9 +19,9 @@ DESK: Final = (Target("log", "desk"),)
 def raise_in(url: str, *new: Finding) -> list[Notice]:
     """Keep findings, and raise all that were not."""
     with open_pool(LedgerSettings.model_validate({"postgres_url": url})) as pool:
-        book = AccountBook(pool)
-        book.keep(new, ())
-        return book.raise_new(told, settle_seconds=0, every_seconds=0)
+        findings = Findings(pool)
+        findings.keep(new, ())
+        return findings.raise_new(told, settle_seconds=0, every_seconds=0)
 
 
 def told(found: Sequence[Unraised]) -> list[Notice]:
@@ -47,7 +47,7 @@ def test_what_is_told_again_from_a_backup_has_the_same_id(
     ledger_url: str, postgres_url: str
 ) -> None:
     with open_pool(LedgerSettings.model_validate({"postgres_url": ledger_url})) as pool:
-        AccountBook(pool).keep([silent("sms")], ())
+        Findings(pool).keep([silent("sms")], ())
     with database_like(ledger_url.rpartition("/")[2], postgres_url) as backup_url:
         (before,) = raise_in(ledger_url)
         (after,) = raise_in(backup_url)

@@ -15,7 +15,8 @@ from services.backbone.clock import SystemClock
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
-from services.backbone.ledger.accounting import AccountBook
+from services.backbone.ledger.accounting.completeness import Completeness
+from services.backbone.ledger.accounting.findings import Findings
 from services.backbone.ledger.database import Pool
 from services.contracts import topics
 from tests.integration.accountant.conftest import CHANNELS
@@ -35,7 +36,7 @@ class Scene:
     """A comparison of two partitions of alerts, turned by the test."""
 
     comparison: Comparison
-    book: AccountBook
+    findings: Findings
     producer: Producer
     flows: bool = False
     compared: int = 0
@@ -58,14 +59,15 @@ class Scene:
         until(turned, name)
 
     def missing(self) -> set[str]:
-        return {each.subject for each in self.book.open_findings(MISSING_ALERT)}
+        return {each.subject for each in self.findings.open_findings(MISSING_ALERT)}
 
 
 @pytest.fixture
 def scene(own_bootstrap: str, pool: Pool) -> Iterator[Scene]:
     """A scene whose readers have read, and committed, what was there."""
     settings = ProducerSettings(kafka_bootstrap_servers=own_bootstrap)
-    admin, clock, book = TopicAdmin(settings, "test"), SystemClock(), AccountBook(pool)
+    admin, clock = TopicAdmin(settings, "test"), SystemClock()
+    completeness, findings = Completeness(pool), Findings(pool)
     admin.declare(topics.core_topics(CHANNELS, {topics.ALERTS: 2}))
     with ExitStack() as closing:
         producer = Producer(settings, "test")
@@ -76,9 +78,11 @@ def scene(own_bootstrap: str, pool: Pool) -> Iterator[Scene]:
             closing.callback(consumer.close)
             return Reader(consumer, clock, LIMIT_SECONDS)
 
-        aside = Aside(book, reader(REJECTED), admin)
-        comparison = Comparison(book, reader(topics.ALERTS), aside, clock, BEHIND_SECONDS)
-        scene = Scene(comparison, book, producer)
+        aside = Aside(completeness, reader(REJECTED), admin)
+        comparison = Comparison(
+            completeness, findings, reader(topics.ALERTS), aside, clock, BEHIND_SECONDS
+        )
+        scene = Scene(comparison, findings, producer)
         for key in (HELD, FLOWS):
             scene.write(topics.ALERTS, key)
         scene.until(lambda: scene.compared == 2, "both are compared")

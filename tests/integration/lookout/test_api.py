@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from services.backbone.ledger.accounting import AccountBook
+from services.backbone.ledger.accounting.completeness import Completeness
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.dropped import DroppedAddress, DroppedAddresses
 from services.backbone.settings import LedgerSettings
@@ -179,7 +179,7 @@ async def test_why_tells_what_is_recorded(room: Room) -> None:
 
 
 async def test_why_tells_of_an_alert_that_was_set_aside(room: Room) -> None:
-    AccountBook(room.pool).keep_aside([HOT.alert_id])
+    Completeness(room.pool).keep_aside([HOT.alert_id])
     missing = await room.ask("GET", f"/alerts/{HOT.alert_id}/why")
     assert missing.status_code == 404
     assert "was set aside" in missing.json()["detail"]

@@ -5,8 +5,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from services.backbone.ledger import overdue_sql
-from services.backbone.ledger.accounting import ROWS_LIMIT
+from services.backbone.ledger.accounting import overdue_sql
+from services.backbone.ledger.accounting.asking import ROWS_LIMIT
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.fallbacks import LOST
 from services.contracts.watches import ACCOUNTANT

@@ -7,7 +7,7 @@ import pytest
 
 from services.backbone.errors import Refused
 from services.backbone.ledger import answers
-from services.backbone.ledger.accounting import AccountBook
+from services.backbone.ledger.accounting.completeness import Completeness
 from services.backbone.ledger.answers import Answer, Answers
 from services.backbone.ledger.database import transaction
 from services.backbone.ledger.pauses import pause_on, resume_on
@@ -164,7 +164,7 @@ def test_an_alert_that_was_set_aside_is_said_to_be(
 ) -> None:
     monkeypatch.setenv("ALDEBARAN_POSTGRES_URL", ledger_url)
     aside = "cd" * 16
-    AccountBook(world.pool).keep_aside([aside, "alerts/0/12"])
+    Completeness(world.pool).keep_aside([aside, "alerts/0/12"])
     capsys.readouterr()
     assert main(["why", aside[:8]]) == 1
     told = capsys.readouterr().out

@@ -17,16 +17,15 @@ from services.accountant.program import Accountant
 from services.accountant.settings import AccountantSettings
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Ended, Transient
-from services.backbone.ledger import overdue_sql
-from services.backbone.ledger.accounting import (
+from services.backbone.ledger.accounting import overdue_sql
+from services.backbone.ledger.accounting.findings import (
     NAMED_LIMIT,
     RAISE_LIMIT,
-    Backlog,
     Finding,
     Notice,
-    OpenRow,
     Unraised,
 )
+from services.backbone.ledger.accounting.overdue import Backlog, OpenRow
 from services.backbone.service import Life
 from services.contracts.records import Severity
 

@@ -14,7 +14,8 @@ from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
-from services.backbone.ledger.accounting import AccountBook, Finding
+from services.backbone.ledger.accounting.completeness import Completeness
+from services.backbone.ledger.accounting.findings import Finding, Findings
 from services.contracts import topics
 
 BEHIND_SECONDS = 5.0
@@ -35,18 +36,21 @@ class Scene:
     """A comparison, and what it reads and asks."""
 
     clock: ManualClock = field(default_factory=ManualClock)
-    book: Mock = field(default_factory=lambda: create_autospec(AccountBook, instance=True))
+    completeness: Mock = field(default_factory=lambda: create_autospec(Completeness, instance=True))
+    findings: Mock = field(default_factory=lambda: create_autospec(Findings, instance=True))
     alerts: Mock = field(default_factory=consumer)
     aside: Mock = field(default_factory=consumer)
 
     def __post_init__(self) -> None:
-        self.book.missing.return_value = set()
-        self.book.absences.return_value = []
+        self.completeness.missing.return_value = set()
+        self.completeness.absences.return_value = []
         admin = create_autospec(TopicAdmin, instance=True)
         admin.partitions.return_value = {topics.rejected(topics.ALERTS): 1}
-        aside = Aside(self.book, Reader(self.aside, self.clock), admin)
+        aside = Aside(self.completeness, Reader(self.aside, self.clock), admin)
         alerts = Reader(self.alerts, self.clock)
-        self.comparison = Comparison(self.book, alerts, aside, self.clock, BEHIND_SECONDS)
+        self.comparison = Comparison(
+            self.completeness, self.findings, alerts, aside, self.clock, BEHIND_SECONDS
+        )
         self.written = 0
 
     def step(self, *ages_seconds: float) -> int:
@@ -63,18 +67,20 @@ class Scene:
         return [each.offset for call in self.alerts.commit.call_args_list for each in call.args[0]]
 
     def found(self) -> list[Finding]:
-        return [each for call in self.book.keep.call_args_list for each in call.args[0]]
+        return [each for call in self.findings.keep.call_args_list for each in call.args[0]]
 
 
 def test_what_was_set_aside_while_postgres_was_away_is_kept_when_it_is_back() -> None:
     scene = Scene()
     scene.aside.batch.side_effect = [[ASIDE], []]
-    scene.book.keep_aside.side_effect = [Transient("Postgres is away"), None]
+    scene.completeness.keep_aside.side_effect = [Transient("Postgres is away"), None]
     with pytest.raises(Transient):
         scene.step()
     scene.aside.commit.assert_not_called()
     scene.step()
-    assert [call.args for call in scene.book.keep_aside.call_args_list] == [(["refused"],)] * 2
+    assert [call.args for call in scene.completeness.keep_aside.call_args_list] == [
+        (["refused"],)
+    ] * 2
     scene.aside.idle.assert_called_once()
     scene.aside.commit.assert_called_once_with([ASIDE])
 
@@ -96,7 +102,7 @@ def test_each_record_is_compared_once_in_its_turn_when_the_lookout_has_had_its_t
         now_ms = scene.clock.now_ms()
         new = [now_ms - max(0, int(age * 1000)) + behind_ms for age in ages]
         due_ms, there_ms = due_ms + new, there_ms + [now_ms] * len(new)
-        scene.book.missing.side_effect = Transient("Postgres is away") if is_away else None
+        scene.completeness.missing.side_effect = Transient("Postgres is away") if is_away else None
         before = len(scene.committed())
         try:
             scene.step(*ages)
@@ -169,7 +175,7 @@ def test_it_reads_on_while_alerts_wait_up_to_a_limit(monkeypatch: pytest.MonkeyP
 def test_an_alert_is_not_missing_while_it_may_have_been_set_aside() -> None:
     """Its reader may be behind, or starve."""
     scene = Scene()
-    scene.book.missing.return_value = {"alerts/0/0"}
+    scene.completeness.missing.return_value = {"alerts/0/0"}
     scene.aside.unread.return_value = {(topics.rejected(topics.ALERTS), 0): 1}
     for _ in range(100):
         assert scene.step(*[60.0] * (scene.written == 0)) == 0
@@ -177,14 +183,14 @@ def test_an_alert_is_not_missing_while_it_may_have_been_set_aside() -> None:
     assert (scene.found(), scene.committed()) == ([], [])
     scene.aside.batch.side_effect = [[ASIDE]]
     scene.aside.unread.return_value = {}
-    scene.book.missing.return_value = set()
+    scene.completeness.missing.return_value = set()
     assert scene.step() == 1
     assert scene.found() == []
 
 
 def test_an_alert_is_missing_also_while_others_are_set_aside_all_the_time() -> None:
     scene = Scene()
-    scene.book.missing.return_value = {"alerts/0/0"}
+    scene.completeness.missing.return_value = {"alerts/0/0"}
     scene.aside.unread.return_value = {(topics.rejected(topics.ALERTS), 0): 3}
     for given_out, compared in ((5, 0), (7, 0), (8, 1)):
         scene.aside.given.return_value = given_out
@@ -196,7 +202,7 @@ def test_an_alert_is_missing_also_while_others_are_set_aside_all_the_time() -> N
 
 def test_an_alert_is_missing_that_was_not_set_aside() -> None:
     scene = Scene()
-    scene.book.missing.return_value = {"alerts/0/0"}
+    scene.completeness.missing.return_value = {"alerts/0/0"}
     assert scene.step(60.0) == 1
     assert [each.subject for each in scene.found()] == ["alerts/0/0"]
 

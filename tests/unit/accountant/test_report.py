@@ -8,14 +8,14 @@ from services.accountant.report import STANDSTILL_SECONDS, Account, all_counted,
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
-from services.backbone.ledger.accounting import (
-    ROWS_LIMIT,
+from services.backbone.ledger.accounting.asking import ROWS_LIMIT
+from services.backbone.ledger.accounting.completeness import (
     TOTALS_LIMIT,
-    AccountBook,
-    Finding,
+    Completeness,
     Place,
     Totals,
 )
+from services.backbone.ledger.accounting.findings import Finding
 
 ALERT = Incoming("alerts", 0, 0, b"k", b"{}", 0)
 
@@ -55,13 +55,13 @@ def test_brokers_that_give_nothing_for_long_do_not_give_all() -> None:
 def test_alerts_are_counted_some_at_a_time_and_what_comes_meanwhile_does_not_go_on_for_ever() -> (
     None
 ):
-    book: Mock = create_autospec(AccountBook, instance=True)
+    ledger: Mock = create_autospec(Completeness, instance=True)
     whole = [Place(1, str(number)) for number in range(ROWS_LIMIT)]
-    book.page.side_effect = [whole, whole[: TOTALS_LIMIT + 1], whole[:1]]
-    book.totals.side_effect = lambda ids: Totals(alerts=len(ids))
-    assert all_counted(book, 60.0) == Totals(alerts=ROWS_LIMIT + TOTALS_LIMIT + 1)
-    assert max(len(call.args[0]) for call in book.totals.call_args_list) == TOTALS_LIMIT
-    assert [call.args[0] for call in book.page.call_args_list] == [Place(), whole[-1]]
+    ledger.page.side_effect = [whole, whole[: TOTALS_LIMIT + 1], whole[:1]]
+    ledger.totals.side_effect = lambda ids: Totals(alerts=len(ids))
+    assert all_counted(ledger, 60.0) == Totals(alerts=ROWS_LIMIT + TOTALS_LIMIT + 1)
+    assert max(len(call.args[0]) for call in ledger.totals.call_args_list) == TOTALS_LIMIT
+    assert [call.args[0] for call in ledger.page.call_args_list] == [Place(), whole[-1]]
 
 
 def test_what_a_provider_said_is_on_its_line() -> None:

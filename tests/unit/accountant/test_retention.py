@@ -13,13 +13,12 @@ from services.accountant.accounts import SHORT_RETENTION
 from services.accountant.aside import REJECTED
 from services.accountant.retention import SEGMENT_HOURS, Retention
 from services.accountant.settings import AccountantSettings
-from services.accountant.turns import Turns
-from services.backbone.clock import ManualClock
 from services.backbone.errors import NoTopic, Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.ledger.accounting import AccountBook, Finding
+from services.backbone.ledger.accounting.findings import Finding
 from services.contracts.topics import ALERTS
 from tests.streams import declare
+from tests.unit.accountant.empty_ledger import EmptyLedger
 
 DAYS: Final = 400.0
 HOURS: Final = DAYS * 24
@@ -129,15 +128,8 @@ def test_what_is_not_told_is_logged_once_until_it_is_told(folder: Path) -> None:
 
 @pytest.mark.parametrize("is_short", [False, True])
 def test_a_turn_removes_nothing_while_something_is_kept_for_too_long(is_short: bool) -> None:
-    book: Mock = create_autospec(AccountBook, instance=True)
-    for name in ("backlogs", "open_findings", "new_rows", "settled", "page", "raise_new"):
-        getattr(book, name).return_value = []
-    for name in ("missing", "still_absent"):
-        getattr(book, name).return_value = set()
-    book.open_counts.return_value = {}
-    book.absences.return_value = []
-    book.prune.return_value = 1
+    ledger = EmptyLedger()
     found = [Finding(SHORT_RETENTION, "trades", "", "kept without limit")] if is_short else []
-    Turns(book, AccountantSettings(), ManualClock()).turn(found)
-    assert book.prune.call_count == (not is_short)
-    assert book.keep.call_args_list[0].args[0] == tuple(found)
+    ledger.turns(AccountantSettings()).turn(found)
+    assert ledger.pruning.prune.call_count == (not is_short)
+    assert ledger.findings.keep.call_args_list[0].args[0] == tuple(found)

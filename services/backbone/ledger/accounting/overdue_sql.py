@@ -1,4 +1,5 @@
-"""The SQL of what waits for evidence, for a person, or for a lookout beyond its time, by kind.
+"""The SQL of what waits for evidence, for a person, or for a lookout beyond its time, by kind;
+and of what nobody sends, by channel.
 
 A kind's conditions stand once: the same rows are counted, listed, new, or no longer there.
 OFFSET 0 keeps Postgres to one row at a time, by its key: however few rows it thinks there are, it
@@ -95,3 +96,12 @@ OVERDUE: Final = _all(_oldest(each) for each in _KINDS)
 NEW: Final = _all(_new(each) for each in _KINDS)
 SETTLED: Final = _all(_settled(each) for each in _KINDS)
 COUNTED: Final = _all(f"SELECT count(*) {each.overdue(each.table)}" for each in _KINDS)
+
+BACKLOGS: Final = """
+SELECT channel, count(*) AS count,
+  max(extract(epoch FROM ledger_now() - since))::float8 AS longest_seconds
+FROM (
+  SELECT channel, next_attempt_at AS since FROM deliveries WHERE state IN ('PENDING', 'RETRY_WAIT')
+  UNION ALL SELECT channel, lease_until FROM deliveries WHERE state = 'CLAIMED') AS due
+WHERE since < ledger_now() - make_interval(secs => %(due)s)
+GROUP BY channel"""

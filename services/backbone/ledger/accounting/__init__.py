@@ -1,0 +1,1 @@
+"""What the accountant asks the ledger, and what it keeps there; every answer is bounded."""

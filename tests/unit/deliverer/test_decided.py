@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
+from services.backbone.certificates import Certificates
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.ledger.claims import Claim, Settlement
 from services.contracts.states import State
@@ -151,6 +153,10 @@ async def test_a_stop_makes_no_doubt_of_a_status_from_apple(status: int, outcome
         push_topic=str(status),
     )
     client = httpx2.AsyncClient(base_url="https://x", transport=httpx2.MockTransport(answer))
-    with patch.object(Lines, "_opened", lambda _: Line(client)):
+    tls = ssl.create_default_context()
+    with (
+        patch.object(Certificates, "tls", lambda _: tls),
+        patch.object(Lines, "_opened", lambda _: Line(client, tls)),
+    ):
         kept = await cut_off("push", PushChannel(settings, MemoryBook(), clock), TOKEN, clock)
     assert kept.outcome is outcome

@@ -35,6 +35,9 @@ def unread(
 ) -> Mapping[Place, int]:
     """Return how many records there are after what was read, of partitions where there are any.
 
+    A place behind the end is of a topic that was deleted and made again under the same name, of
+    which the client may never hear: it counts for nothing, and all that is there is unread.
+
     A member that begins at the end misses nothing before its first record: what is there is none of
     its business.
 
@@ -46,10 +49,14 @@ def unread(
     except KafkaException as error:
         raise trouble(error) from None
     counts = {
-        (each.topic, each.partition): end - max(begin, each.offset, at.offset)
+        (each.topic, each.partition): end - _next(begin, end, each.offset, at.offset)
         for each, at, (begin, end) in zip(
             read, settled, held(client, read, timeout_seconds), strict=True
         )
         if from_beginning or max(each.offset, at.offset) >= 0
     }
     return {place: count for place, count in counts.items() if count > 0}
+
+
+def _next(begin: int, end: int, *places: int) -> int:
+    return max([begin, *(place for place in places if place <= end)])

@@ -1,9 +1,11 @@
 """A member of a group that lives, polls, and fetches nothing, on a real broker."""
 
 import uuid
+from dataclasses import dataclass, field
 
 import pytest
 from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from services.backbone.clock import SystemClock
 from services.backbone.kafka.admin import TopicAdmin
@@ -13,8 +15,26 @@ from services.backbone.kafka.producer import Outgoing, Producer, ProducerSetting
 from services.backbone.reading import Reading
 from services.contracts.topics import Topic
 from services.machine.waiting import wait_until
+from tests.broker import OwnBroker
 
 pytestmark = pytest.mark.kafka
+
+
+@dataclass
+class Taking:
+    """Takes records as a program does; a new client is to fetch what does not come for long."""
+
+    consumer: Consumer
+    reading: Reading = field(default_factory=lambda: Reading(SystemClock(), limit_seconds=1.0))
+    found: set[bytes] = field(default_factory=set)
+
+    def taken(self, value: bytes) -> bool:
+        """Take what is there; tell whether this has come by now."""
+        self.reading.turn(self.consumer)
+        batch = self.consumer.batch(10, 0.1)
+        self.found.update(each.value for each in batch)
+        self.consumer.commit(batch)
+        return value in self.found
 
 
 @pytest.mark.parametrize("partitions", [1, 2])
@@ -27,20 +47,12 @@ def test_a_client_that_fetches_nothing_of_what_a_partition_holds_is_replaced(
     topic, producer = f"t-{uuid.uuid4().hex}", Producer(settings, "test")
     TopicAdmin(settings, "test").declare([Topic(topic, partitions)])
     consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[topic])
-    reading, found = Reading(SystemClock(), limit_seconds=1.0), set[bytes]()
-
+    taking = Taking(consumer)
     keys = [only_in(partition, partitions) for partition in range(partitions)]
-
-    def take() -> None:
-        reading.turn(consumer)
-        batch = consumer.batch(10, 0.1)
-        found.update(each.value for each in batch)
-        consumer.commit(batch)
 
     def taken(value: bytes) -> bool:
         producer.write([Outgoing(topic, key, b"flows") for key in keys[1:]])
-        take()
-        return value in found
+        return taking.taken(value)
 
     producer.write([Outgoing(topic, keys[0], b"first")])
     wait_until(lambda: taken(b"first"), 60, "the first record")
@@ -49,6 +61,38 @@ def test_a_client_that_fetches_nothing_of_what_a_partition_holds_is_replaced(
     wait_until(lambda: taken(b"second"), 60, "the second, by a new client")
     assert consumer.times_assigned() > 1
     consumer.close()
+    producer.close()
+
+
+def test_a_topic_made_again_is_read_by_a_new_client(own_broker: OwnBroker) -> None:
+    """A broker has started again since its first making: its leader's number began anew, which the
+    client takes for old news. It neither reads on nor begins anew."""
+    settings = ProducerSettings(kafka_bootstrap_servers=own_broker.node.bootstrap)
+    topic = f"t-{uuid.uuid4().hex}"
+    write_anew(settings, topic, b"first")
+    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[topic])
+    taking = Taking(consumer)
+    wait_until(lambda: taking.taken(b"first"), 60, "the first record")
+    own_broker.kill()
+    own_broker.start()
+    write(settings, topic, [b"flows"] * 20 + [b"second"])
+    wait_until(lambda: taking.taken(b"second"), 60, "the second, of the broker started again")
+    client = AdminClient({"bootstrap.servers": own_broker.node.bootstrap})
+    client.delete_topics([topic])[topic].result(timeout=30)
+    write_anew(settings, topic, b"third")
+    wait_until(lambda: taking.taken(b"third"), 60, "the third, of the topic made again")
+    consumer.close()
+
+
+def write_anew(settings: ProducerSettings, topic: str, value: bytes) -> None:
+    admin = TopicAdmin(settings, "test")
+    wait_until(lambda: topic in admin.declare([Topic(topic)]), 30, "a topic made")
+    write(settings, topic, [value])
+
+
+def write(settings: ProducerSettings, topic: str, values: list[bytes]) -> None:
+    producer = Producer(settings, "test")
+    producer.write([Outgoing(topic, "k", value) for value in values])
     producer.close()
 
 

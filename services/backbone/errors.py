@@ -3,7 +3,8 @@
     Trouble
     ├── Transient        the outside is not ready: try the same again later
     │   ├── QueueFull    we took more than we can hold: tell the sender to slow down
-    │   └── NoTopic      a topic does not exist; no record was written to it
+    │   ├── NoTopic      a topic does not exist; no record was written to it
+    │   └── NotTaken     the brokers refused this try, and wrote nothing: the next one may pass
     └── Refused          the input or a setting cannot be used: say what to do, keep the original
 
 Anything else ends the process: a bug, or `Ended`, which no further try in this process can heal.
@@ -24,6 +25,10 @@ class QueueFull(Transient):
 
 class NoTopic(Transient):
     """A topic is not there, or not yet; a record for it was never on its way to a broker."""
+
+
+class NotTaken(Transient):
+    """What the brokers hold against a record passes, such as a clock; they did not write it."""
 
 
 class Refused(Trouble):

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
-from services.backbone.errors import Refused, Transient
+from services.backbone.errors import NotTaken, Refused, Transient
 from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings
 
@@ -15,6 +15,10 @@ log = logger(__name__)
 _REFUSED: Final = frozenset(
     {
         KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.RECORD_LIST_TOO_LARGE,
+        KafkaError.INVALID_RECORD,
+        KafkaError.POLICY_VIOLATION,
+        KafkaError.TOPIC_EXCEPTION,
         KafkaError.TOPIC_AUTHORIZATION_FAILED,
         KafkaError.GROUP_AUTHORIZATION_FAILED,
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
@@ -22,6 +26,13 @@ _REFUSED: Final = frozenset(
         KafkaError.INVALID_CONFIG,
     }
 )
+_NOT_TAKEN: Final = frozenset(
+    {
+        KafkaError.INVALID_TIMESTAMP,
+        KafkaError._INVALID_DIFFERENT_RECORD,  # noqa: SLF001 - the client's public name for it
+    }
+)
+"""A clock was wrong, or another record that travelled in the same batch."""
 
 OPTIONS: Final = "ALDEBARAN_KAFKA_OPTIONS"
 """The setting that is wrong where a client cannot be opened."""
@@ -120,8 +131,13 @@ def trouble(error: KafkaError | KafkaException) -> Refused | Transient:
     More copies than brokers is away for now: brokers that start together come one by one.
     """
     cause = _cause(error)
-    kind = Refused if cause.code() in _REFUSED else Transient
-    return kind(f"Kafka: {cause.str()}")
+    return _kind(cause.code())(f"Kafka: {cause.str()}")
+
+
+def _kind(code: int) -> type[Refused | Transient]:
+    if code in _REFUSED:
+        return Refused
+    return NotTaken if code in _NOT_TAKEN else Transient
 
 
 def _cause(error: KafkaError | KafkaException) -> KafkaError:

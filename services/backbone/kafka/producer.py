@@ -114,8 +114,8 @@ class Producer:
 
     def send(self, records: Sequence[Outgoing]) -> "Future[list[Trouble | None]]":
         """Start writing a batch; the future tells for each record None (on all in-sync replicas)
-        or what went wrong: Transient (try again; QueueFull and NoTopic: it was never written), or
-        Refused (never fits).
+        or what went wrong: Transient (try again; QueueFull, NoTopic and NotTaken: it was never
+        written), or Refused (never fits).
         """
         batch = _Batch(outcomes=[None] * len(records), open=len(records))
         if not records:

@@ -22,8 +22,10 @@ PROMISE: Final = Promise(
     recipient="a Kafka topic; on our own cluster, of ours `notifications` alone",
     our_id="record key, header `delivery-id`",
     taken_when="all in-sync replicas have it",
-    not_taken="the producer's queue is full; the topic does not exist",
-    permanent="too large, not allowed, one of our own topics, no topic's name",
+    not_taken="the producer's queue is full; the topic does not exist; the brokers refuse it for "
+    "its time, or for another record of its batch",
+    permanent="too large, not allowed, one of our own topics, no topic's name; a record that the "
+    "brokers' own checks refuse",
     in_doubt="broker away during the write",
     evidence="none is needed: the same key is written again",
     without_faults="once",
@@ -127,7 +129,7 @@ class BusChannel:
         window.open()
         written = self._producer.send([record(topic, message)])
         (trouble,) = await asyncio.wrap_future(written)
-        return _outcome(topic, trouble)
+        return outcome_of(topic, trouble)
 
     def unusable(self) -> str | None:
         """Return why the producer must be replaced, or None."""
@@ -151,7 +153,8 @@ def record(topic: str, message: Message) -> Outgoing:
     return Outgoing(topic, delivery.delivery_id, delivery.encode(), headers)
 
 
-def _outcome(topic: str, trouble: errors.Trouble | None) -> Outcome:
+def outcome_of(topic: str, trouble: errors.Trouble | None) -> Outcome:
+    """Return what a write came to, by what went wrong; None: nothing."""
     match trouble:
         case None:
             return Accepted()
@@ -159,6 +162,8 @@ def _outcome(topic: str, trouble: errors.Trouble | None) -> Outcome:
             return Refused(str(trouble), destination_down=True)
         case errors.NoTopic():
             return Refused(f"topic {topic} does not exist: create it, or correct the recipient")
+        case errors.NotTaken():
+            return Refused(f"topic {topic}: {trouble}")
         case errors.Refused():
             return Permanent(f"topic {topic}: {trouble}")
         case _:

@@ -3,11 +3,13 @@
 import asyncio
 
 import pytest
+from confluent_kafka import KafkaError
 
 from services.backbone.clock import SystemClock
+from services.backbone.kafka.client import trouble
 from services.deliverer.channel import Message, SendWindow
-from services.deliverer.channels.bus import BusChannel, BusSettings, refusal
-from services.deliverer.outcomes import Outcome, Refused, Unknown
+from services.deliverer.channels.bus import BusChannel, BusSettings, outcome_of, refusal
+from services.deliverer.outcomes import Outcome, Permanent, Refused, Unknown
 from services.machine.ports import free_ports
 from tests.unit.deliverer.builders import delivery
 
@@ -51,3 +53,42 @@ def test_a_name_of_ours_is_somebody_elses_on_another_cluster(topic: str) -> None
 def test_it_is_at_home_unless_another_cluster_is_named(named: str | None, at_home: bool) -> None:
     settings = BusSettings(kafka_bootstrap_servers="ours:9092", bus_bootstrap_servers=named)
     assert settings.at_home == at_home
+
+
+@pytest.mark.promise("permanent", "bus")
+@pytest.mark.parametrize(
+    "code",
+    [
+        KafkaError.INVALID_RECORD,
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.POLICY_VIOLATION,
+        KafkaError.RECORD_LIST_TOO_LARGE,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.TOPIC_EXCEPTION,
+    ],
+)
+def test_what_the_brokers_refuse_for_what_it_is_is_never_taken(code: int) -> None:
+    assert isinstance(outcome_of("desk", trouble(KafkaError(code))), Permanent)
+
+
+@pytest.mark.promise("not_taken", "bus")
+@pytest.mark.parametrize(
+    "code",
+    [
+        KafkaError.INVALID_TIMESTAMP,
+        KafkaError._INVALID_DIFFERENT_RECORD,  # noqa: SLF001 - public name
+    ],
+)
+def test_what_the_brokers_refuse_for_what_passes_was_not_taken(code: int) -> None:
+    outcome = outcome_of("desk", trouble(KafkaError(code)))
+    assert isinstance(outcome, Refused)
+    assert not outcome.destination_down, "other records to other topics fare better"
+
+
+@pytest.mark.promise("in_doubt", "bus")
+@pytest.mark.parametrize(
+    "code",
+    [KafkaError._MSG_TIMED_OUT, KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND],  # noqa: SLF001 - public name
+)
+def test_what_the_brokers_may_have_is_in_doubt(code: int) -> None:
+    assert isinstance(outcome_of("desk", trouble(KafkaError(code))), Unknown)

@@ -15,7 +15,7 @@ from auditor import candidate as candidates
 from auditor import offsets
 from auditor.boundaries import Boundaries
 from auditor.candidate import Candidate
-from auditor.catchup import BEFORE_SECONDS, CatchUp, behind
+from auditor.catchup import BEFORE_SECONDS, MARKERS_MAX, STILL_BATCHES, CatchUp, behind
 from auditor.cost import Cost
 from auditor.declared import read_declarations
 from auditor.fleet import Running
@@ -134,6 +134,40 @@ def test_caught_up_is_what_was_there_before_it_stopped_reading(
         catch_up.sample(sample, at_seconds)
     newest = samples[: max(0, floor(until - BEFORE_SECONDS) + 1)][-1:]
     assert catch_up.reached(read, until) == any(behind(read, one) == 0 for one in newest)
+
+
+def caught_up(read: list[int], ends: list[int]) -> list[bool]:
+    """Return after each batch whether it has caught up, by what it had read and what was there."""
+    catch_up, told = CatchUp(), []
+    for number, (at, end) in enumerate(zip(read, ends, strict=True)):
+        catch_up.sample({"t": {0: end, 1: 7}}, 10.0 * number)
+        until = 10.0 * number + BEFORE_SECONDS
+        answers = {catch_up.reached({"t": {0: at, 1: 7}}, until) for _ in range(10)}
+        told.append(answers == {True})
+    return told
+
+
+STILL = STILL_BATCHES + 1
+
+
+@pytest.mark.parametrize("markers", range(1, MARKERS_MAX + 1))
+def test_the_ends_of_transactions_keep_nobody_back_for_ever(markers: int) -> None:
+    told = caught_up([100] * STILL, [100 + markers] * STILL)
+    assert told == [False] * STILL_BATCHES + [True]
+
+
+@pytest.mark.parametrize(
+    ("read", "ends"),
+    [
+        ([100] * STILL, [101 + MARKERS_MAX] * STILL),
+        ([0] * STILL, [1] * STILL),
+        ([100] * STILL, [101, 102, 102, 102]),
+        ([99, 100, 100, 100], [101] * STILL),
+    ],
+)
+def test_what_may_be_a_record_is_waited_for(read: list[int], ends: list[int]) -> None:
+    """More than ends of transactions, the first of all, what came or was read lately."""
+    assert caught_up(read, ends) == [False] * STILL
 
 
 @pytest.mark.parametrize("speed", [200, 5_000])

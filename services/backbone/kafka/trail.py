@@ -80,11 +80,18 @@ class Trail:
             self._places[_place(topic or "", partition or 0)] = (offset or 0) + 1
             if topic not in self._keyed or message.key() == self._followed.key:
                 found.append(incoming(message))
+        self._go_on()
         return len(messages), found
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+    def _go_on(self) -> None:
+        """Pass what the client has passed: the end of a transaction has a place, and no record."""
+        for each in self._client.position(self._client.assignment()):
+            place = _place(each.topic, each.partition)
+            self._places[place] = max(self._places[place], each.offset)
 
     def _begun(self, since_ms: int, places: Places) -> list[TopicPartition]:
         wanted = self._wanted()

@@ -23,6 +23,11 @@ ACCOUNTS: Final = "accounts"
 REJECTED_SUFFIX: Final = ".rejected"
 HEARTBEAT_SUFFIX: Final = ".heartbeat"
 
+APPEND_TIME: Final = "LogAppendTime"
+"""A record's time is when the brokers had it; so Kafka calls it in `message.timestamp.type`."""
+CREATE_TIME: Final = "CreateTime"
+"""It is what the publisher says, as with topics that are declared without a word."""
+
 REJECTED_LIMIT_BYTES: Final = 8 * 1024 * 1024
 """Largest record of a rejected topic: the largest request body, written in base64."""
 
@@ -64,11 +69,10 @@ class Topic:
 
     def config(self) -> dict[str, str]:
         """Return the topic's settings as Kafka spells them."""
-        stamp = "LogAppendTime" if self.append_time else "CreateTime"
         return {
             "cleanup.policy": "delete",
             "retention.ms": str(self.retention_hours * _HOUR_MS),
-            "message.timestamp.type": stamp,
+            "message.timestamp.type": APPEND_TIME if self.append_time else CREATE_TIME,
             "max.message.bytes": str(self.message_limit_bytes),
             "min.insync.replicas": str(min(2, self.replication)),
         }

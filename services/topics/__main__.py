@@ -26,6 +26,7 @@ from services.backbone.settings import (
 from services.contracts.declarations import BadDeclaration
 from services.contracts.streams import StreamDeclaration, load_streams, stream_topics
 from services.contracts.topics import Topic, core_topics, shared_topics
+from services.topics.shapes import otherwise
 
 _HELP: Final = """Creates the topics of every stream in ALDEBARAN_STREAMS_DIR and of the core on
 ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS, gives those more partitions that are to have more, changes
@@ -171,6 +172,8 @@ def _declare(admin: TopicAdmin, settings: TopicsSettings) -> Iterator[str]:
     topics = declared_topics(settings)
     patience_seconds = settings.topic_patience_seconds
     changed = patiently(lambda: admin.declare(topics), patience_seconds, SystemClock())
+    found = [topic for topic in topics if topic.name not in changed]
+    yield from patiently(lambda: otherwise(admin, found), patience_seconds, SystemClock())
     yield f"{len(topics)} topics declared, changed: {', '.join(changed) or 'none'}"
 
 

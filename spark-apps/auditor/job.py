@@ -20,9 +20,12 @@ from auditor.remedies import RealRemedies
 from auditor.settings import AuditorSettings
 from auditor.stagger import Phase, phase_between, phase_of
 from auditor.supervision import Supervised, Watched
-from engine.brokers import partition_counts
+from engine.brokers import partition_counts, with_publishers_times
 from engine.restarts import Failures, RestartLimit
 from services.backbone.clock import Clock
+from services.backbone.log import logger
+
+log = logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,20 @@ def prepare(scene: Scene, declared: Declared, phase: Phase) -> Running:
     topics = guards.topics_of(watch)
     partitions = partition_counts(scene.spark, settings.kafka_client_options(), topics)
     slots = guards.slots_needed(watch, partitions, shuffled)
+    _warn_of_times(scene, topics)
     return Running(declared, recipe, _supervised(scene, recipe, phase), slots, phase)
+
+
+def _warn_of_times(scene: Scene, topics: Iterable[str]) -> None:
+    """Where `services.topics` does not run nobody else says so; what runs today goes on."""
+    options = scene.settings.kafka_client_options()
+    for topic in with_publishers_times(scene.spark, options, topics):
+        log.warning(
+            "publishers_times",
+            topic=topic,
+            harm="one event dated next year throws away everybody's state",
+            next="set the topic's message.timestamp.type to LogAppendTime",
+        )
 
 
 def prepare_all(scene: Scene, declared: Iterable[Declared]) -> list[Running]:

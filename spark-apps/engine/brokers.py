@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from engine.java import jvm_of
 from services.backbone.errors import Refused, Transient
+from services.contracts.topics import CREATE_TIME
 
 TIMEOUT_MS: Final = 10_000
 
@@ -29,6 +30,20 @@ def partition_counts(
     """
     with _admin(spark, client_options) as (jvm, admin):
         return {topic: _count(jvm, admin, topic) for topic in topics}
+
+
+def with_publishers_times(
+    spark: SparkSession, client_options: Mapping[str, str], topics: Iterable[str]
+) -> list[str]:
+    """Return the topics whose records' times are what their publishers say.
+
+    Nothing is known of those of which the brokers do not tell this client.
+
+    Raises:
+        Refused: the client's options cannot be used.
+    """
+    with _admin(spark, client_options) as (jvm, admin):
+        return [topic for topic in topics if _stamp(jvm, admin, topic) == CREATE_TIME]
 
 
 def kept_offsets(
@@ -133,6 +148,17 @@ def _count(jvm: Any, admin: Any, topic: str) -> int:
                 "declaration's streams"
             ) from None
         raise Transient(f"Kafka: {cause}") from None
+
+
+def _stamp(jvm: Any, admin: Any, topic: str) -> str | None:
+    kind = jvm.org.apache.kafka.common.config.ConfigResource
+    asked = kind(kind.Type.TOPIC, topic)
+    try:
+        config = admin.describeConfigs(jvm.java.util.List.of(asked)).all().get().get(asked)
+    except Py4JJavaError:
+        return None
+    entry = config.get("message.timestamp.type")
+    return None if entry is None else str(entry.value())
 
 
 def _cause(error: Py4JJavaError) -> str:

@@ -11,6 +11,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and 
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
+    TopicMetadata,
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
@@ -18,7 +19,7 @@ from services.backbone.errors import NoTopic, Refused, Transient
 from services.backbone.kafka.client import common_config, opened, trouble
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
-from services.contracts.topics import Topic
+from services.contracts.topics import CREATE_TIME, Topic
 
 _HOUR_MS: Final = 3_600_000
 
@@ -42,16 +43,30 @@ class TopicAdmin:
         Raises:
             Transient: the brokers cannot be reached.
         """
+        return {name: len(topic.partitions) for name, topic in self._listed().items()}
+
+    def copies(self) -> dict[str, int]:
+        """Return by topic how many copies there are of the partition that has the fewest.
+
+        Raises:
+            Transient: the brokers cannot be reached.
+        """
+        return {
+            name: min(len(each.replicas) for each in topic.partitions.values())
+            for name, topic in self._listed().items()
+            if topic.partitions
+        }
+
+    def _listed(self) -> dict[str, TopicMetadata]:
         asked = self._client
         try:
-            listed = asked.list_topics(timeout=self._timeout_seconds)
+            return asked.list_topics(timeout=self._timeout_seconds).topics
         except KafkaException as error:
             # A client may have forgotten all brokers, see known_brokers.py; a new one has not.
             self._client = self._open()
             raise Transient(f"Kafka: {error.args[0].str()}") from None
         finally:
             asked.poll(0)  # only so what it says comes into our log
-        return {name: len(topic.partitions) for name, topic in listed.topics.items()}
 
     def retention_hours(self, topic: str) -> float:
         """Return for how long the brokers keep a topic's records; infinite where they always do.
@@ -61,6 +76,16 @@ class TopicAdmin:
             Refused: they do not tell this program.
         """
         return _hours(self._config_of(topic)["retention.ms"])
+
+    def keeps_publishers_times(self, topic: str) -> bool:
+        """Tell whether a record's time is what its publisher says, not when the brokers had it.
+
+        Raises:
+            NoTopic: there is no such topic.
+            Transient: the brokers cannot be reached.
+            Refused: they do not tell this program.
+        """
+        return self._config_of(topic).get("message.timestamp.type") == CREATE_TIME
 
     def readable_hours(self, topic: str) -> float:
         """Return for how long a record of a topic may be read at most; infinite where only its

@@ -31,8 +31,9 @@ WORDS: Final = {
 def test_a_column_that_the_sql_does_not_return_stops_no_watch_at_a_restart(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    # The only question of all this to brokers.
+    # The only questions of all this to brokers.
     monkeypatch.setattr(job, "partition_counts", lambda *told: dict.fromkeys(told[-1], 1))
+    monkeypatch.setattr(job, "with_publishers_times", lambda *_: [])
     streams, watches = copied(tmp_path, SHIPPED_WATCHES)
     settings = AuditorSettings(
         auditor_streams=streams, auditor_watches=watches, auditor_checkpoints=tmp_path / "kept"

@@ -1,0 +1,44 @@
+"""Topics that were there before they were declared, on a real broker."""
+
+import uuid
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from services.contracts.topics import heartbeat
+from services.machine.waiting import wait_until
+from services.topics.__main__ import main
+from tests.streams import declare
+from tests.topic import configure
+
+pytestmark = pytest.mark.kafka
+
+
+def test_a_topic_made_plainly_is_refused_until_its_brokers_stamp_it(
+    kafka_bootstrap: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stream = f"t-{uuid.uuid4().hex}"
+    monkeypatch.setenv("ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS", kafka_bootstrap)
+    monkeypatch.setenv("ALDEBARAN_STREAMS_DIR", str(tmp_path))
+    declare(tmp_path, stream, 100)
+    plain = [NewTopic(stream, num_partitions=2, replication_factor=1)]
+    client = AdminClient({"bootstrap.servers": kafka_bootstrap})
+    client.create_topics(plain)[stream].result(timeout=30)
+
+    assert main([]) == 1
+    said = capsys.readouterr().err
+    assert f"topics with their publishers' times: {stream};" in said
+    assert heartbeat(stream) in client.list_topics(timeout=10).topics, "all others are made"
+    configure(kafka_bootstrap, stream, "message.timestamp.type", "LogAppendTime")
+    # A broker answers for a moment with what it knew before.
+    wait_until(lambda: main([]) == 0, 30, "it is refused still")
+    assert "warning" not in capsys.readouterr().out
+
+    monkeypatch.setenv("ALDEBARAN_TOPIC_COPIES", "2")
+    assert main([]) == 0
+    assert f"{stream} (1 of 2)" in capsys.readouterr().out

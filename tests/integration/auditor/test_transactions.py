@@ -9,7 +9,8 @@ from services.backbone.kafka.partitions import partitions_of
 from services.contracts.topics import heartbeat
 from services.machine.waiting import wait_until
 from tests.integration.auditor.inside import Inside, settings_of
-from tests.integration.auditor.running import Findings, Place, Sender
+from tests.integration.auditor.running import Findings, Place, Sender, wait_for
+from tests.said import said
 from tests.topic import configure
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -49,6 +50,20 @@ def test_what_is_aborted_is_not_judged_where_only_what_is_committed_is_read(
     with Inside(spark, settings_of(place, auditor_kafka_options=committed)) as inside:
         inside.look_until("what is kept is found", lambda: kept in alerts.found())
     assert aborted not in alerts.found()
+
+
+def test_a_changed_rule_takes_over_where_transactions_end_quiet_partitions(place: Place) -> None:
+    place.declare("over-purchase")
+    sender, alerts = InTransactions(place), Findings(place)
+    with place.auditor(AUDITOR_RELOAD_DELAY_SECONDS=0.2) as auditor:
+        auditor.wait_until_ready()
+        for number in range(8):
+            sender.over(f"order-{number}", is_kept=True)
+        alerts.wait_for(*(f"order-{number}" for number in range(8)))
+        rule = place.folder / "watches" / "over-purchase.yaml"
+        rule.write_text(rule.read_text().replace("limit: 24 hours", "limit: 25 hours"))
+        wait_for("it takes over", lambda: said(auditor.log(), "change_done") != [])
+        assert said(auditor.log(), "change_begins")[0]["kind"] == "replace"
 
 
 def test_a_topic_with_its_publishers_times_is_told_from_others(

@@ -14,6 +14,11 @@ from services.contracts.yaml_values import GivenTwice, read_yaml
 
 FILE_LIMIT_BYTES: Final = 256 * 1024
 
+AS_IT_RAN: Final = "as it ran"
+"""Context in which what ran before is read: what only misleads people, or concerns gateways alone,
+does not end it.
+"""
+
 Declared = TypeVar("Declared", bound=BaseModel)
 Thing = TypeVar("Thing")
 

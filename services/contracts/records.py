@@ -174,10 +174,15 @@ DESCRIBED: Final = 5
 """Findings that a message about a wrong text names; of others it tells how many."""
 
 
+_IN_OUR_WORDS: Final = {"tuple_type": "write a list, as [a] or [a, b]"}
+"""What to do about findings that pydantic tells in Python's words."""
+
+
 def describe(error: ValidationError, limit: int = DESCRIBED) -> str:
     """Say in one line what pydantic found wrong, at most `limit` findings, without the input."""
     findings = [
-        f"{'.'.join(str(part) for part in item['loc']) or 'value'}: {item['msg']}"
+        f"{'.'.join(str(part) for part in item['loc']) or 'value'}: "
+        f"{_IN_OUR_WORDS.get(item['type'], item['msg'])}"
         for item in error.errors(include_url=False, include_context=False, include_input=False)
     ]
     more = [f"and {len(findings) - limit} more"] if len(findings) > limit else []

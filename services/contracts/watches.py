@@ -1,13 +1,13 @@
 """Watches: one YAML file per watch holds its SQL, what its findings say, and its heartbeat."""
 
-import re
-import string
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from services.contracts.declarations import (
+    AS_IT_RAN,
     BadDeclaration,
     parse_declaration,
     read_declaration,
@@ -26,6 +27,7 @@ from services.contracts.durations import milliseconds, resolve
 from services.contracts.fields import APPENDED_AT
 from services.contracts.records import LABELS_LIMIT, Name, Severity, describe
 from services.contracts.streams import FieldName, StreamDeclaration
+from services.contracts.summaries import check_braces, template_parts
 
 SHIPPED_WATCHES: Final = Path(__file__).parents[2] / "spark-apps" / "auditor" / "watches"
 """Folder of the watches that come with Aldebaran."""
@@ -55,13 +57,19 @@ ACCOUNTANT: Final = "accountant"
 watch has it.
 """
 
-AS_IT_RAN: Final = "as it ran"
-"""Context in which a watch is read that ran before: words that only mislead do not end it."""
-
 RESERVED: Final = {TEST_SEND: "test messages", ACCOUNTANT: "what the accountant finds"}
 """Names of alerts that no watch raises, and what they are for."""
 
 Column = FieldName
+
+
+def _scalar(value: Any) -> Any:
+    """Refuse with one sentence what a union of types refuses with one for each."""
+    if isinstance(value, date):
+        raise ValueError("put a date or time in quotes")
+    if not isinstance(value, str | bool | int | float):
+        raise ValueError("write a text, a number, true or false")
+    return value
 
 
 def _of_64_bits(value: str | bool | int | float) -> str | bool | int | float:
@@ -72,7 +80,9 @@ def _of_64_bits(value: str | bool | int | float) -> str | bool | int | float:
 
 
 Scalar = Annotated[
-    Annotated[str, Field(max_length=1024)] | bool | int | float, AfterValidator(_of_64_bits)
+    Annotated[str, Field(max_length=1024)] | bool | int | float,
+    BeforeValidator(_scalar),
+    AfterValidator(_of_64_bits),
 ]
 
 
@@ -189,9 +199,8 @@ class WatchDeclaration(BaseModel):
     @field_validator("summary")
     @classmethod
     def _summary_is_a_template(cls, value: str, reading: ValidationInfo) -> str:
-        found = _OF_TEMPLATES.search(value)
-        if found and reading.context != AS_IT_RAN:
-            raise ValueError(f"write {{column}} with single braces, not {found[0]}")
+        if reading.context != AS_IT_RAN:
+            check_braces(value)
         template_parts(value)
         return value
 
@@ -284,25 +293,6 @@ class WatchDeclaration(BaseModel):
                 f"watch {self.watch}: heartbeat events of {stream.stream} need {BEAT} at the start "
                 f"of their key {stream.key}, which tells them from real events"
             )
-
-
-def template_parts(template: str) -> list[tuple[str, str | None]]:
-    """Split a summary such as `{host} is full` into (text before, column) pairs.
-
-    Raises:
-        ValueError: a brace is not closed, or more than a column's name stands between braces.
-    """
-    parts: list[tuple[str, str | None]] = []
-    for text, column, form, conversion in string.Formatter().parse(template):
-        if form or conversion or (column is not None and not _COLUMN.fullmatch(column)):
-            raise ValueError(f"write {{column}} with a column's name only, not {{{column}}}")
-        parts.append((text, column))
-    return parts
-
-
-_COLUMN = re.compile(r"[a-z][a-z0-9_]{0,62}")
-_OF_TEMPLATES = re.compile(r"(?<!\{)\{\{\s*[A-Za-z_]\w*\s*([.|\[][^{}]*)?\}\}(?!\})")
-"""A value as a template of messages names it, which a summary would show as it is written."""
 
 
 def _no_repeats(what: str, names: tuple[str, ...]) -> None:

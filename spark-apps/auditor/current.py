@@ -20,8 +20,9 @@ from auditor.disk import failed
 from auditor.rules import Row
 from services.backbone.errors import Transient
 from services.backbone.log import logger
+from services.contracts.declarations import AS_IT_RAN
 from services.contracts.streams import StreamDeclaration
-from services.contracts.watches import AS_IT_RAN, WatchDeclaration
+from services.contracts.watches import WatchDeclaration
 
 _FILE: Final = "current.json"
 _WORKED: Final = "worked.json"

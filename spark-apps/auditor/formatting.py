@@ -12,12 +12,9 @@ from engine.ids import digest
 from engine.own_classes import java_column, own_classes
 from services.contracts.fields import APPENDED_AT, HEARTBEAT_PREFIX
 from services.contracts.records import Severity
+from services.contracts.summaries import template_parts
 from services.contracts.topics import ALERTS, HEARTBEATS
-from services.contracts.watches import (
-    SeverityColumn,
-    WatchDeclaration,
-    template_parts,
-)
+from services.contracts.watches import SeverityColumn, WatchDeclaration
 
 EVENT_IDS_MAX = 500
 SUMMARY_MAX = 4096

@@ -1,5 +1,6 @@
 """A watch's YAML file: what it may say, and how clearly a wrong one is refused."""
 
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from services.contracts.durations import milliseconds, resolve
 from services.contracts.streams import load_streams
 from services.contracts.watches import SHIPPED_WATCHES, load_watch, load_watches
 from tests.unit.auditor.batches import example_of_the_page
+
+NIGHT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 GOOD: dict[str, Any] = {
     "watch": "hot",
@@ -72,7 +75,16 @@ WRONG = [
     ({"severity": "loud"}, "severity"),
     ({"summary": "{client"}, "summary"),
     ({"summary": "{client.name}"}, "column's name only"),
-    ({"summary": "{client:>9}"}, "column's name only"),
+    ({"summary": "{client:.1f}"}, "column's name only, not {client:.1f}: round it in the SQL"),
+    ({"summary": "{client!r:>9}"}, "column's name only, not {client!r:>9}: round it in the SQL"),
+    ({"key": "client"}, "key: write a list, as [a] or [a, b]"),
+    ({"streams": "trades"}, "streams: write a list, as [a] or [a, b]"),
+    ({"parameters": {"limit": date(2026, 11, 21)}}, "limit: Value error, put a date or time in"),
+    ({"parameters": {"limit": [1, 2]}}, "limit: Value error, write a text, a number, true or"),
+    (
+        {"heartbeat": {"events": [{"stream": "trades", "event": {"a": NIGHT}}]}},
+        "event.a: Value error, put a date or time in quotes",
+    ),
     ({"summary": "{{ client }} is hot"}, "with single braces, not {{ client }}"),
     ({"summary": "hot: {{client}}"}, "with single braces, not {{client}}"),
     ({"summary": "{{ alert.key.client }}"}, "with single braces, not {{ alert.key.client }}"),

@@ -45,6 +45,13 @@ _TIME: Final = re.compile(
 offset of 75 minutes or of midnight as 24:00, which newer Pythons read."""
 _OFFSET_LIMIT: Final = timedelta(hours=18)
 """Java knows no zone farther away."""
+_JSON_TYPES: Final = {
+    "string": "string",
+    "long": "number",
+    "double": "number",
+    "boolean": "boolean",
+    "timestamp": "string",
+}
 _SPARK_TYPES: Final = {
     "string": "STRING",
     "long": "BIGINT",
@@ -102,6 +109,11 @@ class FieldDeclaration(BaseModel):
         low = -LONG_LIMIT if self.minimum is None else int(self.minimum)
         high = LONG_LIMIT if self.maximum is None else int(self.maximum)
         return low, high
+
+    @property
+    def json_type(self) -> str:
+        """What its values are in an event; none of another kind ever fits."""
+        return _JSON_TYPES[self.type]
 
     @property
     def spark_type(self) -> str:

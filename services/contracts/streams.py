@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from services.contracts.declarations import read_declaration, read_folder
+from services.contracts.declarations import AS_IT_RAN, read_declaration, read_folder
 from services.contracts.fields import APPENDED_AT, DATE, FieldDeclaration
 from services.contracts.records import Name
 from services.contracts.topics import REJECTED_LIMIT_BYTES, Topic, heartbeat, is_own, rejected
@@ -66,16 +66,32 @@ class DefaultRule(BaseModel):
         named = {self.field, self.copy_from, self.when_present, *self.when}
         return {name for name in named if name is not None}
 
-    def check(self, declared: FieldDeclaration) -> None:
-        """Hold the rule's value to its field: else each event that it fills would be refused.
+    def check(self, fields: Mapping[str, FieldDeclaration]) -> None:
+        """Hold what the rule fills in to its field: else each event that it fills would be refused.
 
         Raises:
             ValueError: with the field and what is wrong.
         """
+        if (declared := fields.get(self.field)) is None:
+            return
+        if self.value is not None:
+            self._check_value(declared)
+        elif self.copy_from is not None and self.copy_from in fields:
+            self._check_copy(declared, fields[self.copy_from])
+
+    def _check_value(self, declared: FieldDeclaration) -> None:
         try:
             TypeAdapter(declared.python_type()).validate_python(self.value)
         except ValidationError as error:
             raise ValueError(f"{self.field}: {error.errors()[0]['msg']}") from None
+
+    def _check_copy(self, declared: FieldDeclaration, source: FieldDeclaration) -> None:
+        """A text may be a time, and a double whole: only what can never fit is refused."""
+        if declared.json_type != source.json_type:
+            raise ValueError(
+                f"{self.field} is a {declared.type}, {self.copy_from} a {source.type}: "
+                "one cannot be copied into the other"
+            )
 
     def applies(self, event: Mapping[str, Any], declared: Set[str]) -> bool:
         """Tell whether the rule fills something in this event of a stream with these fields."""
@@ -126,10 +142,9 @@ class StreamDeclaration(BaseModel):
     def _fields_take_their_defaults(
         cls, defaults: tuple[DefaultRule, ...], declared: ValidationInfo
     ) -> tuple[DefaultRule, ...]:
-        fields: dict[str, FieldDeclaration] = declared.data.get("fields", {})
-        for rule in defaults:
-            if rule.value is not None and rule.field in fields:
-                rule.check(fields[rule.field])
+        # Spark fills in nothing: what runs over the stream is not harmed.
+        for rule in defaults if declared.context != AS_IT_RAN else ():
+            rule.check(declared.data.get("fields", {}))
         return defaults
 
     @model_validator(mode="after")

@@ -9,9 +9,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.contracts.declarations import BadDeclaration
+from services.contracts.declarations import AS_IT_RAN, BadDeclaration
 from services.contracts.events import EVENT_LIMIT_BYTES, Event, EventReader, Invalid
-from services.contracts.streams import load_stream, load_streams, stream_topics
+from services.contracts.streams import (
+    StreamDeclaration,
+    load_stream,
+    load_streams,
+    stream_topics,
+)
 from services.contracts.topics import Topic, core_topics
 
 GOOD = {
@@ -35,6 +40,10 @@ def field(**more: dict[str, object]) -> dict[str, object]:
 
 def default(name: str, value: str) -> dict[str, object]:
     return {"defaults": [{"field": name, "value": value}]}
+
+
+def copied(name: str, source: str) -> dict[str, object]:
+    return {"defaults": [{"field": name, "copy": source}]}
 
 
 def long(**bounds: float) -> dict[str, object]:
@@ -69,6 +78,14 @@ def long(**bounds: float) -> dict[str, object]:
             "defaults: .*n: Input should be a valid integer",
         ),
         (default("host", "too long a name"), "defaults: .*host: String should have at most 8"),
+        (
+            field(load={"type": "double"}) | copied("host", "load"),
+            "defaults: .*host is a string, load a double: one cannot be copied into the other",
+        ),
+        (
+            field(ok={"type": "boolean"}, n={"type": "long"}) | copied("ok", "n"),
+            "defaults: .*ok is a boolean, n a long: one cannot be",
+        ),
         (default("nobody", "x"), "not among the declared fields: nobody"),
         (long(minimum=0.5), "fields.n: .*a long are whole numbers of at most 64 bits"),
         (long(maximum=2**63), "fields.n: .*a long are whole numbers of at most 64 bits"),
@@ -99,6 +116,18 @@ def test_what_its_field_takes_fills_it(tmp_path: Path) -> None:
     event = reader.take({"host": "a"})
     assert isinstance(event, Event)
     assert json.loads(event.value) == {"host": "a", "at": time, "zone": "eu"}
+
+
+def test_what_may_fit_is_copied(tmp_path: Path) -> None:
+    fields = field(at={"type": "timestamp"}, n={"type": "long"}, load={"type": "double"})
+    rules = [{"field": "host", "copy": "at"}, {"field": "n", "copy": "load"}]
+    reader = EventReader(load_stream(declared(tmp_path, **fields, defaults=rules)))
+    assert isinstance(reader.take({"at": "2026-11-21T09:30:00Z", "load": 5}), Event)
+
+
+def test_a_default_that_never_fits_ends_nothing_that_ran(tmp_path: Path) -> None:
+    never = GOOD | {"defaults": [{"field": "host", "copy": "load"}]}
+    assert StreamDeclaration.model_validate(never, context=AS_IT_RAN).defaults
 
 
 @pytest.mark.parametrize(

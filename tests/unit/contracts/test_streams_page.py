@@ -28,6 +28,7 @@ WRONG = [
     ('"hostname": host', "region: host"),
     ("  measured_at:", "  date:"),
     ("region, value: unknown", "region, value: mars"),
+    ("service, copy: host", "service, copy: cpu"),
 ]
 
 

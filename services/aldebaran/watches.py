@@ -17,7 +17,7 @@ from services.backbone.errors import Refused
 from services.backbone.inherited import JAVAS_LOCALE, passed_on
 from services.backbone.settings import StreamsSettings, read_settings, same_as
 from services.backbone.web.client import ApiClient
-from services.contracts.declarations import BadDeclaration
+from services.contracts.declarations import BadDeclaration, is_read, rename
 from services.contracts.streams import load_streams
 from services.contracts.watches import load_watch
 
@@ -89,6 +89,8 @@ def check(chosen: argparse.Namespace, out: TextIO) -> int:
     Raises:
         Refused: what is wrong, with file and line.
     """
+    if not is_read(chosen.file.name):
+        raise Refused(rename(chosen.file))
     settings = read_settings(CheckSettings)
     streams = chosen.streams or settings.auditor_streams
     try:

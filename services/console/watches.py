@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from services.contracts.declarations import BadDeclaration, by_name
+from services.contracts.declarations import BadDeclaration, by_name, unread_in
 from services.contracts.watches import WatchDeclaration, load_watch
 
 FILES_LIMIT: Final = 500
@@ -29,7 +29,7 @@ class WatchShelf:
     def all(self) -> Shelf:
         """Return every watch, by name."""
         read: dict[str, WatchDeclaration] = {}
-        problems: list[str] = []
+        problems = list(unread_in(self.folder).values())
         for path in sorted(self.folder.glob("*.yaml"))[:FILES_LIMIT]:
             try:
                 read[path.name] = load_watch(path)

@@ -81,6 +81,21 @@ def read_folder(
     return found
 
 
+def is_read(file: str) -> bool:
+    """Tell whether a file of this name is read as a declaration."""
+    return file.endswith(".yaml")
+
+
+def unread_in(folder: Path) -> dict[str, str]:
+    """Return by name what to do about files that look like declarations, and that nobody reads."""
+    return {path.name: rename(path) for path in sorted(folder.glob("*.yml"))}
+
+
+def rename(path: Path) -> str:
+    """Say why a file is not read."""
+    return f"{path.name}: only *.yaml files are read: rename it"
+
+
 def by_name(
     files: Mapping[str, Thing], what: str, name_of: Callable[[Thing], str]
 ) -> tuple[dict[str, Thing], dict[str, str]]:
@@ -101,7 +116,7 @@ def by_name(
     return once, problems
 
 
-def digest_of(*folders: Path, kinds: Collection[str] = (".yaml", ".csv")) -> str:
+def digest_of(*folders: Path, kinds: Collection[str] = (".yaml", ".yml", ".csv")) -> str:
     """Return what changes with the content of any file of these kinds in these folders."""
     whole = hashlib.sha256()
     for folder in folders:

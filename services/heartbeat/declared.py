@@ -9,7 +9,7 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.settling import Settling
-from services.contracts.declarations import BadDeclaration, by_name, digest_of
+from services.contracts.declarations import BadDeclaration, by_name, digest_of, unread_in
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
 from services.heartbeat.metrics import WATCHES
@@ -51,7 +51,7 @@ def read_declared(streams_dir: Path, watches_dir: Path, before: Declared | None 
             raise Refused(str(error)) from None
         return Declared(before.watches, before.streams, {"streams": str(error)})
     read: dict[str, WatchDeclaration] = {}
-    problems: dict[str, str] = {}
+    problems = unread_in(watches_dir)
     for path in sorted(watches_dir.glob("*.yaml")):
         try:
             watch = load_watch(path)

@@ -15,7 +15,13 @@ from auditor.checkpoint import fingerprint
 from auditor.rules import Row, read_rules
 from engine.queries import UNFORESEEN
 from services.backbone.errors import Refused
-from services.contracts.declarations import BadDeclaration, by_name, digest_of
+from services.contracts.declarations import (
+    BadDeclaration,
+    by_name,
+    digest_of,
+    is_read,
+    unread_in,
+)
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
 
@@ -66,6 +72,10 @@ class Declarations:
     problems: Mapping[str, str]
     """Why a file cannot be used, by the file's name; each names the line where it can."""
 
+    def bad_files(self) -> list[str]:
+        """Return why files cannot be used, without those that only have another ending."""
+        return [reason for file, reason in self.problems.items() if is_read(file)]
+
     def wanted(self) -> dict[str, Declared]:
         """Return the watches that should run."""
         return {name: one for name, one in self.watches.items() if not one.watch.paused}
@@ -87,7 +97,7 @@ def read_declarations(streams_folder: Path, watches_folder: Path) -> Declaration
     except BadDeclaration as error:
         raise Refused(str(error)) from None
     read: dict[str, Declared] = {}
-    problems: dict[str, str] = {}
+    problems = unread_in(watches_folder)
     for path in sorted(watches_folder.glob("*.yaml")):
         try:
             read[path.name] = read_watch(path, streams)
@@ -95,8 +105,9 @@ def read_declarations(streams_folder: Path, watches_folder: Path) -> Declaration
             problems[path.name] = str(error)
         except UNFORESEEN as error:
             problems[path.name] = f"{path.name}: it cannot be read: {error!r}"
-    if not read and not problems:
-        raise Refused(f"no watch is declared: {watches_folder} has no *.yaml file")
+    if not read and not any(map(is_read, problems)):
+        none = f"no watch is declared: {watches_folder} has no *.yaml file"
+        raise Refused("; ".join([none, *problems.values()]))
     watches, twice = by_name(read, "watch", lambda declared: declared.name)
     return Declarations(digest, watches, problems | twice)
 

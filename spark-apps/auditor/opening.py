@@ -22,8 +22,8 @@ def opening(
     Raises:
         Refused: a file is bad and nothing ran before: then it is best seen at once.
     """
-    if declarations.problems and not last:
-        raise Refused("; ".join(declarations.problems.values()))
+    if not last and (bad := declarations.bad_files()):
+        raise Refused("; ".join(bad))
     first = {}
     for name, declared in declarations.wanted().items():
         old = last.get(name, declared)

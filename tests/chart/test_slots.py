@@ -81,6 +81,14 @@ def test_watches_of_an_image_of_ones_own_are_told(tmp_path: Path) -> None:
     assert not accepted([*told, *setting("auditor.sourcePartitions=6")])
 
 
+@pytest.mark.parametrize("what", ["streams", "watches"])
+def test_a_file_that_nobody_reads_is_refused(what: str, tmp_path: Path) -> None:
+    files = {"heat.yaml": STREAM if what == "streams" else WATCH.format("w", "[trades]")}
+    made = helm(*values(tmp_path, 16, **{what: files | {"own.yml": ""}}))
+    assert made.returncode != 0
+    assert f"{what}: own.yml: only *.yaml files are read: rename it" in made.stderr
+
+
 @pytest.mark.parametrize(
     ("watch", "said"),
     [

@@ -4,6 +4,7 @@
 {{- $what := index . 1 -}}
 {{- $name := index (dict "streams" "stream" "watches" "watch") $what -}}
 {{- range $file, $text := index . 0 -}}
+{{- if hasSuffix ".yml" $file }}{{ fail (printf "%s: %s: only *.yaml files are read: rename it." $what $file) }}{{ end -}}
 {{- if hasSuffix ".yaml" $file -}}
 {{- $declared := fromYaml $text -}}
 {{- if hasKey $declared "Error" }}{{ fail (printf "%s: %s cannot be read: %s" $what $file $declared.Error) }}{{ end -}}

@@ -2,6 +2,7 @@
 
 import io
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,15 @@ def test_the_setting_names_the_folder(monkeypatch: pytest.MonkeyPatch, setting: 
 def test_the_command_line_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALDEBARAN_STREAMS_DIR", str(SHIPPED_STREAMS))
     assert said("--streams", STREAMS).startswith("cpu-high: its form is right")
+
+
+@pytest.mark.parametrize("ending", ["yml", "YAML", "txt"])
+def test_a_file_that_no_auditor_would_read_is_refused(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"cpu-high.{ending}"
+    file.write_text(WATCH_FILE.read_text())
+    chosen = parser().parse_args(["watch", "check", str(file), "--streams", STREAMS])
+    with pytest.raises(Refused, match=rf"cpu-high\.{ending}: only \*\.yaml files are read: rename"):
+        check(chosen, io.StringIO())
 
 
 def test_the_auditors_check_is_led_to_no_other_spark(monkeypatch: pytest.MonkeyPatch) -> None:

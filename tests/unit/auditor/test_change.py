@@ -202,6 +202,28 @@ def test_bad_file_starts_as_it_was_or_not_at_all(watches: Path) -> None:
         opening(declarations, {}, 2)
 
 
+def test_a_watch_that_was_renamed_to_what_nobody_reads_goes_on_and_is_told(watches: Path) -> None:
+    last = declared(watches)
+    (watches / "over-purchase.yaml").rename(watches / "over-purchase.yml")
+    declarations = read_declarations(SHIPPED_STREAMS, watches)
+    said = "over-purchase.yml: only *.yaml files are read: rename it"
+    assert declarations.problems == {"over-purchase.yml": said}
+    assert declarations.may_want("over-purchase")
+    assert opening(declarations, last, 2) == last
+
+
+def test_a_file_that_nobody_reads_stops_no_first_start(watches: Path) -> None:
+    (watches / "notes.yml").write_text("nothing of ours")
+    declarations = read_declarations(SHIPPED_STREAMS, watches)
+    assert set(opening(declarations, {}, 2)) == {"over-purchase", "unusual-volume"}
+
+
+def test_a_folder_of_files_that_nobody_reads_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "cpu-high.yml").write_text("watch: cpu-high")
+    with pytest.raises(Refused, match=r"has no \*\.yaml file; cpu-high\.yml: only \*\.yaml files"):
+        read_declarations(SHIPPED_STREAMS, tmp_path)
+
+
 def test_removed_or_paused_watch_does_not_start(watches: Path) -> None:
     last = declared(watches)
     edit(watches, "version: 1", "version: 1\npaused: true")

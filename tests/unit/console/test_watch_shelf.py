@@ -15,3 +15,10 @@ def test_a_copy_of_the_same_name_is_told_and_not_shown(tmp_path: Path) -> None:
     assert shelf.text("over-purchase") is None
     assert all("declared twice" in problem for problem in shelf.all().problems)
     assert len(shelf.all().problems) == 2
+
+
+def test_a_file_that_nobody_reads_is_told(tmp_path: Path) -> None:
+    (tmp_path / "cpu-high.yml").write_text("watch: cpu-high")
+    assert WatchShelf(tmp_path).all().problems == (
+        "cpu-high.yml: only *.yaml files are read: rename it",
+    )

@@ -22,6 +22,12 @@ def test_digest_follows_every_byte_and_no_other_file(tmp_path: Path) -> None:
     assert len({before, with_rules, digest_of(tmp_path)}) == 3
 
 
+def test_a_file_under_the_other_ending_is_seen_to_come_and_go(tmp_path: Path) -> None:
+    before = digest_of(tmp_path)
+    (tmp_path / "cpu-high.yml").write_text("watch: cpu-high")
+    assert digest_of(tmp_path) != before
+
+
 def test_a_text_with_many_mistakes_is_read_once_to_find_their_lines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

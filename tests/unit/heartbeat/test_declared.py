@@ -77,6 +77,14 @@ def test_a_bad_file_is_told_and_spoils_no_other(scene: Scene) -> None:
     assert "over-purchase.yaml" in (following.note() or "")
 
 
+def test_a_watch_that_was_renamed_to_what_nobody_reads_beats_on(scene: Scene) -> None:
+    following = scene.following()
+    (scene.watches / "over-purchase.yaml").rename(scene.watches / "over-purchase.yml")
+    assert scene.settled(following)
+    assert "over-purchase" in following.now.watches
+    assert "over-purchase.yml: only *.yaml files are read" in str(following.note())
+
+
 def test_a_bad_stream_changes_nothing(scene: Scene) -> None:
     following = scene.following()
     before = following.now

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from math import floor
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from auditor.cost import Cost
 from auditor.declared import read_declarations
 from auditor.fleet import Running
 from auditor.job import Scene
+from auditor.offsets import Offsets
 from auditor.progress import Pulse
 from auditor.settings import AuditorSettings
 from auditor.stagger import Phase
@@ -43,8 +44,14 @@ class World:
     """
 
     def __init__(
-        self, monkeypatch: pytest.MonkeyPatch, folder: Path, lag_seconds: float, speed: int
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        folder: Path,
+        lag_seconds: float,
+        speed: int,
+        listed: Offsets = MappingProxyType({}),
     ) -> None:
+        self._listed = listed
         self.clock, self.query = ManualClock(), FakeQuery()
         self._lag_seconds, self._speed = lag_seconds, speed
         self._began = self.now()
@@ -95,8 +102,8 @@ class World:
     def _there(self, at_seconds: float) -> int:
         return 20_000 + int((at_seconds - 1_700_000_000) * EACH_SECOND)
 
-    def _newest(self) -> dict[str, dict[int, int]]:
-        return {"trades": {0: self._there(self.now())}}
+    def _newest(self) -> Offsets:
+        return {"trades": {0: self._there(self.now())}, **self._listed}
 
     def _commit(self) -> None:
         there = self._there(self._began + self._length)
@@ -168,6 +175,20 @@ def test_the_ends_of_transactions_keep_nobody_back_for_ever(markers: int) -> Non
 def test_what_may_be_a_record_is_waited_for(read: list[int], ends: list[int]) -> None:
     """More than ends of transactions, the first of all, what came or was read lately."""
     assert caught_up(read, ends) == [False] * STILL
+
+
+def test_topics_that_a_query_does_not_read_count_for_nothing() -> None:
+    newest = {"read": {0: 5, 1: 7}, "listed": {0: 9}}
+    assert behind({}, newest) == 21
+    assert behind({"read": {0: 5}}, newest) == 7
+    assert behind({"read": {0: 5, 1: 7}}, newest) == 0
+
+
+def test_a_stream_that_is_only_listed_holds_no_changed_rule_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    world = World(monkeypatch, tmp_path, 0.5, speed=5_000, listed={"listed": {0: 9}})
+    assert world.looks(1200)
 
 
 @pytest.mark.parametrize("speed", [200, 5_000])

@@ -8,9 +8,11 @@ from auditor.change import Change
 from auditor.declared import Declared
 from auditor.fleet import Running
 from auditor.job import Scene
+from auditor.scrutiny import scrutinize
 from auditor.trial import DEADLINE_SECONDS, try_beats, try_out
 from auditor.underway import UnderWay
 from services.backbone.errors import Ended
+from services.backbone.log import logger
 
 TRIALS: Final = 2
 """One on empty streams, one on a heartbeat; each has the whole deadline."""
@@ -18,6 +20,8 @@ LEFT_SECONDS_MAX: Final = 180.0
 """A trial that goes on for so long after its deadline ends the program: nothing else would."""
 STOP_SECONDS_MAX: Final = 5.0
 """How long the end of the program waits for a trial."""
+
+log = logger(__name__)
 
 
 class Asked:
@@ -66,5 +70,7 @@ class Asked:
 
 def _ask(scene: Scene, declared: Declared, broken_off: threading.Event) -> None:
     """Raise what Spark has against it; end soon once it is broken off."""
+    for remark in scrutinize(scene.spark, declared):
+        log.warning("watch_doubtful", watch=declared.name, reason=remark)
     for trial in (try_out, try_beats):
         trial(scene.spark, declared, scene.clock, broken_off)

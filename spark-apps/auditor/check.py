@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from auditor.declared import read_watch
 from auditor.room import room
+from auditor.scrutiny import scrutinize
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from auditor.trial import try_beats, try_out
@@ -48,8 +49,9 @@ def check(settings: AuditorSettings, files: Sequence[Path]) -> int:
 def _verdict(spark: SparkSession, settings: AuditorSettings, file: Path) -> Verdict:
     try:
         declared = read_watch(file, load_streams(settings.auditor_streams))
+        remarks = scrutinize(spark, declared)
         try_out(spark, declared, SystemClock())
         try_beats(spark, declared, SystemClock())
-        return Verdict(True, ("can run", room(spark, settings, declared)))
+        return Verdict(True, ("can run", *remarks, room(spark, settings, declared)))
     except (BadDeclaration, Refused, Transient) as error:
         return Verdict(False, (str(error),))

@@ -59,6 +59,20 @@ def check_sql(watch: WatchDeclaration) -> None:
     check_select(f"watch {watch.watch}", watch.sql, watch.tables())
 
 
+def check_reads(watch: WatchDeclaration) -> None:
+    """Refuse a stream that is listed and not read: nothing would ever be read of it.
+
+    Raises:
+        Refused: with the stream.
+    """
+    read = check_select(f"watch {watch.watch}", watch.sql, watch.tables())
+    if not watch.book and (unread := [name for name in watch.streams if name not in read]):
+        raise Refused(
+            f"watch {watch.watch}: the SQL reads no {', '.join(unread)}: "
+            "take it out of `streams`, or read it"
+        )
+
+
 def check_columns(watch: WatchDeclaration, schema: StructType) -> None:
     """Refuse a watch that names a column that its SQL does not return, or of a wrong type.
 

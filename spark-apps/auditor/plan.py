@@ -16,6 +16,8 @@ _SHUFFLING: Final = frozenset(
     }
 )
 """Nodes that each move rows once; Real-time Mode takes no others that would."""
+_WATERMARK: Final = "spark.watermarkDelayMs"
+"""Note of Spark's on a column that has a watermark, or is a window of one."""
 
 
 def shuffles(frame: DataFrame) -> int:
@@ -26,6 +28,33 @@ def shuffles(frame: DataFrame) -> int:
     """
     analyzed = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no other
     return sum(_moves(node) for node in _streaming(analyzed))
+
+
+def never_ends(rows: DataFrame) -> bool:
+    """Tell whether groups of the query stay in its state for ever.
+
+    Spark drops those that are grouped by a time with a watermark, which only `appended_at` has.
+    """
+    analyzed = rows._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no other
+    return any(_groups_for_ever(node) for node in _streaming(analyzed))
+
+
+def _groups_for_ever(node: Any) -> bool:
+    match node.nodeName():
+        case "Aggregate":
+            columns = node.groupingExpressions()
+        case "Distinct":
+            columns = node.output()
+        case _:
+            return False
+    each = [columns.apply(number) for number in range(columns.size())]
+    return bool(each) and not any(map(_has_watermark, each))
+
+
+def _has_watermark(grouped: Any) -> bool:
+    """What is worked out of such a column has none, `date_trunc('hour', appended_at)` too."""
+    is_column = grouped.getClass().getSimpleName() == "AttributeReference"
+    return is_column and bool(grouped.metadata().contains(_WATERMARK))
 
 
 def _moves(node: Any) -> bool:

@@ -1,7 +1,8 @@
 """How a watch's query is made: from records of its streams to alert messages."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 
@@ -43,6 +44,20 @@ def messages_of(
     They carry the mark of what is declared, also where windows wait for another `watermark`.
 
     Raises:
+        Refused, Transient: as `rows_of`.
+    """
+    watch = declared.watch
+    found = rows_of(spark, declared, records, watermark)
+    with judged(declared.name):
+        return alert_messages(told_once(found, watch), watch, auditor, declared.mark)
+
+
+def rows_of(
+    spark: SparkSession, declared: Declared, records: Records, watermark: str | None = None
+) -> DataFrame:
+    """Return the rows that the SQL of a watch finds over any source of records.
+
+    Raises:
         Refused: the SQL, or what it returns, does not fit; the message says what to do.
         Transient: what Spark needs for it is not there just now, as memory.
     """
@@ -50,14 +65,23 @@ def messages_of(
     guards.check_sql(watch)
     check_book(watch, declared.streams[watch.streams[0]])
     read = {name: records(name) for name in declared.streams}
-    try:
+    with judged(declared.name):
         found = _found(spark, declared, read, watermark or watch.watermark)
         guards.check_columns(watch, found.schema)
-        return alert_messages(told_once(found, watch), watch, auditor, declared.mark)
-    # Some types that there are not Spark tells as arithmetic; Java may lack memory meanwhile, or
-    # py4j find no way to hand over what is declared.
+        return found
+
+
+@contextmanager
+def judged(watch: str) -> Iterator[None]:
+    """Tell Spark's refusals in our words.
+
+    Some types that there are not Spark tells as arithmetic; Java may lack memory meanwhile, or
+    py4j find no way to hand over what is declared.
+    """
+    try:
+        yield
     except (PySparkException, Py4JError) as error:
-        raise guards.judgement(watch.watch, error) from None
+        raise guards.judgement(watch, error) from None
 
 
 def _found(

@@ -16,7 +16,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from auditor import guards
 from auditor.declared import Declared
-from auditor.query import messages_of
+from auditor.query import messages_of, rows_of
 from engine.java import jvm_of, session_of
 from engine.scratch import scratch
 from services.backbone.clock import Clock
@@ -118,6 +118,11 @@ def over_nothing(spark: SparkSession, declared: Declared) -> DataFrame:
         Transient: what Spark needs for it is not there just now, as memory.
     """
     return messages_of(spark, declared, lambda _: _memory(spark), "trial")
+
+
+def rows_over_nothing(spark: SparkSession, declared: Declared) -> DataFrame:
+    """Return what the SQL of a watch finds over such streams; raises as `over_nothing`."""
+    return rows_of(spark, declared, lambda _: _memory(spark))
 
 
 def _in_real_time(messages: DataFrame, folder: str) -> StreamingQuery:

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from py4j.java_gateway import is_instance_of
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.sql import SparkSession
 
@@ -19,6 +20,11 @@ def jvm_of(spark: SparkSession) -> Any:
 def session_of(spark: SparkSession) -> Any:
     """Return Java's own session, for what PySpark does not wrap."""
     return spark._jsparkSession  # noqa: SLF001 - as above
+
+
+def is_of(spark: SparkSession, thing: Any, kind: str) -> bool:
+    """Return whether a thing of Java's is of this class or trait, by its whole name."""
+    return bool(is_instance_of(spark.sparkContext._gateway, thing, kind))  # noqa: SLF001 - as above
 
 
 def has_ended(spark: SparkSession) -> bool:

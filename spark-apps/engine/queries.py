@@ -27,8 +27,10 @@ UNFORESEEN: Final = (ValueError, LookupError, TypeError, AttributeError)
 """What Python raises in one who reads a declaration and meets what he did not think of."""
 
 
-def check_select(what: str, sql: str, streams: Collection[str]) -> None:
+def check_select(what: str, sql: str, streams: Collection[str]) -> set[str]:
     """Refuse SQL that is not one SELECT over these streams; Spark would run commands.
+
+    Returns the names that it reads from, those of its own subqueries among them.
 
     Raises:
         Refused: with what was found instead; the message begins with `what`.
@@ -49,6 +51,7 @@ def check_select(what: str, sql: str, streams: Collection[str]) -> None:
             f"{what}: the SQL reads {', '.join(sorted(unknown))}; "
             "add it to `streams`, or correct the name"
         )
+    return {each.name for each in tables}
 
 
 def _parsed(what: str, sql: str) -> list[exp.Expr]:

@@ -88,6 +88,7 @@ class World:
         """What each query that is made from now on is started with."""
         self.against: Callable[[Declared], Exception | None] = lambda _: None
         """What is found to be wrong with a watch that is prepared."""
+        self.scrutiny: Exception | None = None
         self.judgement: Exception | None = None
         self.heartbeats: Exception | None = None
         """What is found to be wrong with heartbeats."""
@@ -107,6 +108,7 @@ class World:
         monkeypatch.setattr(reloading, "prepare", self._prepare)
         monkeypatch.setattr(groundwork, "prepare", self._prepare)
         monkeypatch.setattr(resumption, "prepare", self._prepare)
+        monkeypatch.setattr(asking, "scrutinize", self._scrutinize)
         monkeypatch.setattr(asking, "try_out", self._try_out)
         monkeypatch.setattr(asking, "try_beats", self._try_beats)
         monkeypatch.setattr(handover, "Candidate", FakeCandidate)
@@ -140,6 +142,11 @@ class World:
     def _listen(self, *_: object) -> FakeAnswers:
         self.listening.append(FakeAnswers(self))
         return self.listening[-1]
+
+    def _scrutinize(self, *_: Any) -> list[str]:
+        if self.scrutiny:
+            raise self.scrutiny
+        return []
 
     def _try_out(self, *told: Any) -> None:
         *_, broken_off = told

@@ -4,7 +4,7 @@ import pytest
 
 from auditor.asked import LEFT_SECONDS_MAX, TRIALS
 from auditor.trial import DEADLINE_SECONDS
-from services.backbone.errors import Ended
+from services.backbone.errors import Ended, Refused
 from tests.unit.auditor.changing import World
 from tests.unit.auditor.fakes import PATIENCE_SECONDS
 
@@ -19,6 +19,20 @@ def test_all_that_runs_is_looked_after_while_spark_is_asked_about_a_change(world
     world.may_judge.set()
     world.turns()
     assert world.queries() == [True, True]
+
+
+def test_what_a_changed_rule_is_held_to_ends_nothing_that_runs(world: World) -> None:
+    world.scrutiny = Refused("watch over-purchase: the key must be the same")
+    world.restart()
+    assert world.reload.notes() is None
+    before = world.queries()
+    assert before[-1]
+    world.edit("limit: 24 hours", "limit: 25 hours")
+    assert world.queries() == [*before, False]
+    assert "the key must be the same" in str(world.reload.notes())
+    world.restart()
+    assert world.queries()[-2:] == [True, False]
+    assert world.fleet.missing == {}
 
 
 def test_a_change_that_is_taken_back_while_spark_is_asked_breaks_the_trial_off(

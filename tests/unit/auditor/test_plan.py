@@ -1,5 +1,6 @@
-"""Shuffles are counted before a query starts: as many as Spark then plans in Real-time Mode."""
+"""A query is looked at before it starts: what it moves and keeps is what Spark then plans."""
 
+from itertools import chain
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -9,9 +10,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from auditor.declared import Declared, read_watch
-from auditor.plan import shuffles
+from auditor.plan import never_ends, shuffles
 from auditor.rehearsal.memory import start_in_memory
-from auditor.trial import over_nothing
+from auditor.trial import over_nothing, rows_over_nothing
 from services.backbone.clock import SystemClock
 from services.contracts.streams import load_streams
 from services.contracts.watches import SHIPPED_WATCHES
@@ -72,7 +73,12 @@ def declared(path: Path, sql: str = "") -> Declared:
 
 
 def planned(spark: SparkSession, watch: Declared, folder: Path) -> int:
-    """Run the watch over empty streams for a batch; return how often Spark moves its rows."""
+    """Return how often Spark moves the rows of a watch."""
+    return exchanges(executed(spark, watch, folder))
+
+
+def executed(spark: SparkSession, watch: Declared, folder: Path) -> Any:
+    """Run the watch over empty streams for a batch; return Spark's plan of it."""
     spark.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "100")
     spark.conf.set("spark.sql.shuffle.partitions", "1")
     texts = over_nothing(spark, watch).select(F.col("value").cast("string"))
@@ -81,7 +87,7 @@ def planned(spark: SparkSession, watch: Declared, folder: Path) -> int:
         while query.isActive and not query.recentProgress:
             SystemClock().wait(Event(), BATCH_MS / 1000)
         assert query.exception() is None
-        return exchanges(query._jsq.streamingQuery().lastExecution().executedPlan())  # noqa: SLF001 - PySpark has no plan of a running query
+        return query._jsq.streamingQuery().lastExecution().executedPlan()  # noqa: SLF001 - PySpark has no plan of a running query
     finally:
         query.stop()
 
@@ -109,6 +115,65 @@ def test_a_running_query_moves_rows_as_often_as_was_counted(
     apart, watch = spark.newSession(), declared(EXAMPLE, sql)
     assert shuffles(over_nothing(apart, watch)) == counted
     assert planned(apart, watch, tmp_path) == counted
+
+
+ENDING = {
+    "windows": ("", True),
+    "sliding windows": (
+        "SELECT client, stock, 'x' AS hour, 1.0 AS bought, 5 AS most_shares, "
+        "max(appended_at) AS appended_at FROM trades "
+        "GROUP BY client, stock, window(appended_at, '10 minutes', '5 minutes')",
+        True,
+    ),
+    "the time itself": (
+        "SELECT client, stock, 'x' AS hour, 1.0 AS bought, 5 AS most_shares, appended_at "
+        "FROM trades GROUP BY client, stock, appended_at",
+        True,
+    ),
+    "each once": ("SELECT DISTINCT <each>, 5 AS most_shares, appended_at FROM trades", True),
+    "no window": (
+        "SELECT client, stock, 'x' AS hour, 1.0 AS bought, 5 AS most_shares, "
+        "max(appended_at) AS appended_at FROM trades GROUP BY client, stock",
+        False,
+    ),
+    "another time": (
+        "SELECT client, stock, 'x' AS hour, 1.0 AS bought, 5 AS most_shares, "
+        "max(appended_at) AS appended_at FROM trades "
+        "GROUP BY client, stock, window(event_time, '1 hour')",
+        False,
+    ),
+    "the hour": (
+        "SELECT client, stock, 'x' AS hour, 1.0 AS bought, 5 AS most_shares, "
+        "max(appended_at) AS appended_at FROM trades "
+        "GROUP BY client, stock, date_trunc('hour', appended_at)",
+        False,
+    ),
+    "the start of a window": (
+        "SELECT client, stock, 'x' AS hour, 1.0 AS bought, 5 AS most_shares, "
+        "max(appended_at) AS appended_at FROM trades "
+        "GROUP BY client, stock, window(appended_at, '1 hour').start",
+        False,
+    ),
+}
+"""SQL over the example's stream, and whether Spark drops its groups in time."""
+
+
+@pytest.mark.parametrize(("sql", "ends"), ENDING.values(), ids=ENDING)
+def test_groups_end_where_spark_drops_them(
+    spark: SparkSession, sql: str, ends: bool, tmp_path: Path
+) -> None:
+    apart, watch = spark.newSession(), declared(EXAMPLE, sql)
+    assert never_ends(rows_over_nothing(apart, watch)) is not ends
+    assert drops_groups(executed(apart, watch, tmp_path)) == [ends]
+
+
+def drops_groups(node: Any) -> list[bool]:
+    """Return for each aggregate of a running query whether it drops what is older than a time."""
+    if node.nodeName() == "StatefulStreamlineAggregate":
+        return [bool(node.watermarkPredicateForKeysForEviction().isDefined())]
+    children = node.children()
+    below = (drops_groups(children.apply(number)) for number in range(children.size()))
+    return list(chain.from_iterable(below))
 
 
 def streamed(spark: SparkSession) -> DataFrame:

@@ -1,0 +1,99 @@
+"""Of what a watch's columns are made, as Spark has read its SQL: down to the events it reads."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+
+from engine.java import is_of
+
+_EXPRESSIONS: Final = "org.apache.spark.sql.catalyst.expressions"
+_PASSING: Final = (
+    "CurrentDate",
+    "CurrentTime",
+    "CurrentTimestampLike",
+    "LocalTimestamp",
+    "Nondeterministic",
+)
+"""Spark's kinds of what has another value another time: the clock's, and chance."""
+
+
+class Origins:
+    """All that the columns of a query are made of."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._spark = frame.sparkSession
+        self._plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no other
+        self._sources: dict[int, list[Any]] = {}
+        """By the id of each column that is made on the way: the expressions it is made of."""
+        nodes = list(_down_to_events(self._plan))
+        shared = {node.id(): node for node in nodes if _kind(node) == "CTERelationDef"}
+        for node in nodes:
+            for made, source in self._made_by(node, shared):
+                self._sources.setdefault(made.exprId().id(), []).append(source)
+
+    def passing(self, column: str) -> str | None:
+        """Return what of the clock or of chance a column is made of; None of most columns."""
+        ahead = [each for each in _each(self._plan.output()) if each.name() == column]
+        seen: set[int] = set()
+        while ahead:
+            part = ahead.pop()
+            if any(self._is(part, kind) for kind in _PASSING):
+                return str(part.prettyName())
+            ahead += self._below(part, seen)
+        return None
+
+    def _below(self, part: Any, seen: set[int]) -> Iterator[Any]:
+        yield from _each(part.children())
+        if self._is(part, "RuntimeReplaceable"):
+            yield part.replacement()
+        if self._is(part, "PlanExpression"):
+            yield from _each(part.plan().output())
+        if self._is(part, "AttributeReference") and (number := part.exprId().id()) not in seen:
+            seen.add(number)
+            yield from self._sources.get(number, ())
+
+    def _made_by(self, node: Any, shared: dict[int, Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield each column that a node makes, with an expression that it is made of."""
+        for each in _each(node.expressions()):
+            if self._is(each, "Alias"):
+                yield each, each.child()
+        match _kind(node):
+            case "Union":
+                for below in _each(node.children()):
+                    yield from _beside(node.output(), below.output())
+            case "Expand":
+                for projection in _each(node.projections()):
+                    yield from _beside(node.output(), projection)
+            case "Generate":
+                for made in _each(node.generatorOutput()):
+                    yield made, node.generator()
+            case "CTERelationRef":
+                yield from _beside(node.output(), shared[node.cteId()].output())
+
+    def _is(self, part: Any, kind: str) -> bool:
+        return is_of(self._spark, part, f"{_EXPRESSIONS}.{kind}")
+
+
+def _down_to_events(node: Any) -> Iterator[Any]:
+    """Yield the node and those below it, subqueries among them; not how records become events."""
+    if _kind(node) == "EventTimeWatermark":
+        return
+    yield node
+    for below in (node.children(), node.subqueries()):
+        for each in _each(below):
+            yield from _down_to_events(each)
+
+
+def _kind(node: Any) -> str:
+    return str(node.getClass().getSimpleName())
+
+
+def _beside(made: Any, sources: Any) -> Iterable[tuple[Any, Any]]:
+    return zip(_each(made), _each(sources), strict=True)
+
+
+def _each(listed: Any) -> Iterator[Any]:
+    """Yield what a list of Scala's holds."""
+    for number in range(listed.size()):
+        yield listed.apply(number)

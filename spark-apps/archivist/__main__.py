@@ -21,8 +21,8 @@ from archivist.session import open_session
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from archivist.shelving import check_history
 from engine.brokers import partition_counts
+from engine.failures import first_line
 from engine.java import BROKEN_OFF
-from engine.restarts import first_line
 from engine.session import quieten
 from engine.store import check_reach, refusal
 from services.backbone.errors import Refused

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from archivist.settings import ArchivistSettings
+from engine.failures import first_line, whole_text
 from engine.losses import is_loss
-from engine.restarts import first_line, whole_text
 from services.backbone.errors import Refused
 
 _WHICH: Final = re.compile(r"^Reason: (.+)", re.MULTILINE)

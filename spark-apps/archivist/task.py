@@ -9,8 +9,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from archivist import metrics
 from archivist.gaps import Gap
+from engine.failures import first_line
 from engine.java import JAVA_GONE
-from engine.restarts import Failures, first_line
+from engine.restarts import Failures
 from services.backbone.errors import Transient
 from services.backbone.log import logger
 from services.backbone.service import Life

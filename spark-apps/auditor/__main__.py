@@ -16,8 +16,8 @@ from auditor.rehearsal.line import Errand, carry_out
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from auditor.watching import Opening, open_fleet, read_opening, watch_until_stop
+from engine.failures import first_line
 from engine.java import BROKEN_OFF, has_ended
-from engine.restarts import first_line
 from engine.session import quieten
 from engine.store import check_reach
 from services.backbone.errors import Ended

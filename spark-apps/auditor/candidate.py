@@ -4,11 +4,11 @@ from typing import Final
 
 from auditor import metrics
 from auditor.boundaries import BatchEnd
-from auditor.catchup import CatchUp, behind
+from auditor.catchup import CatchUp
 from auditor.fleet import Running
-from auditor.guards import topics_of
 from auditor.job import Scene
-from auditor.offsets import Offsets, committed, read_by
+from auditor.offsets import Offsets, behind, committed, read_by
+from auditor.slots import topics_of
 from auditor.stagger import Phase
 from engine.brokers import kept_offsets
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from auditor.offsets import Offsets
+from auditor.offsets import Offsets, awaited
 
 BEFORE_SECONDS: Final = 4.0
 """So long before the end of a batch's reading a record came that must have been read by then."""
@@ -77,24 +77,7 @@ class CatchUp:
             (topic, number): _Stand(read.get(topic, {}).get(number, 0), end, until_seconds).after(
                 self._stands.get((topic, number))
             )
-            for topic, partitions in _awaited(read, newest).items()
+            for topic, partitions in awaited(read, newest).items()
             for number, end in partitions.items()
         }
         return all(stand.is_read() for stand in self._stands.values())
-
-
-def behind(read: Offsets, newest: Offsets) -> int:
-    """Return how many records lie between."""
-    return sum(
-        max(0, end - read.get(topic, {}).get(number, 0))
-        for topic, partitions in _awaited(read, newest).items()
-        for number, end in partitions.items()
-    )
-
-
-def _awaited(read: Offsets, newest: Offsets) -> Offsets:
-    """Leave out topics that a watch lists and its query does not read: it would never catch up.
-
-    A query that has read anything has a place in each topic that it reads.
-    """
-    return {topic: ends for topic, ends in newest.items() if topic in read or not read}

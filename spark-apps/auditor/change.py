@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from auditor.declared import Face
+
 
 class Kind(StrEnum):
     """How one watch changes."""
@@ -28,16 +30,6 @@ class Kind(StrEnum):
     def needs_trial(self) -> bool:
         """Whether Spark is asked first; of a state that goes on it is not, as it took it before."""
         return self in (Kind.START, Kind.REPLACE)
-
-
-@dataclass(frozen=True, slots=True)
-class Face:
-    """What tells one declaration of a watch from another."""
-
-    state: str
-    """The version: all that the state depends on."""
-    whole: str
-    """Everything, texts and rules included."""
 
 
 @dataclass(frozen=True, slots=True)

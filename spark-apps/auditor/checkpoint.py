@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from auditor import metrics
-from auditor.disk import failed, is_there
+from auditor.disk import failed, is_there, write_whole
 from auditor.spacing import meant, words
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
@@ -304,17 +304,6 @@ def _is_note(note: Path) -> bool:
     except ValueError:
         return False
     return True
-
-
-def write_whole(path: Path, content: Any) -> None:
-    """Write JSON so that a crash leaves either the old file or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    with new.open("w") as file:
-        json.dump(content, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
 
 
 def _digest(text: str) -> str:

@@ -14,9 +14,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from auditor.checkpoint import fingerprint, write_whole
+from auditor.checkpoint import fingerprint
 from auditor.declared import Declared
-from auditor.disk import failed
+from auditor.disk import failed, write_whole
 from auditor.rules import Row
 from services.backbone.errors import Transient
 from services.backbone.log import logger

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from auditor import guards
 from auditor.books import check_book
-from auditor.change import Face
 from auditor.checkpoint import fingerprint
 from auditor.rules import Row, read_rules
 from engine.queries import UNFORESEEN
@@ -24,6 +23,17 @@ from services.contracts.declarations import (
 )
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What tells one declaration of a watch from another."""
+
+    state: str
+    """The version: all that the state depends on."""
+    whole: str
+    """Everything, texts and rules included."""
+
 
 MARK_LENGTH: Final = 16
 

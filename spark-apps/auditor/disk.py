@@ -1,11 +1,13 @@
-"""What it means that a file cannot be read or written: a person has to help, or the next try may.
+"""Files are written whole; where one cannot be read or written a person helps, or the next try.
 
 Too many open files, or a disk or share that fails for a moment, say nothing of what a file holds.
 """
 
 import errno
+import json
+import os
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from services.backbone.errors import Refused, Transient
 
@@ -36,3 +38,14 @@ def is_there(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def write_whole(path: Path, content: Any) -> None:
+    """Write JSON so that a crash leaves either the old file or the whole new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    with new.open("w") as file:
+        json.dump(content, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)

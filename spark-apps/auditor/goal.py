@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from auditor.change import Change, Face, changes
-from auditor.declared import Declarations, Declared
+from auditor.change import Change, changes
+from auditor.declared import Declarations, Declared, Face
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Holds one step against streams, brokers and slots before anything stops for it."""
 
-from auditor import guards
 from auditor.change import Change, Kind
 from auditor.declared import Declared
 from auditor.fleet import Fleet, Running
 from auditor.job import Scene, free_phase, prepare
 from auditor.resumption import check_rows, has_run, prepare_again
+from auditor.slots import check_slots, with_another
 from auditor.stagger import Phase
 
 
@@ -25,8 +25,8 @@ def prepare_step(
     prepared = does(scene, declared, _phase(scene, fleet, step.watch))
     if step.kind is not Kind.CONTINUE:
         needed = {name: one.slots for name, one in fleet.running.items()}
-        together = guards.with_another(needed, declared.name, prepared.slots)
-        guards.check_slots(together, scene.settings.auditor_slots)
+        together = with_another(needed, declared.name, prepared.slots)
+        check_slots(together, scene.settings.auditor_slots)
     return step, prepared
 
 

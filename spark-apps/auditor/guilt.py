@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from auditor.poison import Range, Verdict, behind, good, search, told
+from auditor.poison import Verdict, behind, good, search
 from auditor.query import Recipe
+from auditor.ranges import Range, told
 from auditor.reach import unread_by
 from auditor.sieve import Sieve
 from auditor.spared import SPARED_MAX, Place

@@ -7,7 +7,6 @@ from functools import partial
 
 from pyspark.sql import SparkSession
 
-from auditor import guards
 from auditor.boundaries import Boundaries, set_length
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.cost import Cost, SparkJobs
@@ -18,6 +17,7 @@ from auditor.progress import Pulse
 from auditor.query import Recipe
 from auditor.remedies import RealRemedies
 from auditor.settings import AuditorSettings
+from auditor.slots import check_slots, slots_needed, topics_of
 from auditor.stagger import Phase, phase_between, phase_of
 from auditor.supervision import Supervised, Watched
 from engine.brokers import partition_counts, with_publishers_times
@@ -56,9 +56,9 @@ def prepare(scene: Scene, declared: Declared, phase: Phase) -> Running:
     settings, watch = scene.settings, declared.watch
     recipe = recipe_of(scene, declared)
     shuffled = shuffles(recipe.messages()) * settings.auditor_shuffle_partitions
-    topics = guards.topics_of(watch)
+    topics = topics_of(watch)
     partitions = partition_counts(scene.spark, settings.kafka_client_options(), topics)
-    slots = guards.slots_needed(watch, partitions, shuffled)
+    slots = slots_needed(watch, partitions, shuffled)
     _warn_of_times(scene, topics)
     return Running(declared, recipe, _supervised(scene, recipe, phase), slots, phase)
 
@@ -88,7 +88,7 @@ def prepare_all(scene: Scene, declared: Iterable[Declared]) -> list[Running]:
         for number, one in enumerate(every)
     ]
     needed = {one.declared.name: one.slots for one in prepared}
-    guards.check_slots(needed, scene.settings.auditor_slots)
+    check_slots(needed, scene.settings.auditor_slots)
     return prepared
 
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from auditor import current
-from auditor.change import Face
-from auditor.declared import Declared
+from auditor.declared import Declared, Face
 from auditor.fleet import Running
 from auditor.job import Scene
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from auditor.poison import Range
+from auditor.ranges import Range
 from engine.folders import names_in, text_of
 
 Offsets = Mapping[str, Mapping[int, int]]
@@ -80,3 +80,20 @@ def lost(read: Offsets, begin: Offsets) -> list[Range]:
         if number in begin.get(topic, {})
     ]
     return [one for one in ranges if len(one)]
+
+
+def behind(read: Offsets, newest: Offsets) -> int:
+    """Return how many records lie between."""
+    return sum(
+        max(0, end - read.get(topic, {}).get(number, 0))
+        for topic, partitions in awaited(read, newest).items()
+        for number, end in partitions.items()
+    )
+
+
+def awaited(read: Offsets, newest: Offsets) -> Offsets:
+    """Leave out topics that a watch lists and its query does not read: it would never catch up.
+
+    A query that has read anything has a place in each topic that it reads.
+    """
+    return {topic: ends for topic, ends in newest.items() if topic in read or not read}

@@ -7,10 +7,9 @@ while no auditor runs. Where one batch does not read all that waits, Spark would
 from collections.abc import Callable
 from dataclasses import replace
 
-from auditor.catchup import behind
-from auditor.guards import topics_of
-from auditor.offsets import committed, committed_watermark_ms
+from auditor.offsets import behind, committed, committed_watermark_ms
 from auditor.query import Recipe
+from auditor.slots import topics_of
 from engine.brokers import asking_by_time
 from services.backbone.errors import Refused
 from services.backbone.log import logger

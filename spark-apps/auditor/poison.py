@@ -5,31 +5,13 @@ from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from typing import Final
 
+from auditor.ranges import Range
 from auditor.spared import Place
 
 STEP_RECORDS: Final = 100_000
 """Records that one try reads at most."""
 STEPS_MAX: Final = 50
 """Steps after which a search is put off: the watch would stand still for too long."""
-_TOLD_RANGES: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Records of one partition, from `first` up to but without `end`."""
-
-    topic: str
-    partition: int
-    first: int
-    end: int
-
-    def __len__(self) -> int:
-        return max(0, self.end - self.first)
-
-    @property
-    def lies_in(self) -> tuple[str, int]:
-        """Topic and partition."""
-        return self.topic, self.partition
 
 
 Fails = Callable[[Range], bool]
@@ -103,13 +85,6 @@ def behind(ranges: Iterable[Range], found_good: Iterable[Range]) -> list[Range]:
     left = [(one, _after(one, known.get(one.lies_in))) for one in ranges]
     left.sort(key=lambda each: each[1].first - each[0].first)
     return [rest for _, rest in left if len(rest)]
-
-
-def told(ranges: Iterable[Range]) -> str:
-    """Return ranges as a person reads them: `topic/partition: first to last`."""
-    listed = [f"{one.topic}/{one.partition}: {one.first} to {one.end - 1}" for one in ranges]
-    more = f" and {len(listed) - _TOLD_RANGES} more" if len(listed) > _TOLD_RANGES else ""
-    return ", ".join(listed[:_TOLD_RANGES]) + more
 
 
 def _after(whole: Range, found_good: Range | None) -> Range:

@@ -5,8 +5,9 @@ from typing import Final
 from auditor.blame import RowsToBlame, changed, guilty_line, is_of_rows
 from auditor.current import read_earlier, worked_since_ms
 from auditor.declared import Declared
-from auditor.poison import Range, Verdict
+from auditor.poison import Verdict
 from auditor.query import Recipe
+from auditor.ranges import Range
 from auditor.rules import Row
 from auditor.sieve import Sieve
 from services.backbone.clock import Clock

@@ -19,6 +19,7 @@ from auditor.checkpoint import Checkpoint
 from auditor.declared import Declared
 from auditor.formatting import alert_messages, told_once
 from auditor.logic import findings, valid_events
+from auditor.refusals import judgement, refusal
 from auditor.rules import table
 from auditor.settings import AuditorSettings
 from auditor.spared import Place, read_spared
@@ -81,7 +82,7 @@ def judged(watch: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise guards.judgement(watch, error) from None
+        raise judgement(watch, error) from None
 
 
 def _found(
@@ -135,7 +136,7 @@ class Recipe:
             query: StreamingQuery = writer.trigger(realTime=every).start()  # type: ignore[call-overload] # PySpark's overloads lack it
             return query
         except AnalysisException as error:
-            raise guards.refusal(self.declared.name, error) from None
+            raise refusal(self.declared.name, error) from None
 
 
 def source(

@@ -1,9 +1,9 @@
 """How far a watch has read, asked of its checkpoint and of the brokers."""
 
-from auditor.guards import topics_of
 from auditor.offsets import Offsets, committed, lost, unread
-from auditor.poison import Range
 from auditor.query import Recipe
+from auditor.ranges import Range
+from auditor.slots import topics_of
 from engine.brokers import MissingTopic, kept_offsets
 from services.backbone.errors import Transient
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from auditor.checkpoint import TRIED_BYTES
-from auditor.poison import Range, told
 from auditor.query import Recipe
+from auditor.ranges import Range, told
 from auditor.spared import note_spared, read_spared
 from engine.folders import write_in
 from services.backbone.clock import Clock

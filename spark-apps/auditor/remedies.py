@@ -9,9 +9,10 @@ from auditor import metrics
 from auditor.executors import lost_since
 from auditor.guilt import GuiltSearch, place_to_spare, unfinished
 from auditor.patience import patient
-from auditor.poison import Verdict, told
+from auditor.poison import Verdict
 from auditor.probation import Probation
 from auditor.query import Recipe
+from auditor.ranges import told
 from auditor.reach import lost_by
 from auditor.rebuilds import Rebuilds
 from auditor.sieve import Sieve

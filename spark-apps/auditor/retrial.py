@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from auditor.trouble import Trouble, judge, kinds, may_hide_a_record
-from engine.restarts import first_line, whole_text
+from engine.failures import first_line, whole_text
 from services.backbone.errors import Transient
 
 Run = Callable[[bool], Exception | None]

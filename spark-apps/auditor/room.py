@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from auditor import guards
 from auditor.declared import Declared, read_declarations
 from auditor.plan import shuffles
 from auditor.settings import AuditorSettings
+from auditor.slots import check_slots, slots_needed, with_another
 from auditor.trial import over_nothing
 from services.backbone.errors import Refused
 from services.contracts.streams import stream_topics
@@ -22,7 +22,7 @@ def room(spark: SparkSession, settings: AuditorSettings, declared: Declared) -> 
     own, slots = slots_of(spark, settings, declared), settings.auditor_slots
     needed = together(_others(spark, settings), declared, own, settings.auditor_shuffle_partitions)
     try:
-        guards.check_slots(needed, slots)
+        check_slots(needed, slots)
     except Refused as error:
         return f"needs {own} slots and does not fit: {error}"
     by_watch = ", ".join(f"{watch} {count}" for watch, count in needed.items())
@@ -39,7 +39,7 @@ def slots_of(spark: SparkSession, settings: AuditorSettings, declared: Declared)
     topics = [topic for one in declared.streams.values() for topic in stream_topics(one)]
     partitions = {topic.name: topic.partitions for topic in topics}
     shuffled = shuffles(messages) * settings.auditor_shuffle_partitions
-    return guards.slots_needed(declared.watch, partitions, shuffled)
+    return slots_needed(declared.watch, partitions, shuffled)
 
 
 Counted = Mapping[str, tuple[Declared, int]]
@@ -53,7 +53,7 @@ def together(others: Counted, declared: Declared, own: int, shuffled: int) -> di
         live, _ = others[declared.name]
         if live.face(shuffled).state == declared.face(shuffled).state:
             return running
-    return guards.with_another(running, declared.name, own)
+    return with_another(running, declared.name, own)
 
 
 def _others(spark: SparkSession, settings: AuditorSettings) -> Counted:

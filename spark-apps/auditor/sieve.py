@@ -10,12 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from auditor.declared import Declared
-from auditor.poison import Range
 from auditor.query import Recipe, messages_of, prefixed, without
+from auditor.ranges import Range
 from auditor.retrial import fails
 from auditor.spared import Place, read_spared
+from engine.failures import first_line
 from engine.options import KEEPING_ASIDE
-from engine.restarts import first_line
 from services.backbone.errors import Transient
 from services.contracts.records import Rejected
 from services.contracts.topics import heartbeat, rejected

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from auditor.checkpoint import write_whole
-from auditor.disk import failed
+from auditor.disk import failed, write_whole
 from services.backbone.errors import Refused, Transient
 
 SPARED_MAX: Final = 100

@@ -14,12 +14,13 @@ from auditor.blame import RowsToBlame
 from auditor.boundaries import Boundaries
 from auditor.cost import Cost
 from auditor.declared import Declared
-from auditor.guards import refusal
 from auditor.progress import Progress, Pulse, count, read
+from auditor.refusals import refusal
 from auditor.stagger import Phase
 from auditor.trouble import Failure, Trouble, judge
 from auditor.underway import UnderWay
-from engine.restarts import Failures, first_line
+from engine.failures import first_line
+from engine.restarts import Failures
 from services.backbone.clock import Clock
 from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.log import logger

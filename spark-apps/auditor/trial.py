@@ -14,9 +14,9 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from auditor import guards
 from auditor.declared import Declared
 from auditor.query import messages_of, rows_of
+from auditor.refusals import judgement
 from engine.java import jvm_of, session_of
 from engine.scratch import scratch
 from services.backbone.clock import Clock
@@ -102,7 +102,7 @@ def _run(
         try:
             query = start(folder)
         except (PySparkException, Py4JJavaError) as error:
-            raise guards.judgement(name, error) from None
+            raise judgement(name, error) from None
         try:
             _wait(query, name, clock, broken_off or threading.Event())
         finally:
@@ -150,7 +150,7 @@ def _wait(query: StreamingQuery, name: str, clock: Clock, broken_off: threading.
             raise Transient(f"watch {name}: its trial was broken off")
         clock.wait(broken_off, _LOOK_EVERY_SECONDS)
     if (error := query.exception()) is not None:
-        raise guards.judgement(name, error)
+        raise judgement(name, error)
 
 
 def _memory(spark: SparkSession, rows: Sequence[Sequence[Any]] = ()) -> DataFrame:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from engine.failures import first_line, whole_text
 from engine.losses import OUT_OF_RANGE
 from engine.losses import SIGNS as LOST
-from engine.restarts import first_line, whole_text
 
 
 @dataclass(frozen=True, slots=True)

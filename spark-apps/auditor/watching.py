@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from auditor import guards
 from auditor.current import all_current, forget, refusal, unreadable
 from auditor.declared import Declarations, Declared, read_declarations
 from auditor.fleet import Fleet
@@ -14,6 +13,7 @@ from auditor.opening import opening
 from auditor.reload import Reload
 from auditor.resumption import prepare_again
 from auditor.settings import AuditorSettings
+from auditor.slots import check_slots
 from auditor.turn import Turn
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
@@ -107,7 +107,7 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
         try:
             prepared = prepare_again(scene, declared, own_phase(scene, number, len(again)))
             needed = {other: one.slots for other, one in fleet.running.items()}
-            guards.check_slots(needed | {name: prepared.slots}, scene.settings.auditor_slots)
+            check_slots(needed | {name: prepared.slots}, scene.settings.auditor_slots)
         except Refused as error:
             log.error("watch_cannot_start", watch=name, reason=str(error))
             fleet.miss(name, str(error))

@@ -9,8 +9,8 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from engine.failures import first_line
 from engine.java import jvm_of
-from engine.restarts import first_line
 
 
 def is_remote(folder: str) -> bool:

@@ -10,17 +10,17 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from auditor import guards
-from auditor.catchup import behind
 from auditor.declared import Declared
-from auditor.offsets import committed, newest_commit
+from auditor.offsets import behind, committed, newest_commit
 from auditor.patience import waiting
 from auditor.plan import shuffles
 from auditor.progress import read
 from auditor.query import messages_of, reader_of
+from auditor.refusals import judgement
 from auditor.rehearsal.memory import MemoryQuery, start_in_memory
 from auditor.rehearsal.span import Reading, of_topics
 from auditor.settings import AuditorSettings
+from auditor.slots import slots_needed, topics_of
 from engine.scratch import scratch
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
@@ -80,7 +80,7 @@ def run(stage: Stage, declared: Declared) -> Outcome:
         try:
             started = start_in_memory(apart, texts, folder, BATCH_MS)
         except (PySparkException, Py4JJavaError) as error:
-            raise guards.judgement(declared.name, error) from None
+            raise judgement(declared.name, error) from None
         try:
             return follow(stage, declared, started, folder)
         finally:
@@ -104,7 +104,7 @@ def _check_slots(stage: Stage, declared: Declared, texts: DataFrame) -> None:
     """Real-time Mode would wait for ever with too few."""
     partitions = {topic: len(each) for topic, each in stage.reading.begins.items()}
     shuffled = shuffles(texts) * stage.settings.auditor_shuffle_partitions
-    needed = guards.slots_needed(declared.watch, partitions, shuffled)
+    needed = slots_needed(declared.watch, partitions, shuffled)
     if needed > stage.settings.auditor_slots:
         limit = stage.settings.auditor_slots
         raise Refused(f"watch {declared.name}: {needed} tasks at once; {limit} can be tried")
@@ -125,7 +125,7 @@ def follow(stage: Stage, declared: Declared, started: MemoryQuery, folder: str) 
             break
         stage.clock.wait(never, _LOOK_SECONDS)
     if (error := started.query.exception()) is not None:
-        raise guards.judgement(declared.name, error)
+        raise judgement(declared.name, error)
     started.query.stop()
     malformed = sum(read(each).malformed for each in started.query.recentProgress)
     texts = started.texts()[: stage.bounds.rows]
@@ -143,7 +143,7 @@ def too_much(bounds: Bounds, rows: int, seconds: float) -> str:
 
 def _is_through(stage: Stage, declared: Declared, started: MemoryQuery, folder: str) -> bool:
     """Tell whether everything is read, and Spark has told of the batch that read the last."""
-    ends = {topic: stage.reading.ends[topic] for topic in guards.topics_of(declared.watch)}
+    ends = {topic: stage.reading.ends[topic] for topic in topics_of(declared.watch)}
     try:
         # In this sequence, so that `last` is no earlier than the batch that read the last record.
         if behind(committed(stage.spark, folder), ends) > 0:

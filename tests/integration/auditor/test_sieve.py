@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from auditor import spared
 from auditor.offsets import unread
-from auditor.poison import Range
 from auditor.query import Recipe
+from auditor.ranges import Range
 from auditor.sieve import Sieve
 from auditor.underway import UnderWay
 from engine.brokers import kept_offsets

@@ -12,7 +12,8 @@ from pyspark.java_gateway import launch_gateway
 from archivist.gaps import told
 from archivist.settings import ArchivistSettings
 from archivist.task import Task
-from engine.restarts import Failures, RestartLimit, first_line
+from engine.failures import first_line
+from engine.restarts import Failures, RestartLimit
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.service import Life

@@ -16,8 +16,9 @@ from auditor.blame import RowsToBlame, changed, guilty_line, is_of_rows
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.current import forget, keep, read_current, read_earlier, restore, worked_since_ms
 from auditor.declared import Declared
-from auditor.poison import Range, Verdict, search
+from auditor.poison import Verdict, search
 from auditor.probation import PROBATION_MS, Probation
+from auditor.ranges import Range
 from auditor.rules import Row
 from services.backbone.clock import ManualClock
 from services.contracts.watches import load_watch

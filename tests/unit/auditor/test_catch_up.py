@@ -15,12 +15,12 @@ from auditor import candidate as candidates
 from auditor import offsets
 from auditor.boundaries import Boundaries
 from auditor.candidate import Candidate
-from auditor.catchup import BEFORE_SECONDS, MARKERS_MAX, STILL_BATCHES, CatchUp, behind
+from auditor.catchup import BEFORE_SECONDS, MARKERS_MAX, STILL_BATCHES, CatchUp
 from auditor.cost import Cost
 from auditor.declared import read_declarations
 from auditor.fleet import Running
 from auditor.job import Scene
-from auditor.offsets import Offsets
+from auditor.offsets import Offsets, behind
 from auditor.progress import Pulse
 from auditor.settings import AuditorSettings
 from auditor.stagger import Phase

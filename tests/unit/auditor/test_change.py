@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.change import Change, Face, Kind, changes
+from auditor.change import Change, Kind, changes
 from auditor.current import all_current, forget, keep, read_current
-from auditor.declared import Declared, read_declarations
+from auditor.declared import Declared, Face, read_declarations
 from auditor.opening import opening
 from auditor.turn import Turn
 from services.backbone.errors import Refused, Transient

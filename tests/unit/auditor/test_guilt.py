@@ -3,7 +3,8 @@
 import pytest
 
 from auditor.guilt import place_to_spare
-from auditor.poison import Range, Verdict, told
+from auditor.poison import Verdict
+from auditor.ranges import Range, told
 from auditor.spared import SPARED_MAX, Place
 from services.backbone.errors import Refused, Transient, Trouble
 

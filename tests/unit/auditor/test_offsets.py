@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from auditor.offsets import committed, lost, unread
-from auditor.poison import Range
+from auditor.ranges import Range
 
 
 def note(folder: Path, batch: int, offsets: dict[str, dict[str, int]], done: bool = True) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from auditor.fleet import Fleet, Running
-from auditor.poison import Range
+from auditor.ranges import Range
 from auditor.sieve import Sieve
 from auditor.stagger import Phase
 from auditor.supervision import LEFT_SECONDS_MAX, REMEDY_SECONDS_MAX

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 from auditor import query
 from auditor.checkpoint import Checkpoint, fingerprint
 from auditor.declared import Declared
-from auditor.poison import Range
 from auditor.query import Recipe, messages_of
+from auditor.ranges import Range
 from auditor.settings import AuditorSettings
 from auditor.sieve import Sieve
 from services.backbone.errors import Transient

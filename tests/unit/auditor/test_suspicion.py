@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from auditor.checkpoint import ASIDE, Checkpoint, fingerprint
-from auditor.poison import STEP_RECORDS, STEPS_MAX, Range, Verdict
+from auditor.poison import STEP_RECORDS, STEPS_MAX, Verdict
 from auditor.poison import search as real_search
+from auditor.ranges import Range
 from auditor.rebuilds import REBUILDS_MAX
 from auditor.remedies import RealRemedies
 from auditor.spared import Place, note_spared, read_spared

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from auditor import resumption
-from auditor.change import Change, Face, Kind, changes
+from auditor.change import Change, Kind, changes
 from auditor.current import keep
-from auditor.declared import Declared, read_declarations
+from auditor.declared import Declared, Face, read_declarations
 from auditor.fleet import Running
 from auditor.job import Scene as JobScene
 from auditor.settings import AuditorSettings

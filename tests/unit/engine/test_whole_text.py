@@ -1,6 +1,6 @@
 """All that an error and its causes say, told by stand-ins for PySpark's and Java's errors."""
 
-from engine.restarts import CAUSES_MAX, whole_text
+from engine.failures import CAUSES_MAX, whole_text
 
 
 class Java:

@@ -10,9 +10,9 @@ from typing import Final
 from services.backbone import service
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
-from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool, open_pool, sorted_troubles
-from services.backbone.ledger.evidence import EvidenceBook
+from services.backbone.ledger.deliveries.evidence import EvidenceBook
+from services.backbone.ledger.operators.acknowledgements import Acknowledgements
 from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.service import HttpServer, Life

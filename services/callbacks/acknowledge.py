@@ -19,7 +19,12 @@ from starlette.routing import Route
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.acknowledgements import Acknowledged, Acknowledgement, Shown, Via
+from services.backbone.ledger.operators.acknowledgements import (
+    Acknowledged,
+    Acknowledgement,
+    Shown,
+    Via,
+)
 from services.backbone.log import logger
 from services.backbone.seldom import Seldom
 from services.backbone.web.links import ACKNOWLEDGE_PATH, Expired, Forged, Links

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.evidence import Applied, Evidence
+from services.backbone.ledger.deliveries.evidence import Applied, Evidence
 from services.backbone.log import logger
 from services.backbone.seldom import Seldom
 from services.callbacks import metrics

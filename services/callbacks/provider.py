@@ -10,7 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Protocol
 
-from services.backbone.ledger.evidence import Evidence
+from services.backbone.ledger.deliveries.evidence import Evidence
 from services.callbacks import providers
 
 

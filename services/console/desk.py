@@ -10,9 +10,9 @@ from fastapi import Depends, Request
 from services.backbone.clock import Clock
 from services.backbone.errors import Trouble
 from services.backbone.health import Health
-from services.backbone.ledger.answers import Answers
+from services.backbone.ledger.answers.reading import LedgerReader
+from services.backbone.ledger.answers.why import Answers
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.reading import LedgerReader
 from services.backbone.ledger.rows import AlertDetail
 from services.backbone.service import Life
 from services.backbone.web.client import ApiClient

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.backbone.ledger.overview import ChannelState, Overview
+from services.backbone.ledger.answers.overview import ChannelState, Overview
 from services.backbone.ledger.rows import AlertRow
 from services.console.lagging import Lags
 from services.console.parts.figures import Figures

@@ -10,9 +10,9 @@ from starlette.types import ASGIApp
 from services.backbone import service
 from services.backbone.clock import SystemClock
 from services.backbone.kafka.lag_apart import LagApart
+from services.backbone.ledger.answers.overview import Overviews
+from services.backbone.ledger.answers.reading import LedgerReader
 from services.backbone.ledger.database import Pool, open_pool
-from services.backbone.ledger.overview import Overviews
-from services.backbone.ledger.reading import LedgerReader
 from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.service import Life

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
-from services.backbone.ledger.overview import Overview
+from services.backbone.ledger.answers.overview import Overview
 from services.backbone.ledger.rows import AlertRow
 from services.backbone.log import logger
 from services.backbone.service import Life

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from services.backbone.backoff import Backoff
 from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Producer
-from services.backbone.ledger.breakers import BreakerBook
-from services.backbone.ledger.claims import Claims
 from services.backbone.ledger.database import AsyncPool, async_pool
-from services.backbone.ledger.evidence import AsyncEvidenceBook
-from services.backbone.ledger.look_ups import LookUps
-from services.backbone.ledger.names import NamesBook
-from services.backbone.ledger.occasions import Occasions
-from services.backbone.ledger.sweeps import Sweeps
-from services.backbone.ledger.turns import Rate
-from services.backbone.ledger.untold import UntoldMoves
+from services.backbone.ledger.deliveries.breakers import BreakerBook
+from services.backbone.ledger.deliveries.claims import Claims
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook
+from services.backbone.ledger.deliveries.look_ups import LookUps
+from services.backbone.ledger.deliveries.names import NamesBook
+from services.backbone.ledger.deliveries.occasions import Occasions
+from services.backbone.ledger.deliveries.sweeps import Sweeps
+from services.backbone.ledger.deliveries.turns import Rate
+from services.backbone.ledger.deliveries.untold import UntoldMoves
 from services.deliverer.announcer import Announcer
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import Channel, Traits, Witness

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.backbone.backoff import Backoff
-from services.backbone.ledger.breakers import OpenBreaker
+from services.backbone.ledger.deliveries.breakers import OpenBreaker
 from services.backbone.storable import storable
 from services.deliverer.decision import REASON_LIMIT
 from services.deliverer.outcomes import Accepted, Outcome, Permanent, Refused, Unknown

@@ -5,7 +5,14 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from services.backbone.errors import Refused, Trouble
-from services.backbone.ledger.words import ARRIVED, LIST_LIMIT, Waiting, Word, give, waiting
+from services.backbone.ledger.operators.words import (
+    ARRIVED,
+    LIST_LIMIT,
+    Waiting,
+    Word,
+    give,
+    waiting,
+)
 from services.backbone.lines import tell, tell_text
 from services.backbone.settings import read_settings
 from services.backbone.user import own_name

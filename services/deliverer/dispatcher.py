@@ -8,8 +8,8 @@ from typing import Any
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import CLAIM_LIMIT, Claim, Claims, Due, is_cut
-from services.backbone.ledger.turns import InTurn
+from services.backbone.ledger.deliveries.claims import CLAIM_LIMIT, Claim, Claims, Due, is_cut
+from services.backbone.ledger.deliveries.turns import InTurn
 from services.backbone.log import logger
 from services.contracts.records import Delivery
 from services.contracts.states import CLAIMABLE, State

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.backbone.ledger.claims import Claim
-from services.backbone.ledger.sweeps import Fenced
+from services.backbone.ledger.deliveries.claims import Claim
+from services.backbone.ledger.deliveries.sweeps import Fenced
 
 ENDED_LIMIT: Final = 10_000
 """So many claims that have ended are remembered: minutes of the fastest channel's."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.backbone.clock import Clock
-from services.backbone.ledger.breakers import LAPSES_SECONDS, BreakerBook, OpenBreaker
-from services.backbone.ledger.names import NamesBook
+from services.backbone.ledger.deliveries.breakers import LAPSES_SECONDS, BreakerBook, OpenBreaker
+from services.backbone.ledger.deliveries.names import NamesBook
 from services.deliverer import metrics
 from services.deliverer.breaker import Breakers
 from services.deliverer.channel import Traits

@@ -5,8 +5,8 @@ from typing import Final, Protocol
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import Claims, Due
-from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Turns
+from services.backbone.ledger.deliveries.claims import Claims, Due
+from services.backbone.ledger.deliveries.turns import AHEAD_SECONDS, InTurn, Turns
 
 FOREVER_SECONDS: Final = 86_400.0
 STALE_SECONDS: Final = 0.1
@@ -15,7 +15,7 @@ TRIES_LIMIT: Final = 3
 
 
 class Pace(Protocol):
-    """What hands out turns; see services/backbone/ledger/turns.py."""
+    """What hands out turns; see services/backbone/ledger/deliveries/turns.py."""
 
     @property
     def is_limited(self) -> bool:

@@ -6,9 +6,9 @@ from typing import Final
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.evidence import AsyncEvidenceBook, Evidence, EvidenceKind
-from services.backbone.ledger.look_ups import LookUps, Question
-from services.backbone.ledger.turns import Turns
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook, Evidence, EvidenceKind
+from services.backbone.ledger.deliveries.look_ups import LookUps, Question
+from services.backbone.ledger.deliveries.turns import Turns
 from services.backbone.log import logger
 from services.contracts.records import Delivery, Malformed
 from services.deliverer import metrics

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from services.backbone.backoff import Backoff
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import Claims, Settlement
+from services.backbone.ledger.deliveries.claims import Claims, Settlement
 from services.backbone.log import logger
 from services.contracts.states import State
 from services.deliverer import metrics

@@ -7,7 +7,7 @@ from typing import Final
 
 from services.backbone.cancelling import is_cancelled
 from services.backbone.clock import Clock
-from services.backbone.ledger.claims import Claim, Settlement
+from services.backbone.ledger.deliveries.claims import Claim, Settlement
 from services.backbone.log import logger
 from services.contracts.records import Delivery, Malformed
 from services.contracts.states import State

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.evidence import AsyncEvidenceBook
-from services.backbone.ledger.occasions import Occasions
-from services.backbone.ledger.sweeps import SWEEP_LIMIT, Ruling, Sweeps, Swept
-from services.backbone.ledger.untold import UntoldMoves
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook
+from services.backbone.ledger.deliveries.occasions import Occasions
+from services.backbone.ledger.deliveries.sweeps import SWEEP_LIMIT, Ruling, Sweeps, Swept
+from services.backbone.ledger.deliveries.untold import UntoldMoves
 from services.backbone.log import logger
 from services.contracts.states import State
 from services.deliverer import metrics

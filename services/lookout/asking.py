@@ -8,7 +8,7 @@ from typing import Final, TextIO
 import orjson
 
 from services.backbone.errors import Trouble
-from services.backbone.ledger.answers import Answer, Answers, Happening, Recipient
+from services.backbone.ledger.answers.why import Answer, Answers, Happening, Recipient
 from services.backbone.ledger.database import pool_of_command
 from services.backbone.settings import LedgerSettings
 from services.contracts import topics

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Protocol
 
 from services.backbone.kafka.producer import Producer
+from services.backbone.ledger.alerts.intake import Intake
+from services.backbone.ledger.alerts.outbox import Outbox
+from services.backbone.ledger.alerts.repeats import RepeatsBook
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Intake
-from services.backbone.ledger.names import known_names
-from services.backbone.ledger.outbox import Outbox
-from services.backbone.ledger.repeats import RepeatsBook
+from services.backbone.ledger.deliveries.names import known_names
 from services.backbone.service import Life
 from services.backbone.web.links import open_links
 from services.lookout.circumstances import Circumstances

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from services.backbone.clock import Clock
-from services.backbone.ledger.inhibitors import INHIBITORS_LIMIT, InhibitorRow
+from services.backbone.ledger.alerts.inhibitors import INHIBITORS_LIMIT, InhibitorRow
 from services.contracts.records import Alert
 from services.lookout.routing import Routes
 from services.lookout.standing import Fired, Silence, Standing, found_at, inhibits

@@ -17,7 +17,7 @@ TOGETHER_LIMIT: Final = 2000
 
 
 class Book(Protocol):
-    """What keeps the counts; see services/backbone/ledger/repeats.py."""
+    """What keeps the counts; see services/backbone/ledger/alerts/repeats.py."""
 
     def add(self, copies: Mapping[tuple[str, str], int]) -> None:
         """Add copies by alert id and auditor; raises Transient."""

@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.escalations import Due, Turn
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import Earlier, To
-from services.backbone.ledger.steps import NewStep
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.escalations import Due, Turn
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.later import Earlier, To
+from services.backbone.ledger.alerts.steps import NewStep
 from services.contracts.records import Alert
 from services.lookout.digest import Digest
 from services.lookout.routing import Escalation, Instruction, Routes, Step, each_once

@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.fallbacks import Lost, Next, Rest
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import To
-from services.backbone.ledger.told import Told
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.fallbacks import Lost, Next, Rest
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.later import To
+from services.backbone.ledger.alerts.told import Told
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
 from services.contracts.states import State

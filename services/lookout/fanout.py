@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from services.backbone.ledger.intake import NewAlert, NewDelivery
+from services.backbone.ledger.alerts.intake import NewAlert, NewDelivery
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
 from services.lookout.accounts import encode_decision

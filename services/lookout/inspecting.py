@@ -10,7 +10,7 @@ from typing import Final
 from services.backbone.clock import Clock
 from services.backbone.errors import Trouble
 from services.backbone.ledger.database import pool_of_command
-from services.backbone.ledger.names import known_names
+from services.backbone.ledger.deliveries.names import known_names
 from services.backbone.lines import tell_text
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Alert, Malformed

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from services.backbone.ledger.suppressions import Kind, Suppression
+from services.backbone.ledger.alerts.suppressions import Kind, Suppression
 from services.contracts.ids import digest
 from services.contracts.records import Alert
 from services.lookout.routing import Grouping, Instruction, Plan

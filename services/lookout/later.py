@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.backbone.ledger.intake import NewDelivery
+from services.backbone.ledger.alerts.intake import NewDelivery
 from services.contracts.records import Alert
 from services.lookout.digest import Digest
 from services.lookout.fanout import new_delivery

@@ -7,7 +7,7 @@ from functools import partial
 
 from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.intake import Accepted, NewAlert
+from services.backbone.ledger.alerts.intake import Accepted, NewAlert
 from services.backbone.mirror import Distance
 from services.contracts.records import Alert
 from services.lookout.pipeline import Ledger, Lookout

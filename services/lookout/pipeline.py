@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.intake import Accepted, NewAlert
+from services.backbone.ledger.alerts.intake import Accepted, NewAlert
 from services.backbone.log import logger
 from services.backbone.portions import portions
 from services.contracts import topics

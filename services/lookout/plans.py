@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from services.backbone.ledger.fallbacks import fallback_plan
+from services.backbone.ledger.alerts.fallbacks import fallback_plan
 from services.contracts.records import Severity
 from services.lookout.routing import Grouping, Instruction, Quiet, Routes, Target
 

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.outbox import OutboxEntry
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.outbox import OutboxEntry
 from services.backbone.log import logger
 from services.backbone.portions import portions
 from services.contracts import topics

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from services.backbone.ledger.ages import TOO_OLD
-from services.backbone.ledger.suppressions import Member, Ruling, Suppression, Waiting
+from services.backbone.ledger.alerts.suppressions import Member, Ruling, Suppression, Waiting
+from services.backbone.ledger.deliveries.ages import TOO_OLD
 from services.contracts.records import Alert
 from services.contracts.states import State
 from services.lookout.digest import digest_message, weight

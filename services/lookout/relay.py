@@ -4,7 +4,7 @@ import threading
 from typing import Final
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
+from services.backbone.ledger.alerts.outbox import Listed, Outbox, OutboxEntry
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.lookout import metrics

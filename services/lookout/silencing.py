@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.silences import SilenceRow
+from services.backbone.ledger.operators.silences import SilenceRow
 from services.backbone.log import logger
 from services.contracts.records import Alert, describe
 from services.lookout.matching import Match

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Final
 
-from services.backbone.ledger.suppressions import Kind, Suppression
+from services.backbone.ledger.alerts.suppressions import Kind, Suppression
 from services.contracts.ids import digest
 from services.contracts.records import Alert
 from services.lookout.matching import Match

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
 from services.backbone.ledger.database import open_pool
-from services.backbone.ledger.rehearsals import Rehearsals, Taken
+from services.backbone.ledger.operators.rehearsals import Rehearsals, Taken
 from services.backbone.ledger.schema import migrate
 from services.backbone.log import logger
 from services.backbone.outage import until_there

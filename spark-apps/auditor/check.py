@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from auditor.declared import read_watch
-from auditor.room import room
-from auditor.scrutiny import scrutinize
+from auditor.queries.declared import read_watch
+from auditor.queries.room import room
+from auditor.queries.scrutiny import scrutinize
+from auditor.queries.trial import try_beats, try_out
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
-from auditor.trial import try_beats, try_out
 from engine.session import quieten
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient

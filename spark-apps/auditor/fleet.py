@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from auditor import metrics
-from auditor.declared import Declared
-from auditor.query import Recipe
-from auditor.stagger import Phase
+from auditor.batches.stagger import Phase
+from auditor.queries.declared import Declared
+from auditor.queries.query import Recipe
 from auditor.supervision import Supervised
 from services.backbone.errors import Transient
 

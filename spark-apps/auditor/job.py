@@ -7,18 +7,18 @@ from functools import partial
 
 from pyspark.sql import SparkSession
 
-from auditor.boundaries import Boundaries, set_length
-from auditor.checkpoint import Checkpoint, fingerprint
+from auditor.batches.boundaries import Boundaries, set_length
+from auditor.batches.progress import Pulse
+from auditor.batches.stagger import Phase, phase_between, phase_of
+from auditor.checkpoints.checkpoint import Checkpoint, fingerprint
 from auditor.cost import Cost, SparkJobs
-from auditor.declared import Declared
 from auditor.fleet import Running
-from auditor.plan import shuffles
-from auditor.progress import Pulse
-from auditor.query import Recipe
-from auditor.remedies import RealRemedies
+from auditor.queries.declared import Declared
+from auditor.queries.plan import shuffles
+from auditor.queries.query import Recipe
+from auditor.queries.slots import check_slots, slots_needed, topics_of
+from auditor.recovery.remedies import RealRemedies
 from auditor.settings import AuditorSettings
-from auditor.slots import check_slots, slots_needed, topics_of
-from auditor.stagger import Phase, phase_between, phase_of
 from auditor.supervision import Supervised, Watched
 from engine.brokers import partition_counts, with_publishers_times
 from engine.restarts import Failures, RestartLimit

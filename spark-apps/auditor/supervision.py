@@ -10,13 +10,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
-from auditor.blame import RowsToBlame
-from auditor.boundaries import Boundaries
+from auditor.batches.boundaries import Boundaries
+from auditor.batches.progress import Progress, Pulse, count, read
+from auditor.batches.stagger import Phase
 from auditor.cost import Cost
-from auditor.declared import Declared
-from auditor.progress import Progress, Pulse, count, read
-from auditor.refusals import refusal
-from auditor.stagger import Phase
+from auditor.queries.declared import Declared
+from auditor.queries.refusals import refusal
+from auditor.recovery.blame import RowsToBlame
 from auditor.trouble import Failure, Trouble, judge
 from auditor.underway import UnderWay
 from engine.failures import first_line

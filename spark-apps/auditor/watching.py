@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from auditor.current import all_current, forget, refusal, unreadable
-from auditor.declared import Declarations, Declared, read_declarations
+from auditor.changes.opening import opening
+from auditor.changes.reload import Reload
+from auditor.changes.resumption import prepare_again
+from auditor.changes.turn import Turn
 from auditor.fleet import Fleet
 from auditor.job import Scene, own_phase, prepare_all
-from auditor.opening import opening
-from auditor.reload import Reload
-from auditor.resumption import prepare_again
+from auditor.queries.current import all_current, forget, refusal, unreadable
+from auditor.queries.declared import Declarations, Declared, read_declarations
+from auditor.queries.slots import check_slots
 from auditor.settings import AuditorSettings
-from auditor.slots import check_slots
-from auditor.turn import Turn
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.backbone.log import logger

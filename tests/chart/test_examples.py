@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from auditor.slots import slots_needed
+from auditor.queries.slots import slots_needed
 from services.contracts.streams import SHIPPED_STREAMS, load_streams, stream_topics
 from services.contracts.watches import SHIPPED_WATCHES, load_watches
 from tests.chart.rendering import CHART, EXAMPLES, case_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from auditor.slots import check_slots, slots_needed, with_another
+from auditor.queries.slots import check_slots, slots_needed, with_another
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
 from services.contracts.topics import heartbeat
 from services.contracts.watches import SHIPPED_WATCHES, load_watches

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from auditor.slots import slots_needed, topics_of
+from auditor.queries.slots import slots_needed, topics_of
 from services.contracts.streams import (
     SHIPPED_STREAMS,
     StreamDeclaration,

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from services.backbone.kafka.consumer import Consumer, Incoming
-from services.backbone.ledger.claims import Claim, Claims, Settlement
+from services.backbone.ledger.deliveries.claims import Claim, Claims, Settlement
 from services.contracts.states import State
 from services.deliverer.__main__ import main
 from services.deliverer.channel import SendWindow

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 from unittest.mock import patch
 
-from services.backbone.ledger.claims import Claim, Settlement
-from services.backbone.ledger.intake import Accepted, NewAlert
+from services.backbone.ledger.alerts.intake import Accepted, NewAlert
+from services.backbone.ledger.deliveries.claims import Claim, Settlement
 from services.backbone.loop import ConsumerLoop
 from services.contracts.states import State
 from tests.simulation.ledger import LineClaims, LineIntake

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.backbone.ledger.evidence import EvidenceKind
+from services.backbone.ledger.deliveries.evidence import EvidenceKind
 from services.contracts.states import State, may_move
 from services.deliverer.channel import Message
 from tests.simulation.keeper_judge import KeeperJudge

@@ -9,9 +9,9 @@ from typing import Final
 
 import orjson
 
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.silences import SilenceRow
-from services.backbone.ledger.suppressions import Moved
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.suppressions import Moved
+from services.backbone.ledger.operators.silences import SilenceRow
 from services.contracts.records import Alert, Delivery
 from services.contracts.states import State
 from services.deliverer.channel import Message

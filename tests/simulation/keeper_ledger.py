@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.backbone.clock import Clock
-from services.backbone.ledger import escalations, fallbacks
-from services.backbone.ledger.escalations import Escalations, Taken
-from services.backbone.ledger.fallbacks import Fallbacks, Followed
-from services.backbone.ledger.inhibitors import InhibitorRow, Inhibitors
-from services.backbone.ledger.silences import SilenceRow, Silences
-from services.backbone.ledger.suppressions import Judge, Moved, Suppressions, Waiting
+from services.backbone.ledger.alerts import escalations, fallbacks
+from services.backbone.ledger.alerts.escalations import Escalations, Taken
+from services.backbone.ledger.alerts.fallbacks import Fallbacks, Followed
+from services.backbone.ledger.alerts.inhibitors import InhibitorRow, Inhibitors
+from services.backbone.ledger.alerts.suppressions import Judge, Moved, Suppressions, Waiting
+from services.backbone.ledger.operators.silences import SilenceRow, Silences
 from services.lookout.circumstances import Circumstances
 from services.lookout.standing import Silence
 from tests.simulation.keeper_judge import KeeperJudge

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import PropertyMock, patch
 
-from services.backbone.ledger.escalations import Due, Turn
-from services.backbone.ledger.fallbacks import Followed
-from services.backbone.ledger.suppressions import Ruling, Suppression, Waiting
+from services.backbone.ledger.alerts.escalations import Due, Turn
+from services.backbone.ledger.alerts.fallbacks import Followed
+from services.backbone.ledger.alerts.suppressions import Ruling, Suppression, Waiting
 from services.contracts.records import Alert
 from services.contracts.states import State
 from services.lookout import rejudgement

@@ -8,15 +8,21 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from services.backbone.clock import Clock
-from services.backbone.ledger.claims import CLAIM_LIMIT_CHARACTERS, Claim, Claims, Due, Settlement
-from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
-from services.backbone.ledger.intake import Accepted, Intake, NewAlert
-from services.backbone.ledger.look_ups import LookUps, Question
-from services.backbone.ledger.occasions import Occasion, Occasions
-from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
-from services.backbone.ledger.sweeps import Fenced, Ruling, Standing, Sweeps, Swept
-from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Rate, Turns
-from services.backbone.ledger.untold import UntoldMove, UntoldMoves
+from services.backbone.ledger.alerts.intake import Accepted, Intake, NewAlert
+from services.backbone.ledger.alerts.outbox import Listed, Outbox, OutboxEntry
+from services.backbone.ledger.deliveries.claims import (
+    CLAIM_LIMIT_CHARACTERS,
+    Claim,
+    Claims,
+    Due,
+    Settlement,
+)
+from services.backbone.ledger.deliveries.evidence import Applied, AsyncEvidenceBook, Evidence
+from services.backbone.ledger.deliveries.look_ups import LookUps, Question
+from services.backbone.ledger.deliveries.occasions import Occasion, Occasions
+from services.backbone.ledger.deliveries.sweeps import Fenced, Ruling, Standing, Sweeps, Swept
+from services.backbone.ledger.deliveries.turns import AHEAD_SECONDS, InTurn, Rate, Turns
+from services.backbone.ledger.deliveries.untold import UntoldMove, UntoldMoves
 from services.contracts.states import State
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.evidence import MemoryEvidence

@@ -13,10 +13,10 @@ from unittest.mock import patch
 
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Incoming
-from services.backbone.ledger.claims import Claim, Due, Settlement
-from services.backbone.ledger.evidence import Evidence
-from services.backbone.ledger.look_ups import Question
-from services.backbone.ledger.sweeps import Swept
+from services.backbone.ledger.deliveries.claims import Claim, Due, Settlement
+from services.backbone.ledger.deliveries.evidence import Evidence
+from services.backbone.ledger.deliveries.look_ups import Question
+from services.backbone.ledger.deliveries.sweeps import Swept
 from services.backbone.loop import ConsumerLoop
 from services.contracts.states import State
 from services.deliverer import dispatcher, reconciler, recorder, sending, sweeper

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from services.backbone.ledger.silences import NewSilence
+from services.backbone.ledger.operators.silences import NewSilence
 from services.contracts.ids import alert_id
 from tests.simulation.keeper_judge import KeeperJudge
 from tests.simulation.kernel import Kernel

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.backbone.ledger.evidence import Evidence, EvidenceKind
+from services.backbone.ledger.deliveries.evidence import Evidence, EvidenceKind
 from services.contracts.records import Severity
 from services.deliverer.channel import (
     Absent,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.intake import Accepted
+from services.backbone.ledger.alerts.intake import Accepted
 from tests.simulation.kernel import START_MS, Died, Kernel, Process
 from tests.simulation.memory.tables import Tables
 from tests.simulation.plan import Fault, Kind

@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from services.backbone.ledger.intake import NewAlert, NewDelivery
-from services.backbone.ledger.schema import migrate
-from services.backbone.ledger.suppressions import (
+from services.backbone.ledger.alerts.intake import NewAlert, NewDelivery
+from services.backbone.ledger.alerts.suppressions import (
     HELD_AGAINST_LIMIT,
     Kind,
     Ruling,
@@ -15,6 +14,7 @@ from services.backbone.ledger.suppressions import (
     Suppressions,
     Waiting,
 )
+from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
 from tests.simulation.memory.comparing import START

@@ -16,19 +16,19 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from services.backbone.ledger.claims import Settlement
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.escalations import Due, Turn
+from services.backbone.ledger.alerts.fallbacks import Lost, Next, Rest
+from services.backbone.ledger.alerts.intake import NewAlert, NewDelivery
+from services.backbone.ledger.alerts.later import Earlier
+from services.backbone.ledger.alerts.steps import NewStep
+from services.backbone.ledger.alerts.suppressions import Judge, Kind, Ruling, Suppression, Waiting
+from services.backbone.ledger.alerts.told import Told
 from services.backbone.ledger.database import async_pool, open_pool
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.escalations import Due, Turn
-from services.backbone.ledger.evidence import Evidence, EvidenceKind
-from services.backbone.ledger.fallbacks import Lost, Next, Rest
-from services.backbone.ledger.intake import NewAlert, NewDelivery
-from services.backbone.ledger.later import Earlier
+from services.backbone.ledger.deliveries.claims import Settlement
+from services.backbone.ledger.deliveries.evidence import Evidence, EvidenceKind
+from services.backbone.ledger.operators.words import RESEND, Word
 from services.backbone.ledger.schema import migrate
-from services.backbone.ledger.steps import NewStep
-from services.backbone.ledger.suppressions import Judge, Kind, Ruling, Suppression, Waiting
-from services.backbone.ledger.told import Told
-from services.backbone.ledger.words import RESEND, Word
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
 from services.contracts.records import Delivery

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.backbone.ledger.claims import Due, Settlement
+from services.backbone.ledger.alerts.intake import NewAlert, NewDelivery
 from services.backbone.ledger.database import async_pool, open_pool
-from services.backbone.ledger.evidence import Evidence, EvidenceKind
-from services.backbone.ledger.intake import NewAlert, NewDelivery
+from services.backbone.ledger.deliveries.claims import Due, Settlement
+from services.backbone.ledger.deliveries.evidence import Evidence, EvidenceKind
+from services.backbone.ledger.deliveries.sweeps import Ruling
+from services.backbone.ledger.operators.words import RESEND, Word
 from services.backbone.ledger.schema import migrate
-from services.backbone.ledger.sweeps import Ruling
-from services.backbone.ledger.words import RESEND, Word
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery, Severity
 from services.contracts.states import State

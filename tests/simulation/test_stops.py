@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
-from services.backbone.ledger.claims import Claim
+from services.backbone.ledger.deliveries.claims import Claim
 from services.deliverer.channel import SendWindow
 from services.deliverer.dispatcher import Dispatcher
 from services.deliverer.trust import Standing

@@ -16,7 +16,7 @@ from twilio.request_validator import (
     get_signature_algorithm,
 )
 
-from services.backbone.ledger.evidence import Evidence, EvidenceKind
+from services.backbone.ledger.deliveries.evidence import Evidence, EvidenceKind
 from services.backbone.settings import Settings, read_settings
 from services.callbacks.provider import Callback, Forged, Provider, Reading, Told, Unreadable
 from services.contracts.twilio import CALLBACK_OVERRIDES, Fate, fate, told

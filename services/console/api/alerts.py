@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from services.backbone.ledger.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
+from services.backbone.ledger.operators.acknowledgements import NOTE_LIMIT_CHARACTERS, NoSuchAlert
 from services.backbone.ledger.rows import AlertDetail, AlertRow, Page
 from services.console.api.asked import Asked
 from services.console.api.terms import (

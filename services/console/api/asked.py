@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import Depends, Query
 from pydantic import TypeAdapter
 
-from services.backbone.ledger.searching import TEXT_LIMIT_CHARACTERS, Search
+from services.backbone.ledger.answers.searching import TEXT_LIMIT_CHARACTERS, Search
 from services.backbone.web.problems import Problem
 from services.contracts.records import Milliseconds, Severity
 

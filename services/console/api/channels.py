@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.pauses import Pause, pauses
+from services.backbone.ledger.deliveries.pauses import Pause, pauses
 from services.backbone.web.problems import Problem
 from services.console.api.terms import Body, Key, PlainText
 from services.console.deeds.channels import pause, resume

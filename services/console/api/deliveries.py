@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.reading import BY_CHANNEL
+from services.backbone.ledger.answers.reading import BY_CHANNEL
+from services.backbone.ledger.operators.words import Word
 from services.backbone.ledger.rows import DeliveryRow, Page
-from services.backbone.ledger.words import Word
 from services.backbone.web.problems import Problem
 from services.console.api.terms import (
     DEFAULT_LIMIT,

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from services.backbone.ledger.answers import Answer
+from services.backbone.ledger.answers.why import Answer
 from services.backbone.web.problems import Problem
 from services.console.api.terms import AlertId, AlertStart, known_alert
 from services.console.behind import Behind

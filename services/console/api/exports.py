@@ -12,10 +12,10 @@ import orjson
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
+from services.backbone.ledger.answers.reading import PAGE_LIMIT, LedgerReader
+from services.backbone.ledger.answers.searching import Search
 from services.backbone.ledger.page_start import NEWEST, PageStart
-from services.backbone.ledger.reading import PAGE_LIMIT, LedgerReader
 from services.backbone.ledger.rows import AlertRow
-from services.backbone.ledger.searching import Search
 from services.console.api.asked import Asked
 from services.console.desk import Served
 from services.console.people.door import Reader

@@ -5,7 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StringConstraints
 
-from services.backbone.ledger.rehearsals import LIST_LIMIT, Asked, Rehearsals, State, Whole
+from services.backbone.ledger.operators.rehearsals import (
+    LIST_LIMIT,
+    Asked,
+    Rehearsals,
+    State,
+    Whole,
+)
 from services.backbone.ledger.rows import Page
 from services.backbone.web.problems import Problem
 from services.console.api.terms import (

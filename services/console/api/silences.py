@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, Field
 
+from services.backbone.ledger.operators.silences import LIST_LIMIT, SilenceRow, Silences
 from services.backbone.ledger.rows import Page
-from services.backbone.ledger.silences import LIST_LIMIT, SilenceRow, Silences
 from services.console.api.terms import DEFAULT_LIMIT, Body, Cursor, Key, SilenceId, read_cursor
 from services.console.deeds.silences import Quiet
 from services.console.desk import Served

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from services.backbone.ledger.overview import Overview
+from services.backbone.ledger.answers.overview import Overview
 from services.backbone.web.problems import away
 from services.console.desk import Served
 from services.console.lagging import Lags

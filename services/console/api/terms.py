@@ -5,8 +5,8 @@ from typing import Annotated, Final
 from fastapi import Header, Path, Query
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from services.backbone.ledger.answers.reading import PAGE_LIMIT, LedgerReader
 from services.backbone.ledger.page_start import NEWEST, PageStart
-from services.backbone.ledger.reading import PAGE_LIMIT, LedgerReader
 from services.backbone.ledger.rows import AlertDetail
 from services.backbone.web.problems import Problem
 

@@ -1,7 +1,7 @@
 """Taking an alert in hand."""
 
-from services.backbone.ledger.acknowledgements import Acknowledged, acknowledge_on
 from services.backbone.ledger.database import Pool, transaction
+from services.backbone.ledger.operators.acknowledgements import Acknowledged, acknowledge_on
 from services.console.people.audit import Deed, note_on
 from services.console.people.roles import Person
 

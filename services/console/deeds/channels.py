@@ -2,7 +2,7 @@
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool
-from services.backbone.ledger.pauses import pause_on, resume_on
+from services.backbone.ledger.deliveries.pauses import pause_on, resume_on
 from services.console.deeds.once import do_once, press_key
 from services.console.people.audit import Deed
 from services.console.people.roles import Person

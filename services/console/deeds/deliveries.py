@@ -3,7 +3,7 @@
 from typing import Final
 
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.words import Word, give_on
+from services.backbone.ledger.operators.words import Word, give_on
 from services.console.deeds.once import do_once, press_key
 from services.console.people.audit import Deed
 from services.console.people.roles import Person

@@ -6,7 +6,7 @@ from typing import Final
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Connection, Pool
-from services.backbone.ledger.rehearsals import ask_on
+from services.backbone.ledger.operators.rehearsals import ask_on
 from services.backbone.web.problems import Problem
 from services.console.deeds.once import do_once, press_key
 from services.console.people.audit import Deed

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from services.backbone.ledger.acknowledgements import (
+from services.backbone.ledger.operators.acknowledgements import (
     NOTE_LIMIT_CHARACTERS,
     Acknowledged,
     NoSuchAlert,

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.pauses import pauses
+from services.backbone.ledger.deliveries.pauses import pauses
 from services.backbone.web.problems import Problem, away
 from services.console.deeds.channels import pause, resume
 from services.console.desk import Served

@@ -8,9 +8,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.reading import BY_CHANNEL, LedgerReader
+from services.backbone.ledger.answers.reading import BY_CHANNEL, LedgerReader
+from services.backbone.ledger.operators.words import Word
 from services.backbone.ledger.rows import DeliveryRow, Page
-from services.backbone.ledger.words import Word
 from services.backbone.web.problems import Problem
 from services.console.api.deliveries import OfChannel, checked_states
 from services.console.api.terms import DeliveryId, no_such_delivery, read_cursor

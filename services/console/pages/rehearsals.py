@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from services.backbone.ledger.rehearsals import Rehearsals
+from services.backbone.ledger.operators.rehearsals import Rehearsals
 from services.backbone.web.problems import Problem
 from services.console.api.rehearsals import no_such_rehearsal
 from services.console.api.terms import RehearsalId

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from services.backbone.ledger.silences import SilenceRow, Silences
+from services.backbone.ledger.operators.silences import SilenceRow, Silences
 from services.backbone.web.problems import Problem
 from services.console.api.terms import AlertId, known_alert
 from services.console.deeds.silences import Quiet, match_of, written

@@ -5,8 +5,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse
 
+from services.backbone.ledger.answers.searching import Search
 from services.backbone.ledger.page_start import NEWEST
-from services.backbone.ledger.searching import Search
 from services.console.api.watches import known_watch
 from services.console.desk import Served
 from services.console.people.door import Reader

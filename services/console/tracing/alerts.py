@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from services.backbone.ledger.answers.reading import LedgerReader
+from services.backbone.ledger.answers.searching import TEXT_LIMIT_CHARACTERS, Search
 from services.backbone.ledger.page_start import NEWEST, PageStart
-from services.backbone.ledger.reading import LedgerReader
 from services.backbone.ledger.rows import AlertRow
-from services.backbone.ledger.searching import TEXT_LIMIT_CHARACTERS, Search
 from services.console.tracing.lines import Line, is_about
 
 ALERTS_LIMIT: Final = 20

@@ -9,7 +9,7 @@ from typing import Final
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.trail import Places
-from services.backbone.ledger.reading import LedgerReader
+from services.backbone.ledger.answers.reading import LedgerReader
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.backbone.settings import KafkaSettings

@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.backbone.ledger.acknowledgements import (
+from services.backbone.ledger.answers.why import Answer
+from services.backbone.ledger.operators.acknowledgements import (
     NOTE_LIMIT_CHARACTERS,
     PERSON_LIMIT_CHARACTERS,
     Acknowledgement,
     NoSuchAlert,
 )
-from services.backbone.ledger.answers import Answer
 from services.backbone.log import logger
 from services.backbone.web.problems import Problem
 from services.lookout.api.desk import Served

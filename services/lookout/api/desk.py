@@ -8,12 +8,12 @@ from typing import Annotated, Protocol
 from fastapi import Depends, Request
 
 from services.backbone.clock import Clock
-from services.backbone.ledger.acknowledgements import Acknowledgements
-from services.backbone.ledger.answers import Answer, Answers
+from services.backbone.ledger.alerts.unsent import Unsent
+from services.backbone.ledger.answers.why import Answer, Answers
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.dropped import DroppedRecipients
-from services.backbone.ledger.silences import Silences
-from services.backbone.ledger.unsent import Unsent
+from services.backbone.ledger.deliveries.dropped import DroppedRecipients
+from services.backbone.ledger.operators.acknowledgements import Acknowledgements
+from services.backbone.ledger.operators.silences import Silences
 from services.backbone.web.problems import away
 from services.lookout.publishing import Writer
 from services.lookout.routes.problems import BadRoutes, Problem

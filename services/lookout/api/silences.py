@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.silences import LIST_LIMIT, NewSilence, SilenceRow
+from services.backbone.ledger.operators.silences import LIST_LIMIT, NewSilence, SilenceRow
 from services.backbone.log import logger
 from services.backbone.web.problems import Problem
 from services.contracts.durations import seconds

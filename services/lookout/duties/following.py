@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from services.backbone.ledger.escalations import Escalations
-from services.backbone.ledger.fallbacks import Fallbacks
+from services.backbone.ledger.alerts.escalations import Escalations
+from services.backbone.ledger.alerts.fallbacks import Fallbacks
 from services.backbone.log import logger
 from services.lookout import metrics
 from services.lookout.circumstances import Circumstances

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from services.backbone.ledger.suppressions import FIRST, Suppressions
+from services.backbone.ledger.alerts.suppressions import FIRST, Suppressions
 from services.lookout.circumstances import Circumstances
 from services.lookout.duties.telling import Teller
 from services.lookout.rejudgement import Rejudgement

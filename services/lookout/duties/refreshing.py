@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from services.backbone.ledger.inhibitors import InhibitorRow, Inhibitors
-from services.backbone.ledger.silences import Silences
+from services.backbone.ledger.alerts.inhibitors import InhibitorRow, Inhibitors
+from services.backbone.ledger.operators.silences import Silences
 from services.lookout.circumstances import Circumstances
 from services.lookout.routing import Routes
 from services.lookout.silencing import Unreadable, read_silences

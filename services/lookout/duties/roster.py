@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from datetime import timedelta
 
+from services.backbone.ledger.alerts.escalations import Escalations
+from services.backbone.ledger.alerts.fallbacks import Fallbacks
+from services.backbone.ledger.alerts.inhibitors import Inhibitors
+from services.backbone.ledger.alerts.suppressions import Suppressions
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.escalations import Escalations
-from services.backbone.ledger.fallbacks import Fallbacks
-from services.backbone.ledger.inhibitors import Inhibitors
-from services.backbone.ledger.silences import Silences
-from services.backbone.ledger.suppressions import Suppressions
+from services.backbone.ledger.operators.silences import Silences
 from services.lookout.circumstances import Circumstances
 from services.lookout.duties.following import Escalating, FallingBack, Following
 from services.lookout.duties.judging import Bench, Gathering, Releasing, Sweeping

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from services.backbone.clock import Clock
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.outbox import Listed, Outbox
-from services.backbone.ledger.suppressions import Moved
+from services.backbone.ledger.alerts.outbox import Listed, Outbox
+from services.backbone.ledger.alerts.suppressions import Moved
 from services.backbone.log import logger
 from services.contracts import topics
 from services.contracts.records import DeliveryEvent

@@ -10,17 +10,17 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from auditor.declared import Declared
-from auditor.offsets import behind, committed, newest_commit
-from auditor.patience import waiting
-from auditor.plan import shuffles
-from auditor.progress import read
-from auditor.query import messages_of, reader_of
-from auditor.refusals import judgement
+from auditor.batches.progress import read
+from auditor.checkpoints.offsets import behind, committed, newest_commit
+from auditor.queries.declared import Declared
+from auditor.queries.patience import waiting
+from auditor.queries.plan import shuffles
+from auditor.queries.query import messages_of, reader_of
+from auditor.queries.refusals import judgement
+from auditor.queries.slots import slots_needed, topics_of
 from auditor.rehearsal.memory import MemoryQuery, start_in_memory
 from auditor.rehearsal.span import Reading, of_topics
 from auditor.settings import AuditorSettings
-from auditor.slots import slots_needed, topics_of
 from engine.scratch import scratch
 from services.backbone.clock import Clock
 from services.backbone.errors import Refused

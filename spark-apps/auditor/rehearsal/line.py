@@ -11,11 +11,11 @@ from typing import Final
 from pydantic import ValidationError
 from pyspark.sql import SparkSession
 
-from auditor.declared import Declared
+from auditor.queries.declared import Declared
+from auditor.queries.room import room
 from auditor.rehearsal.course import Bounds
 from auditor.rehearsal.rehearsing import Limits, rehearse
 from auditor.rehearsal.versions import read_versions
-from auditor.room import room
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from engine.session import quieten

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.offsets import Offsets, behind
+from auditor.checkpoints.offsets import Offsets, behind
 from engine.brokers import OffsetsSince
 
 EXACT_MS: Final = 1000

@@ -5,9 +5,9 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Final
 
-from auditor.declared import Declared, read_watch
+from auditor.queries.declared import Declared, read_watch
+from auditor.queries.slots import topics_of
 from auditor.settings import AuditorSettings
-from auditor.slots import topics_of
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration
 from services.contracts.rehearsals import Rehearsal

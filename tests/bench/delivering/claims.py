@@ -8,9 +8,9 @@ from typing import Final
 
 import psycopg
 
-from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.alerts.intake import NewAlert, NewDelivery
 from services.backbone.ledger.database import AsyncPool, async_pool
-from services.backbone.ledger.intake import NewAlert, NewDelivery
+from services.backbone.ledger.deliveries.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id

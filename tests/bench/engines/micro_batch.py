@@ -5,9 +5,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from auditor.declared import read_declarations
 from auditor.job import Scene, prepare_all
-from auditor.query import Recipe, messages_of, prefixed, sink
+from auditor.queries.declared import read_declarations
+from auditor.queries.query import Recipe, messages_of, prefixed, sink
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
 from services.backbone.service import Life, run

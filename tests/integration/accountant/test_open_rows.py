@@ -4,11 +4,11 @@ import pytest
 
 from services.accountant.accounts import Limits, overdue
 from services.backbone.ledger.accounting.overdue import OpenRow, OverdueRows
-from services.backbone.ledger.acknowledgements import Acknowledgements
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.fallbacks import Fallbacks, Lost, Next
+from services.backbone.ledger.alerts.told import Told
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next
-from services.backbone.ledger.told import Told
+from services.backbone.ledger.operators.acknowledgements import Acknowledgements
 from services.contracts.records import Alert
 from services.contracts.watches import ACCOUNTANT
 from tests.integration.deliverer.ledgers import Ledger

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from services.backbone.ledger.accounting.pruning import PRUNED_FOR_EACH_LIMIT, Pruning
-from services.backbone.ledger.claims import Claims
+from services.backbone.ledger.alerts.intake import Intake, NewAlert, NewDelivery
 from services.backbone.ledger.database import Pool, async_pool, open_pool
-from services.backbone.ledger.evidence import Evidence, EvidenceBook, EvidenceKind
-from services.backbone.ledger.intake import Intake, NewAlert, NewDelivery
-from services.backbone.ledger.sweeps import Sweeps
+from services.backbone.ledger.deliveries.claims import Claims
+from services.backbone.ledger.deliveries.evidence import Evidence, EvidenceBook, EvidenceKind
+from services.backbone.ledger.deliveries.sweeps import Sweeps
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
 from services.contracts.states import State

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import yaml
 from pyspark.sql import SparkSession
 
-from auditor.checkpoint import Checkpoint
-from auditor.declared import read_declarations
+from auditor.checkpoints.checkpoint import Checkpoint
 from auditor.fleet import Fleet
 from auditor.job import Scene, prepare_all
+from auditor.queries.declared import read_declarations
 from auditor.settings import AuditorSettings
 from auditor.supervision import Supervised
 from services.backbone.clock import SystemClock

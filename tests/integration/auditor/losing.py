@@ -10,7 +10,7 @@ import sys
 
 from pyspark.sql import SparkSession
 
-from auditor.executors import lost_since
+from auditor.recovery.executors import lost_since
 from engine import spark_classes
 from services.backbone.clock import SystemClock
 from tests.integration.auditor.running import wait_for

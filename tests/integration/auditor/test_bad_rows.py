@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from auditor.spared import read_spared
+from auditor.checkpoints.spared import read_spared
 from tests.integration.auditor.inside import settings_of
 from tests.integration.auditor.running import (
     ROOT,

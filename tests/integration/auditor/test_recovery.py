@@ -9,9 +9,9 @@ import pytest
 from prometheus_client import REGISTRY
 from pyspark.sql import SparkSession
 
-from auditor.checkpoint import ASIDE, Checkpoint
-from auditor.spared import Place as RecordPlace
-from auditor.spared import read_spared
+from auditor.checkpoints.checkpoint import ASIDE, Checkpoint
+from auditor.checkpoints.spared import Place as RecordPlace
+from auditor.checkpoints.spared import read_spared
 from auditor.supervision import SUSPECT_AFTER
 from services.contracts.records import Rejected
 from tests.integration.auditor.inside import Inside, rewrite, settings_of

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from pyspark.sql import SparkSession
 
-from auditor import spared
-from auditor.offsets import unread
-from auditor.query import Recipe
-from auditor.ranges import Range
-from auditor.sieve import Sieve
+from auditor.checkpoints import spared
+from auditor.checkpoints.offsets import unread
+from auditor.checkpoints.ranges import Range
+from auditor.queries.query import Recipe
+from auditor.recovery.sieve import Sieve
 from auditor.underway import UnderWay
 from engine.brokers import kept_offsets
 from services.backbone.errors import Transient

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from services.backbone.ledger.database import Pool, transaction
-from services.backbone.ledger.pauses import pause_on
-from services.backbone.ledger.rehearsals import Rehearsals, ask_on
+from services.backbone.ledger.deliveries.pauses import pause_on
+from services.backbone.ledger.operators.rehearsals import Rehearsals, ask_on
 from services.console.tracing.lines import Line
 from services.console.tracing.store import Traces, begin_on
 from services.contracts.rehearsals import Answer, Course, Looked, Raised, Rehearsal

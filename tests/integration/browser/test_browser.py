@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Route
 
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.rehearsals import Rehearsals
+from services.backbone.ledger.operators.rehearsals import Rehearsals
 from services.console.people.roles import Role
 from services.contracts.states import State
 from tests.integration.browser.conftest import OpenTab, Tab

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, Response, Route
 
 from services.backbone.ledger.database import Pool, transaction
-from services.backbone.ledger.rehearsals import Rehearsals, ask_on
+from services.backbone.ledger.operators.rehearsals import Rehearsals, ask_on
 from services.console.people.roles import Role
 from services.console.tracing.store import begin_on
 from services.contracts.rehearsals import Rehearsal

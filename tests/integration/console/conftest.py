@@ -10,9 +10,9 @@ import pytest
 from fastapi import FastAPI
 from httpx2 import Client
 
+from services.backbone.ledger.answers.overview import Overviews
+from services.backbone.ledger.answers.reading import LedgerReader
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.overview import Overviews
-from services.backbone.ledger.reading import LedgerReader
 from services.backbone.service import HttpServer, Life
 from services.backbone.settings import KafkaSettings
 from services.backbone.web.client import ApiClient

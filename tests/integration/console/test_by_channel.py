@@ -12,9 +12,9 @@ from httpx2 import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.backbone.ledger import reading_sql
+from services.backbone.ledger.answers import reading_sql
+from services.backbone.ledger.answers.reading import BY_CHANNEL, LedgerReader
 from services.backbone.ledger.page_start import NEWEST, PageStart
-from services.backbone.ledger.reading import BY_CHANNEL, LedgerReader
 from services.contracts.states import State
 from tests.integration.console.ledger_rows import add_alert, add_delivery
 

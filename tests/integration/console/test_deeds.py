@@ -15,8 +15,8 @@ from pydantic import TypeAdapter
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.silences import NewSilence, SilenceRow, Silences
-from services.backbone.ledger.words import Word
+from services.backbone.ledger.operators.silences import NewSilence, SilenceRow, Silences
+from services.backbone.ledger.operators.words import Word
 from services.backbone.web.problems import Problem
 from services.console.deeds.deliveries import possible, say
 from services.console.lookout import lookout_client

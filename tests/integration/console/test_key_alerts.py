@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.backbone.ledger.reading import LedgerReader
+from services.backbone.ledger.answers.reading import LedgerReader
 from services.console.tracing.alerts import ALERTS_LIMIT, KeyAlerts
 from tests.integration.console.ledger_rows import add_alert
 

@@ -11,7 +11,7 @@ from httpx2 import Client, Response
 
 from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.silences import Silences
+from services.backbone.ledger.operators.silences import Silences
 from services.backbone.service import HttpServer
 from services.backbone.web.client import OperatorSettings
 from services.console.lookout import TIMEOUT_SECONDS, lookout_client

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from httpx2 import Client, Response
 
-from services.backbone.ledger.acknowledgements import Acknowledgements
 from services.backbone.ledger.database import Pool, transaction
-from services.backbone.ledger.rehearsals import ask_on
+from services.backbone.ledger.operators.acknowledgements import Acknowledgements
+from services.backbone.ledger.operators.rehearsals import ask_on
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.console.deeds.alerts import acknowledge
 from services.console.people.audit import Audit, Deed

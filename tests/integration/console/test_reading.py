@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from services.backbone.ledger import reading_sql
+from services.backbone.ledger.answers import reading_sql
+from services.backbone.ledger.answers.overview import AtLeast, Limits, Overviews, Spans
+from services.backbone.ledger.answers.reading import MARKS_LIMIT, OPEN, PAGE_LIMIT, LedgerReader
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.overview import AtLeast, Limits, Overviews, Spans
 from services.backbone.ledger.page_start import NEWEST, PageStart
-from services.backbone.ledger.reading import MARKS_LIMIT, OPEN, PAGE_LIMIT, LedgerReader
 from services.contracts.records import Severity
 from services.contracts.states import State
 from tests.integration.console.ledger_rows import add_alert, add_attempt, add_delivery
@@ -87,7 +87,7 @@ def test_of_a_long_life_the_newest_is_there_and_the_cut_is_told(
     reader: LedgerReader, ledger_url: str, monkeypatch: pytest.MonkeyPatch, amount: int
 ) -> None:
     limit = 3
-    monkeypatch.setattr("services.backbone.ledger.reading.DETAIL_LIMIT", limit)
+    monkeypatch.setattr("services.backbone.ledger.answers.reading.DETAIL_LIMIT", limit)
     alert = add_alert(ledger_url, "one")
     made = [
         add_delivery(ledger_url, alert, recipient=str(number), created=number)
@@ -115,7 +115,7 @@ def test_the_ledger_knows_channels_by_names_turns_stops_and_newest_deliveries(
     reader: LedgerReader, ledger_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert reader.channels() == []
-    monkeypatch.setattr("services.backbone.ledger.reading.NEWEST_LIMIT", 2)
+    monkeypatch.setattr("services.backbone.ledger.answers.reading.NEWEST_LIMIT", 2)
     alert = add_alert(ledger_url, "one")
     for number, channel in enumerate(("log", "email", "email")):
         add_delivery(

@@ -14,7 +14,7 @@ from services.aldebaran.client import CommandSettings, console_client
 from services.backbone.clock import ManualClock, SystemClock
 from services.backbone.errors import Refused, Transient
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.rehearsals import Rehearsals
+from services.backbone.ledger.operators.rehearsals import Rehearsals
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.console.people.roles import Role
 from services.contracts.declarations import FILE_LIMIT_BYTES

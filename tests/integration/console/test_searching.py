@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.backbone.errors import Transient
+from services.backbone.ledger.answers.reading import MARKS_LIMIT, LedgerReader
+from services.backbone.ledger.answers.searching import WALK_LIMIT, Search
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.ledger.page_start import NEWEST, PageStart
-from services.backbone.ledger.reading import MARKS_LIMIT, LedgerReader
-from services.backbone.ledger.searching import WALK_LIMIT, Search
 from services.backbone.settings import LedgerSettings
 from tests.integration.console.ledger_rows import START, add_alert, add_delivery
 

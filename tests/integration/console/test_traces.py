@@ -22,8 +22,8 @@ from services.aldebaran.client import CommandSettings, console_client
 from services.backbone.clock import Clock, ManualClock, SystemClock
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.backbone.ledger.answers.reading import LedgerReader
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.reading import LedgerReader
 from services.backbone.service import Life
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.console.people.audit import Audit

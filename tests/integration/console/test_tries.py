@@ -8,7 +8,7 @@ import pytest
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.words import Word
+from services.backbone.ledger.operators.words import Word
 from services.console.deeds.deliveries import say
 from services.console.people.roles import Person, Role
 from services.contracts.states import State

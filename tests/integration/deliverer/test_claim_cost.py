@@ -10,13 +10,13 @@ from typing import Final
 
 import pytest
 
-from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
 from services.backbone.ledger.database import AsyncPool, async_pool
-from services.backbone.ledger.evidence import AsyncEvidenceBook
-from services.backbone.ledger.look_ups import LookUps
-from services.backbone.ledger.occasions import Occasions
-from services.backbone.ledger.sweeps import COUNT_LIMIT, Fenced, Sweeps
-from services.backbone.ledger.untold import UntoldMoves
+from services.backbone.ledger.deliveries.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook
+from services.backbone.ledger.deliveries.look_ups import LookUps
+from services.backbone.ledger.deliveries.occasions import Occasions
+from services.backbone.ledger.deliveries.sweeps import COUNT_LIMIT, Fenced, Sweeps
+from services.backbone.ledger.deliveries.untold import UntoldMoves
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
 from tests.integration.deliverer.ledgers import Ledger

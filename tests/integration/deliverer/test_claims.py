@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from services.backbone.ledger.claims import (
+from services.backbone.ledger.database import AsyncPool, async_pool
+from services.backbone.ledger.deliveries.claims import (
     CLAIM_LIMIT_CHARACTERS,
     Claim,
     Claims,
@@ -12,8 +13,7 @@ from services.backbone.ledger.claims import (
     Settlement,
     is_cut,
 )
-from services.backbone.ledger.database import AsyncPool, async_pool
-from services.backbone.ledger.sweeps import Ruling, Sweeps
+from services.backbone.ledger.deliveries.sweeps import Ruling, Sweeps
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
 from services.contracts.states import State

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from services.backbone.ledger.claims import Claim, Claims, Settlement
 from services.backbone.ledger.database import AsyncPool, async_pool, open_pool
-from services.backbone.ledger.evidence import (
+from services.backbone.ledger.deliveries.claims import Claim, Claims, Settlement
+from services.backbone.ledger.deliveries.evidence import (
     Applied,
     AsyncEvidenceBook,
     Evidence,

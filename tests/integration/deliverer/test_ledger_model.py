@@ -23,10 +23,15 @@ from hypothesis import strategies as st
 from psycopg.rows import TupleRow
 
 from services.backbone.backoff import Backoff
-from services.backbone.ledger.claims import Claim, Claims, Settlement
 from services.backbone.ledger.database import AsyncPool, async_pool
-from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence, EvidenceKind
-from services.backbone.ledger.sweeps import Ruling, Sweeps
+from services.backbone.ledger.deliveries.claims import Claim, Claims, Settlement
+from services.backbone.ledger.deliveries.evidence import (
+    Applied,
+    AsyncEvidenceBook,
+    Evidence,
+    EvidenceKind,
+)
+from services.backbone.ledger.deliveries.sweeps import Ruling, Sweeps
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Severity
 from services.contracts.states import CLAIMABLE, State, may_move

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from services.backbone.ledger.answers import Answers
+from services.backbone.ledger.answers.why import Answers
 from services.backbone.ledger.database import open_pool
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State

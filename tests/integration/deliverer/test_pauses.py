@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from services.backbone.ledger.pauses import pause_on, resume_on
+from services.backbone.ledger.deliveries.pauses import pause_on, resume_on
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Start
 from tests.integration.deliverer.ledgers import Ledger

@@ -10,12 +10,12 @@ import pytest
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import Claims
 from services.backbone.ledger.database import AsyncPool, async_pool
-from services.backbone.ledger.evidence import AsyncEvidenceBook
-from services.backbone.ledger.look_ups import LookUps
-from services.backbone.ledger.sweeps import Sweeps
-from services.backbone.ledger.turns import Rate
+from services.backbone.ledger.deliveries.claims import Claims
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook
+from services.backbone.ledger.deliveries.look_ups import LookUps
+from services.backbone.ledger.deliveries.sweeps import Sweeps
+from services.backbone.ledger.deliveries.turns import Rate
 from services.backbone.settings import LedgerSettings
 from services.contracts import topics
 from services.contracts.records import DeliveryEvent

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from services.backbone.ledger.words import RESEND, Word, give
+from services.backbone.ledger.operators.words import RESEND, Word, give
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Delivery
 from services.contracts.states import State

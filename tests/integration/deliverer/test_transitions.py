@@ -11,14 +11,14 @@ from typing import Any, Final
 import pytest
 
 from services.backbone.backoff import Backoff
-from services.backbone.ledger.claims import Claim, Claims, Settlement
+from services.backbone.ledger.alerts.suppressions import Ruling as Ruled
+from services.backbone.ledger.alerts.suppressions import Suppressions, Waiting
 from services.backbone.ledger.database import AsyncPool, async_pool, open_pool
-from services.backbone.ledger.evidence import AsyncEvidenceBook, Evidence, EvidenceKind
-from services.backbone.ledger.suppressions import Ruling as Ruled
-from services.backbone.ledger.suppressions import Suppressions, Waiting
-from services.backbone.ledger.sweeps import Ruling, Sweeps
-from services.backbone.ledger.untold import UntoldMoves
-from services.backbone.ledger.words import Word, give
+from services.backbone.ledger.deliveries.claims import Claim, Claims, Settlement
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook, Evidence, EvidenceKind
+from services.backbone.ledger.deliveries.sweeps import Ruling, Sweeps
+from services.backbone.ledger.deliveries.untold import UntoldMoves
+from services.backbone.ledger.operators.words import Word, give
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Severity
 from services.contracts.states import State, may_move

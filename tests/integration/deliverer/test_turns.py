@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import CLAIM_LIMIT, Claims, Due
 from services.backbone.ledger.database import AsyncPool, async_pool
-from services.backbone.ledger.statements import transaction
-from services.backbone.ledger.turns import (
+from services.backbone.ledger.deliveries.claims import CLAIM_LIMIT, Claims, Due
+from services.backbone.ledger.deliveries.turns import (
     AHEAD_SECONDS,
     TAKINGS_LIMIT,
     Rate,
     Turns,
     furthest_seconds,
 )
+from services.backbone.ledger.statements import transaction
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
 from tests.integration.deliverer.conftest import Start

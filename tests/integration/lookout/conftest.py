@@ -7,9 +7,9 @@ import pytest
 
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Producer, ProducerSettings
+from services.backbone.ledger.alerts.intake import Intake
+from services.backbone.ledger.alerts.outbox import Outbox
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Intake
-from services.backbone.ledger.outbox import Outbox
 from services.contracts.topics import core_topics, deliveries
 from tests.integration.lookout.keeping import Desk, open_desk
 from tests.integration.lookout.processes import Lookouts, Reader

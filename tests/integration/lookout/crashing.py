@@ -8,9 +8,9 @@ from enum import Enum
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
+from services.backbone.ledger.alerts.intake import Accepted, Intake, NewAlert
+from services.backbone.ledger.alerts.outbox import Outbox
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Accepted, Intake, NewAlert
-from services.backbone.ledger.outbox import Outbox
 from services.contracts.records import Alert
 from services.lookout.circumstances import Circumstances
 from services.lookout.pipeline import Arrival, Lookout

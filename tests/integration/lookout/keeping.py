@@ -17,12 +17,12 @@ from pydantic import SecretStr
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.acknowledgements import Acknowledgements
-from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.alerts.intake import Intake
+from services.backbone.ledger.alerts.outbox import Outbox
 from services.backbone.ledger.database import AsyncPool, Pool, async_pool, open_pool
-from services.backbone.ledger.intake import Intake
-from services.backbone.ledger.outbox import Outbox
-from services.backbone.ledger.silences import NewSilence, Silences
+from services.backbone.ledger.deliveries.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.operators.acknowledgements import Acknowledgements
+from services.backbone.ledger.operators.silences import NewSilence, Silences
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import Alert, Delivery, Severity

@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 import psycopg
 
+from services.backbone.ledger.alerts.intake import Intake, NewAlert, NewDelivery
+from services.backbone.ledger.alerts.steps import NewStep
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Intake, NewAlert, NewDelivery
-from services.backbone.ledger.steps import NewStep
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import pytest
 
-from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
-from services.backbone.ledger.escalations import Escalations
-from services.backbone.ledger.fallbacks import Fallbacks
-from services.backbone.ledger.intake import Intake, NewAlert
-from services.backbone.ledger.suppressions import Suppressions
-from services.backbone.ledger.sweeps import Sweeps
+from services.backbone.ledger.alerts.escalations import Escalations
+from services.backbone.ledger.alerts.fallbacks import Fallbacks
+from services.backbone.ledger.alerts.intake import Intake, NewAlert
+from services.backbone.ledger.alerts.suppressions import Suppressions
+from services.backbone.ledger.deliveries.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.deliveries.sweeps import Sweeps
 from services.contracts.records import Alert, Severity
 from services.contracts.states import State
 from services.lookout.escalation import begin, escalate

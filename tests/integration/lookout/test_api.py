@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from services.backbone.ledger.accounting.completeness import Completeness
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.dropped import DroppedAddress, DroppedAddresses
+from services.backbone.ledger.deliveries.dropped import DroppedAddress, DroppedAddresses
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
 from services.contracts.watches import TEST_SEND

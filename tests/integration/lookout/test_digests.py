@@ -5,10 +5,10 @@ Alerts MILD and FAIR are of one zone, so email b is told of them together.
 
 import pytest
 
-from services.backbone.ledger import later
-from services.backbone.ledger.answers import Answers, Recipient
+from services.backbone.ledger.alerts import later
+from services.backbone.ledger.alerts.outbox import Outbox
+from services.backbone.ledger.answers.why import Answers, Recipient
 from services.backbone.ledger.database import transaction
-from services.backbone.ledger.outbox import Outbox
 from services.contracts.states import State
 from services.lookout.duties.following import Following
 from services.lookout.duties.roster import following

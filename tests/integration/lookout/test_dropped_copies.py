@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
+from services.backbone.ledger.alerts.repeats import RepeatsBook
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.repeats import RepeatsBook
 from tests.integration.lookout.later_rows import record, rows
 from tests.integration.lookout.processes import eventually
 from tests.unit.lookout.samples import sample

@@ -12,12 +12,12 @@ import pytest
 from pydantic import SecretStr
 
 from services.backbone.errors import Refused, Transient
-from services.backbone.ledger.acknowledgements import Acknowledgements
+from services.backbone.ledger.alerts.escalations import Due, Escalations, Taken, Turn
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.later import Earlier
+from services.backbone.ledger.alerts.suppressions import Suppressions
 from services.backbone.ledger.database import Pool, open_pool
-from services.backbone.ledger.escalations import Due, Escalations, Taken, Turn
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import Earlier
-from services.backbone.ledger.suppressions import Suppressions
+from services.backbone.ledger.operators.acknowledgements import Acknowledgements
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Alert
 from services.contracts.states import State

@@ -7,16 +7,16 @@ import pytest
 from prometheus_client import REGISTRY
 
 from services.backbone.clock import ManualClock
-from services.backbone.ledger import later
+from services.backbone.ledger.alerts import later
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.escalations import Due, Escalations, Turn
+from services.backbone.ledger.alerts.fallbacks import Fallbacks, Lost, Next
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.later import Earlier
+from services.backbone.ledger.alerts.outbox import Outbox
+from services.backbone.ledger.alerts.told import Told
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.escalations import Due, Escalations, Turn
-from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import Earlier
-from services.backbone.ledger.outbox import Outbox
-from services.backbone.ledger.told import Told
-from services.backbone.ledger.words import Word, give_on
+from services.backbone.ledger.operators.words import Word, give_on
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from services.lookout.circumstances import Circumstances

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from services.backbone.ledger.outbox import Outbox
+from services.backbone.ledger.alerts.outbox import Outbox
 from services.contracts.states import MOVES, State
 from services.lookout.publishing import Publisher
 from services.lookout.routing import decide

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.backbone.ledger import later
+from services.backbone.ledger.alerts import later
 from services.backbone.ledger.database import Pool, transaction
 from tests.integration.lookout.later_rows import message, record, rows
 from tests.unit.lookout.samples import sample

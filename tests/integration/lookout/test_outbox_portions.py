@@ -7,10 +7,10 @@ import psycopg
 import pytest
 
 from services.backbone.clock import ManualClock
+from services.backbone.ledger.alerts.intake import Intake
+from services.backbone.ledger.alerts.outbox import READ_LIMIT_BYTES, Outbox, OutboxEntry
+from services.backbone.ledger.alerts.suppressions import Suppressions
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Intake
-from services.backbone.ledger.outbox import READ_LIMIT_BYTES, Outbox, OutboxEntry
-from services.backbone.ledger.suppressions import Suppressions
 from services.backbone.service import Life
 from services.lookout.duties.telling import Teller
 from services.lookout.publishing import Publisher

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.backbone.errors import Transient
+from services.backbone.ledger.alerts.intake import Accepted, Intake, NewAlert
+from services.backbone.ledger.alerts.outbox import Outbox
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Accepted, Intake, NewAlert
-from services.backbone.ledger.outbox import Outbox
 from services.contracts import topics
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, DeliveryEvent, Malformed, Rejected, Severity

@@ -10,10 +10,10 @@ from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient, Trouble
+from services.backbone.ledger.alerts.intake import Intake
+from services.backbone.ledger.alerts.outbox import Listed, Outbox, OutboxEntry
+from services.backbone.ledger.alerts.suppressions import Suppressions
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Intake
-from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
-from services.backbone.ledger.suppressions import Suppressions
 from services.backbone.service import Life
 from services.lookout import metrics
 from services.lookout.publishing import PART_LIMIT_BYTES, PART_LIMIT_DELIVERIES, Publisher, parts

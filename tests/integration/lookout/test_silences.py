@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from services.backbone.errors import Refused
+from services.backbone.ledger.alerts.intake import Intake, NewAlert
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.intake import Intake, NewAlert
-from services.backbone.ledger.silences import (
+from services.backbone.ledger.operators.silences import (
     STANDING_LIMIT,
     STARS_LIMIT,
     NewSilence,

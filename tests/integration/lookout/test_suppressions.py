@@ -7,11 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import SecretStr
 
-from services.backbone.ledger.claims import Claim, Claims
-from services.backbone.ledger.database import Pool, async_pool
-from services.backbone.ledger.intake import Intake, NewAlert, NewDelivery
-from services.backbone.ledger.outbox import Outbox
-from services.backbone.ledger.suppressions import (
+from services.backbone.ledger.alerts.intake import Intake, NewAlert, NewDelivery
+from services.backbone.ledger.alerts.outbox import Outbox
+from services.backbone.ledger.alerts.suppressions import (
     Kind,
     Moved,
     Ruling,
@@ -19,6 +17,8 @@ from services.backbone.ledger.suppressions import (
     Suppressions,
     Waiting,
 )
+from services.backbone.ledger.database import Pool, async_pool
+from services.backbone.ledger.deliveries.claims import Claim, Claims
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery

@@ -7,12 +7,10 @@ from typing import Final
 
 import pytest
 
-from services.backbone.ledger.database import Pool
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.escalations import Due, Escalations, Turn
-from services.backbone.ledger.later import Earlier
-from services.backbone.ledger.silences import NewSilence, Silences
-from services.backbone.ledger.suppressions import (
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.escalations import Due, Escalations, Turn
+from services.backbone.ledger.alerts.later import Earlier
+from services.backbone.ledger.alerts.suppressions import (
     FIRST,
     HELD_AGAINST_LIMIT,
     Kind,
@@ -21,6 +19,8 @@ from services.backbone.ledger.suppressions import (
     Suppressions,
     Waiting,
 )
+from services.backbone.ledger.database import Pool
+from services.backbone.ledger.operators.silences import NewSilence, Silences
 from services.contracts.records import Alert
 from services.contracts.states import State
 from tests.integration.lookout.later_rows import message, record, step

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 import pytest
 from pydantic import SecretStr
 
+from services.backbone.ledger.alerts.intake import Intake
+from services.backbone.ledger.alerts.outbox import Outbox
+from services.backbone.ledger.alerts.suppressions import Moved, Ruling, Suppressions, Waiting
 from services.backbone.ledger.database import Pool, open_pool
-from services.backbone.ledger.intake import Intake
-from services.backbone.ledger.outbox import Outbox
-from services.backbone.ledger.suppressions import Moved, Ruling, Suppressions, Waiting
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
 from services.lookout.rejudgement import Rejudgement

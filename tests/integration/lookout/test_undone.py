@@ -8,8 +8,8 @@ import pytest
 from pydantic import SecretStr
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import Claims
 from services.backbone.ledger.database import async_pool, open_pool
+from services.backbone.ledger.deliveries.claims import Claims
 from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id

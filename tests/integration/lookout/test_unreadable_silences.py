@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.silences import NewSilence, Silences
+from services.backbone.ledger.operators.silences import NewSilence, Silences
 from services.lookout.circumstances import Circumstances
 from services.lookout.duties.roster import refreshing
 from services.lookout.routing import Routes

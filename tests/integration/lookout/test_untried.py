@@ -7,8 +7,8 @@ import pytest
 
 from services.backbone.ledger.accounting import overdue_sql
 from services.backbone.ledger.accounting.asking import ROWS_LIMIT
+from services.backbone.ledger.alerts.fallbacks import LOST
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.fallbacks import LOST
 from services.contracts.watches import ACCOUNTANT
 from tests.integration.lookout.later_rows import message, record
 from tests.unit.lookout.samples import sample

@@ -6,12 +6,12 @@ from functools import partial
 import psycopg
 import pytest
 
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.fallbacks import Fallbacks, Lost, Next
+from services.backbone.ledger.alerts.intake import Intake, NewAlert
+from services.backbone.ledger.alerts.suppressions import Suppressions
+from services.backbone.ledger.alerts.told import Told
 from services.backbone.ledger.database import Pool
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.fallbacks import Fallbacks, Lost, Next
-from services.backbone.ledger.intake import Intake, NewAlert
-from services.backbone.ledger.suppressions import Suppressions
-from services.backbone.ledger.told import Told
 from services.contracts.records import Alert
 from services.lookout.fallback import fall_back
 from services.lookout.fanout import fan_out

@@ -6,11 +6,11 @@ import orjson
 import pytest
 
 from services.backbone.errors import Refused
-from services.backbone.ledger import answers
 from services.backbone.ledger.accounting.completeness import Completeness
-from services.backbone.ledger.answers import Answer, Answers
+from services.backbone.ledger.answers import why as answers
+from services.backbone.ledger.answers.why import Answer, Answers
 from services.backbone.ledger.database import transaction
-from services.backbone.ledger.pauses import pause_on, resume_on
+from services.backbone.ledger.deliveries.pauses import pause_on, resume_on
 from services.lookout.__main__ import main
 from services.lookout.asking import tell
 from services.lookout.routing import decide

@@ -7,7 +7,7 @@ import pytest
 
 from services.backbone.errors import Refused
 from services.backbone.ledger.database import Pool, transaction
-from services.backbone.ledger.rehearsals import KEPT_DAYS, OPEN_LIMIT, Rehearsals, ask_on
+from services.backbone.ledger.operators.rehearsals import KEPT_DAYS, OPEN_LIMIT, Rehearsals, ask_on
 from services.backbone.service import Life
 from services.contracts.rehearsals import Answer, Rehearsal
 from services.rehearsal.program import Runner

@@ -1,11 +1,16 @@
-"""Claiming and settling, in memory; see services/backbone/ledger/claims.py."""
+"""Claiming and settling, in memory; see ledger/deliveries/claims.py."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from services.backbone.ledger.claims import CLAIM_LIMIT_CHARACTERS, Claim, Due, Settlement
-from services.backbone.ledger.evidence import EvidenceKind
+from services.backbone.ledger.deliveries.claims import (
+    CLAIM_LIMIT_CHARACTERS,
+    Claim,
+    Due,
+    Settlement,
+)
+from services.backbone.ledger.deliveries.evidence import EvidenceKind
 from services.contracts.states import TERMINAL, State
 from tests.simulation.memory.tables import (
     SENDABLE,

@@ -12,17 +12,17 @@ from psycopg.rows import dict_row
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused
-from services.backbone.ledger.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.alerts.intake import Accepted, Intake, NewAlert
+from services.backbone.ledger.alerts.outbox import Outbox, OutboxEntry
 from services.backbone.ledger.database import AsyncPool, Pool
-from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook, Evidence
-from services.backbone.ledger.intake import Accepted, Intake, NewAlert
-from services.backbone.ledger.look_ups import LookUps, Question
-from services.backbone.ledger.occasions import Occasions
-from services.backbone.ledger.outbox import Outbox, OutboxEntry
-from services.backbone.ledger.sweeps import Fenced, Ruling, Sweeps, Swept
-from services.backbone.ledger.turns import Rate
-from services.backbone.ledger.untold import UntoldMoves
-from services.backbone.ledger.words import Word, give_on
+from services.backbone.ledger.deliveries.claims import Claim, Claims, Due, Settlement
+from services.backbone.ledger.deliveries.evidence import Applied, AsyncEvidenceBook, Evidence
+from services.backbone.ledger.deliveries.look_ups import LookUps, Question
+from services.backbone.ledger.deliveries.occasions import Occasions
+from services.backbone.ledger.deliveries.sweeps import Fenced, Ruling, Sweeps, Swept
+from services.backbone.ledger.deliveries.turns import Rate
+from services.backbone.ledger.deliveries.untold import UntoldMoves
+from services.backbone.ledger.operators.words import Word, give_on
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.intake import MemoryIntake

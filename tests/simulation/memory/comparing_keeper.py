@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from services.backbone.errors import Refused
-from services.backbone.ledger import escalations, fallbacks
-from services.backbone.ledger.acknowledgements import Acknowledgements
-from services.backbone.ledger.escalations import Escalations
-from services.backbone.ledger.fallbacks import Fallbacks
-from services.backbone.ledger.inhibitors import Inhibitors
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.silences import NewSilence, Silences
-from services.backbone.ledger.suppressions import Judge, Moved, Ruling, Suppressions, Waiting
+from services.backbone.ledger.alerts import escalations, fallbacks
+from services.backbone.ledger.alerts.escalations import Escalations
+from services.backbone.ledger.alerts.fallbacks import Fallbacks
+from services.backbone.ledger.alerts.inhibitors import Inhibitors
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.suppressions import Judge, Moved, Ruling, Suppressions, Waiting
+from services.backbone.ledger.operators.acknowledgements import Acknowledgements
+from services.backbone.ledger.operators.silences import NewSilence, Silences
 from tests.simulation.memory.comparing import Both
 from tests.simulation.memory.following import (
     MemoryAcknowledgements,

@@ -1,11 +1,16 @@
-"""Evidence, in memory; see services/backbone/ledger/evidence.py and weighing.py."""
+"""Evidence, in memory; see ledger/deliveries/evidence.py and weighing.py."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.backbone.ledger.evidence import WEIGH_LIMIT, Applied, Evidence, EvidenceKind
-from services.backbone.ledger.untold import UntoldMove
+from services.backbone.ledger.deliveries.evidence import (
+    WEIGH_LIMIT,
+    Applied,
+    Evidence,
+    EvidenceKind,
+)
+from services.backbone.ledger.deliveries.untold import UntoldMove
 from services.contracts.states import State
 from tests.simulation.memory.tables import AttemptRow, PieceKey, PieceRow, Row, Tables
 

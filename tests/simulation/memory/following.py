@@ -4,20 +4,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from services.backbone.ledger import escalations, fallbacks
-from services.backbone.ledger.acknowledgements import (
+from services.backbone.ledger.alerts import escalations, fallbacks
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.escalations import STANDS_FOR_OTHERS, Due, Taken
+from services.backbone.ledger.alerts.fallbacks import Followed, Lost, Next, Rest
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.later import Earlier
+from services.backbone.ledger.alerts.told import Known, Told
+from services.backbone.ledger.operators.acknowledgements import (
     Acknowledged,
     Acknowledgement,
     NoSuchAlert,
     Via,
     told_why,
 )
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.escalations import STANDS_FOR_OTHERS, Due, Taken
-from services.backbone.ledger.fallbacks import Followed, Lost, Next, Rest
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import Earlier
-from services.backbone.ledger.told import Known, Told
 from services.contracts.states import State
 from tests.simulation.memory.suppressions import moment
 from tests.simulation.memory.tables import Row, Tables

@@ -1,10 +1,10 @@
-"""Accepting alerts, in memory; see services/backbone/ledger/intake.py."""
+"""Accepting alerts, in memory; see ledger/alerts/intake.py."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.intake import Accepted, NewAlert
+from services.backbone.ledger.alerts.intake import Accepted, NewAlert
 from tests.simulation.memory.outbox import entries_of, waiting_rows
 from tests.simulation.memory.tables import Tables
 

@@ -1,9 +1,9 @@
-"""Look-ups and untold moves, in memory; see services/backbone/ledger/look_ups.py and untold.py."""
+"""Look-ups and untold moves, in memory; see ledger/deliveries/look_ups.py and untold.py."""
 
 from dataclasses import dataclass
 
-from services.backbone.ledger.look_ups import HELD_SECONDS, Question
-from services.backbone.ledger.untold import UntoldMove
+from services.backbone.ledger.deliveries.look_ups import HELD_SECONDS, Question
+from services.backbone.ledger.deliveries.untold import UntoldMove
 from services.contracts.states import State
 from tests.simulation.memory.tables import AttemptRow, LookUpRow, Row, Tables
 

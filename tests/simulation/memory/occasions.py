@@ -1,10 +1,10 @@
-"""Whether there is anything for a sweep, in memory; see services/backbone/ledger/occasions.py."""
+"""Whether there is anything for a sweep, in memory; see ledger/deliveries/occasions.py."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.backbone.ledger.occasions import Occasion
-from services.backbone.ledger.sweeps import Fenced
+from services.backbone.ledger.deliveries.occasions import Occasion
+from services.backbone.ledger.deliveries.sweeps import Fenced
 from services.contracts.states import State
 from tests.simulation.memory.evidence import MemoryEvidence
 from tests.simulation.memory.look_ups import MemoryUntold

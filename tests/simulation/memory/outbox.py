@@ -1,10 +1,10 @@
-"""The outbox, in memory; see services/backbone/ledger/outbox.py."""
+"""The outbox, in memory; see ledger/alerts/outbox.py."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from services.backbone.ledger.outbox import WAITING_LIMIT, Listed, OutboxEntry
+from services.backbone.ledger.alerts.outbox import WAITING_LIMIT, Listed, OutboxEntry
 from services.contracts.states import State
 from tests.simulation.memory.tables import Row, Tables
 

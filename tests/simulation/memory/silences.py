@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from services.backbone.errors import Refused
-from services.backbone.ledger.inhibitors import InhibitorRow
-from services.backbone.ledger.silences import NewSilence, SilenceRow, complaint
+from services.backbone.ledger.alerts.inhibitors import InhibitorRow
+from services.backbone.ledger.operators.silences import NewSilence, SilenceRow, complaint
 from tests.simulation.memory.suppressions import moment
 from tests.simulation.memory.tables import Tables
 

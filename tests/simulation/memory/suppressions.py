@@ -1,4 +1,4 @@
-"""What waits for a rule, in memory; see services/backbone/ledger/suppressions.py and judging.py."""
+"""What waits for a rule, in memory; see ledger/alerts/suppressions.py and judging.py."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import orjson
 
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.suppressions import (
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.suppressions import (
     FIRST,
     MEMBERS_LIMIT,
     PORTIONS_LIMIT,

@@ -1,10 +1,10 @@
-"""What time alone changes, in memory; see services/backbone/ledger/sweeps.py."""
+"""What time alone changes, in memory; see ledger/deliveries/sweeps.py."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.backbone.ledger.sweeps import SWEEP_LIMIT, Fenced, Ruling, Standing, Swept
+from services.backbone.ledger.deliveries.sweeps import SWEEP_LIMIT, Fenced, Ruling, Standing, Swept
 from services.contracts.states import State
 from tests.simulation.memory.tables import SENDABLE, Row, Tables
 

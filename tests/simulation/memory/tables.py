@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from services.backbone.ledger.acknowledgements import Acknowledgement
-from services.backbone.ledger.decisions import Decision
-from services.backbone.ledger.evidence import EvidenceKind
-from services.backbone.ledger.intake import NewAlert, NewDelivery
-from services.backbone.ledger.silences import SilenceRow
-from services.backbone.ledger.untold import UntoldMove
+from services.backbone.ledger.alerts.decisions import Decision
+from services.backbone.ledger.alerts.intake import NewAlert, NewDelivery
+from services.backbone.ledger.deliveries.evidence import EvidenceKind
+from services.backbone.ledger.deliveries.untold import UntoldMove
+from services.backbone.ledger.operators.acknowledgements import Acknowledgement
+from services.backbone.ledger.operators.silences import SilenceRow
 from services.contracts.records import Severity
 from services.contracts.states import State
 

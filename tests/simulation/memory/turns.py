@@ -1,12 +1,12 @@
-"""Turns in memory; see services/backbone/ledger/turns.py."""
+"""Turns in memory; see ledger/deliveries/turns.py."""
 
 import math
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from services.backbone.ledger.claims import Due
-from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Turns, furthest_seconds
+from services.backbone.ledger.deliveries.claims import Due
+from services.backbone.ledger.deliveries.turns import AHEAD_SECONDS, InTurn, Turns, furthest_seconds
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.tables import Tables
 

@@ -1,12 +1,12 @@
-"""A person's word, in memory: send again or close; see services/backbone/ledger/words.py."""
+"""A person's word, in memory: send again or close; see ledger/operators/words.py."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from services.backbone.ledger.untold import UntoldMove
-from services.backbone.ledger.words import RESEND, Word
+from services.backbone.ledger.deliveries.untold import UntoldMove
+from services.backbone.ledger.operators.words import RESEND, Word
 from services.contracts.states import State
 from tests.simulation.memory.tables import Row, Tables
 

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, settings
 from pyspark.sql import DataFrame, SparkSession
 
-from auditor.formatting import alert_messages
-from auditor.logic import findings, valid_events
+from auditor.queries.formatting import alert_messages
+from auditor.queries.logic import findings, valid_events
 from services.contracts.records import Alert
 from services.contracts.streams import load_streams
 from services.contracts.watches import SHIPPED_WATCHES, WatchDeclaration, load_watches

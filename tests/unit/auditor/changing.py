@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from auditor import asked as asking
-from auditor import groundwork, handover, proof, resumption
-from auditor import reload as reloading
-from auditor.asked import Asked
-from auditor.candidate import Candidate
-from auditor.checkpoint import Checkpoint, fingerprint
-from auditor.declared import Declarations, Declared, read_declarations
+from auditor.batches.stagger import Phase
+from auditor.changes import asked as asking
+from auditor.changes import groundwork, handover, proof, resumption
+from auditor.changes import reload as reloading
+from auditor.changes.asked import Asked
+from auditor.changes.candidate import Candidate
+from auditor.changes.reload import Reload
+from auditor.changes.turn import Turn
+from auditor.checkpoints.checkpoint import Checkpoint, fingerprint
 from auditor.fleet import Fleet, Running
 from auditor.job import Scene as JobScene
-from auditor.reload import Reload
+from auditor.queries.declared import Declarations, Declared, read_declarations
 from auditor.settings import AuditorSettings
-from auditor.stagger import Phase
-from auditor.turn import Turn
 from auditor.watching import open_fleet, read_opening
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient

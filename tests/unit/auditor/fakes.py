@@ -4,10 +4,10 @@ import random
 import threading
 from typing import Any, ClassVar
 
-from auditor.boundaries import Boundaries
+from auditor.batches.boundaries import Boundaries
+from auditor.batches.progress import Pulse
+from auditor.batches.stagger import Phase
 from auditor.cost import Cost, Job
-from auditor.progress import Pulse
-from auditor.stagger import Phase
 from auditor.supervision import Supervised, Watched
 from auditor.trouble import Failure
 from engine.restarts import Failures, RestartLimit

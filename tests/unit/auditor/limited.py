@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from auditor.blame import RowsToBlame
-from auditor.declared import Declared
+from auditor.queries.declared import Declared
+from auditor.recovery.blame import RowsToBlame
 from auditor.watching import read_opening
 from tests.unit.auditor.batches import EXAMPLE
 from tests.unit.auditor.changing import WATCH, World

@@ -2,8 +2,8 @@
 
 import pytest
 
-from auditor.asked import LEFT_SECONDS_MAX, TRIALS
-from auditor.trial import DEADLINE_SECONDS
+from auditor.changes.asked import LEFT_SECONDS_MAX, TRIALS
+from auditor.queries.trial import DEADLINE_SECONDS
 from services.backbone.errors import Ended, Refused
 from tests.unit.auditor.changing import World
 from tests.unit.auditor.fakes import PATIENCE_SECONDS

@@ -12,14 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.blame import RowsToBlame, changed, guilty_line, is_of_rows
-from auditor.checkpoint import Checkpoint, fingerprint
-from auditor.current import forget, keep, read_current, read_earlier, restore, worked_since_ms
-from auditor.declared import Declared
-from auditor.poison import Verdict, search
-from auditor.probation import PROBATION_MS, Probation
-from auditor.ranges import Range
-from auditor.rules import Row
+from auditor.checkpoints.checkpoint import Checkpoint, fingerprint
+from auditor.checkpoints.ranges import Range
+from auditor.queries.current import (
+    forget,
+    keep,
+    read_current,
+    read_earlier,
+    restore,
+    worked_since_ms,
+)
+from auditor.queries.declared import Declared
+from auditor.queries.rules import Row
+from auditor.recovery.blame import RowsToBlame, changed, guilty_line, is_of_rows
+from auditor.recovery.poison import Verdict, search
+from auditor.recovery.probation import PROBATION_MS, Probation
 from services.backbone.clock import ManualClock
 from services.contracts.watches import load_watch
 from tests.unit.auditor.batches import EXAMPLE, STREAMS

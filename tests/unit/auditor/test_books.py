@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 from pyspark.sql import SparkSession
 
-from auditor.books import book, check_book
-from auditor.declared import Declared
-from auditor.formatting import told_once
-from auditor.logic import findings, valid_events
-from auditor.progress import LOOKING_MS, count, read
-from auditor.trial import over_nothing
+from auditor.batches.progress import LOOKING_MS, count, read
+from auditor.queries.books import book, check_book
+from auditor.queries.declared import Declared
+from auditor.queries.formatting import told_once
+from auditor.queries.logic import findings, valid_events
+from auditor.queries.trial import over_nothing
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration, parse_declaration
 from services.contracts.watches import BookDeclaration, WatchDeclaration

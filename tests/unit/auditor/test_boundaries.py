@@ -8,11 +8,11 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from auditor.boundaries import Boundaries, set_length
-from auditor.declared import read_watch
-from auditor.progress import Progress
-from auditor.stagger import Phase
-from auditor.trial import over_nothing
+from auditor.batches.boundaries import Boundaries, set_length
+from auditor.batches.progress import Progress
+from auditor.batches.stagger import Phase
+from auditor.queries.declared import read_watch
+from auditor.queries.trial import over_nothing
 from services.backbone.clock import ManualClock
 from services.contracts.streams import load_streams
 from tests.unit.auditor.batches import EXAMPLE

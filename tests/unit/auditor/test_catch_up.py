@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor import candidate as candidates
-from auditor import offsets
-from auditor.boundaries import Boundaries
-from auditor.candidate import Candidate
-from auditor.catchup import BEFORE_SECONDS, MARKERS_MAX, STILL_BATCHES, CatchUp
+from auditor.batches.boundaries import Boundaries
+from auditor.batches.progress import Pulse
+from auditor.batches.stagger import Phase
+from auditor.changes import candidate as candidates
+from auditor.changes.candidate import Candidate
+from auditor.changes.catch_up import BEFORE_SECONDS, MARKERS_MAX, STILL_BATCHES, CatchUp
+from auditor.checkpoints import offsets
+from auditor.checkpoints.offsets import Offsets, behind
 from auditor.cost import Cost
-from auditor.declared import read_declarations
 from auditor.fleet import Running
 from auditor.job import Scene
-from auditor.offsets import Offsets, behind
-from auditor.progress import Pulse
+from auditor.queries.declared import read_declarations
 from auditor.settings import AuditorSettings
-from auditor.stagger import Phase
 from auditor.supervision import Supervised, Watched
 from services.backbone.clock import ManualClock
 from services.contracts.streams import SHIPPED_STREAMS

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.change import Change, Kind, changes
-from auditor.current import all_current, forget, keep, read_current
-from auditor.declared import Declared, Face, read_declarations
-from auditor.opening import opening
-from auditor.turn import Turn
+from auditor.changes.change import Change, Kind, changes
+from auditor.changes.opening import opening
+from auditor.changes.turn import Turn
+from auditor.queries.current import all_current, forget, keep, read_current
+from auditor.queries.declared import Declared, Face, read_declarations
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import SHIPPED_WATCHES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.checkpoint import ASIDE, Checkpoint, Fingerprint, fingerprint
+from auditor.checkpoints.checkpoint import ASIDE, Checkpoint, Fingerprint, fingerprint
 from services.backbone.errors import Refused, Transient, Trouble
 from tests.unit.auditor.batches import STREAMS, WATCHES
 from tests.unit.auditor.failing import BY_A_PERSON, PASSING, fail

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from auditor.checkpoint import ASIDE, Checkpoint, fingerprint
-from auditor.rebuilds import REBUILDS_WINDOW_SECONDS
-from auditor.remedies import RealRemedies
+from auditor.checkpoints.checkpoint import ASIDE, Checkpoint, fingerprint
+from auditor.recovery.rebuilds import REBUILDS_WINDOW_SECONDS
+from auditor.recovery.remedies import RealRemedies
 from auditor.trouble import Failure
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
@@ -47,7 +47,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
             if not answering:
                 raise OSError(f"{file}: connection refused")
 
-        monkeypatch.setattr("auditor.rebuilds.write_in", write)
+        monkeypatch.setattr("auditor.recovery.rebuilds.write_in", write)
 
     return set_to
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from auditor.formatting import EVENT_IDS_MAX, alert_id, alert_messages, told_once
+from auditor.queries.formatting import EVENT_IDS_MAX, alert_id, alert_messages, told_once
 from engine.columns import RECORD_LIMIT_BYTES
 from engine.own_classes import own_classes
 from services.contracts import ids

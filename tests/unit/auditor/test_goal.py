@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from auditor.change import Change, Kind
-from auditor.declared import Declared, read_declarations
-from auditor.goal import Goal
+from auditor.changes.change import Change, Kind
+from auditor.changes.goal import Goal
+from auditor.queries.declared import Declared, read_declarations
 from services.contracts.watches import SHIPPED_WATCHES
 from tests.unit.declarations import copied
 

@@ -12,9 +12,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from auditor.guards import check_columns, check_sql
-from auditor.refusals import judgement
-from auditor.slots import check_slots, slots_needed, with_another
+from auditor.queries.guards import check_columns, check_sql
+from auditor.queries.refusals import judgement
+from auditor.queries.slots import check_slots, slots_needed, with_another
 from services.backbone.errors import Refused, Transient
 from tests.unit.auditor.batches import WATCHES
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from auditor.guilt import place_to_spare
-from auditor.poison import Verdict
-from auditor.ranges import Range, told
-from auditor.spared import SPARED_MAX, Place
+from auditor.checkpoints.ranges import Range, told
+from auditor.checkpoints.spared import SPARED_MAX, Place
+from auditor.recovery.guilt import place_to_spare
+from auditor.recovery.poison import Verdict
 from services.backbone.errors import Refused, Transient, Trouble
 
 REASON = "[DIVIDE_BY_ZERO] SQLSTATE: 22012"

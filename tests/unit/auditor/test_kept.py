@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from auditor.current import read_current, refusal
-from auditor.kept import Kept
+from auditor.changes.kept import Kept
+from auditor.queries.current import read_current, refusal
 from tests.unit.auditor.changing import WATCH, World
 from tests.unit.auditor.fakes import Scene
 

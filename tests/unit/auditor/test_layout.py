@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from auditor import resumption
-from auditor.checkpoint import ASIDE, Checkpoint, Fingerprint, fingerprint
-from auditor.current import keep, read_current
-from auditor.declared import Declarations, Declared
+from auditor.changes import resumption
+from auditor.changes.opening import opening
+from auditor.checkpoints.checkpoint import ASIDE, Checkpoint, Fingerprint, fingerprint
+from auditor.checkpoints.spacing import words
 from auditor.job import Scene
-from auditor.opening import opening
+from auditor.queries.current import keep, read_current
+from auditor.queries.declared import Declarations, Declared
 from auditor.settings import AuditorSettings
-from auditor.spacing import words
 from auditor.watching import open_fleet, read_opening
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from auditor.logic import valid_events
-from auditor.progress import read
+from auditor.batches.progress import read
+from auditor.queries.logic import valid_events
 from services.contracts.events import Event, EventReader
 from services.contracts.examples import examples
 from services.contracts.streams import StreamDeclaration

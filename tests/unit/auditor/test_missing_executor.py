@@ -4,8 +4,8 @@ from typing import cast
 
 import pytest
 
-from auditor.query import Recipe
-from auditor.remedies import RealRemedies
+from auditor.queries.query import Recipe
+from auditor.recovery.remedies import RealRemedies
 from auditor.trouble import Failure
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Transient

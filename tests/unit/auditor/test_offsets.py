@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from auditor.offsets import committed, lost, unread
-from auditor.ranges import Range
+from auditor.checkpoints.offsets import committed, lost, unread
+from auditor.checkpoints.ranges import Range
 
 
 def note(folder: Path, batch: int, offsets: dict[str, dict[str, int]], done: bool = True) -> None:

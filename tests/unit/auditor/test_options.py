@@ -4,7 +4,7 @@ import pytest
 from pydantic import SecretStr
 from pyspark.sql import SparkSession
 
-from auditor.query import source
+from auditor.queries.query import source
 from auditor.settings import AuditorSettings
 from services.backbone.errors import Refused
 

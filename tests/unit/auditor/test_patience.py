@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from auditor.checkpoint import Checkpoint, fingerprint
-from auditor.declared import Declared
-from auditor.offsets import committed_watermark_ms
-from auditor.patience import needed_ms, patient, waiting
-from auditor.progress import read
-from auditor.query import Recipe, messages_of
+from auditor.batches.progress import read
+from auditor.checkpoints.checkpoint import Checkpoint, fingerprint
+from auditor.checkpoints.offsets import committed_watermark_ms
+from auditor.queries.declared import Declared
+from auditor.queries.patience import needed_ms, patient, waiting
+from auditor.queries.query import Recipe, messages_of
 from auditor.settings import AuditorSettings
 from services.contracts.durations import LIMIT_MS
 from tests.unit.auditor.batches import (
@@ -143,7 +143,7 @@ def test_how_long_a_book_keeps_its_events_stays() -> None:
 def test_who_waits_longer_is_of_the_same_declaration(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("auditor.patience.needed_ms", lambda *_: 9 * HOUR_MS)
+    monkeypatch.setattr("auditor.queries.patience.needed_ms", lambda *_: 9 * HOUR_MS)
     checkpoint = Checkpoint(DECLARED.name, tmp_path, fingerprint(WINDOWED, STREAMS, 1))
     recipe = Recipe(spark, AuditorSettings(), DECLARED, checkpoint)
     waits = patient(recipe, NOW_MS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from auditor.current import all_current
+from auditor.queries.current import all_current
 from tests.unit.auditor.changing import OTHER, WATCH, World
 
 

@@ -9,10 +9,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from auditor.declared import Declared, read_watch
-from auditor.plan import never_ends, shuffles
+from auditor.queries.declared import Declared, read_watch
+from auditor.queries.plan import never_ends, shuffles
+from auditor.queries.trial import over_nothing, rows_over_nothing
 from auditor.rehearsal.memory import start_in_memory
-from auditor.trial import over_nothing, rows_over_nothing
 from services.backbone.clock import SystemClock
 from services.contracts.streams import load_streams
 from services.contracts.watches import SHIPPED_WATCHES

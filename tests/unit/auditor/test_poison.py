@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.poison import STEP_RECORDS, STEPS_MAX, behind, good, interleaved, search
-from auditor.ranges import Range
-from auditor.spared import Place, note_spared, read_spared
+from auditor.checkpoints.ranges import Range
+from auditor.checkpoints.spared import Place, note_spared, read_spared
+from auditor.recovery.poison import STEP_RECORDS, STEPS_MAX, behind, good, interleaved, search
 from services.backbone.errors import Refused, Transient
 from tests.unit.auditor.failing import BY_A_PERSON, PASSING, fail
 

@@ -2,7 +2,7 @@
 
 import random
 
-from auditor.postponed import BACKOFF, Postponed
+from auditor.changes.postponed import BACKOFF, Postponed
 
 
 def test_each_change_waits_by_itself_and_longer_each_time() -> None:

@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import REGISTRY
 from pyspark.sql import SparkSession
 
-from auditor.progress import count, read
+from auditor.batches.progress import count, read
 from tests.unit.auditor.batches import EPOCH, HOUR_MS, WATCHES, Stepwise, purchase
 
 pytestmark = pytest.mark.spark

@@ -5,9 +5,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.answers import who_answers
+from auditor.changes.answers import who_answers
+from auditor.changes.proof import (
+    BEHIND_SECONDS_MAX,
+    QUIET_SECONDS_MAX,
+    Known,
+    Proof,
+    Verdict,
+    decide,
+)
 from auditor.job import Scene as JobScene
-from auditor.proof import BEHIND_SECONDS_MAX, QUIET_SECONDS_MAX, Known, Proof, Verdict, decide
 from tests.unit.auditor.changing import WATCH, World, answer
 from tests.unit.auditor.fakes import Scene
 

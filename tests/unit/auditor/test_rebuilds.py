@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from auditor.rebuilds import REBUILDS_MAX, REBUILDS_WINDOW_SECONDS, is_too_often
+from auditor.recovery.rebuilds import REBUILDS_MAX, REBUILDS_WINDOW_SECONDS, is_too_often
 
 NOW = 10 * REBUILDS_WINDOW_SECONDS
 BEFORE = NOW - REBUILDS_WINDOW_SECONDS

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.current import forget, keep, refusal, restore
-from auditor.declared import Declared
-from auditor.reload import Reload
-from auditor.rules import Row
-from auditor.turn import Turn
+from auditor.changes.reload import Reload
+from auditor.changes.turn import Turn
+from auditor.queries.current import forget, keep, refusal, restore
+from auditor.queries.declared import Declared
+from auditor.queries.rules import Row
 from services.contracts.watches import load_watch
 from tests.unit.auditor.batches import EXAMPLE, STREAMS
 from tests.unit.auditor.changing import OTHER, WATCH, World

@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from auditor import job
-from auditor.current import keep
-from auditor.declared import read_declarations
 from auditor.job import Scene
+from auditor.queries.current import keep
+from auditor.queries.declared import read_declarations
 from auditor.settings import AuditorSettings
 from auditor.watching import open_fleet, read_opening
 from services.backbone.clock import ManualClock

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.declared import Declared
+from auditor.queries.declared import Declared
 from auditor.rehearsal.course import Bounds, Stage, follow, too_much
 from auditor.rehearsal.findings import Found, compared, counts, written
 from auditor.rehearsal.memory import MemoryQuery

@@ -6,8 +6,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from auditor import metrics
-from auditor.blame import RowsToBlame
-from auditor.current import all_current
+from auditor.queries.current import all_current
+from auditor.recovery.blame import RowsToBlame
 from engine.brokers import MissingTopic
 from services.backbone.errors import Refused, Transient
 from tests.unit.auditor.changing import OTHER, WATCH, FakeCandidate, World

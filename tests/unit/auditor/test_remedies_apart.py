@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from auditor.batches.stagger import Phase
+from auditor.checkpoints.ranges import Range
 from auditor.fleet import Fleet, Running
-from auditor.ranges import Range
-from auditor.sieve import Sieve
-from auditor.stagger import Phase
+from auditor.recovery.sieve import Sieve
 from auditor.supervision import LEFT_SECONDS_MAX, REMEDY_SECONDS_MAX
 from services.backbone.errors import Ended, Transient
 from tests.unit.auditor.fakes import Scene

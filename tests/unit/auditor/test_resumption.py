@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from auditor.declared import Declared
+from auditor.queries.declared import Declared
 from engine.brokers import MissingTopic
 from services.backbone.errors import Refused
 from tests.unit.auditor.changing import World

@@ -9,7 +9,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from auditor.retrial import fails
+from auditor.recovery.retrial import fails
 from services.backbone.errors import Transient
 from tests.unit.auditor.test_trouble import BLAMED
 from tests.unit.rows import laid

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from auditor.declared import Declared, read_watch
+from auditor.queries.declared import Declared, read_watch
+from auditor.queries.room import room
 from auditor.rehearsal.line import with_room
-from auditor.room import room
 from auditor.settings import AuditorSettings
 from services.contracts.rehearsals import Answer
 from services.contracts.streams import load_streams

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from auditor.declared import read_watch
-from auditor.query import messages_of
-from auditor.rules import Row, read_rules, table
+from auditor.queries.declared import read_watch
+from auditor.queries.query import messages_of
+from auditor.queries.rules import Row, read_rules, table
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Alert
 from services.contracts.streams import load_streams

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from auditor.declared import Declared, read_watch
-from auditor.guards import check_reads
-from auditor.scrutiny import NEVER_ENDS, scrutinize
+from auditor.queries.declared import Declared, read_watch
+from auditor.queries.guards import check_reads
+from auditor.queries.scrutiny import NEVER_ENDS, scrutinize
 from services.backbone.errors import Refused
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
 from services.contracts.watches import SHIPPED_WATCHES

@@ -5,8 +5,8 @@ import json
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from auditor.declared import read_watch
-from auditor.query import messages_of
+from auditor.queries.declared import read_watch
+from auditor.queries.query import messages_of
 from services.contracts.events import Event, EventReader
 from services.contracts.records import Alert
 from services.contracts.topics import ALERTS, HEARTBEATS, heartbeat

@@ -8,13 +8,13 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from auditor import query
-from auditor.checkpoint import Checkpoint, fingerprint
-from auditor.declared import Declared
-from auditor.query import Recipe, messages_of
-from auditor.ranges import Range
+from auditor.checkpoints.checkpoint import Checkpoint, fingerprint
+from auditor.checkpoints.ranges import Range
+from auditor.queries import query
+from auditor.queries.declared import Declared
+from auditor.queries.query import Recipe, messages_of
+from auditor.recovery.sieve import Sieve
 from auditor.settings import AuditorSettings
-from auditor.sieve import Sieve
 from services.backbone.errors import Transient
 from tests.unit.auditor.batches import STREAMS, WATCHES, records
 

@@ -5,8 +5,8 @@ import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.checkpoint import fingerprint
-from auditor.spacing import meant, words
+from auditor.checkpoints.checkpoint import fingerprint
+from auditor.checkpoints.spacing import meant, words
 from tests.unit.auditor.batches import STREAMS, WATCHES
 
 WATCH = WATCHES["unusual-volume"]

@@ -10,7 +10,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.stagger import (
+from auditor.batches.stagger import (
     FIRST_LEAST_SECONDS,
     START_UP_SECONDS,
     Phase,

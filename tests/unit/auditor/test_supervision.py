@@ -8,9 +8,9 @@ from prometheus_client import REGISTRY
 from pyspark.errors import PySparkException
 
 from auditor import metrics
+from auditor.batches.progress import Progress, Pulse, StateUse, count
+from auditor.batches.stagger import Phase
 from auditor.fleet import Fleet, Running
-from auditor.progress import Progress, Pulse, StateUse, count
-from auditor.stagger import Phase
 from services.backbone.errors import Ended, Refused, Transient
 from tests.unit.auditor.fakes import Scene, failures
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from auditor.checkpoint import ASIDE, Checkpoint, fingerprint
-from auditor.poison import STEP_RECORDS, STEPS_MAX, Verdict
-from auditor.poison import search as real_search
-from auditor.ranges import Range
-from auditor.rebuilds import REBUILDS_MAX
-from auditor.remedies import RealRemedies
-from auditor.spared import Place, note_spared, read_spared
+from auditor.checkpoints.checkpoint import ASIDE, Checkpoint, fingerprint
+from auditor.checkpoints.ranges import Range
+from auditor.checkpoints.spared import Place, note_spared, read_spared
+from auditor.recovery.poison import STEP_RECORDS, STEPS_MAX, Verdict
+from auditor.recovery.poison import search as real_search
+from auditor.recovery.rebuilds import REBUILDS_MAX
+from auditor.recovery.remedies import RealRemedies
 from auditor.trouble import Failure
 from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
@@ -57,12 +57,12 @@ class Suspected:
         self.checkpoint, self.clock = checkpoint, ManualClock()
         self.remedies = RealRemedies(recipe, self.clock)
         checkpoint.claim(self.clock.now_ms())
-        monkeypatch.setattr("auditor.reach.kept_offsets", self._kept)
-        monkeypatch.setattr("auditor.reach.committed", lambda *_: {})
-        monkeypatch.setattr("auditor.guilt.search", self._search)
-        monkeypatch.setattr("auditor.remedies.try_out", self._try_out)
-        monkeypatch.setattr("auditor.remedies.lost_since", lambda *_: self.lost)
-        monkeypatch.setattr("auditor.remedies.Sieve.keep_aside", self._keep_aside)
+        monkeypatch.setattr("auditor.recovery.reach.kept_offsets", self._kept)
+        monkeypatch.setattr("auditor.recovery.reach.committed", lambda *_: {})
+        monkeypatch.setattr("auditor.recovery.guilt.search", self._search)
+        monkeypatch.setattr("auditor.recovery.remedies.try_out", self._try_out)
+        monkeypatch.setattr("auditor.recovery.remedies.lost_since", lambda *_: self.lost)
+        monkeypatch.setattr("auditor.recovery.remedies.Sieve.keep_aside", self._keep_aside)
 
     def _kept(self, *_: object) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
         if self.topic_is_gone:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from auditor.declared import Declared, read_watch
-from auditor.trial import over_nothing, try_beats, try_out
+from auditor.queries.declared import Declared, read_watch
+from auditor.queries.trial import over_nothing, try_beats, try_out
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS, load_streams

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from auditor.changes.untaken import Untaken
 from auditor.fleet import Fleet
-from auditor.untaken import Untaken
 from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient

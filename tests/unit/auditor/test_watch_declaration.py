@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.guards import check_sql
+from auditor.queries.guards import check_sql
 from services.contracts.declarations import BadDeclaration
 from services.contracts.durations import milliseconds, resolve
 from services.contracts.streams import load_streams

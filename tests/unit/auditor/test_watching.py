@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from auditor import resumption
-from auditor.change import Change, Kind, changes
-from auditor.current import keep
-from auditor.declared import Declared, Face, read_declarations
+from auditor.batches.stagger import Phase
+from auditor.changes import resumption
+from auditor.changes.change import Change, Kind, changes
 from auditor.fleet import Running
 from auditor.job import Scene as JobScene
+from auditor.queries.current import keep
+from auditor.queries.declared import Declared, Face, read_declarations
 from auditor.settings import AuditorSettings
-from auditor.stagger import Phase
 from auditor.watching import Folders, Opening, open_fleet, read_opening
 from engine.brokers import MissingTopic
 from services.backbone.clock import ManualClock
@@ -115,7 +115,7 @@ def test_what_nobody_foresaw_of_a_file_spoils_no_other(
         if watch.book is not None:
             raise KeyError("x")
 
-    monkeypatch.setattr("auditor.declared.check_book", meets_the_unforeseen)
+    monkeypatch.setattr("auditor.queries.declared.check_book", meets_the_unforeseen)
     read = read_declarations(scene.streams, scene.watches)
     assert set(read.watches) == {"unusual-volume"}
     assert read.problems == {

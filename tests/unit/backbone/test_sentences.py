@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from services.backbone.ledger.sentences import Stop, Told, absent, sentence
+from services.backbone.ledger.answers.sentences import Stop, Told, absent, sentence
 from services.contracts.states import State
 
 AT_MS = 1_795_253_400_125

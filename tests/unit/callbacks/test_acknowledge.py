@@ -10,7 +10,12 @@ from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.acknowledgements import Acknowledged, Acknowledgement, Shown, Via
+from services.backbone.ledger.operators.acknowledgements import (
+    Acknowledged,
+    Acknowledgement,
+    Shown,
+    Via,
+)
 from services.backbone.seldom import EVERY_SECONDS
 from services.backbone.web.links import Links
 from services.callbacks.acknowledge import AcknowledgePage

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.evidence import Applied, Evidence
+from services.backbone.ledger.deliveries.evidence import Applied, Evidence
 from services.backbone.seldom import EVERY_SECONDS
 from services.callbacks.app import create_app
 from services.callbacks.providers.twilio import Twilio

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twilio.request_validator import RequestValidator
 
-from services.backbone.ledger.evidence import Evidence, EvidenceKind
+from services.backbone.ledger.deliveries.evidence import Evidence, EvidenceKind
 from services.callbacks.provider import Callback, Forged, Reading, Told, Unreadable
 from services.callbacks.providers.twilio import Twilio, open_provider
 from services.contracts.twilio import CALLBACK_OVERRIDES, Fate, callback_address, fate, told

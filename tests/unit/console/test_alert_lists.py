@@ -2,10 +2,10 @@
 
 from typing import get_args
 
-from services.backbone.ledger.answers import Answer
-from services.backbone.ledger.overview import AtLeast, Overview
+from services.backbone.ledger.answers.overview import AtLeast, Overview
+from services.backbone.ledger.answers.searching import Search
+from services.backbone.ledger.answers.why import Answer
 from services.backbone.ledger.rows import AlertDetail, AlertRow, Cut, DeliveryMark, Page
-from services.backbone.ledger.searching import Search
 from services.console.now import COLUMNS, POINTS_LIMIT, Now
 from services.console.parts.figures import figures
 from services.console.people.roles import NOBODY

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.backbone.ledger.overview import AtLeast, ChannelState, Overview
-from services.backbone.ledger.pauses import Pause
+from services.backbone.ledger.answers.overview import AtLeast, ChannelState, Overview
+from services.backbone.ledger.deliveries.pauses import Pause
 from services.console.now import COLUMNS, POINTS_LIMIT, Now, channel_lines
 from services.console.parts.figures import figures
 from services.console.people.roles import NOBODY

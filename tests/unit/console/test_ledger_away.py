@@ -7,7 +7,7 @@ import pytest
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.kafka.lag import Told
-from services.backbone.ledger.overview import Overview
+from services.backbone.ledger.answers.overview import Overview
 from services.backbone.ledger.rows import AlertRow
 from services.backbone.service import Life
 from services.console.lagging import LagWatch

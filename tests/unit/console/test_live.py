@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from services.backbone.clock import ManualClock
-from services.backbone.ledger.overview import AtLeast, Overview
+from services.backbone.ledger.answers.overview import AtLeast, Overview
 from services.backbone.service import Life
 from services.console.live import (
     FOLLOWERS_LIMIT,

@@ -1,6 +1,6 @@
 """What the first page shows of a moment."""
 
-from services.backbone.ledger.overview import AtLeast, ChannelState, Overview
+from services.backbone.ledger.answers.overview import AtLeast, ChannelState, Overview
 from services.console.now import COLUMNS, POINTS_LIMIT, Now, channel_lines
 from services.console.parts.figures import figures
 from services.console.rendering import render

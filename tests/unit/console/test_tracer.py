@@ -9,10 +9,10 @@ from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.kafka.consumer import Incoming
 from services.backbone.kafka.trail import Places
+from services.backbone.ledger.answers.reading import EVERYTHING, LedgerReader
+from services.backbone.ledger.answers.searching import Search
 from services.backbone.ledger.page_start import NEWEST, PageStart
-from services.backbone.ledger.reading import EVERYTHING, LedgerReader
 from services.backbone.ledger.rows import AlertRow, Page
-from services.backbone.ledger.searching import Search
 from services.backbone.service import Life
 from services.console.tracing.lines import Line
 from services.console.tracing.store import Trace, Traces

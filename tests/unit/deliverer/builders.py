@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.backbone.clock import SystemClock
-from services.backbone.ledger.claims import Claim, is_cut
+from services.backbone.ledger.deliveries.claims import Claim, is_cut
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import Alert, Delivery, Severity
 from services.contracts.states import State

@@ -11,7 +11,7 @@ from prometheus_client import REGISTRY
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing, Producer
-from services.backbone.ledger.untold import UntoldMove
+from services.backbone.ledger.deliveries.untold import UntoldMove
 from services.contracts.ids import digest
 from services.contracts.records import DeliveryEvent
 from services.contracts.states import State

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from services.backbone.certificates import Certificates
 from services.backbone.clock import Clock, SystemClock
-from services.backbone.ledger.claims import Claim, Settlement
+from services.backbone.ledger.deliveries.claims import Claim, Settlement
 from services.contracts.states import State
 from services.deliverer.assembly import assemble
 from services.deliverer.channel import Channel, SendWindow

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from services.backbone.clock import Clock, ManualClock, SystemClock
-from services.backbone.ledger.claims import (
+from services.backbone.ledger.deliveries.claims import (
     CLAIM_LIMIT_CHARACTERS,
     Claim,
     Claims,

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from services.backbone.ledger.claims import Claim
+from services.backbone.ledger.deliveries.claims import Claim
 from services.contracts.states import State
 from services.deliverer.in_flight import ENDED_LIMIT, InFlight
 

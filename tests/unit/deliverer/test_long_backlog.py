@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from prometheus_client import REGISTRY
 
 from services.backbone.clock import ManualClock
-from services.backbone.ledger.claims import Claim, Due
-from services.backbone.ledger.evidence import Applied, AsyncEvidenceBook
-from services.backbone.ledger.occasions import Occasion, Occasions
-from services.backbone.ledger.sweeps import Fenced, Standing, Sweeps, Swept
-from services.backbone.ledger.untold import UntoldMove, UntoldMoves
+from services.backbone.ledger.deliveries.claims import Claim, Due
+from services.backbone.ledger.deliveries.evidence import Applied, AsyncEvidenceBook
+from services.backbone.ledger.deliveries.occasions import Occasion, Occasions
+from services.backbone.ledger.deliveries.sweeps import Fenced, Standing, Sweeps, Swept
+from services.backbone.ledger.deliveries.untold import UntoldMove, UntoldMoves
 from services.deliverer.channel import Traits
 from services.deliverer.channels.log import PROMISE
 from services.deliverer.dispatcher import Dispatcher

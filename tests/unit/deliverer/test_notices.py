@@ -10,8 +10,8 @@ from prometheus_client import REGISTRY
 from services.backbone.backoff import Backoff
 from services.backbone.clock import ManualClock, SystemClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.breakers import LAPSES_SECONDS, BreakerBook, OpenBreaker
-from services.backbone.ledger.names import NamesBook
+from services.backbone.ledger.deliveries.breakers import LAPSES_SECONDS, BreakerBook, OpenBreaker
+from services.backbone.ledger.deliveries.names import NamesBook
 from services.deliverer.breaker import Breakers, Send
 from services.deliverer.channels.log import LogChannel, LogSettings
 from services.deliverer.notices import AGAIN_SECONDS, Notices

@@ -9,9 +9,9 @@ import pytest
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.claims import Claims, Due
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.turns import AHEAD_SECONDS, InTurn, Turns
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.deliveries.claims import Claims, Due
+from services.backbone.ledger.deliveries.turns import AHEAD_SECONDS, InTurn, Turns
 from services.deliverer.pace import STALE_SECONDS, TRIES_LIMIT, Paced
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.tables import Tables

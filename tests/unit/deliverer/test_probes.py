@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 
 from services.backbone.clock import ManualClock
-from services.backbone.ledger.claims import CLAIM_LIMIT_CHARACTERS, Claim, Due
+from services.backbone.ledger.deliveries.claims import CLAIM_LIMIT_CHARACTERS, Claim, Due
 from services.contracts.records import Delivery
 from services.deliverer.breaker import Send
 from services.deliverer.dispatcher import Dispatcher

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.dropped import DroppedAddress, DroppedAddresses
+from services.backbone.ledger.deliveries.dropped import DroppedAddress, DroppedAddresses
 from services.deliverer.channel import Message, SendWindow
 from services.deliverer.channels.push.channel import PushChannel
 from services.deliverer.channels.push.devices import Device, DroppedTokens, dropped

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.occasions import Occasion
-from services.backbone.ledger.sweeps import Fenced
+from services.backbone.ledger.deliveries.occasions import Occasion
+from services.backbone.ledger.deliveries.sweeps import Fenced
 from services.deliverer.sweeper import STALE_SECONDS
 from tests.unit.deliverer.test_long_backlog import (
     STANDING,

@@ -10,7 +10,12 @@ import pytest
 from prometheus_client import REGISTRY
 
 from services.backbone.clock import ManualClock, SystemClock
-from services.backbone.ledger.claims import CLAIM_LIMIT_CHARACTERS, Claim, Claims, Settlement
+from services.backbone.ledger.deliveries.claims import (
+    CLAIM_LIMIT_CHARACTERS,
+    Claim,
+    Claims,
+    Settlement,
+)
 from services.backbone.reading import Reading
 from services.backbone.service import Life
 from services.contracts.states import State

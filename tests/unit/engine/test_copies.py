@@ -8,8 +8,8 @@ from pydantic import SecretStr
 
 from archivist.queries import aside_options
 from archivist.settings import ArchivistSettings
-from auditor.checkpoint import Checkpoint, Fingerprint
-from auditor.query import sink
+from auditor.checkpoints.checkpoint import Checkpoint, Fingerprint
+from auditor.queries.query import sink
 from auditor.settings import AuditorSettings
 
 HASTY = {"acks": SecretStr("1")}

@@ -6,8 +6,8 @@ import pytest
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
-from auditor.declared import Declared, read_watch
-from auditor.trial import over_nothing
+from auditor.queries.declared import Declared, read_watch
+from auditor.queries.trial import over_nothing
 from engine.queries import check_select
 from engine.selects import selected, value
 from services.backbone.errors import Refused

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from services.backbone.ledger.suppressions import Kind
+from services.backbone.ledger.alerts.suppressions import Kind
 from services.contracts.records import Alert
 from services.lookout.matching import Match
 from services.lookout.routing import Inhibition, Instruction, SilenceRule

@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.outbox import OutboxEntry
+from services.backbone.ledger.alerts.outbox import OutboxEntry
 from services.lookout.counting import Repeats
 from services.lookout.mirror import mirrored
 from services.lookout.pipeline import EVENTS_LOGGED, Arrival

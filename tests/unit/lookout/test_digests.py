@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.backbone.ledger.suppressions import Member, Ruling, Waiting
+from services.backbone.ledger.alerts.suppressions import Member, Ruling, Waiting
 from services.contracts.records import Alert, Severity
 from services.contracts.states import State
 from services.lookout.plans import encode_plan

@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 from hypothesis import given
 
-from services.backbone.ledger.intake import NewAlert, _columns
+from services.backbone.ledger.alerts.intake import NewAlert, _columns
 from services.contracts.examples import Example, examples
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed

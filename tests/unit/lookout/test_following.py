@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.backbone.ledger.escalations import (
+from services.backbone.ledger.alerts.escalations import (
     MESSAGES_LIMIT_BYTES,
     Due,
     Turn,
     decided_first,
 )
-from services.backbone.ledger.fallbacks import Lost
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.later import Earlier
-from services.backbone.ledger.told import Known, Told
+from services.backbone.ledger.alerts.fallbacks import Lost
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.later import Earlier
+from services.backbone.ledger.alerts.told import Known, Told
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from services.contracts.states import State

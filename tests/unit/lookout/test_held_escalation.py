@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.backbone.ledger.escalations import Turn, decided
-from services.backbone.ledger.later import Earlier
-from services.backbone.ledger.suppressions import Kind, Suppression
+from services.backbone.ledger.alerts.escalations import Turn, decided
+from services.backbone.ledger.alerts.later import Earlier
+from services.backbone.ledger.alerts.suppressions import Kind, Suppression
 from services.lookout.escalation import escalate
 from services.lookout.judgement import judge_one
 from services.lookout.later import Later

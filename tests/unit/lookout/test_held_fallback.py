@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.backbone.ledger.fallbacks import Lost
-from services.backbone.ledger.told import Known, Told
+from services.backbone.ledger.alerts.fallbacks import Lost
+from services.backbone.ledger.alerts.told import Known, Told
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert
 from services.contracts.states import State

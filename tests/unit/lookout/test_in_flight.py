@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.inhibitors import Inhibitors
-from services.backbone.ledger.intake import Accepted, NewAlert
-from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
-from services.backbone.ledger.silences import Silences
-from services.backbone.ledger.suppressions import Suppressions
+from services.backbone.ledger.alerts.inhibitors import Inhibitors
+from services.backbone.ledger.alerts.intake import Accepted, NewAlert
+from services.backbone.ledger.alerts.outbox import Listed, Outbox, OutboxEntry
+from services.backbone.ledger.alerts.suppressions import Suppressions
+from services.backbone.ledger.operators.silences import Silences
 from services.contracts.records import Severity
 from services.contracts.states import State
 from services.lookout import pipeline

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.backbone.ledger.suppressions import Kind, Suppression
+from services.backbone.ledger.alerts.suppressions import Kind, Suppression
 from services.contracts.ids import digest
 from services.contracts.records import Alert, Severity
 from services.lookout.judgement import judge, judge_one

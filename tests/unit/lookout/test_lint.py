@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from services.backbone.clock import ManualClock
-from services.backbone.ledger.intake import NewAlert
+from services.backbone.ledger.alerts.intake import NewAlert
 from services.lookout.__main__ import main
 from services.lookout.fanout import fan_out
 from services.lookout.routes.dead_routes import Ever

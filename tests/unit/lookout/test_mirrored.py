@@ -8,7 +8,7 @@ from typing import cast
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.outbox import OutboxEntry
+from services.backbone.ledger.alerts.outbox import OutboxEntry
 from services.backbone.mirror import BEHIND_SECONDS
 from services.lookout.circumstances import Circumstances
 from services.lookout.mirror import mirrored

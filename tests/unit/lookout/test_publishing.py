@@ -10,9 +10,9 @@ import pytest
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient, Trouble
 from services.backbone.kafka.producer import Outgoing
-from services.backbone.ledger.intake import NewDelivery
-from services.backbone.ledger.outbox import Listed, Outbox, OutboxEntry
-from services.backbone.ledger.suppressions import Moved
+from services.backbone.ledger.alerts.intake import NewDelivery
+from services.backbone.ledger.alerts.outbox import Listed, Outbox, OutboxEntry
+from services.backbone.ledger.alerts.suppressions import Moved
 from services.contracts.ids import delivery_id
 from services.contracts.records import Delivery
 from services.contracts.states import State

@@ -9,8 +9,8 @@ from psycopg.rows import class_row, scalar_row, tuple_row
 from psycopg.types.json import Json
 
 from services.backbone.ledger.accounting.asking import ROWS_LIMIT, ask
+from services.backbone.ledger.alerts.fallbacks import fallback_plan
 from services.backbone.ledger.database import Connection, Pool, statements, transaction
-from services.backbone.ledger.fallbacks import fallback_plan
 from services.contracts.records import Delivery
 
 RAISE_LIMIT: Final = 50_000

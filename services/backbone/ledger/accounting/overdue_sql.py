@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from services.backbone.ledger.fallbacks import UNDECIDED
+from services.backbone.ledger.alerts.fallbacks import UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)

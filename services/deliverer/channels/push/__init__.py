@@ -7,7 +7,7 @@ with a fallback.
 """
 
 from services.backbone.clock import Clock
-from services.backbone.ledger.dropped import DroppedAddresses
+from services.backbone.ledger.deliveries.dropped import DroppedAddresses
 from services.backbone.settings import read_settings
 from services.deliverer.channels.push.channel import PROMISE, PushChannel
 from services.deliverer.channels.push.settings import PushSettings

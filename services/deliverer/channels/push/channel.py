@@ -7,7 +7,7 @@ from typing import Any, Final
 import httpx2
 
 from services.backbone.clock import Clock
-from services.backbone.ledger.dropped import DroppedAddresses
+from services.backbone.ledger.deliveries.dropped import DroppedAddresses
 from services.contracts import recipients
 from services.deliverer.channel import Message, Promise, SendWindow, Traits
 from services.deliverer.channels.push.answers import (

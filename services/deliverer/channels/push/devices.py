@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from services.backbone.errors import Transient
-from services.backbone.ledger.dropped import DroppedAddress, DroppedAddresses
+from services.backbone.ledger.deliveries.dropped import DroppedAddress, DroppedAddresses
 from services.backbone.log import logger
 
 CLOSE_SECONDS: Final = 1.0

@@ -1,0 +1,1 @@
+"""Alerts: taken in with their deliveries, and what follows from them later."""

@@ -1,0 +1,1 @@
+"""Read-only questions: what became of an alert, and how everything stands."""

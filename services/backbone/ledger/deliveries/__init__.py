@@ -1,0 +1,1 @@
+"""Deliveries: claimed, settled, looked up, swept, and what makes them wait."""

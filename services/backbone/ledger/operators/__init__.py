@@ -1,0 +1,1 @@
+"""What people say: acknowledgements, silences, a word on what waits, rehearsals."""

@@ -1,0 +1,1 @@
+"""When batches end, and what they tell."""

@@ -1,0 +1,1 @@
+"""What lies beside Spark's checkpoints: versions, offsets, records that are read past."""

@@ -74,8 +74,8 @@ DUE: Final = Gauge("aldebaran_deliverer_due", "Rows that could be claimed now", 
 OVERDUE_SECONDS: Final = Gauge(
     "aldebaran_deliverer_overdue_seconds", "How long the longest waiting row is due", ["channel"]
 )
-STANDING: Final = (IN_DOUBT, HELD, DUE, OVERDUE_SECONDS)
-"""How a channel stands in the ledger; missing where that was not heard of lately."""
+WAITING: Final = (DUE, OVERDUE_SECONDS)
+"""What grows unseen while the ledger is away, so missing then; nothing leaves doubt or a hold."""
 PAUSED: Final = Gauge(
     "aldebaran_deliverer_paused", "1 while a person has stopped the channel", ["channel"]
 )

@@ -23,7 +23,7 @@ log = logger(__name__)
 COUNT_SECONDS = 5.0
 """Counting reads some thousand rows, so it is done less often than the rest."""
 STALE_SECONDS = 30.0
-"""What was counted longer ago is not shown: an outage would look as if nothing came to wait."""
+"""What waited longer ago is not shown: an outage would look as if nothing came to wait."""
 STATEMENTS_LIMIT = 20
 """Statements of one kind in one turn."""
 
@@ -164,8 +164,9 @@ class Sweeper:
         self._counted_at = self.turned_at
 
     def _hide_stale(self) -> None:
-        if self.clock.monotonic_seconds() - self._counted_at > STALE_SECONDS:
-            for gauge in metrics.STANDING:
+        shown_seconds = max(STALE_SECONDS, 2 * self.interval_seconds)
+        if self.clock.monotonic_seconds() - self._counted_at > shown_seconds:
+            for gauge in metrics.WAITING:
                 gauge.remove(self.channel)
 
 

@@ -23,7 +23,7 @@ def _certificates(path: str) -> str:
 
 CaFile = Annotated[str, AfterValidator(_certificates)]
 """A file of certificates (PEM) by which a server's is checked."""
-_Stamp = tuple[int, int, int] | None
+_Stamp = tuple[int, int, int, int] | None
 
 
 class Certificates:
@@ -88,4 +88,5 @@ def _stamp(path: str) -> _Stamp:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    # Who may read it changes only the last: it may be made readable after it was written.
+    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns

@@ -2,6 +2,7 @@
 
 import ssl
 from contextlib import suppress
+from errno import EACCES
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -79,6 +80,26 @@ def test_a_file_that_is_whole_again_after_a_rotation_is_used_and_trouble_told_on
         assert [each["event"] for each in lines] == ["certificates_unusable"]
     ca_file.write_text(NEW.certificate)
     assert is_trusted(NEW, certificates)
+
+
+def test_a_file_that_nobody_might_read_for_a_moment_is_read_once_it_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its bytes are the same before and after, and so are size and time."""
+    ca_file = tmp_path / "ca.pem"
+    ca_file.write_text(OLD.certificate)
+    certificates = Certificates(str(ca_file))
+    ca_file.write_text(NEW.certificate)
+    ca_file.chmod(0)
+    with monkeypatch.context() as meanwhile:  # root reads what nobody may read
+        meanwhile.setattr(ssl, "create_default_context", _refuse)
+        assert is_trusted(OLD, certificates)
+    ca_file.chmod(0o600)
+    assert is_trusted(NEW, certificates)
+
+
+def _refuse(cafile: str) -> ssl.SSLContext:
+    raise PermissionError(EACCES, "Permission denied", cafile)
 
 
 def test_our_own_certificate_is_replaced_once_its_key_has_come_too(tmp_path: Path) -> None:

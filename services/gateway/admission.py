@@ -117,6 +117,8 @@ class Place:
         """What has come."""
         self.kept_bytes = expected_bytes
         """What the room counts: what was announced, or what has come if that is more."""
+        self.dropped_bytes = 0
+        """What has come of a body over the limit, and was not held."""
 
     def take(self, count: int) -> None:
         """Hold more bytes.

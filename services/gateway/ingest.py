@@ -174,23 +174,28 @@ class Ingest:
             async with asyncio.timeout(self.settings.body_timeout_seconds):
                 return await self._whole(request, place)
         except TimeoutError:
-            detail = f"the body did not come within {self.settings.body_timeout_seconds:g} s"
-            raise Problem(408, "body_too_slow", detail, {"Connection": "close"}) from None
+            raise self._not_in_time(place) from None
         except ClientDisconnect:
             raise Problem(400, "body_cut_off", "the sender left before the body's end") from None
 
+    def _not_in_time(self, place: Place) -> Problem:
+        if place.dropped_bytes:  # 408 would have its sender try the same body again
+            return too_large("the body", self.settings.body_limit_bytes, close=True)
+        detail = f"the body did not come within {self.settings.body_timeout_seconds:g} s"
+        return Problem(408, "body_too_slow", detail, {"Connection": "close"})
+
     async def _whole(self, request: Request, place: Place) -> bytes:
-        limit, chunks, dropped_bytes = self.settings.body_limit_bytes, list[bytes](), 0
+        limit, chunks = self.settings.body_limit_bytes, list[bytes]()
         async for chunk in request.stream():
-            if dropped_bytes or place.held_bytes + len(chunk) > limit:
+            if place.dropped_bytes or place.held_bytes + len(chunk) > limit:
                 chunks.clear()
-                dropped_bytes += len(chunk)
-                if place.held_bytes + dropped_bytes > limit * _READ_AWAY_FACTOR:
+                place.dropped_bytes += len(chunk)
+                if place.held_bytes + place.dropped_bytes > limit * _READ_AWAY_FACTOR:
                     raise too_large("the body", limit, close=True)
             else:
                 place.take(len(chunk))
                 chunks.append(chunk)
-        if dropped_bytes:
+        if place.dropped_bytes:
             raise too_large("the body", limit)
         return b"".join(chunks)
 

@@ -37,6 +37,19 @@ async def test_a_body_of_unknown_length_is_bounded_too(
     assert writer.written == []
 
 
+async def test_a_body_over_the_limit_that_stands_still_is_too_large_and_not_too_slow() -> None:
+    """Its sender would send all of it again."""
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield bytes(5 * MIB)
+        raise TimeoutError  # its time is over; a real one may be over before, on a slow machine
+
+    with gateway(MemoryWriter()) as it:
+        response = await it.post(parts())
+        assert it.room.bytes == 0
+    assert (response.status_code, response.headers["connection"]) == (413, "close")
+
+
 @pytest.mark.parametrize("announced", [True, False])
 def test_a_sender_that_reads_when_it_has_sent_all_sees_the_answer(announced: bool) -> None:
     def parts() -> Iterator[bytes]:

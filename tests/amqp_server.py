@@ -37,6 +37,8 @@ class AmqpServer:
     connections: int = 0
     heartbeat_seconds: int | None = None
     """What the last client to come wants."""
+    names: list[object] = field(default_factory=list)
+    """What each client calls its connection."""
     _published: list[int] = field(default_factory=list)
 
     @asynccontextmanager
@@ -70,6 +72,8 @@ class AmqpServer:
     def _has_ended(self, asked: tuple[int, Told], writer: asyncio.StreamWriter) -> bool:
         channel, told = asked
         name = told.name
+        if isinstance(told, commands.Connection.StartOk):
+            self.names.append(told.client_properties.get("connection_name"))
         if isinstance(told, commands.Connection.TuneOk):
             self.heartbeat_seconds = told.heartbeat
         elif name in ANSWERS:

@@ -2,7 +2,7 @@
 
 import asyncio
 from typing import Annotated, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import aio_pika
 from aio_pika.abc import AbstractConnection
@@ -16,6 +16,8 @@ from services.backbone.dialling import dialled
 HEARTBEAT_SECONDS: Final = 10
 """A node without power is missed after 33 to 38 s; the client's own 60 made it 183 to 213 s."""
 
+_FILES: Final = frozenset({"cafile", "capath", "cadata", "certfile", "keyfile"})
+"""By which an address can say how the server is checked, and what it is shown."""
 _FORM: Final = "must look like amqps://user:password@host:5671/virtual-host"
 
 
@@ -32,6 +34,11 @@ def _amqp_address(url: SecretStr) -> SecretStr:
 
 AmqpAddress = Annotated[SecretStr, AfterValidator(_amqp_address)]
 """amqp or, with TLS, amqps; user, password and virtual host are in the address."""
+
+
+def files_named(url: SecretStr) -> list[str]:
+    """Return by which of its parts an address names certificates, as by `?cafile=`."""
+    return sorted(_FILES & parse_qs(urlsplit(url.get_secret_value()).query).keys())
 
 
 def certificates_for(
@@ -76,15 +83,16 @@ class _Connection(aio_pika.Connection):
 async def connect(
     url: SecretStr, name: str, *, certificates: Certificates | None, timeout_seconds: float
 ) -> AbstractConnection:
-    """Open a connection, which RabbitMQ lists by this name.
+    """Open a connection, which RabbitMQ lists by this name unless the address gives another.
 
     Raises:
         any of LOST, within `told_as_lost`: there is none.
     """
+    address = URL(url.get_secret_value())
     connection = _Connection(
-        _with_heartbeat(URL(url.get_secret_value())),
+        _with_heartbeat(address),
         ssl_context=None if certificates is None else certificates.tls(),
-        client_properties={"connection_name": name},
+        client_properties={"connection_name": address.query.get("name") or name},
     )
     try:
         await connection.connect(timeout=timeout_seconds)

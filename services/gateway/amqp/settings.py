@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, SecretStr, model_validator
 
 from services.backbone.certificates import CaFile, Certificates
-from services.backbone.rabbitmq import AmqpAddress, certificates_for
+from services.backbone.rabbitmq import AmqpAddress, certificates_for, files_named
 from services.backbone.settings import Port, Seconds
 from services.gateway.amqp.bindings import SHIPPED_BINDINGS
 from services.gateway.settings import OnrampSettings
@@ -40,9 +40,21 @@ class AmqpSettings(OnrampSettings):
         self.certificates()
         return self
 
+    @model_validator(mode="after")
+    def _files_are_named_in_one_place(self) -> Self:
+        if self._names_files and (named := files_named(self.amqp_url)):
+            told = ", ".join(f"`{each}`" for each in named)
+            beside = "amqp_ca_file and amqp_certificate_file: name all files in these settings"
+            raise ValueError(f"amqp_url: {told} would not count beside {beside}")
+        return self
+
     def certificates(self) -> Certificates | None:
         """Return how the server is checked; None without TLS, or where none is set."""
-        if not (self.amqp_ca_file or self.amqp_certificate_file):
+        if not self._names_files:
             return None  # an address could always name files: `?cafile=`
         own = self.amqp_certificate_file, self.amqp_key_file
         return certificates_for("amqp", self.amqp_url, self.amqp_ca_file, *own)
+
+    @property
+    def _names_files(self) -> bool:
+        return bool(self.amqp_ca_file or self.amqp_certificate_file)

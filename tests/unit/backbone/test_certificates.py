@@ -64,6 +64,18 @@ def test_a_certificate_of_our_own_that_cannot_be_shown_is_refused(
     read_settings(kind, **given, **{f"{name}_certificate_file": CERTIFICATE})
 
 
+@pytest.mark.parametrize("mine", ["amqp_ca_file", "amqp_certificate_file"])
+@pytest.mark.parametrize("theirs", ["cafile", "capath", "cadata", "certfile", "keyfile"])
+def test_an_on_ramp_whose_settings_and_address_both_name_files_is_refused(
+    mine: str, theirs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"amqps://u:secret@127.0.0.1:5671/?{theirs}="
+    told = refused(AmqpSettings, capsys, amqp_url=url + CERTIFICATE, **{mine: CERTIFICATE})
+    assert f"amqp_url: `{theirs}` would not count beside amqp_ca_file" in told
+    assert "secret" not in told
+    read_settings(AmqpSettings, amqp_url=url + CERTIFICATE)
+
+
 def test_a_file_that_is_whole_again_after_a_rotation_is_used_and_trouble_told_once(
     tmp_path: Path,
 ) -> None:

@@ -20,6 +20,19 @@ def test_the_second_address_of_a_name_is_asked_where_the_first_is_silent(
         runner.run(_reached())
 
 
+@pytest.mark.parametrize(("query", "expected"), [("", "ours"), ("?name=plant-7", "plant-7")])
+async def test_a_connection_has_our_name_unless_the_address_gives_one(
+    query: str, expected: str
+) -> None:
+    server = AmqpServer()
+    async with server.serving(tls=False) as url:
+        connection = await connect(
+            SecretStr(url + query), "ours", certificates=None, timeout_seconds=PATIENCE_SECONDS
+        )
+        await connection.close()
+    assert server.names == [expected]
+
+
 async def _reached() -> None:
     server = AmqpServer()
     async with server.serving(tls=False) as url:

@@ -47,7 +47,7 @@ from services.console.pages.silences import silence_pages
 from services.console.pages.traces import trace_pages
 from services.console.pages.trials import trial_pages
 from services.console.pages.watches import watch_pages
-from services.console.people.door import Door
+from services.console.people.door import Door, same_press
 from services.console.people.way_back import is_press, pressed_on
 from services.console.rendering import html
 from services.console.settings import LOCAL_NAMES
@@ -158,6 +158,7 @@ def answer(request: Request, problem: Problem) -> Response:
         login=login,
         pressed=is_press(request),
         back=pressed_on(request),
+        again=same_press(request),
     )
     page.headers.update(problem.headers)
     return page

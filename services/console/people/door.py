@@ -163,6 +163,13 @@ class Press:
         return "" if problem and problem.status == 409 else self.text("key", 256)
 
 
+def same_press(request: Request) -> Mapping[str, str]:
+    """Return the form of a press that is the same deed when it comes again, as it carries its key;
+    empty for any other, such as one with a password."""
+    fields: Mapping[str, str] = getattr(request.state, "fields", {})
+    return fields if fields.get("key") else {}
+
+
 async def read_form(request: Request) -> dict[str, str]:
     """Return a form's fields; of those with one name the last.
 
@@ -203,6 +210,7 @@ def check_word(request: Request, person: Person, given: str) -> None:
 def _presser(role: Role) -> Callable[..., Awaitable[Press]]:
     async def pressed(request: Request, door: AtDoor) -> Press:
         fields = await read_form(request)
+        request.state.fields = fields
         person = await asyncio.to_thread(door.who, request)
         request.state.person = person or NOBODY
         known = _allowed(role, person or NOBODY, request)

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
 import httpx2
 import pytest
 from httpx2 import Client, Response
 
+from services.backbone.errors import Transient
 from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.operators.silences import Silences
@@ -73,6 +75,13 @@ def hidden(page: Response) -> dict[str, str]:
     return dict(re.findall(r'name="(word|key)" value="([0-9a-f]+)"', page.text))
 
 
+def kept(page: Response) -> dict[str, str]:
+    """Return the fields of the button that does the same press again."""
+    form = page.text.partition('<form method="post" id="again">')[2].partition("</form>")[0]
+    pairs = re.findall(r'name="([^"]*)" value="([^"]*)"', form)
+    return {name: unescape(value) for name, value in pairs}
+
+
 def deeds(pool: Pool) -> list[str]:
     return [each.action for each in Audit(pool).newest(50) if each.person == "ann"]
 
@@ -133,6 +142,33 @@ def test_a_test_is_sent_once(place: Place, pool: Pool) -> None:
             assert "sent" in ann.post("/test", data=each).text
     assert len({each.alert_id for each in place.room.writer.alerts()}) == 2
     assert deeds(pool).count("test-send") == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "typed"),
+    [
+        ("/test", {"person": "ann", "severity": "info", "text": 'say "hello"\r\n& more'}),
+        ("/silences", SILENCE | {"what": "silence", "labels": "host=a\r\nzone=b"}),
+    ],
+)
+def test_what_the_ledger_did_not_note_is_done_once_all_the_same(
+    place: Place, pool: Pool, monkeypatch: pytest.MonkeyPatch, path: str, typed: dict[str, str]
+) -> None:
+    with place.console.client("ann") as ann:
+        form = hidden(ann.get(path)) | typed
+        with monkeypatch.context() as away:
+            away.setattr(Audit, "note", no_ledger)
+            failed = ann.post(path, data=form)
+        assert (failed.status_code, kept(failed)) == (503, form)
+        assert "That is safe" in failed.text
+        assert ann.post(path, data=kept(failed)).status_code == 200
+    silences = {each.silence_id for each in Silences(pool).newest().rows}
+    assert len(silences | {each.alert_id for each in place.room.writer.alerts()}) == 1
+    assert len([each for each in deeds(pool) if each in ("silence", "test-send")]) == 1
+
+
+def no_ledger(*_: object) -> None:
+    raise Transient("no route to postgres.internal")
 
 
 def test_a_silence_is_ended_once_by_its_person(place: Place, pool: Pool) -> None:

@@ -84,13 +84,15 @@ class NoSession:
         return None
 
 
-async def press(sessions: Any, **headers: str) -> httpx2.Response:
+async def press(
+    sessions: Any, form: dict[str, str] | None = None, **headers: str
+) -> httpx2.Response:
     """Press a button of the console that has such sessions."""
     desk: Any = SimpleNamespace(health=Health(), clock=SystemClock())
     app = create_app(desk, Door(sessions))
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url=f"http://{HOST}") as client:
-        return await client.post(f"{ALERT}/acknowledge", headers=headers)
+        return await client.post(f"{ALERT}/acknowledge", data=form, headers=headers)
 
 
 def links(page: httpx2.Response) -> str:
@@ -104,6 +106,19 @@ async def test_after_a_press_with_the_ledger_away_one_goes_back_and_presses_agai
     assert f'href="{ALERT}">Go back and press again</a>' in links(page)
     assert "That is safe" in links(page)
     assert 'href=""' not in page.text
+
+
+async def test_a_press_that_has_a_key_is_offered_again_with_it() -> None:
+    """The page it came from would be loaded anew and have another key: another press."""
+    page = await press(NoLedger(), {"key": "k1", "note": 'a "fan"\n<b>'}, referer=HERE)
+    assert '<input type="hidden" name="key" value="k1">' in links(page)
+    assert 'name="note" value="a &#34;fan&#34;\n&lt;b&gt;"' in links(page)
+    assert "Go back" not in links(page)
+
+
+async def test_of_a_form_without_a_key_nothing_is_written_into_the_page() -> None:
+    page = await press(NoLedger(), {"old": "a password"}, referer=HERE)
+    assert "a password" not in page.text
 
 
 async def test_without_a_page_to_go_back_to_it_says_so_in_words() -> None:

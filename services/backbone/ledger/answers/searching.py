@@ -49,6 +49,8 @@ WITH tokens AS (
 _REST: Final = """
 FROM found AS alerts ORDER BY accepted_at DESC, alert_id LIMIT %(limit)s"""
 
+_OF_WATCH: Final = " watch = %(watch)s AND"
+_IS_OPEN: Final = " acknowledged_at IS NULL AND"
 _COLUMNS: Final = reading_sql.ALERT_COLUMNS
 _KEPT: Final = (
     "alert_id, watch, severity, summary, appended_at, detected_at, accepted_at, acknowledged_at"
@@ -78,7 +80,7 @@ _NEWEST_OPEN: Final = "".join(
 )
 
 
-def _walk(newest: LiteralString) -> LiteralString:
+def _walk(newest: LiteralString, kept: LiteralString = "") -> LiteralString:
     return "".join(
         (
             _QUERY,
@@ -86,7 +88,9 @@ def _walk(newest: LiteralString) -> LiteralString:
             _KEPT,
             " FROM (",
             newest,
-            ") AS newest WHERE words @@ (SELECT query FROM asked)) ",
+            ") AS newest WHERE",
+            kept,
+            " words @@ (SELECT query FROM asked)) ",
             _COLUMNS,
             _REST,
         )
@@ -110,11 +114,12 @@ def _by_words(among: LiteralString = "") -> LiteralString:
 
 
 WALK: Final = _walk(_newest())
-WALK_OF_WATCH: Final = _walk(_newest(" watch = %(watch)s AND"))
+WALK_OF_WATCH: Final = _walk(_newest(_OF_WATCH))
 """The same among one watch's alerts: a storm of another may be all that is newer."""
+OPEN_OF_WATCH: Final = _walk(_newest(_OF_WATCH), _IS_OPEN)
 WALK_OF_OPEN: Final = _walk(_NEWEST_OPEN)
 BY_WORDS: Final = _by_words()
-BY_WORDS_OF_OPEN: Final = _by_words(" acknowledged_at IS NULL AND")
+BY_WORDS_OF_OPEN: Final = _by_words(_IS_OPEN)
 NEWEST_OPEN: Final = "".join(("WITH found AS (", _NEWEST_OPEN, ") ", _COLUMNS, _REST))
 
 
@@ -136,11 +141,12 @@ class Search:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """The question to ask, and one to ask where it finds too few."""
-        if self.open_only:
-            return (NEWEST_OPEN,) if self.is_wide else (WALK_OF_OPEN, BY_WORDS_OF_OPEN)
+        """The question to ask, and those to ask where the ones before find too few."""
         if self.is_wide:
-            return (reading_sql.NEWEST_ALERTS,)
+            return (NEWEST_OPEN if self.open_only else reading_sql.NEWEST_ALERTS,)
+        if self.open_only:
+            first = (OPEN_OF_WATCH,) if self.watch else ()
+            return *first, WALK_OF_OPEN, BY_WORDS_OF_OPEN
         return (WALK_OF_WATCH if self.watch else WALK), BY_WORDS
 
     @property

@@ -12,7 +12,7 @@ from services.aldebaran.remarks import Remarks
 from services.aldebaran.rows import show
 from services.aldebaran.times import utc
 from services.backbone.clock import Clock
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 from services.backbone.lines import tell
 from services.backbone.web.client import ApiClient, in_path
 from services.contracts.ids import ID_LENGTH
@@ -34,9 +34,12 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         action.add_argument("--watch", default="")
         action.add_argument("--severity", default="", choices=["", "info", "warning", "critical"])
         action.add_argument("--label", action="append", default=[], metavar="NAME=VALUE")
-        action.add_argument("--open", action="store_true", help="only what nobody has acknowledged")
         action.add_argument("--json", action="store_true", help="a line of JSON each")
         action.add_argument("--limit", type=int, default=20, help="at the beginning (default 20)")
+    # Not for a tail: each one that is acknowledged would let an older one in as a new one.
+    listing = actions.choices["list"]
+    listing.add_argument("--open", action="store_true", help="only what nobody has acknowledged")
+    actions.choices["tail"].set_defaults(open=False)
     why = commands.add_parser("why", help="why an alert was sent, or not")
     why.add_argument("alert", help="its id, or the first 8 characters")
     why.add_argument("--json", action="store_true")
@@ -59,10 +62,22 @@ def alerts(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: Tex
     most = max(limit, TAIL_ROWS) if follows else limit
     query["limit"] = min(most, TAIL_ROWS)
     rows = list(islice(all_rows(client, "/v1/alerts", query), most))
+    if chosen.open:
+        _check_open(rows)
     show(reversed(rows[:limit]), chosen.json, out, _line)
     if follows:
         _follow(chosen, client, clock, out, query, rows)
     return 0
+
+
+def _check_open(rows: Sequence[dict[str, Any]]) -> None:
+    """A console of before takes no notice of what it does not know, and lists all.
+
+    Raises:
+        Refused: it has.
+    """
+    if not all("acknowledged_at_ms" in each for each in rows):
+        raise Refused("the console is older and does not know --open: upgrade it, or leave it out")
 
 
 def _follow(

@@ -39,8 +39,8 @@ def _conditions(place: Place, line: Line, watches: Watches, alerts: Alerts) -> I
 
 
 def _equal(place: Place, inhibition: InhibitionPart, alerts: Alerts) -> Iterator[Finding]:
-    """Fields that both lack are alike, so one that none has parts nothing; one has what the other
-    lacks, and they never are."""
+    """Fields that both lack are alike, so one that none has parts nothing; of one that only one
+    side has, alerts without it are alike, such as those of a watch that does not declare it."""
     sides = ([inhibition.when], [inhibition.mutes])
     for index, field in enumerate(inhibition.equal):
         if "." not in field:
@@ -49,7 +49,7 @@ def _equal(place: Place, inhibition: InhibitionPart, alerts: Alerts) -> Iterator
             yield (*place, index), f"`equal` tells nothing apart by it: {lack}"
             continue
         for lack in filter(None, (alerts.lack(field, side) for side in sides)):
-            yield (*place, index), f"`equal` finds none alike by it: {lack}"
+            yield (*place, index), f"`equal` finds alike only alerts without it: {lack}"
 
 
 def _words(part: FilePart, templates: Mapping[str, Template], alerts: Alerts) -> Iterator[Finding]:

@@ -87,6 +87,8 @@ def act(chosen: argparse.Namespace, client: ApiClient, clock: Clock, out: TextIO
     if chosen.command == "ack":
         body = {"note": chosen.note, "person": chosen.who}
         told = client.ask("POST", f"/alerts/{in_path(chosen.alert)}/acknowledge", body)
+        if told.get("noted"):  # a lookout of before does not say
+            tell(out, "noted")
         for each in told["acknowledgements"]:
             tell(out, f"{each['person']} at {each['at']}")
         return 0

@@ -184,3 +184,11 @@ def test_what_is_no_lookout_is_said_to_be_none() -> None:
     twice = ("--label", "hall=north", "--label", "hall=south")
     with pytest.raises(Refused, match="--label hall stands twice"):
         Api((200, {})).run("silence", "add", *twice, "--reason", "r")
+
+
+def test_another_note_on_an_alert_in_hand_is_told_to_be_kept() -> None:
+    told = {"new": False, "noted": True, "acknowledgements": [{"person": "ann", "at": "12:00"}]}
+    api = Api((200, told))
+    assert api.run("ack", "a" * 32, "--note", "a fan") == (0, "noted\nann at 12:00\n")
+    api = Api((200, told | {"noted": False}))
+    assert api.run("ack", "a" * 32) == (0, "ann at 12:00\n")

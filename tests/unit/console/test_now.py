@@ -19,6 +19,7 @@ def test_a_count_that_stopped_at_its_limit_has_a_plus() -> None:
     cut = AtLeast([Severity.CRITICAL], [State.HELD], failed=True)
     page = shown(Overview({"critical": 1000, "info": 3}, held, [], 900, cut))
     assert '<a class="summary" href="/alerts?open=1">1003+</a> <small>1000+ critical' in page
+    assert "not acknowledged; the list has older ones too" in page
     assert '<a class="summary" href="/todo">40+</a>' in page
     assert "900+</a>" in page
     assert '<td class="number bad">40+ <small>5.0 s</small></td>' in page

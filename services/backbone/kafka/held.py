@@ -39,7 +39,8 @@ def unread(
     which the client may never hear: it counts for nothing, and all that is there is unread.
 
     A member that begins at the end misses nothing before its first record: what is there is none of
-    its business.
+    its business. So does its new client on a topic that was made again, where what was settled of
+    the old one lies behind the end.
 
     Raises:
         Transient, Refused: the brokers do not say.
@@ -53,7 +54,7 @@ def unread(
         for each, at, (begin, end) in zip(
             read, settled, held(client, read, timeout_seconds), strict=True
         )
-        if from_beginning or max(each.offset, at.offset) >= 0
+        if from_beginning or each.offset >= 0 or 0 <= at.offset <= end
     }
     return {place: count for place, count in counts.items() if count > 0}
 

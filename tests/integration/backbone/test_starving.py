@@ -36,6 +36,11 @@ class Taking:
         self.consumer.commit(batch)
         return value in self.found
 
+    def trouble(self) -> str:
+        """Take what is there; say why nothing comes, if so."""
+        self.taken(b"")
+        return self.reading.trouble() or ""
+
 
 @pytest.mark.parametrize("partitions", [1, 2])
 def test_a_client_that_fetches_nothing_of_what_a_partition_holds_is_replaced(
@@ -64,15 +69,25 @@ def test_a_client_that_fetches_nothing_of_what_a_partition_holds_is_replaced(
     producer.close()
 
 
-def test_a_topic_made_again_is_read_by_a_new_client(own_broker: OwnBroker) -> None:
+@pytest.mark.parametrize("from_beginning", [True, False])
+def test_a_topic_made_again_is_read_by_a_new_client(
+    own_broker: OwnBroker, *, from_beginning: bool
+) -> None:
     """A broker has started again since its first making: its leader's number began anew, which the
     client takes for old news. It neither reads on nor begins anew."""
     settings = ProducerSettings(kafka_bootstrap_servers=own_broker.node.bootstrap)
-    topic = f"t-{uuid.uuid4().hex}"
+    group = topic = f"t-{uuid.uuid4().hex}"
     write_anew(settings, topic, b"first")
-    consumer = Consumer(settings, "test", group=uuid.uuid4().hex, topics=[topic])
+    consumer = Consumer(
+        settings, "test", group=group, topics=[topic], from_beginning=from_beginning
+    )
     taking = Taking(consumer)
-    wait_until(lambda: taking.taken(b"first"), 60, "the first record")
+
+    def taken(value: bytes) -> bool:
+        write(settings, topic, [] if from_beginning else [value])
+        return taking.taken(value)
+
+    wait_until(lambda: taken(b"first"), 60, "the first record")
     own_broker.kill()
     own_broker.start()
     write(settings, topic, [b"flows"] * 20 + [b"second"])
@@ -80,7 +95,9 @@ def test_a_topic_made_again_is_read_by_a_new_client(own_broker: OwnBroker) -> No
     client = AdminClient({"bootstrap.servers": own_broker.node.bootstrap})
     client.delete_topics([topic])[topic].result(timeout=30)
     write_anew(settings, topic, b"third")
-    wait_until(lambda: taking.taken(b"third"), 60, "the third, of the topic made again")
+    wait_until(lambda: "records wait" in taking.trouble(), 60, "the old client lacks the third")
+    wait_until(lambda: not taking.trouble(), 60, "a new client lacks nothing")
+    wait_until(lambda: taken(b"third"), 60, "the third, of the topic made again")
     consumer.close()
 
 

@@ -52,6 +52,7 @@ def test_what_was_read_of_the_new_topic_counts_beside_what_was_settled_of_the_ol
     assert unread_of(Brokers(0, 5, settled=50), 3) == {PLACE: 2}
 
 
-def test_one_that_begins_at_the_end_misses_nothing_before_its_first_record() -> None:
-    brokers = Brokers(0, 5, OFFSET_INVALID)
+@pytest.mark.parametrize("settled", [50, OFFSET_INVALID])
+def test_one_that_begins_at_the_end_misses_nothing_before_its_first_record(settled: int) -> None:
+    brokers = Brokers(0, 5, settled)
     assert unread_of(brokers, OFFSET_INVALID, from_beginning=False) == {}

@@ -11,7 +11,7 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.ledger.accounting.findings import Finding
 from services.backbone.log import logger
 from services.contracts import topics
-from services.contracts.declarations import BadDeclaration, digest_of
+from services.contracts.declarations import AS_IT_RAN, BadDeclaration, digest_of
 from services.contracts.streams import StreamDeclaration, load_streams
 
 SEGMENT_HOURS: Final = 168.0
@@ -55,7 +55,7 @@ class Retention:
 
     def _read_anew(self) -> None:
         if (digest := digest_of(self._settings.streams_dir)) != self._digest:
-            self._streams = (*load_streams(self._settings.streams_dir).values(),)
+            self._streams = (*load_streams(self._settings.streams_dir, AS_IT_RAN).values(),)
             self._digest = digest
 
     def _readable(self, stream: StreamDeclaration) -> float:

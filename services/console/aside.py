@@ -17,7 +17,7 @@ from services.backbone.kafka.newest import FROM_THE_END, Newest, NoSuchTopic, Ro
 from services.backbone.ledger.page_start import NO_CURSOR
 from services.backbone.settings import KafkaSettings
 from services.backbone.web.problems import Problem, away
-from services.contracts.declarations import BadDeclaration
+from services.contracts.declarations import AS_IT_RAN, BadDeclaration
 from services.contracts.events import EVENT_LIMIT_BYTES
 from services.contracts.records import Malformed, Rejected
 from services.contracts.streams import load_streams
@@ -131,7 +131,7 @@ class Aside:
         if is_shared(stream):
             return
         try:
-            known = load_streams(self.streams_dir)
+            known = load_streams(self.streams_dir, AS_IT_RAN)
         except BadDeclaration as error:
             raise away("streams_unreadable", str(error)) from None
         if stream not in known:

@@ -33,7 +33,7 @@ from services.console.tracing.store import Traces
 from services.console.tracing.tracer import Tracer, topic_reading
 from services.console.watches import WatchShelf
 from services.console.watching import LedgerWatch, Watcher
-from services.contracts.declarations import BadDeclaration
+from services.contracts.declarations import AS_IT_RAN, BadDeclaration
 from services.contracts.streams import StreamDeclaration, load_streams, stream_topics
 
 log = logger(__name__)
@@ -132,7 +132,7 @@ def watch(
 def read_streams(folder: Path) -> dict[str, StreamDeclaration]:
     """Return the declared streams; none while they cannot be read, as pages serve without them."""
     try:
-        return load_streams(folder)
+        return load_streams(folder, AS_IT_RAN)
     except BadDeclaration as error:
         log.error("streams_unreadable", reason=str(error))
         return {}

@@ -27,7 +27,7 @@ class BadDeclaration(ValueError):
     """A declaration file that cannot be used; the message names the file and the place."""
 
 
-def read_declaration(kind: type[Declared], path: Path) -> Declared:
+def read_declaration(kind: type[Declared], path: Path, context: str | None = None) -> Declared:
     """Read one YAML file.
 
     Raises:
@@ -37,10 +37,12 @@ def read_declaration(kind: type[Declared], path: Path) -> Declared:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise BadDeclaration(f"{path.name}: {error}") from None
-    return parse_declaration(kind, text, path.name)
+    return parse_declaration(kind, text, path.name, context)
 
 
-def parse_declaration(kind: type[Declared], text: str, name: str) -> Declared:
+def parse_declaration(
+    kind: type[Declared], text: str, name: str, context: str | None = None
+) -> Declared:
     """Read one declaration from its YAML; `name` says where it is from.
 
     Raises:
@@ -50,7 +52,7 @@ def parse_declaration(kind: type[Declared], text: str, name: str) -> Declared:
         raise BadDeclaration(f"{name}: over {FILE_LIMIT_BYTES} bytes")
     try:
         check_growth(text)
-        return kind.model_validate(read_yaml(text))
+        return kind.model_validate(read_yaml(text), context=context)
     except ValidationError as error:
         lines = lines_of(text, [item["loc"] for item in error.errors()[:DESCRIBED]])
         where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
@@ -62,7 +64,11 @@ def parse_declaration(kind: type[Declared], text: str, name: str) -> Declared:
 
 
 def read_folder(
-    kind: type[Declared], folder: Path, what: str, name_of: Callable[[Declared], str]
+    kind: type[Declared],
+    folder: Path,
+    what: str,
+    name_of: Callable[[Declared], str],
+    context: str | None = None,
 ) -> dict[str, Declared]:
     """Read every `*.yaml` of a folder; return what they declare by name.
 
@@ -71,7 +77,7 @@ def read_folder(
     """
     found: dict[str, Declared] = {}
     for path in sorted(folder.glob("*.yaml")):
-        declared = read_declaration(kind, path)
+        declared = read_declaration(kind, path, context)
         name = name_of(declared)
         if name in found:
             raise BadDeclaration(f"{path.name}: {what} {name} is declared twice")

@@ -210,10 +210,12 @@ def load_stream(path: Path) -> StreamDeclaration:
     return read_declaration(StreamDeclaration, path)
 
 
-def load_streams(folder: Path = SHIPPED_STREAMS) -> dict[str, StreamDeclaration]:
-    """Read every stream of a folder, by name.
+def load_streams(
+    folder: Path = SHIPPED_STREAMS, context: str | None = None
+) -> dict[str, StreamDeclaration]:
+    """Read every stream of a folder, by name; whoever fills in no defaults says AS_IT_RAN.
 
     Raises:
         BadDeclaration: a file is wrong, two declare the same stream, or there is none.
     """
-    return read_folder(StreamDeclaration, folder, "stream", lambda declared: declared.stream)
+    return read_folder(StreamDeclaration, folder, "stream", lambda each: each.stream, context)

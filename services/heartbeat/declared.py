@@ -9,7 +9,7 @@ from services.backbone.clock import Clock
 from services.backbone.errors import Refused
 from services.backbone.log import logger
 from services.backbone.settling import Settling
-from services.contracts.declarations import BadDeclaration, by_name, digest_of, unread_in
+from services.contracts.declarations import AS_IT_RAN, BadDeclaration, by_name, digest_of, unread_in
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.watches import WatchDeclaration, load_watch
 from services.heartbeat.metrics import WATCHES
@@ -45,7 +45,7 @@ def read_declared(streams_dir: Path, watches_dir: Path, before: Declared | None 
         Refused: a stream's file is bad, and nothing was there before.
     """
     try:
-        streams = load_streams(streams_dir)
+        streams = load_streams(streams_dir, AS_IT_RAN)
     except BadDeclaration as error:
         if before is None:
             raise Refused(str(error)) from None

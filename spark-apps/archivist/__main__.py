@@ -31,7 +31,7 @@ from services.backbone.niceness import step_back
 from services.backbone.progress import Progress
 from services.backbone.service import Life, run
 from services.backbone.settings import read_settings
-from services.contracts.declarations import BadDeclaration
+from services.contracts.declarations import AS_IT_RAN, BadDeclaration
 from services.contracts.streams import StreamDeclaration, load_streams
 from services.contracts.topics import ACCOUNTS, rejected
 
@@ -89,7 +89,7 @@ def declarations(settings: ArchivistSettings) -> tuple[Streams, Accounts]:
         Refused: a file is wrong.
     """
     try:
-        streams = load_streams(settings.archivist_streams)
+        streams = load_streams(settings.archivist_streams, AS_IT_RAN)
         accounts = _accounts(settings, streams)
         for account in accounts.values():
             account.check_streams(streams)

@@ -4,6 +4,19 @@ from pathlib import Path
 
 from services.contracts.streams import SHIPPED_STREAMS
 
+NEVER_FITS = """
+stream: odd
+version: 1
+description: a default that no event can take
+key: host
+fields:
+  host: {type: string, required: true}
+  load: {type: double}
+defaults:
+  - {field: host, copy: load}
+"""
+"""A stream with a default that no event can take; of all programs it harms a gateway."""
+
 
 def copied(folder: Path, shipped_watches: Path) -> tuple[Path, Path]:
     """Copy the shipped streams and watches; return the two new folders."""

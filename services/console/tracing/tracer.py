@@ -26,7 +26,7 @@ from services.console.tracing.reading import (
     over_at_ms,
 )
 from services.console.tracing.store import FOLLOWED_SECONDS, Trace, Traces
-from services.contracts.declarations import BadDeclaration
+from services.contracts.declarations import AS_IT_RAN, BadDeclaration
 from services.contracts.streams import load_streams
 
 log = logger(__name__)
@@ -49,7 +49,7 @@ def topic_reading(settings: KafkaSettings, streams_dir: Path) -> OpenReading:
 
     def opened(trace: Trace) -> Reading:
         try:
-            streams = tuple(load_streams(streams_dir))
+            streams = tuple(load_streams(streams_dir, AS_IT_RAN))
         except BadDeclaration as error:
             raise Transient(f"the declared streams: {error}") from None
         return TopicReading(settings, trace, streams)

@@ -9,6 +9,7 @@ from archivist.declaration import load_accounts
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from services.backbone.errors import Refused
 from services.contracts.declarations import BadDeclaration
+from tests.unit.declarations import NEVER_FITS
 from tests.unit.servers import STREAM_FILE
 
 SHIPPED = (SHIPPED_ACCOUNTS / "unmatched-purchases.yaml").read_text()
@@ -52,6 +53,11 @@ def test_an_account_over_unknown_streams_is_refused(tmp_path: Path) -> None:
     (account,) = load_accounts(SHIPPED_ACCOUNTS).values()
     with pytest.raises(BadDeclaration, match="not declared: trades"):
         account.check_streams({})
+
+
+def test_a_default_that_never_fits_keeps_nothing_from_the_archive(tmp_path: Path) -> None:
+    (tmp_path / "odd.yaml").write_text(NEVER_FITS)
+    assert set(declarations(ArchivistSettings(streams_dir=tmp_path))[0]) == {"odd"}
 
 
 def test_shipped_accounts_are_left_out_with_their_streams_and_no_others(tmp_path: Path) -> None:

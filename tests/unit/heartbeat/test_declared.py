@@ -14,7 +14,7 @@ from services.heartbeat.declared import Following
 from services.heartbeat.pulse import beat_records
 from services.heartbeat.settings import HeartbeatSettings
 from services.heartbeat.watched import NEW_WATCH_SECONDS, Watched
-from tests.unit.declarations import copied
+from tests.unit.declarations import NEVER_FITS, copied
 
 DELAY_SECONDS = 2.0
 
@@ -122,6 +122,11 @@ def test_at_the_start_a_bad_file_is_told_and_the_others_beat(scene: Scene) -> No
     following = scene.following()
     assert set(following.now.watches) == scene.shipped
     assert "bad.yaml" in (following.note() or "")
+
+
+def test_a_default_that_never_fits_ends_no_beat(scene: Scene) -> None:
+    (scene.streams / "odd.yaml").write_text(NEVER_FITS)
+    assert set(scene.following().now.watches) == scene.shipped
 
 
 def test_at_the_start_bad_files_alone_are_told_and_nothing_beats(scene: Scene) -> None:

@@ -9,9 +9,15 @@ from pyspark.sql import SparkSession
 
 from engine.java import jvm_of
 from services.backbone.errors import Refused, Transient
+from services.backbone.log import logger
 from services.contracts.topics import CREATE_TIME
 
 TIMEOUT_MS: Final = 10_000
+
+log = logger(__name__)
+
+_unknown: set[str] = set()
+"""Topics of which it has been said; each watch that starts asks again."""
 
 
 class MissingTopic(Refused):
@@ -37,7 +43,7 @@ def with_publishers_times(
 ) -> list[str]:
     """Return the topics whose records' times are what their publishers say.
 
-    Nothing is known of those of which the brokers do not tell this client.
+    Of those of which the brokers do not tell this client nothing is known; the log says so once.
 
     Raises:
         Refused: the client's options cannot be used.
@@ -155,10 +161,22 @@ def _stamp(jvm: Any, admin: Any, topic: str) -> str | None:
     asked = kind(kind.Type.TOPIC, topic)
     try:
         config = admin.describeConfigs(jvm.java.util.List.of(asked)).all().get().get(asked)
-    except Py4JJavaError:
+    except Py4JJavaError as error:
+        _say_unknown(topic, _cause(error))
         return None
     entry = config.get("message.timestamp.type")
     return None if entry is None else str(entry.value())
+
+
+def _say_unknown(topic: str, reason: str) -> None:
+    if topic not in _unknown:
+        _unknown.add(topic)
+        log.warning(
+            "times_unknown",
+            topic=topic,
+            reason=reason,
+            next="allow DescribeConfigs, or see that message.timestamp.type is LogAppendTime",
+        )
 
 
 def _cause(error: Py4JJavaError) -> str:

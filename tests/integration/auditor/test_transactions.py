@@ -3,6 +3,7 @@
 import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
+from structlog.testing import capture_logs
 
 from engine.brokers import with_publishers_times
 from services.backbone.kafka.partitions import partitions_of
@@ -71,9 +72,13 @@ def test_a_topic_with_its_publishers_times_is_told_from_others(
 ) -> None:
     place.declare("over-purchase")
     options = settings_of(place).kafka_client_options()
-    topics = [place.stream, heartbeat(place.stream), "nowhere"]
-    assert with_publishers_times(spark, options, topics) == []
+    nowhere = f"{place.stream}-nowhere"
+    topics = [place.stream, heartbeat(place.stream), nowhere]
+    with capture_logs() as logs:
+        assert with_publishers_times(spark, options, topics) == []
+        assert with_publishers_times(spark, options, topics) == []
     configure(place.bootstrap, place.stream, "message.timestamp.type", "CreateTime")
     wait_until(
         lambda: with_publishers_times(spark, options, topics) == [place.stream], 30, "not told"
     )
+    assert [each["topic"] for each in logs if each["event"] == "times_unknown"] == [nowhere]

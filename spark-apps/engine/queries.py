@@ -23,6 +23,9 @@ _AMBIGUOUS: Final = {
 }
 """Where Spark sees another comment than the parser that we look with."""
 
+_TIMED: Final = frozenset({"date", "timestamp", "timestamp_ltz", "timestamp_ntz"})
+_WORD: Final = re.compile(r"\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+
 UNFORESEEN: Final = (ValueError, LookupError, TypeError, AttributeError)
 """What Python raises in one who reads a declaration and meets what he did not think of."""
 
@@ -72,6 +75,19 @@ def _forbidden(sql: str) -> Iterator[str]:
         # A program of the machine follows, and not the columns of a join.
         if token.token_type is TokenType.USING and following.text != "(":
             yield "a program by USING"
+
+
+def moments(sql: str) -> Iterator[str]:
+    """Give each date and time that is written as a word, which stays what it was at the start."""
+    for kind, word in pairwise(sqlglot.tokenize(sql, read="spark")):
+        is_timed = kind.text.lower() in _TIMED and word.token_type is TokenType.STRING
+        if is_timed and is_of_the_clock(word.text):
+            yield f"{kind.text} '{word.text}'"
+
+
+def is_of_the_clock(text: str) -> bool:
+    """Tell whether Spark takes a text for the clock's where a date or time is wanted."""
+    return bool(_WORD.match(text))
 
 
 def _spelled(table: exp.Table) -> str:

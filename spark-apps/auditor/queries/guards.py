@@ -4,7 +4,7 @@ from typing import Final
 
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType, TimestampType
 
-from engine.queries import check_select
+from engine.queries import check_select, moments
 from services.backbone.errors import Refused
 from services.contracts.fields import APPENDED_AT
 from services.contracts.records import SHORT_LIMIT_CHARACTERS
@@ -36,6 +36,20 @@ def check_reads(watch: WatchDeclaration) -> None:
         raise Refused(
             f"watch {watch.watch}: the SQL reads no {', '.join(unread)}: "
             "take it out of `streams`, or read it"
+        )
+
+
+def check_moments(watch: WatchDeclaration) -> None:
+    """Refuse words for a day or a moment that stay what they were when the query began.
+
+    Raises:
+        Refused: with the words.
+    """
+    if found := list(moments(watch.sql)):
+        raise Refused(
+            f"watch {watch.watch}: the SQL has {', '.join(found)}, which stays what it was when "
+            "the query began: call now(), under `key` take what events say, such as "
+            "to_date(min(appended_at))"
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 
 from engine.java import is_of
+from engine.queries import is_of_the_clock
 
 _EXPRESSIONS: Final = "org.apache.spark.sql.catalyst.expressions"
 _PASSING: Final = (
@@ -38,10 +39,17 @@ class Origins:
         seen: set[int] = set()
         while ahead:
             part = ahead.pop()
-            if any(self._is(part, kind) for kind in _PASSING):
+            if any(self._is(part, kind) for kind in _PASSING) or self._reads_the_clock(part):
                 return str(part.prettyName())
             ahead += self._below(part, seen)
         return None
+
+    def _reads_the_clock(self, part: Any) -> bool:
+        """Tell of a word such as 'today' that is made a date or time."""
+        if not (self._is(part, "Cast") and self._is(part.child(), "Literal")):
+            return False
+        kind = part.dataType().typeName()
+        return kind.startswith(("date", "timestamp")) and is_of_the_clock(str(part.child()))
 
     def _below(self, part: Any, seen: set[int]) -> Iterator[Any]:
         yield from _each(part.children())

@@ -25,11 +25,13 @@ def scrutinize(spark: SparkSession, declared: Declared) -> list[str]:
     """Return what is to be said of a watch that is taken all the same.
 
     Raises:
-        Refused: it lists a stream that it does not read; or it would tell one finding again and
-            again, as its key is another each time that it is found.
+        Refused: it lists a stream that it does not read; has a word for today, which is that of its
+            start; or it would tell one finding again and again, as its key is another each time
+            that it is found.
         Transient: what Spark needs for it is not there just now, as memory.
     """
     guards.check_reads(declared.watch)
+    guards.check_moments(declared.watch)
     rows = rows_over_nothing(spark.newSession(), declared)
     with judged(declared.name):
         origins = Origins(rows)

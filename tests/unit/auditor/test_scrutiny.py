@@ -41,6 +41,8 @@ PASSING = {
     "unix_timestamp": "SELECT host, unix_timestamp() AS since, <rest> FROM server_metrics <groups>",
     "localtimestamp": "SELECT host, date_trunc('hour', localtimestamp()) AS since, <rest> "
     "FROM server_metrics <groups>",
+    "today": "SELECT host, CAST(' Today ' AS DATE) AS since, <rest> FROM server_metrics <groups>",
+    "now": "SELECT host, to_timestamp('now') AS since, <rest> FROM server_metrics <groups>",
     "a subquery's": "SELECT host, day AS since, <rest> FROM "
     "(SELECT *, to_date(now()) AS day FROM server_metrics) <groups>, day",
     "WITH": "WITH dated AS (SELECT *, to_date(now()) AS day FROM server_metrics) "
@@ -61,6 +63,15 @@ def test_a_key_of_the_clock_or_of_chance_is_refused(spark: SparkSession, sql: st
     assert "to_date(min(appended_at))" in str(said.value)
 
 
+@pytest.mark.parametrize("word", ["DATE 'today'", "timestamp  'Now'", "TIMESTAMP_NTZ'now'"])
+def test_a_day_that_is_that_of_the_start_is_refused(spark: SparkSession, word: str) -> None:
+    sql = "SELECT host, <word> AS since, <rest> FROM server_metrics <groups>".replace(
+        "<word>", word
+    )
+    with pytest.raises(Refused, match=r"the SQL has (?i:date|timestamp|timestamp_ntz) '"):
+        scrutinize(spark, cpu_high(sql))
+
+
 LASTING = {
     "as it is": "",
     "the day of the events": "SELECT host, to_date(min(appended_at)) AS since, <rest> "
@@ -69,6 +80,10 @@ LASTING = {
     "FROM server_metrics <groups>",
     "the clock in a condition": "SELECT host, window.start AS since, <rest> FROM server_metrics "
     "WHERE appended_at > now() - INTERVAL 1 HOUR <groups>",
+    "a day that is written": "SELECT host, DATE '2026-01-01' AS since, CAST('today' AS DATE) AS t, "
+    "<rest> FROM server_metrics <groups>",
+    "a day that is made": "SELECT host, CAST('2026-01-01' AS DATE) AS since, <rest> "
+    "FROM server_metrics <groups>",
     "the clock beside sliding windows": "SELECT host, window.start AS since, max(t) AS told, "
     "<rest> FROM (SELECT *, now() AS t FROM server_metrics) "
     "GROUP BY host, window(appended_at, '10 minutes', '5 minutes')",

@@ -1,14 +1,17 @@
 """A supervised watch inside the test's own process, on the real broker."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import yaml
 from pyspark.sql import SparkSession
 
+from auditor.changes.reload import Reload
+from auditor.changes.turn import Turn
 from auditor.checkpoints.checkpoint import Checkpoint
 from auditor.fleet import Fleet
 from auditor.job import Scene, prepare_all
-from auditor.queries.declared import read_declarations
+from auditor.queries.declared import Declarations, read_declarations
 from auditor.settings import AuditorSettings
 from auditor.supervision import Supervised
 from services.backbone.clock import SystemClock
@@ -49,9 +52,8 @@ class Inside:
     """Every watch of a place under supervision; used as a context, it ends their queries."""
 
     def __init__(self, spark: SparkSession, settings: AuditorSettings) -> None:
-        declarations = read_declarations(settings.auditor_streams, settings.auditor_watches)
-        scene = Scene(spark, settings, SystemClock())
-        self.fleet = Fleet(prepare_all(scene, declarations.watches.values()))
+        self._scene = Scene(spark, settings, SystemClock())
+        self.fleet = Fleet(prepare_all(self._scene, self._declarations().watches.values()))
 
     def __getitem__(self, watch: str) -> Supervised:
         return self.fleet.running[watch].supervised
@@ -65,6 +67,21 @@ class Inside:
 
     def __exit__(self, *_: object) -> None:
         self.fleet.stop()
+
+    @contextmanager
+    def reload(self) -> Iterator[Reload]:
+        """Give what takes the changes of what is declared by now."""
+        turn = Turn(self._scene.settings.auditor_checkpoints)
+        reload = Reload(self._scene, self.fleet, turn)
+        reload.take(self._declarations())
+        try:
+            yield reload
+        finally:
+            reload.stop()
+
+    def _declarations(self) -> Declarations:
+        settings = self._scene.settings
+        return read_declarations(settings.auditor_streams, settings.auditor_watches)
 
     def look_until(self, what: str, condition: Callable[[], bool]) -> None:
         """Look after the watches until the condition holds."""

@@ -5,13 +5,13 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from structlog.testing import capture_logs
 
+from auditor.changes import candidate
 from engine.brokers import with_publishers_times
 from services.backbone.kafka.partitions import partitions_of
 from services.contracts.topics import heartbeat
 from services.machine.waiting import wait_until
 from tests.integration.auditor.inside import Inside, settings_of
-from tests.integration.auditor.running import Findings, Place, Sender, wait_for
-from tests.said import said
+from tests.integration.auditor.running import Findings, Place, Sender
 from tests.topic import configure
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -53,18 +53,27 @@ def test_what_is_aborted_is_not_judged_where_only_what_is_committed_is_read(
     assert aborted not in alerts.found()
 
 
-def test_a_changed_rule_takes_over_where_transactions_end_quiet_partitions(place: Place) -> None:
+def test_a_changed_rule_takes_over_where_transactions_end_quiet_partitions(
+    spark: SparkSession, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place.declare("over-purchase")
     sender, alerts = InTransactions(place), Findings(place)
-    with place.auditor(AUDITOR_RELOAD_DELAY_SECONDS=0.2) as auditor:
-        auditor.wait_until_ready()
-        for number in range(8):
-            sender.over(f"order-{number}", is_kept=True)
-        alerts.wait_for(*(f"order-{number}" for number in range(8)))
+    monkeypatch.setattr(candidate, "CATCH_UP_SECONDS", 2.0)
+    orders = {f"order-{number}" for number in range(8)}
+    for order_id in orders:
+        sender.over(order_id, is_kept=True)
+    with Inside(spark, settings_of(place, auditor_slots=10)) as inside:
+        inside.look_until("orders are found", lambda: orders <= alerts.found())
         rule = place.folder / "watches" / "over-purchase.yaml"
         rule.write_text(rule.read_text().replace("limit: 24 hours", "limit: 25 hours"))
-        wait_for("it takes over", lambda: said(auditor.log(), "change_done") != [])
-        assert said(auditor.log(), "change_begins")[0]["kind"] == "replace"
+        before = inside.checkpoint("over-purchase").folder
+        with inside.reload() as reload:
+
+            def taken_over() -> bool:
+                reload.look()
+                return inside.checkpoint("over-purchase").folder != before
+
+            inside.look_until("it takes over", taken_over)
 
 
 def test_a_topic_with_its_publishers_times_is_told_from_others(

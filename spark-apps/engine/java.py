@@ -1,5 +1,6 @@
 """Java behind a session: its classes, and whether it is still there."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from py4j.java_gateway import is_instance_of
@@ -25,6 +26,12 @@ def session_of(spark: SparkSession) -> Any:
 def is_of(spark: SparkSession, thing: Any, kind: str) -> bool:
     """Return whether a thing of Java's is of this class or trait, by its whole name."""
     return bool(is_instance_of(spark.sparkContext._gateway, thing, kind))  # noqa: SLF001 - as above
+
+
+def each_of(listed: Any) -> Iterator[Any]:
+    """Yield what a list or sequence of Scala's holds."""
+    for number in range(listed.size()):
+        yield listed.apply(number)
 
 
 def has_ended(spark: SparkSession) -> bool:

@@ -11,7 +11,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from auditor import metrics
 from auditor.batches.progress import Progress
 from auditor.batches.stagger import Phase, after_batch, begun, moved
-from engine.java import jvm_of
+from engine.java import each_of, jvm_of
 from services.backbone.clock import Clock
 from services.backbone.log import logger
 
@@ -118,8 +118,7 @@ def set_length(spark: SparkSession, query: StreamingQuery, seconds: float) -> No
     trigger = jvm.org.apache.spark.sql.execution.streaming.RealTimeTrigger
     # A detour that makes an Option of a long: Py4J itself would make it of an int.
     wanted = trigger.unapply(trigger.apply(f"{round(seconds * 1000)} milliseconds"))
-    leaves = execution.logicalPlan().collectLeaves()
-    for leaf in map(leaves.apply, range(leaves.size())):
+    for leaf in each_of(execution.logicalPlan().collectLeaves()):
         # Beside a stream stand a table of rules, and the state that a book would begin with.
         if not leaf.isStreaming():
             continue

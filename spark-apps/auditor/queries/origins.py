@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
-from engine.java import is_of
+from engine.java import each_of, is_of
 from engine.queries import is_of_the_clock
 
 _EXPRESSIONS: Final = "org.apache.spark.sql.catalyst.expressions"
@@ -35,7 +35,7 @@ class Origins:
 
     def passing(self, column: str) -> str | None:
         """Return what of the clock or of chance a column is made of; None of most columns."""
-        ahead = [each for each in _each(self._plan.output()) if each.name() == column]
+        ahead = [each for each in each_of(self._plan.output()) if each.name() == column]
         seen: set[int] = set()
         while ahead:
             part = ahead.pop()
@@ -52,29 +52,29 @@ class Origins:
         return kind.startswith(("date", "timestamp")) and is_of_the_clock(str(part.child()))
 
     def _below(self, part: Any, seen: set[int]) -> Iterator[Any]:
-        yield from _each(part.children())
+        yield from each_of(part.children())
         if self._is(part, "RuntimeReplaceable"):
             yield part.replacement()
         if self._is(part, "PlanExpression"):
-            yield from _each(part.plan().output())
+            yield from each_of(part.plan().output())
         if self._is(part, "AttributeReference") and (number := part.exprId().id()) not in seen:
             seen.add(number)
             yield from self._sources.get(number, ())
 
     def _made_by(self, node: Any, shared: dict[int, Any]) -> Iterator[tuple[Any, Any]]:
         """Yield each column that a node makes, with an expression that it is made of."""
-        for each in _each(node.expressions()):
+        for each in each_of(node.expressions()):
             if self._is(each, "Alias"):
                 yield each, each.child()
         match _kind(node):
             case "Union":
-                for below in _each(node.children()):
+                for below in each_of(node.children()):
                     yield from _beside(node.output(), below.output())
             case "Expand":
-                for projection in _each(node.projections()):
+                for projection in each_of(node.projections()):
                     yield from _beside(node.output(), projection)
             case "Generate":
-                for made in _each(node.generatorOutput()):
+                for made in each_of(node.generatorOutput()):
                     yield made, node.generator()
             case "CTERelationRef":
                 yield from _beside(node.output(), shared[node.cteId()].output())
@@ -89,7 +89,7 @@ def _down_to_events(node: Any) -> Iterator[Any]:
         return
     yield node
     for below in (node.children(), node.subqueries()):
-        for each in _each(below):
+        for each in each_of(below):
             yield from _down_to_events(each)
 
 
@@ -98,10 +98,4 @@ def _kind(node: Any) -> str:
 
 
 def _beside(made: Any, sources: Any) -> Iterable[tuple[Any, Any]]:
-    return zip(_each(made), _each(sources), strict=True)
-
-
-def _each(listed: Any) -> Iterator[Any]:
-    """Yield what a list of Scala's holds."""
-    for number in range(listed.size()):
-        yield listed.apply(number)
+    return zip(each_of(made), each_of(sources), strict=True)

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
+from engine.java import each_of
+
 _SHUFFLING: Final = frozenset(
     {
         "Aggregate",
@@ -47,7 +49,7 @@ def _groups_for_ever(node: Any) -> bool:
             columns = node.output()
         case _:
             return False
-    each = [columns.apply(number) for number in range(columns.size())]
+    each = list(each_of(columns))
     return bool(each) and not any(map(_has_watermark, each))
 
 
@@ -69,8 +71,8 @@ def _streaming(node: Any) -> Iterator[Any]:
         return
     yield node
     for below in (node.children(), node.subqueries()):
-        for number in range(below.size()):
-            yield from _streaming(below.apply(number))
+        for each in each_of(below):
+            yield from _streaming(each)
 
 
 def _streams(node: Any) -> bool:

@@ -4,6 +4,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from engine.java import each_of
+
 
 def lost_since(spark: SparkSession, at_ms: int) -> str | None:
     """Say which executor was removed at that time or later, and why; None where none was.
@@ -12,8 +14,7 @@ def lost_since(spark: SparkSession, at_ms: int) -> str | None:
     loss. Executors that Spark has removed are counted also without its pages.
     """
     context: Any = spark.sparkContext._jsc.sc()  # noqa: SLF001 - the public tracker knows living ones
-    listed = context.statusStore().executorList(False)
-    for each in map(listed.apply, range(listed.size())):
+    for each in each_of(context.statusStore().executorList(False)):
         removed = each.removeTime()
         if removed.isDefined() and removed.get().getTime() >= at_ms:
             why = each.removeReason()

@@ -16,7 +16,8 @@ from starlette.routing import Route
 
 from services.backbone.clock import Clock
 from services.backbone.errors import Transient
-from services.backbone.ledger.deliveries.evidence import Applied, Evidence
+from services.backbone.ledger.deliveries.evidence import Evidence
+from services.backbone.ledger.deliveries.moves import Move
 from services.backbone.log import logger
 from services.backbone.seldom import Seldom
 from services.callbacks import metrics
@@ -34,7 +35,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Book(Protocol):
     """Where evidence is kept; the ledger's `EvidenceBook`."""
 
-    def give(self, evidence: Sequence[Evidence]) -> list[Applied]:
+    def give(self, evidence: Sequence[Evidence]) -> list[Move]:
         """Keep evidence; raises Transient while the ledger is away."""
 
 
@@ -97,7 +98,7 @@ class Door:
             self._tell(each)
         return "told", Response(status_code=204)
 
-    def _tell(self, applied: Applied) -> None:
+    def _tell(self, applied: Move) -> None:
         log.info(
             "evidence_given",
             provider=self.provider.name,

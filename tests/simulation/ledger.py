@@ -17,12 +17,13 @@ from services.backbone.ledger.deliveries.claims import (
     Due,
     Settlement,
 )
-from services.backbone.ledger.deliveries.evidence import Applied, AsyncEvidenceBook, Evidence
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook, Evidence
 from services.backbone.ledger.deliveries.look_ups import LookUps, Question
+from services.backbone.ledger.deliveries.moves import Move
 from services.backbone.ledger.deliveries.occasions import Occasion, Occasions
 from services.backbone.ledger.deliveries.sweeps import Fenced, Ruling, Standing, Sweeps, Swept
 from services.backbone.ledger.deliveries.turns import AHEAD_SECONDS, InTurn, Rate, Turns
-from services.backbone.ledger.deliveries.untold import UntoldMove, UntoldMoves
+from services.backbone.ledger.deliveries.untold import UntoldMoves
 from services.contracts.states import State
 from tests.simulation.memory.claims import MemoryClaims
 from tests.simulation.memory.evidence import MemoryEvidence
@@ -112,10 +113,10 @@ class LineEvidence(AsyncEvidenceBook):
         self._line = line
         self._memory = memory
 
-    async def give(self, evidence: Sequence[Evidence]) -> list[Applied]:
+    async def give(self, evidence: Sequence[Evidence]) -> list[Move]:
         return await self._line.ask("give", lambda: self._memory.give(evidence))
 
-    async def weigh(self, channel: str) -> list[Applied]:
+    async def weigh(self, channel: str) -> list[Move]:
         return await self._line.ask("weigh", lambda: self._memory.weigh(channel))
 
 
@@ -126,7 +127,7 @@ class LineUntold(UntoldMoves):
         self._line = line
         self._memory = memory
 
-    async def take(self) -> list[UntoldMove]:
+    async def take(self) -> list[Move]:
         return await self._line.ask("untold", self._memory.take)
 
 

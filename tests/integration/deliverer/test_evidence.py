@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from services.backbone.ledger.database import AsyncPool, async_pool, open_pool
 from services.backbone.ledger.deliveries.claims import Claim, Claims, Settlement
 from services.backbone.ledger.deliveries.evidence import (
-    Applied,
     AsyncEvidenceBook,
     Evidence,
     EvidenceBook,
     EvidenceKind,
 )
+from services.backbone.ledger.deliveries.moves import Move
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import digest
 from services.contracts.states import State, may_move
@@ -154,7 +154,7 @@ class World:
         applied = await AsyncEvidenceBook(self.pool).weigh("webhook")
         self.compare(applied, lambda: None)
 
-    def compare(self, applied: list[Applied], change: Callable[[], None]) -> None:
+    def compare(self, applied: list[Move], change: Callable[[], None]) -> None:
         before, told = self.model.state, len(self.model.told)
         change()
         self.model.weigh()

@@ -25,12 +25,8 @@ from psycopg.rows import TupleRow
 from services.backbone.backoff import Backoff
 from services.backbone.ledger.database import AsyncPool, async_pool
 from services.backbone.ledger.deliveries.claims import Claim, Claims, Settlement
-from services.backbone.ledger.deliveries.evidence import (
-    Applied,
-    AsyncEvidenceBook,
-    Evidence,
-    EvidenceKind,
-)
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook, Evidence, EvidenceKind
+from services.backbone.ledger.deliveries.moves import Move
 from services.backbone.ledger.deliveries.sweeps import Ruling, Sweeps
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Severity
@@ -266,7 +262,7 @@ class World:
             self.rows[key].move((after,), self.now)
             self.rows[key].due_at = self.now
 
-    def _apply(self, applied: list[Applied]) -> None:
+    def _apply(self, applied: list[Move]) -> None:
         for each in applied:
             row = self.rows[each.delivery_id]
             assert each.before is row.state

@@ -16,8 +16,9 @@ from services.backbone.ledger.alerts.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.alerts.outbox import Outbox, OutboxEntry
 from services.backbone.ledger.database import AsyncPool, Pool
 from services.backbone.ledger.deliveries.claims import Claim, Claims, Due, Settlement
-from services.backbone.ledger.deliveries.evidence import Applied, AsyncEvidenceBook, Evidence
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook, Evidence
 from services.backbone.ledger.deliveries.look_ups import LookUps, Question
+from services.backbone.ledger.deliveries.moves import Move
 from services.backbone.ledger.deliveries.occasions import Occasions
 from services.backbone.ledger.deliveries.sweeps import Fenced, Ruling, Sweeps, Swept
 from services.backbone.ledger.deliveries.turns import Rate
@@ -312,7 +313,7 @@ def _plain_entries(entries: Sequence[OutboxEntry]) -> list[tuple[str, str, Any]]
     return [(each.delivery_id, each.channel, json.loads(each.value)) for each in entries]
 
 
-def _sorted(applied: Sequence[Applied]) -> list[Applied]:
+def _sorted(applied: Sequence[Move]) -> list[Move]:
     return sorted(applied, key=lambda each: each.delivery_id)
 
 

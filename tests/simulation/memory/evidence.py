@@ -4,13 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.backbone.ledger.deliveries.evidence import (
-    WEIGH_LIMIT,
-    Applied,
-    Evidence,
-    EvidenceKind,
-)
-from services.backbone.ledger.deliveries.untold import UntoldMove
+from services.backbone.ledger.deliveries.evidence import WEIGH_LIMIT, Evidence, EvidenceKind
+from services.backbone.ledger.deliveries.moves import Move
 from services.contracts.states import State
 from tests.simulation.memory.tables import AttemptRow, PieceKey, PieceRow, Row, Tables
 
@@ -49,13 +44,13 @@ class MemoryEvidence:
 
     tables: Tables
 
-    def give(self, evidence: Sequence[Evidence]) -> list[Applied]:
+    def give(self, evidence: Sequence[Evidence]) -> list[Move]:
         """Keep evidence and move the deliveries that it allows to move."""
         wanted = {each.delivery_id for each in evidence}
         rows = [self.tables.rows[key] for key in sorted(wanted) if key in self.tables.rows]
         return [self._weighed(row, evidence) for row in rows]
 
-    def weigh(self, channel: str) -> list[Applied]:
+    def weigh(self, channel: str) -> list[Move]:
         """Weigh what has waited for claims that have ended."""
         return [self._weighed(row, ()) for row in self.to_be_weighed(channel)[:WEIGH_LIMIT]]
 
@@ -65,14 +60,14 @@ class MemoryEvidence:
         rows = [self.tables.rows[key] for key in sorted(waiting)]
         return [row for row in rows if row.channel == channel and row.state is not State.CLAIMED]
 
-    def _weighed(self, row: Row, given: Iterable[Evidence]) -> Applied:
+    def _weighed(self, row: Row, given: Iterable[Evidence]) -> Move:
         told = [self._named(row, key) for key in self._kept(row, given)]
         before, reason = row.state, ""
         path: tuple[State, ...] = ()
         if before is not State.CLAIMED:
             path, reason = self._moved(row, told)
             self._note_tries(row, told)
-        applied = Applied(
+        applied = Move(
             row.delivery_id,
             row.alert_id,
             row.channel,
@@ -84,7 +79,7 @@ class MemoryEvidence:
             row.provider_id,
         )
         if path:
-            self.tables.untold.append(UntoldMove(*(getattr(applied, n) for n in _FIELDS)))
+            self.tables.untold.append(Move(*(getattr(applied, n) for n in _FIELDS)))
         return applied
 
     def _kept(self, row: Row, given: Iterable[Evidence]) -> list[PieceKey]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from services.backbone.ledger.deliveries.look_ups import HELD_SECONDS, Question
-from services.backbone.ledger.deliveries.untold import UntoldMove
+from services.backbone.ledger.deliveries.moves import Move
 from services.contracts.states import State
 from tests.simulation.memory.tables import AttemptRow, LookUpRow, Row, Tables
 
@@ -72,7 +72,7 @@ class MemoryUntold:
     tables: Tables
     channel: str
 
-    def take(self) -> list[UntoldMove]:
+    def take(self) -> list[Move]:
         """Take all of them, for good."""
         taken = self.waiting
         self.tables.untold[:] = [
@@ -81,7 +81,7 @@ class MemoryUntold:
         return taken
 
     @property
-    def waiting(self) -> list[UntoldMove]:
+    def waiting(self) -> list[Move]:
         """What is still to be told."""
         return [each for each in self.tables.untold if each.channel == self.channel]
 

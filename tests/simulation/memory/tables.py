@@ -14,7 +14,7 @@ import orjson
 from services.backbone.ledger.alerts.decisions import Decision
 from services.backbone.ledger.alerts.intake import NewAlert, NewDelivery
 from services.backbone.ledger.deliveries.evidence import EvidenceKind
-from services.backbone.ledger.deliveries.untold import UntoldMove
+from services.backbone.ledger.deliveries.moves import Move
 from services.backbone.ledger.operators.acknowledgements import Acknowledgement
 from services.backbone.ledger.operators.silences import SilenceRow
 from services.contracts.records import Severity
@@ -129,7 +129,7 @@ class Tables:
     attempts: dict[tuple[str, int], AttemptRow] = field(default_factory=dict)
     pieces: dict[PieceKey, PieceRow] = field(default_factory=dict)
     look_ups: dict[tuple[str, int, int], LookUpRow] = field(default_factory=dict)
-    untold: list[UntoldMove] = field(default_factory=list)
+    untold: list[Move] = field(default_factory=list)
     turns: dict[str, float] = field(default_factory=dict)
     """When each channel's next turn begins."""
     words: dict[str, float] = field(default_factory=dict)

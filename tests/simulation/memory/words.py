@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from services.backbone.ledger.deliveries.untold import UntoldMove
+from services.backbone.ledger.deliveries.moves import Move
 from services.backbone.ledger.operators.words import RESEND, Word
 from services.contracts.states import State
 from tests.simulation.memory.tables import Row, Tables
@@ -35,7 +35,7 @@ class MemoryWords:
         row.reason = f"{word.action} by {word.person}: {word.why}"
         row.next_attempt_at = self.tables.now()
         told = (row.delivery_id, row.alert_id, row.channel, row.recipient, row.attempt)
-        self.tables.untold.append(UntoldMove(*told, before, (after,), row.reason, ""))
+        self.tables.untold.append(Move(*told, before, (after,), row.reason, ""))
         self.tables.words[row.delivery_id] = self.tables.now()
         if word.action == CLOSE:
             self.tables.closed[row.delivery_id] = before

@@ -9,7 +9,8 @@ from structlog.testing import capture_logs
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
-from services.backbone.ledger.deliveries.evidence import Applied, Evidence
+from services.backbone.ledger.deliveries.evidence import Evidence
+from services.backbone.ledger.deliveries.moves import Move
 from services.backbone.seldom import EVERY_SECONDS
 from services.callbacks.app import create_app
 from services.callbacks.providers.twilio import Twilio
@@ -31,14 +32,14 @@ class Book:
     away: bool = False
     given: list[Evidence] = field(default_factory=list)
 
-    def give(self, evidence: Sequence[Evidence]) -> list[Applied]:
+    def give(self, evidence: Sequence[Evidence]) -> list[Move]:
         if self.away:
             raise Transient("Postgres: connection to postgres://secret refused")
         known = [each for each in evidence if each.delivery_id == KNOWN]
         self.given += known
         path = (State.CONFIRMED,)
         return [
-            Applied(KNOWN, "a", "sms", "+4179", 1, State.SENT, path, "why", each.provider_id)
+            Move(KNOWN, "a", "sms", "+4179", 1, State.SENT, path, "why", each.provider_id)
             for each in known
         ]
 

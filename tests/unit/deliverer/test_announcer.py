@@ -11,7 +11,7 @@ from prometheus_client import REGISTRY
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing, Producer
-from services.backbone.ledger.deliveries.untold import UntoldMove
+from services.backbone.ledger.deliveries.moves import Move
 from services.contracts.ids import digest
 from services.contracts.records import DeliveryEvent
 from services.contracts.states import State
@@ -35,7 +35,7 @@ class Kept(Producer):
 
 def told(reason: str, *path: State, before: State = State.HELD) -> list[DeliveryEvent]:
     ids = (digest("delivery"), digest("alert"), CHANNEL, "someone")
-    move = UntoldMove(*ids, 1, before, path, reason, "p-1")
+    move = Move(*ids, 1, before, path, reason, "p-1")
     kept = Kept()
     Announcer(kept, ManualClock()).moved(move, before, path, reason, "p-1")
     return [DeliveryEvent.decode(each.value) for each in kept.records]

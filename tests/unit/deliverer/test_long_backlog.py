@@ -9,10 +9,11 @@ from prometheus_client import REGISTRY
 
 from services.backbone.clock import ManualClock
 from services.backbone.ledger.deliveries.claims import Claim, Due
-from services.backbone.ledger.deliveries.evidence import Applied, AsyncEvidenceBook
+from services.backbone.ledger.deliveries.evidence import AsyncEvidenceBook
+from services.backbone.ledger.deliveries.moves import Move
 from services.backbone.ledger.deliveries.occasions import Occasion, Occasions
 from services.backbone.ledger.deliveries.sweeps import Fenced, Standing, Sweeps, Swept
-from services.backbone.ledger.deliveries.untold import UntoldMove, UntoldMoves
+from services.backbone.ledger.deliveries.untold import UntoldMoves
 from services.deliverer.channel import Traits
 from services.deliverer.channels.log import PROMISE
 from services.deliverer.dispatcher import Dispatcher
@@ -86,7 +87,7 @@ class NoEvidence(AsyncEvidenceBook):
     def __init__(self) -> None:
         pass
 
-    async def weigh(self, channel: str) -> list[Applied]:
+    async def weigh(self, channel: str) -> list[Move]:
         return []
 
 
@@ -96,7 +97,7 @@ class NothingUntold(UntoldMoves):
     def __init__(self) -> None:
         pass
 
-    async def take(self) -> list[UntoldMove]:
+    async def take(self) -> list[Move]:
         return []
 
 

@@ -14,9 +14,9 @@ from psycopg.rows import kwargs_row
 
 from services.backbone.ledger.database import AsyncPool, Connection, Pool, statements
 from services.backbone.ledger.deliveries.evidence_sql import GIVE, WEIGH
+from services.backbone.ledger.deliveries.moves import Move, move_of
 from services.backbone.ledger.statements import fetch_all
 from services.backbone.storable import storable
-from services.contracts.states import State
 
 WEIGH_LIMIT: Final = 500
 """Deliveries whose evidence one call weighs at most."""
@@ -59,32 +59,17 @@ class Evidence:
             raise ValueError("ABSENT is about one try: say which")
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What evidence has come to for one delivery: `path` follows `before`, empty if none moved."""
-
-    delivery_id: str
-    alert_id: str
-    channel: str
-    recipient: str
-    attempt: int
-    before: State
-    path: tuple[State, ...]
-    reason: str
-    provider_id: str
-
-
 class EvidenceBook:
     """Takes evidence from threads."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    def give(self, evidence: Sequence[Evidence]) -> list[Applied]:
+    def give(self, evidence: Sequence[Evidence]) -> list[Move]:
         """Keep evidence and move the deliveries that it allows to move, in one transaction.
 
         Returns:
-            One for each delivery that the ledger knows; others are missing, and nothing is kept.
+            What it has come to for each delivery that the ledger knows; of others nothing is kept.
 
         Raises:
             Transient: Postgres is away; giving the same again is right.
@@ -99,11 +84,11 @@ class AsyncEvidenceBook:
     def __init__(self, pool: AsyncPool) -> None:
         self._pool = pool
 
-    async def give(self, evidence: Sequence[Evidence]) -> list[Applied]:
+    async def give(self, evidence: Sequence[Evidence]) -> list[Move]:
         """Do as `EvidenceBook.give` does."""
-        return await fetch_all(self._pool, kwargs_row(_applied), GIVE, _columns(evidence))
+        return await fetch_all(self._pool, kwargs_row(move_of), GIVE, _columns(evidence))
 
-    async def weigh(self, channel: str) -> list[Applied]:
+    async def weigh(self, channel: str) -> list[Move]:
         """Weigh a channel's evidence that came while its deliveries were claimed, if they are not
         any more; at most WEIGH_LIMIT deliveries.
 
@@ -111,12 +96,12 @@ class AsyncEvidenceBook:
             Transient: Postgres is away.
         """
         terms = _columns(()) | {"channel": channel, "limit": WEIGH_LIMIT}
-        return await fetch_all(self._pool, kwargs_row(_applied), WEIGH, terms)
+        return await fetch_all(self._pool, kwargs_row(move_of), WEIGH, terms)
 
 
-def give_on(connection: Connection, evidence: Sequence[Evidence]) -> list[Applied]:
+def give_on(connection: Connection, evidence: Sequence[Evidence]) -> list[Move]:
     """Do as `EvidenceBook.give` does, inside a transaction of the caller's."""
-    with connection.cursor(row_factory=kwargs_row(_applied)) as cursor:
+    with connection.cursor(row_factory=kwargs_row(move_of)) as cursor:
         return cursor.execute(GIVE, _columns(evidence)).fetchall()
 
 
@@ -129,8 +114,3 @@ def _columns(evidence: Sequence[Evidence]) -> dict[str, Any]:
         "attempts": [each.attempt for each in evidence],
         "details": [storable(each.detail, TEXT_LIMIT) for each in evidence],
     }
-
-
-def _applied(**row: Any) -> Applied:
-    path = tuple(State(each) for each in row["path"] or ())
-    return Applied(**row | {"before": State(row["before"]), "path": path})

@@ -1,13 +1,12 @@
 """Moves made where no producer is at hand: by evidence, or by a person's word."""
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from psycopg.rows import kwargs_row
 
 from services.backbone.ledger.database import AsyncPool
+from services.backbone.ledger.deliveries.moves import Move, move_of
 from services.backbone.ledger.statements import fetch_all
-from services.contracts.states import State
 
 TAKE_LIMIT: Final = 500
 """Moves that one call takes at most."""
@@ -23,21 +22,6 @@ SELECT delivery_id, alert_id, channel, recipient, attempt, before, path, reason,
 FROM gone ORDER BY move_id"""
 
 
-@dataclass(frozen=True, slots=True)
-class UntoldMove:
-    """One delivery's way along `path`, which begins after `before`."""
-
-    delivery_id: str
-    alert_id: str
-    channel: str
-    recipient: str
-    attempt: int
-    before: State
-    path: tuple[State, ...]
-    reason: str
-    provider_id: str
-
-
 class UntoldMoves:
     """What is still to be told of one channel."""
 
@@ -45,15 +29,10 @@ class UntoldMoves:
         self._pool = pool
         self._terms = {"channel": channel, "limit": TAKE_LIMIT}
 
-    async def take(self) -> list[UntoldMove]:
+    async def take(self) -> list[Move]:
         """Take the oldest ones, for good: telling is best effort.
 
         Raises:
             Transient: Postgres is away.
         """
-        return await fetch_all(self._pool, kwargs_row(_move), _TAKE, self._terms)
-
-
-def _move(**row: Any) -> UntoldMove:
-    path = tuple(State(each) for each in row["path"])
-    return UntoldMove(**row | {"before": State(row["before"]), "path": path})
+        return await fetch_all(self._pool, kwargs_row(move_of), _TAKE, self._terms)

@@ -1,7 +1,6 @@
 """A stream's changed retention reaches its topics when a person says so, and not before."""
 
 import math
-import uuid
 from pathlib import Path
 
 import pytest
@@ -20,13 +19,10 @@ pytestmark = pytest.mark.kafka
 
 def test_a_changed_retention_is_set_where_a_person_says_so(
     kafka_bootstrap: str,
+    stream: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    stream = f"t-{uuid.uuid4().hex}"
-    monkeypatch.setenv("ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS", kafka_bootstrap)
-    monkeypatch.setenv("ALDEBARAN_STREAMS_DIR", str(tmp_path))
     admin = TopicAdmin(ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap), "test")
     names = [stream, heartbeat(stream), rejected(stream)]
 

@@ -1,6 +1,5 @@
 """Topics that were there before they were declared, on a real broker."""
 
-import uuid
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,11 @@ pytestmark = pytest.mark.kafka
 
 def test_a_topic_made_plainly_is_refused_until_its_brokers_stamp_it(
     kafka_bootstrap: str,
+    stream: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    stream = f"t-{uuid.uuid4().hex}"
-    monkeypatch.setenv("ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS", kafka_bootstrap)
-    monkeypatch.setenv("ALDEBARAN_STREAMS_DIR", str(tmp_path))
     declare(tmp_path, stream, 100)
     plain = [NewTopic(stream, num_partitions=2, replication_factor=1)]
     client = AdminClient({"bootstrap.servers": kafka_bootstrap})

@@ -36,9 +36,11 @@ def producer(settings: ProducerSettings) -> Iterator[Producer]:
 
 @pytest.fixture
 def topic(settings: ProducerSettings) -> str:
-    name = f"t-{uuid.uuid4().hex}"
+    name, admin = f"t-{uuid.uuid4().hex}", TopicAdmin(settings, "test")
     wanted = [Topic(name, partitions=2), Topic(rejected(name))]
-    assert TopicAdmin(settings, "test").declare(wanted) == [name, rejected(name)]
+    assert admin.declare(wanted) == [name, rejected(name)]
+    # A broker lists a new topic a moment after the controller has made it.
+    wait_until(lambda: {name, rejected(name)} <= admin.partitions().keys(), 20, "it is not listed")
     return name
 
 

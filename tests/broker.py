@@ -6,6 +6,7 @@ from typing import Final
 
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
     AclBinding,
+    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     AdminClient,
@@ -16,6 +17,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and 
 from services.machine import broker, child, setup
 from services.machine.child import Child
 from services.machine.ports import free_ports
+from services.machine.waiting import wait_until
 
 GUARDED: Final = """
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
@@ -79,3 +81,6 @@ def forbid(
     client = AdminClient({"bootstrap.servers": bootstrap})
     for answer in client.create_acls(rules).values():
         answer.result(timeout=30)
+    # A broker knows a rule a moment after the controller has kept it.
+    barred = AclBindingFilter(*place, operation, AclPermissionType.DENY)
+    wait_until(lambda: bool(client.describe_acls(barred).result(timeout=30)), 20, "no rule")

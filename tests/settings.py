@@ -52,7 +52,7 @@ from services.deliverer.settings import DelivererSettings
 from services.gateway.amqp.settings import AmqpSettings
 from services.gateway.settings import GatewaySettings
 from services.heartbeat.settings import HeartbeatSettings
-from services.lookout.api_client import LookoutSettings as LookoutCommandSettings
+from services.lookout.commands.api_client import LookoutSettings as LookoutCommandSettings
 from services.lookout.settings import LookoutSettings
 from services.machine.settings import PORT_PREFIX, MachineSettings
 from services.rehearsal.settings import RehearsalSettings

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from services.backbone.clock import Clock, SystemClock
 from services.backbone.errors import Ended, Refused, Transient
 from services.backbone.health import Health, health_app
-from services.backbone.http_connections import BoundedConnections, connections_limit, files_limit
+from services.backbone.http.connections import BoundedConnections, connections_limit, files_limit
 from services.backbone.log import logger, set_up_logging
 from services.backbone.settings import EXIT_BAD_SETTINGS, Settings
 from services.backbone.spelling import sentence, unknown_settings

@@ -11,10 +11,10 @@ from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
 from services.backbone.service import Life
 from services.backbone.settings import EXIT_BAD_SETTINGS, read_settings
-from services.lookout import asking, inspecting, operating
 from services.lookout.api.app import create_app
 from services.lookout.api.desk import Office
 from services.lookout.api.operators import open_operators
+from services.lookout.commands import asking, inspecting, operating
 from services.lookout.program import PROGRAM, run_lookout
 from services.lookout.settings import LookoutSettings
 

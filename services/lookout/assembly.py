@@ -12,24 +12,24 @@ from services.backbone.ledger.database import Pool
 from services.backbone.ledger.deliveries.names import known_names
 from services.backbone.service import Life
 from services.backbone.web.links import open_links
-from services.lookout.circumstances import Circumstances
-from services.lookout.counting import Repeats
 from services.lookout.duties.following import Following
+from services.lookout.duties.later import Announcing
 from services.lookout.duties.naming import Naming
 from services.lookout.duties.refreshing import Refreshing
 from services.lookout.duties.roster import following, judging, refreshing
 from services.lookout.duties.telling import Teller
+from services.lookout.intake.circumstances import Circumstances
+from services.lookout.intake.counting import Repeats
+from services.lookout.intake.mirror import mirrored
+from services.lookout.intake.pipeline import Lookout
+from services.lookout.intake.repeats import SettledAlerts
 from services.lookout.keeper import Duty, Keeper
-from services.lookout.later import Announcing
-from services.lookout.marking import LaterMarks
-from services.lookout.mirror import mirrored
-from services.lookout.pipeline import Lookout
-from services.lookout.publishing import Publisher
-from services.lookout.relay import Relay
-from services.lookout.repeats import SettledAlerts
+from services.lookout.outbox.marking import LaterMarks
+from services.lookout.outbox.publishing import Publisher
+from services.lookout.outbox.relay import Relay
 from services.lookout.routes.holder import RoutesHolder
 from services.lookout.settings import LookoutSettings
-from services.lookout.words import Words
+from services.lookout.templates.words import Words
 
 
 class Closing(Protocol):

@@ -19,7 +19,7 @@ from services.backbone.service import Life
 from services.contracts import topics
 from services.lookout.api.desk import Office, open_desk
 from services.lookout.assembly import assemble
-from services.lookout.pipeline import Arrival, Lookout, decode
+from services.lookout.intake.pipeline import Arrival, Lookout, decode
 from services.lookout.routes import reading as routes_reading
 from services.lookout.routes.holder import RoutesHolder
 from services.lookout.routes.source import RoutesSource

@@ -15,9 +15,9 @@ from services.backbone.ledger.operators.silences import SilenceRow
 from services.contracts.records import Alert, Delivery
 from services.contracts.states import State
 from services.deliverer.channel import Message
-from services.lookout.plans import read_plan
+from services.lookout.decisions.plans import read_plan
+from services.lookout.decisions.silencing import read_match
 from services.lookout.routing import Routes, Target
-from services.lookout.silencing import read_match
 from services.lookout.standing import Silence
 from tests.simulation.kernel import Kernel, Violation
 from tests.simulation.memory.suppressions import moment

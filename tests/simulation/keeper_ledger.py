@@ -14,7 +14,7 @@ from services.backbone.ledger.alerts.fallbacks import Fallbacks, Followed
 from services.backbone.ledger.alerts.inhibitors import InhibitorRow, Inhibitors
 from services.backbone.ledger.alerts.suppressions import Judge, Moved, Suppressions, Waiting
 from services.backbone.ledger.operators.silences import SilenceRow, Silences
-from services.lookout.circumstances import Circumstances
+from services.lookout.intake.circumstances import Circumstances
 from services.lookout.standing import Silence
 from tests.simulation.keeper_judge import KeeperJudge
 from tests.simulation.memory.following import MemoryEscalations, MemoryFallbacks

@@ -11,12 +11,12 @@ from services.backbone.ledger.alerts.fallbacks import Followed
 from services.backbone.ledger.alerts.suppressions import Ruling, Suppression, Waiting
 from services.contracts.records import Alert
 from services.contracts.states import State
-from services.lookout import rejudgement
-from services.lookout.digest import digest_message
+from services.lookout.decisions import rejudgement
+from services.lookout.decisions.escalation import escalate
+from services.lookout.decisions.rejudgement import Rejudgement
 from services.lookout.duties import following, judging
 from services.lookout.duties.refreshing import Refreshing
-from services.lookout.escalation import escalate
-from services.lookout.rejudgement import Rejudgement
+from services.lookout.templates.digest import digest_message
 from tests.simulation.memory.following import (
     MemoryAcknowledgements,
     MemoryFallbacks,

@@ -7,16 +7,16 @@ from datetime import timedelta
 
 from services.backbone.clock import Clock
 from services.backbone.service import Life
-from services.lookout.circumstances import Circumstances
 from services.lookout.duties.following import Escalating, FallingBack, Following
 from services.lookout.duties.judging import Bench, Gathering, Releasing, Sweeping
+from services.lookout.duties.later import Announcing
 from services.lookout.duties.refreshing import Refreshing
 from services.lookout.duties.telling import Teller
+from services.lookout.intake.circumstances import Circumstances
 from services.lookout.keeper import Duty, Keeper
-from services.lookout.later import Announcing
-from services.lookout.publishing import Publisher, Writer
+from services.lookout.outbox.publishing import Publisher, Writer
 from services.lookout.routing import Routes
-from services.lookout.words import NO_LINKS
+from services.lookout.templates.words import NO_LINKS
 from tests.simulation.keeper_judge import KeeperJudge
 from tests.simulation.keeper_ledger import (
     Knowledge,

@@ -14,14 +14,14 @@ from services.backbone.errors import Transient
 from services.backbone.loop import ConsumerLoop
 from services.backbone.service import Life
 from services.contracts import topics
-from services.lookout.circumstances import Circumstances
 from services.lookout.duties.refreshing import Refreshing
+from services.lookout.intake.circumstances import Circumstances
+from services.lookout.intake.mirror import mirrored
+from services.lookout.intake.pipeline import Arrival, Lookout, decode
+from services.lookout.intake.repeats import SettledAlerts
 from services.lookout.keeper import Keeper
-from services.lookout.mirror import mirrored
-from services.lookout.pipeline import Arrival, Lookout, decode
-from services.lookout.publishing import Publisher
-from services.lookout.relay import Relay
-from services.lookout.repeats import SettledAlerts
+from services.lookout.outbox.publishing import Publisher
+from services.lookout.outbox.relay import Relay
 from services.lookout.routes.reading import read_routes
 from services.lookout.routing import Routes
 from services.lookout.settings import LookoutSettings

@@ -24,8 +24,9 @@ from services.deliverer.channel import Absent, Finding, SendWindow, Unclear
 from services.deliverer.decision import Verdict, decide, decide_doubt
 from services.deliverer.in_flight import InFlight
 from services.deliverer.outcomes import Permanent, Refused, Unknown
-from services.lookout import pipeline, relay
-from services.lookout.repeats import SettledAlerts
+from services.lookout.intake import pipeline
+from services.lookout.intake.repeats import SettledAlerts
+from services.lookout.outbox import relay
 from tests.simulation import deliverers
 from tests.simulation.healing_mutants import HEALING_MUTANTS
 from tests.simulation.keeper_mutants import KEEPER_MUTANTS

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 
-from services.backbone.amqp_loss import told_as_lost
+from services.backbone.amqp.loss import told_as_lost
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing

@@ -13,13 +13,13 @@ from aio_pika.exceptions import (
     ProbableAuthenticationError,
 )
 
-from services.backbone.amqp_loss import LOST, told_as_lost
+from services.backbone.amqp.consuming import channel_to_consume, loss
+from services.backbone.amqp.loss import LOST, told_as_lost
+from services.backbone.amqp.rabbitmq import connect
 from services.backbone.backoff import Backoff
 from services.backbone.cancelling import is_cancelled
-from services.backbone.consuming import channel_to_consume, loss
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
-from services.backbone.rabbitmq import connect
 from services.backbone.service import Life
 from services.gateway.amqp.bindings import Binding
 from services.gateway.amqp.feed import Feed

@@ -5,8 +5,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from services.backbone.amqp.rabbitmq import AmqpAddress, certificates_for, files_named
 from services.backbone.certificates import CaFile, Certificates
-from services.backbone.rabbitmq import AmqpAddress, certificates_for, files_named
 from services.backbone.settings import Port, Seconds
 from services.gateway.amqp.bindings import SHIPPED_BINDINGS
 from services.gateway.settings import OnrampSettings

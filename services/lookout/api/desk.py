@@ -15,7 +15,7 @@ from services.backbone.ledger.deliveries.dropped import DroppedRecipients
 from services.backbone.ledger.operators.acknowledgements import Acknowledgements
 from services.backbone.ledger.operators.silences import Silences
 from services.backbone.web.problems import away
-from services.lookout.publishing import Writer
+from services.lookout.outbox.publishing import Writer
 from services.lookout.routes.problems import BadRoutes, Problem
 from services.lookout.routing import Routes
 

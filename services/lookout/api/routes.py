@@ -12,7 +12,7 @@ from services.backbone.web.problems import Problem
 from services.contracts.records import Alert
 from services.lookout.api.desk import Desk, Served
 from services.lookout.api.operators import Operator
-from services.lookout.explaining import askable
+from services.lookout.decisions.explaining import askable
 from services.lookout.routes.problems import BadRoutes
 from services.lookout.routes.problems import Problem as Wrong
 from services.lookout.routing import Target, decide

@@ -17,7 +17,7 @@ from services.contracts.ids import digest
 from services.contracts.records import ShortText
 from services.lookout.api.desk import Desk, Served
 from services.lookout.api.operators import Operator
-from services.lookout.silencing import preview, read_match
+from services.lookout.decisions.silencing import preview, read_match
 
 log = logger(__name__)
 

@@ -8,12 +8,12 @@ from services.backbone.ledger.alerts.escalations import Escalations
 from services.backbone.ledger.alerts.fallbacks import Fallbacks
 from services.backbone.log import logger
 from services.lookout import metrics
-from services.lookout.circumstances import Circumstances
-from services.lookout.escalation import escalate
-from services.lookout.fallback import fall_back
-from services.lookout.later import Announcing, Later
+from services.lookout.decisions.escalation import escalate
+from services.lookout.decisions.fallback import fall_back
+from services.lookout.duties.later import Announcing, Later
+from services.lookout.intake.circumstances import Circumstances
 from services.lookout.routing import Routes
-from services.lookout.words import Words
+from services.lookout.templates.words import Words
 
 ALERTS_LIMIT: Final = 20
 """Alerts, or failures, of one transaction at most; each may lead to many large messages."""

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from services.backbone.ledger.alerts.suppressions import FIRST, Suppressions
-from services.lookout.circumstances import Circumstances
+from services.lookout.decisions.rejudgement import Rejudgement
 from services.lookout.duties.telling import Teller
-from services.lookout.rejudgement import Rejudgement
+from services.lookout.intake.circumstances import Circumstances
 from services.lookout.routing import Routes
 
 AHEAD_SECONDS: Final = 2.0

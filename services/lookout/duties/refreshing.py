@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from services.backbone.ledger.alerts.inhibitors import InhibitorRow, Inhibitors
 from services.backbone.ledger.operators.silences import Silences
-from services.lookout.circumstances import Circumstances
+from services.lookout.decisions.silencing import Unreadable, read_silences
+from services.lookout.intake.circumstances import Circumstances
 from services.lookout.routing import Routes
-from services.lookout.silencing import Unreadable, read_silences
 
 
 @dataclass(frozen=True)

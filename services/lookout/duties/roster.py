@@ -9,11 +9,11 @@ from services.backbone.ledger.alerts.inhibitors import Inhibitors
 from services.backbone.ledger.alerts.suppressions import Suppressions
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.operators.silences import Silences
-from services.lookout.circumstances import Circumstances
 from services.lookout.duties.following import Escalating, FallingBack, Following
 from services.lookout.duties.judging import Bench, Gathering, Releasing, Sweeping
 from services.lookout.duties.refreshing import Refreshing
 from services.lookout.duties.telling import Teller
+from services.lookout.intake.circumstances import Circumstances
 from services.lookout.keeper import Duty
 from services.lookout.routing import Routes
 from services.lookout.settings import LookoutSettings

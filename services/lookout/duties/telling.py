@@ -11,7 +11,7 @@ from services.backbone.log import logger
 from services.contracts import topics
 from services.contracts.records import DeliveryEvent
 from services.contracts.states import State
-from services.lookout.publishing import Publisher, Writer
+from services.lookout.outbox.publishing import Publisher, Writer
 
 log = logger(__name__)
 

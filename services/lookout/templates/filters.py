@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 from jinja2 import Undefined
 
-from services.lookout.rendering import cut, one_line
 from services.lookout.templates.budget import PIECE_LIMIT_CHARACTERS, TooMuch, short_enough
+from services.lookout.templates.rendering import cut, one_line
 
 DIGITS_LIMIT: Final = 12
 TIME_FORM: Final = "%Y-%m-%d %H:%M:%S %Z"

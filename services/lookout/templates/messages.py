@@ -8,7 +8,8 @@ from services.backbone.log import logger
 from services.contracts.records import TEXT_LIMIT_CHARACTERS, Alert
 from services.contracts.texts import behind, shortened
 from services.lookout import metrics
-from services.lookout.rendering import (
+from services.lookout.routing import Template
+from services.lookout.templates.rendering import (
     NO_LINKS,
     SUBJECT_LIMIT_CHARACTERS,
     Links,
@@ -19,7 +20,6 @@ from services.lookout.rendering import (
     several_lines,
     subject,
 )
-from services.lookout.routing import Template
 from services.lookout.templates.sandbox import Broken, rendered
 from services.lookout.templates.short import short
 from services.lookout.templates.view import view

@@ -18,10 +18,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from services.contracts.records import TEXT_LIMIT_CHARACTERS
-from services.lookout.rendering import Links
 from services.lookout.templates.budget import Budget, TooMuch, add, compute, steps_of
 from services.lookout.templates.filters import FILTERS
 from services.lookout.templates.grammar import complaints
+from services.lookout.templates.rendering import Links
 from services.lookout.templates.view import AlertView
 
 RANGE_LIMIT: Final = 1000

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from services.contracts.gsm import ONE_MESSAGE_PLACES, places
 from services.contracts.records import Alert
-from services.lookout.rendering import NO_LINKS, Links, Message, cut, one_line
 from services.lookout.templates.gsm import fitted, plain
+from services.lookout.templates.rendering import NO_LINKS, Links, Message, cut, one_line
 
 SUMMARY_ROOM: Final = 100
 TEXT_ROOM: Final = 60

@@ -7,9 +7,9 @@ from typing import Any, Final
 from jinja2 import nodes
 
 from services.contracts.records import Alert, Severity
-from services.lookout.rendering import Links
 from services.lookout.routing import Template
 from services.lookout.templates.messages import Occasion, message_of
+from services.lookout.templates.rendering import Links
 from services.lookout.templates.sandbox import Broken, parsed
 
 _KINDS: Final[Sequence[Any]] = (42, "north", ["a", "b"], {"name": "north"})

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from services.contracts.records import Alert
-from services.lookout.rendering import cut
 from services.lookout.templates.budget import NUMBER_LIMIT_BITS
+from services.lookout.templates.rendering import cut
 
 NODES_LIMIT: Final = 1000
 """Most values of one alert, those inside lists and objects too."""

@@ -9,8 +9,8 @@ from typing import Final
 import aio_pika
 from aio_pika.abc import AbstractIncomingMessage
 
-from services.backbone.amqp_loss import LOST, told_as_lost
-from services.backbone.consuming import channel_to_consume, loss
+from services.backbone.amqp.consuming import channel_to_consume, loss
+from services.backbone.amqp.loss import LOST, told_as_lost
 from services.backbone.log import logger
 from services.simulator.inbox.faults import Verdict
 from services.simulator.inbox.received import Arrival

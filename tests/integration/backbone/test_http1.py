@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from structlog.testing import capture_logs
 
-from services.backbone import http1
+from services.backbone.http import http1
 from services.backbone.seldom import Seldom
 from services.backbone.service import HttpServer
 from services.machine.ports import free_ports

@@ -14,8 +14,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from services.backbone import http_connections, service
-from services.backbone.http_connections import connections_limit
+from services.backbone import service
+from services.backbone.http import connections as http_connections
+from services.backbone.http.connections import connections_limit
 from services.backbone.service import HttpServer
 from services.machine.ports import free_ports
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from services.backbone.http_head import HEAD_LIMIT_BYTES
+from services.backbone.http.head import HEAD_LIMIT_BYTES
 from services.backbone.service import HttpServer
 from services.machine.ports import free_ports
 

@@ -12,10 +12,10 @@ from services.backbone.ledger.alerts.intake import Accepted, Intake, NewAlert
 from services.backbone.ledger.alerts.outbox import Outbox
 from services.backbone.ledger.database import Pool
 from services.contracts.records import Alert
-from services.lookout.circumstances import Circumstances
-from services.lookout.pipeline import Arrival, Lookout
-from services.lookout.publishing import Publisher
-from services.lookout.repeats import SettledAlerts
+from services.lookout.intake.circumstances import Circumstances
+from services.lookout.intake.pipeline import Arrival, Lookout
+from services.lookout.intake.repeats import SettledAlerts
+from services.lookout.outbox.publishing import Publisher
 from services.lookout.routing import Routes
 
 

@@ -27,14 +27,15 @@ from services.backbone.settings import LedgerSettings
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import Alert, Delivery, Severity
 from services.contracts.states import State
-from services.lookout.circumstances import Circumstances
+from services.lookout.decisions.silencing import read_match
 from services.lookout.duties.roster import judging, refreshing
 from services.lookout.duties.telling import Teller
+from services.lookout.intake.circumstances import Circumstances
+from services.lookout.intake.pipeline import Lookout
+from services.lookout.intake.repeats import SettledAlerts
 from services.lookout.keeper import Duty
 from services.lookout.matching import Match
-from services.lookout.pipeline import Lookout
-from services.lookout.publishing import Publisher
-from services.lookout.repeats import SettledAlerts
+from services.lookout.outbox.publishing import Publisher
 from services.lookout.routing import (
     Grouping,
     Inhibition,
@@ -47,7 +48,6 @@ from services.lookout.routing import (
     decide,
 )
 from services.lookout.settings import LookoutSettings
-from services.lookout.silencing import read_match
 from services.lookout.standing import Silence
 from services.lookout.week_times import WeekPart, WeekTimes
 from tests.integration.lookout.crashing import Topics, arrivals

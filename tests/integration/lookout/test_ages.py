@@ -16,15 +16,15 @@ from services.backbone.ledger.deliveries.claims import Claim, Claims, Due, Settl
 from services.backbone.ledger.deliveries.sweeps import Sweeps
 from services.contracts.records import Alert, Severity
 from services.contracts.states import State
-from services.lookout.escalation import begin, escalate
-from services.lookout.fallback import fall_back
-from services.lookout.fanout import fan_out
-from services.lookout.later import Later
+from services.lookout.decisions.escalation import begin, escalate
+from services.lookout.decisions.fallback import fall_back
+from services.lookout.decisions.fanout import fan_out
+from services.lookout.decisions.rejudgement import Rejudgement
+from services.lookout.duties.later import Later
 from services.lookout.matching import Match
-from services.lookout.rejudgement import Rejudgement
 from services.lookout.routing import Escalation, Grouping, Instruction, Route, Routes, Step, Target
 from services.lookout.standing import Standing
-from services.lookout.words import NO_LINKS
+from services.lookout.templates.words import NO_LINKS
 from tests.integration.lookout.keeping import START, Desk
 from tests.unit.lookout.samples import sample
 

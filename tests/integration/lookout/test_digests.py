@@ -11,11 +11,11 @@ from services.backbone.ledger.answers.why import Answers, Recipient
 from services.backbone.ledger.database import transaction
 from services.contracts.states import State
 from services.lookout.duties.following import Following
+from services.lookout.duties.later import Announcing
 from services.lookout.duties.roster import following
-from services.lookout.later import Announcing
-from services.lookout.publishing import Publisher
+from services.lookout.outbox.publishing import Publisher
 from services.lookout.settings import LookoutSettings
-from services.lookout.words import NO_LINKS
+from services.lookout.templates.words import NO_LINKS
 from tests.integration.lookout.keeping import ROUTES, Desk, World
 from tests.integration.lookout.later_rows import message
 

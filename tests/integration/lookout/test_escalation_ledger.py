@@ -21,13 +21,13 @@ from services.backbone.ledger.operators.acknowledgements import Acknowledgements
 from services.backbone.settings import LedgerSettings
 from services.contracts.records import Alert
 from services.contracts.states import State
-from services.lookout.escalation import begin, escalate
-from services.lookout.later import Later
+from services.lookout.decisions.escalation import begin, escalate
+from services.lookout.decisions.rejudgement import Rejudgement
+from services.lookout.duties.later import Later
 from services.lookout.matching import Match
-from services.lookout.rejudgement import Rejudgement
 from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
 from services.lookout.standing import Silence, Standing
-from services.lookout.words import NO_LINKS
+from services.lookout.templates.words import NO_LINKS
 from tests.integration.lookout.later_rows import (
     WAITS_FOR_A_LOCK,
     message,

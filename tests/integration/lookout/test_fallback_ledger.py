@@ -19,15 +19,15 @@ from services.backbone.ledger.database import Pool
 from services.backbone.ledger.operators.words import Word, give_on
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
-from services.lookout.circumstances import Circumstances
+from services.lookout.decisions.escalation import begin, escalate
+from services.lookout.decisions.fallback import fall_back
 from services.lookout.duties.following import FallingBack, Following
-from services.lookout.escalation import begin, escalate
-from services.lookout.fallback import fall_back
-from services.lookout.later import Announcing, Later
-from services.lookout.publishing import Publisher
+from services.lookout.duties.later import Announcing, Later
+from services.lookout.intake.circumstances import Circumstances
+from services.lookout.outbox.publishing import Publisher
 from services.lookout.routing import Escalation, Instruction, Routes, Step, Target
 from services.lookout.standing import Standing
-from services.lookout.words import NO_LINKS
+from services.lookout.templates.words import NO_LINKS
 from tests.integration.lookout.crashing import Topics
 from tests.integration.lookout.later_rows import WAITS_FOR_A_LOCK, message, record, rows, step
 from tests.integration.lookout.processes import eventually

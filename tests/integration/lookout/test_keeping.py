@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from services.backbone.ledger.alerts.outbox import Outbox
 from services.contracts.states import MOVES, State
-from services.lookout.publishing import Publisher
+from services.lookout.outbox.publishing import Publisher
 from services.lookout.routing import decide
 from tests.integration.lookout.keeping import ROUTES, Desk, Gone, Program, World
 

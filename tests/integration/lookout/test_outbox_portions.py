@@ -13,8 +13,8 @@ from services.backbone.ledger.alerts.suppressions import Suppressions
 from services.backbone.ledger.database import Pool
 from services.backbone.service import Life
 from services.lookout.duties.telling import Teller
-from services.lookout.publishing import Publisher
-from services.lookout.relay import Relay
+from services.lookout.outbox.publishing import Publisher
+from services.lookout.outbox.relay import Relay
 from services.lookout.settings import LookoutSettings
 from tests.integration.lookout.crashing import Topics
 from tests.integration.lookout.test_suppressions import LONG_AGO, quiet, recorded, release

@@ -21,8 +21,8 @@ from services.contracts import topics
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, DeliveryEvent, Malformed, Rejected, Severity
 from services.contracts.states import State
+from services.lookout.intake.pipeline import TRANSACTION_LIMIT_BYTES, Arrival, decode
 from services.lookout.matching import Match
-from services.lookout.pipeline import TRANSACTION_LIMIT_BYTES, Arrival, decode
 from services.lookout.routing import Route, Routes, Target, decide
 from tests.integration.lookout.crashing import Crash, Point, Topics, arrivals, started
 from tests.unit.lookout.samples import NOON, sample, told

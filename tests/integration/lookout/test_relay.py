@@ -16,8 +16,13 @@ from services.backbone.ledger.alerts.suppressions import Suppressions
 from services.backbone.ledger.database import Pool
 from services.backbone.service import Life
 from services.lookout import metrics
-from services.lookout.publishing import PART_LIMIT_BYTES, PART_LIMIT_DELIVERIES, Publisher, parts
-from services.lookout.relay import Relay
+from services.lookout.outbox.publishing import (
+    PART_LIMIT_BYTES,
+    PART_LIMIT_DELIVERIES,
+    Publisher,
+    parts,
+)
+from services.lookout.outbox.relay import Relay
 from services.lookout.routing import Routes, Target
 from services.lookout.settings import LookoutSettings
 from tests.integration.lookout.crashing import Crash, Point, Topics, arrivals, started

@@ -15,7 +15,7 @@ from services.backbone.ledger.alerts.suppressions import Moved, Ruling, Suppress
 from services.backbone.ledger.database import Pool, open_pool
 from services.backbone.settings import LedgerSettings
 from services.contracts.states import State
-from services.lookout.rejudgement import Rejudgement
+from services.lookout.decisions.rejudgement import Rejudgement
 from services.lookout.routing import Routes
 from services.lookout.standing import Standing
 from tests.integration.lookout.test_suppressions import LONG_AGO, group, quiet, recorded, stored

@@ -13,7 +13,7 @@ from services.backbone.ledger.deliveries.claims import Claims
 from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from services.contracts.ids import delivery_id
-from services.lookout.pipeline import Lookout
+from services.lookout.intake.pipeline import Lookout
 from services.lookout.routing import Routes, Target
 from tests.integration.lookout.crashing import Topics, arrivals, started
 from tests.postgres import OwnPostgres

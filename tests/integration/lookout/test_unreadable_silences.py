@@ -9,8 +9,8 @@ from structlog.testing import capture_logs
 from services.backbone.clock import ManualClock
 from services.backbone.ledger.database import Pool
 from services.backbone.ledger.operators.silences import NewSilence, Silences
-from services.lookout.circumstances import Circumstances
 from services.lookout.duties.roster import refreshing
+from services.lookout.intake.circumstances import Circumstances
 from services.lookout.routing import Routes
 from services.lookout.week_times import WeekTimes
 

@@ -13,14 +13,14 @@ from services.backbone.ledger.alerts.suppressions import Suppressions
 from services.backbone.ledger.alerts.told import Told
 from services.backbone.ledger.database import Pool
 from services.contracts.records import Alert
-from services.lookout.fallback import fall_back
-from services.lookout.fanout import fan_out
-from services.lookout.later import Later
+from services.lookout.decisions.fallback import fall_back
+from services.lookout.decisions.fanout import fan_out
+from services.lookout.decisions.rejudgement import Rejudgement
+from services.lookout.duties.later import Later
 from services.lookout.matching import Match
-from services.lookout.rejudgement import Rejudgement
 from services.lookout.routing import Grouping, Instruction, Route, Routes, Target
 from services.lookout.standing import Standing
-from services.lookout.words import NO_LINKS
+from services.lookout.templates.words import NO_LINKS
 from tests.integration.lookout.keeping import read_in
 from tests.integration.lookout.later_rows import message, record, rows
 from tests.integration.lookout.test_escalation_ledger import MINUTE, START, at

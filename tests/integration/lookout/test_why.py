@@ -12,7 +12,7 @@ from services.backbone.ledger.answers.why import Answer, Answers
 from services.backbone.ledger.database import transaction
 from services.backbone.ledger.deliveries.pauses import pause_on, resume_on
 from services.lookout.__main__ import main
-from services.lookout.asking import tell
+from services.lookout.commands.asking import tell
 from services.lookout.routing import decide
 from tests.integration.lookout.keeping import ROUTES, START, Desk, World
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from pydantic import SecretStr
 
-from services.backbone.rabbitmq import connect
+from services.backbone.amqp.rabbitmq import connect
 from tests.amqp_server import AmqpServer
 from tests.silent_address import NAME, WELL, Asyncio, Uvloop, silent
 

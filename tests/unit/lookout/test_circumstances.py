@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from services.backbone.clock import ManualClock
-from services.lookout.circumstances import Circumstances
+from services.lookout.intake.circumstances import Circumstances
 from services.lookout.matching import Match
 from services.lookout.standing import Silence
 from services.lookout.week_times import WeekTimes

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from services.backbone.errors import Transient
-from services.lookout import counting
-from services.lookout.counting import Repeats
+from services.lookout.intake import counting
+from services.lookout.intake.counting import Repeats
 from tests.unit.lookout.samples import sample
 
 

@@ -10,10 +10,10 @@ from structlog.testing import capture_logs
 
 from services.backbone.errors import Transient
 from services.backbone.ledger.alerts.outbox import OutboxEntry
-from services.lookout.counting import Repeats
-from services.lookout.mirror import mirrored
-from services.lookout.pipeline import EVENTS_LOGGED, Arrival
-from services.lookout.publishing import Publisher
+from services.lookout.intake.counting import Repeats
+from services.lookout.intake.mirror import mirrored
+from services.lookout.intake.pipeline import EVENTS_LOGGED, Arrival
+from services.lookout.outbox.publishing import Publisher
 from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.tables import Tables
 from tests.unit.deliverer.builders import FOUND_AT_MS

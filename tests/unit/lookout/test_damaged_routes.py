@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.lookout.explaining import explain
+from services.lookout.decisions.explaining import explain
 from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.problems import BadRoutes
 from services.lookout.routes.reading import Checked, Reading

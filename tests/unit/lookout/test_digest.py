@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Severity
-from services.lookout.digest import digest_message
-from services.lookout.rendering import render
+from services.lookout.templates.digest import digest_message
+from services.lookout.templates.rendering import render
 from tests.unit.lookout.samples import alerts, sample
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from services.backbone.ledger.alerts.suppressions import Member, Ruling, Waiting
 from services.contracts.records import Alert, Severity
 from services.contracts.states import State
-from services.lookout.plans import encode_plan
-from services.lookout.rejudgement import Rejudgement
+from services.lookout.decisions.plans import encode_plan
+from services.lookout.decisions.rejudgement import Rejudgement
 from services.lookout.routing import Instruction, Routes, Target
 from services.lookout.standing import Standing, found_at
 from tests.unit.lookout.judging_model import World

@@ -10,14 +10,14 @@ from services.contracts.examples import Example, examples
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
 from services.contracts.topics import Topic
-from services.lookout.fanout import (
+from services.lookout.decisions.fanout import (
     ALERT_LIMIT_BYTES,
     DEPTH_LIMIT,
     FANOUT_LIMIT_BYTES,
     Unusable,
     fan_out,
 )
-from services.lookout.pipeline import decode
+from services.lookout.intake.pipeline import decode
 from services.lookout.routing import Escalation, Instruction, Route, Routes, Step, Target, decide
 from services.lookout.standing import Standing
 from tests.unit.lookout.samples import NOON, alerts, instructions, routes, sample, told

@@ -23,20 +23,15 @@ from services.backbone.ledger.alerts.told import Known, Told
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery
 from services.contracts.states import State
-from services.lookout.digest import Digest
-from services.lookout.escalation import (
-    REPETITION_LIMIT,
-    begin,
-    escalate,
-    spoken,
-)
-from services.lookout.fallback import fall_back
-from services.lookout.later import Later
-from services.lookout.plans import encode_plan
-from services.lookout.rendering import Message
+from services.lookout.decisions.escalation import REPETITION_LIMIT, begin, escalate, spoken
+from services.lookout.decisions.fallback import fall_back
+from services.lookout.decisions.plans import encode_plan
+from services.lookout.duties.later import Later
 from services.lookout.routing import Escalation, Instruction, Quiet, Routes, Step, Target
 from services.lookout.standing import Standing
-from services.lookout.words import NO_LINKS
+from services.lookout.templates.digest import Digest
+from services.lookout.templates.rendering import Message
+from services.lookout.templates.words import NO_LINKS
 from tests.unit.lookout.samples import sample
 from tests.unit.lookout.test_judgement import TIMES
 

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from services.backbone.ledger.alerts.escalations import Turn, decided
 from services.backbone.ledger.alerts.later import Earlier
 from services.backbone.ledger.alerts.suppressions import Kind, Suppression
-from services.lookout.escalation import escalate
-from services.lookout.judgement import judge_one
-from services.lookout.later import Later
+from services.lookout.decisions.escalation import escalate
+from services.lookout.decisions.judgement import judge_one
+from services.lookout.decisions.plans import encode_plan, read_plan
+from services.lookout.duties.later import Later
 from services.lookout.matching import Match
-from services.lookout.plans import encode_plan, read_plan
 from services.lookout.routing import Grouping, Instruction, Quiet, Routes, Step
 from services.lookout.standing import Silence, Standing
-from services.lookout.words import NO_LINKS
+from services.lookout.templates.words import NO_LINKS
 from tests.unit.lookout.test_following import (
     ALERT,
     LATER,

@@ -17,8 +17,8 @@ from services.backbone.ledger.alerts.told import Known, Told
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert
 from services.contracts.states import State
-from services.lookout.fallback import fall_back
-from services.lookout.plans import encode_plan, read_plan
+from services.lookout.decisions.fallback import fall_back
+from services.lookout.decisions.plans import encode_plan, read_plan
 from services.lookout.routing import Grouping, Instruction, Quiet
 from services.lookout.standing import Standing
 from tests.unit.lookout.test_following import (

@@ -27,16 +27,16 @@ from services.backbone.ledger.alerts.suppressions import Suppressions
 from services.backbone.ledger.operators.silences import Silences
 from services.contracts.records import Severity
 from services.contracts.states import State
-from services.lookout import pipeline
-from services.lookout.circumstances import Circumstances
 from services.lookout.duties.judging import Bench, Releasing
 from services.lookout.duties.refreshing import Refreshing
 from services.lookout.duties.telling import Teller
+from services.lookout.intake import pipeline
+from services.lookout.intake.circumstances import Circumstances
+from services.lookout.intake.mirror import mirrored
+from services.lookout.intake.pipeline import Arrival, Lookout
+from services.lookout.intake.repeats import SettledAlerts
 from services.lookout.matching import Match
-from services.lookout.mirror import mirrored
-from services.lookout.pipeline import Arrival, Lookout
-from services.lookout.publishing import Publisher
-from services.lookout.repeats import SettledAlerts
+from services.lookout.outbox.publishing import Publisher
 from services.lookout.routing import Inhibition, Routes, SilenceRule, Target
 from tests.simulation.memory.following import MemoryAcknowledgements
 from tests.simulation.memory.intake import MemoryIntake

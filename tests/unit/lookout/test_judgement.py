@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from services.backbone.ledger.alerts.suppressions import Kind, Suppression
 from services.contracts.ids import digest
 from services.contracts.records import Alert, Severity
-from services.lookout.judgement import judge, judge_one
+from services.lookout.decisions.judgement import judge, judge_one
+from services.lookout.decisions.plans import encode_plan, read_plan
 from services.lookout.matching import Match
-from services.lookout.plans import encode_plan, read_plan
 from services.lookout.routing import (
     Grouping,
     Inhibition,

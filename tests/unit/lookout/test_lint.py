@@ -10,7 +10,7 @@ import pytest
 from services.backbone.clock import ManualClock
 from services.backbone.ledger.alerts.intake import NewAlert
 from services.lookout.__main__ import main
-from services.lookout.fanout import fan_out
+from services.lookout.decisions.fanout import fan_out
 from services.lookout.routes.dead_routes import Ever
 from services.lookout.routes.holder import RoutesHolder
 from services.lookout.routes.lint import Surroundings, lint

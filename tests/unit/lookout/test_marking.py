@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Transient
 from services.backbone.service import Life
-from services.lookout.marking import TOGETHER_LIMIT, WAITING_LIMIT, LaterMarks
+from services.lookout.outbox.marking import TOGETHER_LIMIT, WAITING_LIMIT, LaterMarks
 
 
 @dataclass

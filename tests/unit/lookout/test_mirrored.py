@@ -10,11 +10,11 @@ from services.backbone.errors import Trouble
 from services.backbone.kafka.producer import Outgoing
 from services.backbone.ledger.alerts.outbox import OutboxEntry
 from services.backbone.mirror import BEHIND_SECONDS
-from services.lookout.circumstances import Circumstances
-from services.lookout.mirror import mirrored
-from services.lookout.pipeline import Arrival, Lookout
-from services.lookout.publishing import Publisher
-from services.lookout.repeats import SettledAlerts
+from services.lookout.intake.circumstances import Circumstances
+from services.lookout.intake.mirror import mirrored
+from services.lookout.intake.pipeline import Arrival, Lookout
+from services.lookout.intake.repeats import SettledAlerts
+from services.lookout.outbox.publishing import Publisher
 from tests.simulation.lookouts import routes
 from tests.simulation.memory.intake import MemoryIntake
 from tests.simulation.memory.tables import Tables

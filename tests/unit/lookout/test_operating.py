@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
-from services.lookout import operating
-from services.lookout.api_client import LookoutSettings, lookout_client
+from services.lookout.commands import operating
+from services.lookout.commands.api_client import LookoutSettings, lookout_client
 
 SILENCE = {
     "silence_id": "5" * 32,

@@ -16,10 +16,10 @@ from services.backbone.ledger.alerts.suppressions import Moved
 from services.contracts.ids import delivery_id
 from services.contracts.records import Delivery
 from services.contracts.states import State
-from services.lookout import publishing
+from services.lookout.duties.later import Announcing
 from services.lookout.duties.telling import Teller
-from services.lookout.later import Announcing
-from services.lookout.publishing import Publisher
+from services.lookout.outbox import publishing
+from services.lookout.outbox.publishing import Publisher
 from tests.unit.lookout.samples import sample
 
 Answer = Future[list[Trouble | None]]

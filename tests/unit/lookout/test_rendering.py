@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.contracts.records import TEXT_LIMIT_CHARACTERS, Alert, Delivery
-from services.lookout.rendering import Links, cut, iso, one_line, render
+from services.lookout.templates.rendering import Links, cut, iso, one_line, render
 from tests.unit.lookout.samples import sample
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=400)

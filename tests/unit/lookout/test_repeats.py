@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.lookout.repeats import SettledAlerts
+from services.lookout.intake.repeats import SettledAlerts
 
 
 @given(st.integers(1, 5), st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=4)))

@@ -4,7 +4,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from services.contracts.records import Malformed
-from services.lookout.pipeline import Arrival, decode
+from services.lookout.intake.pipeline import Arrival, decode
 from tests.simulation.memory.tables import Tables
 from tests.unit.deliverer.builders import FOUND_AT_MS, delivery
 from tests.unit.lookout.test_mirrored import lookout

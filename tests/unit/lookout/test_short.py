@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from services.contracts import gsm
 from services.contracts.records import Alert
-from services.lookout.rendering import Links
 from services.lookout.templates.gsm import fitted, plain
+from services.lookout.templates.rendering import Links
 from services.lookout.templates.short import short
 from tests.unit.lookout.samples import sample
 from tests.unit.lookout.test_rendering import ANY_ALERT

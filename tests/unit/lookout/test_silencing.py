@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from services.lookout.decisions.silencing import preview
 from services.lookout.matching import Match
-from services.lookout.silencing import preview
 from tests.unit.lookout.samples import NOON, sample
 from tests.unit.lookout.test_judgement import TIMES
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.lookout.escalation import AGAIN_LIMIT_SECONDS, again_seconds
+from services.lookout.decisions.escalation import AGAIN_LIMIT_SECONDS, again_seconds
 from services.lookout.routing import Step
 from tests.seen import Seen
 from tests.unit.lookout.test_following import steps

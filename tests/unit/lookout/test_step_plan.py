@@ -5,8 +5,8 @@ from typing import Any
 import orjson
 from hypothesis import given
 
+from services.lookout.decisions.step_plan import StepPlan
 from services.lookout.routing import Instruction, Quiet, Routes, Step, Target
-from services.lookout.step_plan import StepPlan
 from tests.unit.lookout.test_following import steps
 from tests.unit.lookout.test_judgement import TIMES
 

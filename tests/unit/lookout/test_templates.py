@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.contracts.records import Alert, Delivery, Severity
-from services.lookout.rendering import Links, render
 from services.lookout.routing import Template
 from services.lookout.templates.messages import Occasion, message_of, write
+from services.lookout.templates.rendering import Links, render
 from services.lookout.templates.sandbox import Broken
 from services.lookout.templates.trials import Failure, try_out
 from tests.unit.lookout.samples import sample

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from services.contracts.records import Severity
 from services.contracts.watches import ACCOUNTANT, TEST_SEND, WatchDeclaration
-from services.lookout.fanout import Unusable, fan_out
+from services.lookout.decisions.fanout import Unusable, fan_out
 from services.lookout.matching import Match
 from services.lookout.routing import Inhibition, Instruction, Route, Routes, Target
 from services.lookout.standing import Silence, Standing, found_at

@@ -3,9 +3,9 @@
 import pytest
 
 from services.contracts.records import TEXT_LIMIT_CHARACTERS
-from services.lookout.rendering import Message
 from services.lookout.routing import Instruction, Routes, Target
-from services.lookout.words import NO_LINKS, Words, opened
+from services.lookout.templates.rendering import Message
+from services.lookout.templates.words import NO_LINKS, Words, opened
 from tests.unit.lookout.samples import sample
 
 ALERT = sample()

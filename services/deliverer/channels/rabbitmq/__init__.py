@@ -19,7 +19,7 @@ from aio_pika.exceptions import (
 )
 from aiormq.exceptions import ChannelAccessRefused
 
-from services.backbone.amqp_loss import LOST, told_as_lost
+from services.backbone.amqp.loss import LOST, told_as_lost
 from services.backbone.clock import Clock
 from services.backbone.settings import read_settings
 from services.contracts.recipients import complaint

@@ -9,9 +9,9 @@ from typing import Self
 from aio_pika.abc import AbstractChannel, AbstractConnection
 from pydantic import SecretStr, model_validator
 
-from services.backbone.amqp_loss import LOST, told_as_lost
+from services.backbone.amqp.loss import LOST, told_as_lost
+from services.backbone.amqp.rabbitmq import AmqpAddress, certificates_for, connect
 from services.backbone.certificates import CaFile, Certificates
-from services.backbone.rabbitmq import AmqpAddress, certificates_for, connect
 from services.backbone.settings import Seconds, Settings
 
 CLOSE_SECONDS = 2.0

@@ -12,7 +12,7 @@ from services.backbone.ledger.answers.why import Answer, Answers, Happening, Rec
 from services.backbone.ledger.database import pool_of_command
 from services.backbone.settings import LedgerSettings
 from services.contracts import topics
-from services.lookout.rendering import iso, one_line
+from services.lookout.templates.rendering import iso, one_line
 
 NAME: Final = "why"
 

@@ -8,7 +8,7 @@ from services.backbone.ledger.alerts.outbox import Listed, Outbox, OutboxEntry
 from services.backbone.log import logger
 from services.backbone.service import Life
 from services.lookout import metrics
-from services.lookout.publishing import Publisher
+from services.lookout.outbox.publishing import Publisher
 from services.lookout.settings import LookoutSettings
 
 PAGES_LIMIT: Final = 1000

@@ -6,7 +6,7 @@ from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
 from time import monotonic
 from typing import Final
 
-from services.backbone.http_head import BoundedHead
+from services.backbone.http.head import BoundedHead
 
 MOST_CONNECTIONS: Final = 4096
 FILES: Final = 4 * MOST_CONNECTIONS

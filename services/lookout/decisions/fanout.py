@@ -8,15 +8,15 @@ from typing import Any, Final
 from services.backbone.ledger.alerts.intake import NewAlert, NewDelivery
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
-from services.lookout.accounts import encode_decision
-from services.lookout.escalation import begin
-from services.lookout.judgement import Judged, judge
-from services.lookout.plans import encode_plan
-from services.lookout.rendering import Message
+from services.lookout.decisions.accounts import encode_decision
+from services.lookout.decisions.escalation import begin
+from services.lookout.decisions.judgement import Judged, judge
+from services.lookout.decisions.plans import encode_plan
 from services.lookout.routing import Escalation, Plan, Routes, decide
 from services.lookout.standing import Standing, inhibits
+from services.lookout.templates.rendering import Message
+from services.lookout.templates.words import NO_LINKS, Words
 from services.lookout.trials import is_trial, trial_plan
-from services.lookout.words import NO_LINKS, Words
 
 ALERT_LIMIT_BYTES: Final = 900 * 1024
 """A delivery holds the alert and its text, and must fit a record of its topic (1 MiB)."""

@@ -13,12 +13,12 @@ from services.backbone.ledger.alerts.told import Told
 from services.contracts.ids import delivery_id
 from services.contracts.records import Alert, Delivery, Malformed
 from services.contracts.states import State
-from services.lookout.digest import Digest
-from services.lookout.escalation import REPETITION_LIMIT, Tell
-from services.lookout.plans import read_plan
-from services.lookout.rendering import Message
+from services.lookout.decisions.escalation import REPETITION_LIMIT, Tell
+from services.lookout.decisions.plans import read_plan
+from services.lookout.decisions.waiting import stands_for
 from services.lookout.routing import Instruction, Routes, Target
-from services.lookout.waiting import stands_for
+from services.lookout.templates.digest import Digest
+from services.lookout.templates.rendering import Message
 
 STAGE: Final = "fallback"
 REASON_LIMIT_CHARACTERS: Final = 300

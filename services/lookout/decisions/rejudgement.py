@@ -8,11 +8,11 @@ from services.backbone.ledger.alerts.suppressions import Member, Ruling, Suppres
 from services.backbone.ledger.deliveries.ages import TOO_OLD
 from services.contracts.records import Alert
 from services.contracts.states import State
-from services.lookout.digest import digest_message, weight
-from services.lookout.judgement import hold_together, judge_one
-from services.lookout.plans import read_plan
+from services.lookout.decisions.judgement import hold_together, judge_one
+from services.lookout.decisions.plans import read_plan
 from services.lookout.routing import Routes, Target
 from services.lookout.standing import Standing, found_at
+from services.lookout.templates.digest import digest_message, weight
 
 RELEASE, SWEEP, DIGEST = "release", "sweep", "digest"
 """Stages, as decisions name them."""

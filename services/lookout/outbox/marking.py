@@ -12,7 +12,7 @@ from typing import Final
 from services.backbone.errors import Transient
 from services.backbone.log import logger
 from services.backbone.service import Life
-from services.lookout.publishing import Marks
+from services.lookout.outbox.publishing import Marks
 
 AFTER_SECONDS: Final = 0.5
 WAITING_LIMIT: Final = 50_000

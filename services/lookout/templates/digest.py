@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.contracts.records import TEXT_LIMIT_CHARACTERS, Alert, Severity
-from services.lookout.rendering import SUBJECT_LIMIT_CHARACTERS, Message, cut, iso, one_line
 from services.lookout.templates.gsm import fitted
 from services.lookout.templates.messages import SHORT_CHANNELS
+from services.lookout.templates.rendering import (
+    SUBJECT_LIMIT_CHARACTERS,
+    Message,
+    cut,
+    iso,
+    one_line,
+)
 
 LINE_LIMIT_CHARACTERS: Final = 200
 _SEVERITIES: Final = tuple(Severity)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from services.lookout.plans import read_plan
+from services.lookout.decisions.plans import read_plan
 from services.lookout.routing import Instruction, Routes
 
 

@@ -10,8 +10,8 @@ from services.backbone.kafka.producer import Outgoing
 from services.backbone.ledger.alerts.intake import Accepted, NewAlert
 from services.backbone.mirror import Distance
 from services.contracts.records import Alert
-from services.lookout.pipeline import Ledger, Lookout
-from services.lookout.publishing import Writer
+from services.lookout.intake.pipeline import Ledger, Lookout
+from services.lookout.outbox.publishing import Writer
 
 
 def mirrored(lookout: Lookout, recorded: Callable[[Collection[str]], Set[str]]) -> Lookout:

@@ -6,13 +6,13 @@ from datetime import datetime
 
 from services.backbone.ledger.alerts.intake import NewDelivery
 from services.contracts.records import Alert
-from services.lookout.digest import Digest
-from services.lookout.fanout import new_delivery
-from services.lookout.judgement import Judged, hold_together, judge_one
-from services.lookout.publishing import Publisher, Writer, event_of, goes_now
+from services.lookout.decisions.fanout import new_delivery
+from services.lookout.decisions.judgement import Judged, hold_together, judge_one
+from services.lookout.outbox.publishing import Publisher, Writer, event_of, goes_now
 from services.lookout.routing import Instruction, Routes
 from services.lookout.standing import Standing
-from services.lookout.words import Words, opened
+from services.lookout.templates.digest import Digest
+from services.lookout.templates.words import Words, opened
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from services.backbone.ledger.deliveries.names import known_names
 from services.backbone.lines import tell_text
 from services.contracts.declarations import BadDeclaration
 from services.contracts.records import Alert, Malformed
-from services.lookout.explaining import askable, explain
+from services.lookout.decisions.explaining import askable, explain
 from services.lookout.routes.lint import Surroundings, lint
 from services.lookout.routes.reading import Reading
 from services.lookout.routes.source import RoutesSource

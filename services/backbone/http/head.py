@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from services.backbone.http1 import Http1
+from services.backbone.http.http1 import Http1
 
 HEAD_LIMIT_BYTES: Final = 64 * 1024
 """Of one request; what of it came together with the end of the one before does not count."""

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import orjson
 
-from services.lookout.plans import encode_plan, read_plan
+from services.lookout.decisions.plans import encode_plan, read_plan
 from services.lookout.routing import Instruction, Routes, Step, Target
 
 

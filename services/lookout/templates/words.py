@@ -10,9 +10,9 @@ from services.backbone.web.links import acknowledge_url
 from services.contracts.ids import delivery_id
 from services.contracts.records import TEXT_LIMIT_CHARACTERS, Alert
 from services.contracts.texts import behind, shortened
-from services.lookout.rendering import Links, Message, cut, one_line
 from services.lookout.routing import Instruction, Routes
 from services.lookout.templates.messages import SHORT_CHANNELS, Occasion, tell
+from services.lookout.templates.rendering import Links, Message, cut, one_line
 from services.lookout.trials import is_trial, marked
 
 OPENING_LIMIT_CHARACTERS: Final = 600

@@ -17,7 +17,7 @@ from services.backbone.web.once import add_key_argument, ask_once
 from services.backbone.web.silencing import add_silence_arguments, preview_lines, silence_body
 from services.backbone.web.trials import add_trial_arguments, trial_body
 from services.lookout.api.operators import SETTING
-from services.lookout.api_client import LookoutSettings, lookout_client
+from services.lookout.commands.api_client import LookoutSettings, lookout_client
 
 LOOK_SECONDS: Final = 0.5
 REACHED: Final = frozenset({"SENT", "CONFIRMED"})

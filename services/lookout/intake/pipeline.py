@@ -14,13 +14,13 @@ from services.backbone.portions import portions
 from services.contracts import topics
 from services.contracts.records import Alert, Malformed, Rejected
 from services.lookout import metrics
-from services.lookout.circumstances import Circumstances
-from services.lookout.fanout import Unusable, fan_out
-from services.lookout.publishing import Publisher, Writer, event_of, goes_now
-from services.lookout.repeats import SettledAlerts
+from services.lookout.decisions.fanout import Unusable, fan_out
+from services.lookout.intake.circumstances import Circumstances
+from services.lookout.intake.repeats import SettledAlerts
+from services.lookout.outbox.publishing import Publisher, Writer, event_of, goes_now
 from services.lookout.routing import DEFAULT, Routes
+from services.lookout.templates.words import NO_LINKS, Words
 from services.lookout.trials import is_trial
-from services.lookout.words import NO_LINKS, Words
 
 TRANSACTION_LIMIT_BYTES: Final = 4 * 1024 * 1024
 """Most bytes of alerts and their deliveries in one transaction; alerts stay whole."""

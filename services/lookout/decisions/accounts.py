@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from services.lookout.judgement import Judged
+from services.lookout.decisions.judgement import Judged
 from services.lookout.routing import Plan, Routes
 
 CONSIDERED_LIMIT: Final = 100

@@ -12,11 +12,11 @@ from services.backbone.ledger.alerts.intake import NewDelivery
 from services.backbone.ledger.alerts.later import Earlier, To
 from services.backbone.ledger.alerts.steps import NewStep
 from services.contracts.records import Alert
-from services.lookout.digest import Digest
+from services.lookout.decisions.step_plan import StepPlan
+from services.lookout.decisions.waiting import stands_for
 from services.lookout.routing import Escalation, Instruction, Routes, Step, each_once
 from services.lookout.standing import found_at
-from services.lookout.step_plan import StepPlan
-from services.lookout.waiting import stands_for
+from services.lookout.templates.digest import Digest
 
 STAGE: Final = "escalation"
 REPETITION_LIMIT: Final = 1000

@@ -1,0 +1,1 @@
+"""What operators ask and do from a command line."""

@@ -1,0 +1,1 @@
+"""Alerts come in: decoded, repeats dropped, decided, recorded, published."""

@@ -1,6 +1,6 @@
 """Asks again and again how far consumer groups are behind, so that no page waits for brokers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -52,6 +52,7 @@ class LagWatch:
         """Ask once; an answer from before stays, with its time, while there is none."""
         try:
             told = self._read()
+            _say_made_again(made_again(told.lags) - made_again(self._last.groups))
             self._last = Lags(told.lags, self._life.clock.now_ms(), "", told.left_out)
             _show(told.lags)
         except Trouble as error:
@@ -67,3 +68,14 @@ def _show(groups: tuple[Lag, ...]) -> None:
         metrics.LAG.labels(group=each.group, topic=each.topic).set(each.records)
     unread = {each.group for each in groups if each.records and not each.has_members}
     metrics.UNREAD.set(len(unread))
+    metrics.MADE_AGAIN.set(len(made_again(groups)))
+
+
+def made_again(groups: Iterable[Lag]) -> set[str]:
+    """Return the topics of which a group has settled nothing since they were made again."""
+    return {each.topic for each in groups if each.made_again}
+
+
+def _say_made_again(topics: Iterable[str]) -> None:
+    for topic in sorted(topics):
+        log.warning("topic_made_again", topic=topic, next="see that all who read it read on")

@@ -20,6 +20,11 @@ UNREAD = Gauge(
     "aldebaran_console_groups_without_members",
     "Consumer groups that have records of our topics to settle and nobody who reads.",
 )
+MADE_AGAIN = Gauge(
+    "aldebaran_console_topics_made_again",
+    "Topics that were deleted and made again, of which a group that read the one before has "
+    "settled nothing.",
+)
 BROKERS_ANSWER = Gauge(
     "aldebaran_console_brokers_answer",
     "1 while the brokers tell how far consumer groups are behind, else 0.",

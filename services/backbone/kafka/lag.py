@@ -1,25 +1,30 @@
 """How far the consumer groups are behind the ends of what they read, as the brokers know it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from confluent_kafka import (
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
+    KafkaError,
     KafkaException,
+    TopicCollection,
     TopicPartition,
 )
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
     AdminClient,
     ConsumerGroupListing,
+    TopicDescription,
 )
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
-from services.backbone.errors import Transient
+from services.backbone.errors import NoTopic, Transient
 from services.backbone.kafka.client import common_config, opened, trouble
+from services.backbone.kafka.made_again import MadeAgain, Pair
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
 
@@ -28,6 +33,10 @@ GROUPS_LIMIT: Final = 100
 """Most groups that are told of."""
 _ASKED_AT_ONCE: Final = 100
 """Of so many groups the brokers are asked at once; others may have thousands on them."""
+_ANOTHERS: Final = sys.maxsize
+"""Stands for what a group has settled of a topic before this one: it lies behind any end."""
+_LATEST: Final = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # the client lacks its type
+_EARLIEST: Final = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # likewise
 
 Place = tuple[str, int]
 Offsets = Mapping[Place, int]
@@ -41,6 +50,9 @@ class Lag:
     topic: str
     records: int
     has_members: bool
+    made_again: bool = False
+    """What it has settled is of a topic that was deleted, and this one made since under its name,
+    or has lost its end: all records that are there count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +85,7 @@ class LagReader:
         self._config = common_config(settings, program)
         self._is_ours = is_ours
         self._sayings = Sayings()
+        self._made_again = MadeAgain()
         self._client: AdminClient | None = self._open()
 
     def read(self) -> Told:
@@ -94,8 +107,18 @@ class LagReader:
 
     def _told(self, client: AdminClient) -> Told:
         groups, left_out = shown(self._groups(client), self._is_ours)
-        places = {place for group in groups for place in group.settled}
-        return Told(lags(groups, self._ends(client, places)), left_out)
+        groups = self._with_forgotten(client, groups)
+        ends = self._offsets(client, {at for group in groups for at in group.settled}, _LATEST)
+        begins = self._offsets(client, beyond(groups, ends), _EARLIEST)
+        return Told(lags(groups, ends, begins), left_out)
+
+    def _with_forgotten(self, client: AdminClient, groups: Sequence[Group]) -> list[Group]:
+        """Add what brokers have forgotten of groups, with the topics that were made again."""
+        settled = {(group.name, topic) for group in groups for topic, _ in group.settled}
+        topics = self._topics(client, self._made_again.topics() | {topic for _, topic in settled})
+        ids = {name: str(found.topic_id) for name, found in topics.items()}
+        counts = {name: len(found.partitions) for name, found in topics.items()}
+        return with_forgotten(groups, self._made_again.forgotten(settled, ids), counts)
 
     def _open(self) -> AdminClient:
         return opened(AdminClient, self._config | {"logger": self._sayings})
@@ -118,13 +141,22 @@ class LagReader:
             settled = _settled(_answer(asked[each.group_id]).topic_partitions)
             yield Group(each.group_id, each.state != ConsumerGroupState.EMPTY, settled)
 
-    def _ends(self, client: AdminClient, places: Iterable[Place]) -> Offsets:
-        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # the client lacks its type
-        wanted = {TopicPartition(*place): latest for place in places}
-        if not wanted:
+    def _topics(self, client: AdminClient, names: Set[str]) -> dict[str, TopicDescription]:
+        if not names:
             return {}
-        asked = client.list_offsets(wanted, request_timeout=TIMEOUT_SECONDS)
-        return {(each.topic, each.partition): _answer(of).offset for each, of in asked.items()}
+        asked = client.describe_topics(
+            TopicCollection(sorted(names)), request_timeout=TIMEOUT_SECONDS
+        )
+        return dict(_of_those_there(asked))
+
+    def _offsets(self, client: AdminClient, places: Set[Place], spec: OffsetSpec) -> Offsets:
+        if not places:
+            return {}
+        asked = client.list_offsets(
+            {TopicPartition(*place): spec for place in places}, request_timeout=TIMEOUT_SECONDS
+        )
+        answers = _of_those_there(asked)
+        return {(each.topic, each.partition): found.offset for each, found in answers}
 
 
 def shown(groups: Iterable[Group], is_ours: Callable[[str], bool]) -> tuple[list[Group], int]:
@@ -141,15 +173,47 @@ def shown(groups: Iterable[Group], is_ours: Callable[[str], bool]) -> tuple[list
     return own[:GROUPS_LIMIT], max(0, len(own) - GROUPS_LIMIT)
 
 
-def lags(groups: Iterable[Group], ends: Offsets) -> tuple[Lag, ...]:
-    """Return the sum over partitions of what lies between settled and end, by group and topic."""
-    summed: dict[tuple[str, str], Lag] = {}
+def with_forgotten(
+    groups: Sequence[Group], forgotten: Set[Pair], partitions: Mapping[str, int]
+) -> list[Group]:
+    """Return the groups with every partition of the topics whose settled records are forgotten.
+
+    A group of which brokers know nothing any more stands among them, without members.
+    """
+    added: dict[str, dict[Place, int]] = {}
+    for name, topic in sorted(forgotten):
+        places = {(topic, each): _ANOTHERS for each in range(partitions.get(topic, 0))}
+        added.setdefault(name, {}).update(places)
+    known = {each.name: each for each in groups}
+    found = [known.get(name) or Group(name, False, {}) for name in sorted({*known, *added})]
+    return [replace(each, settled={**added.get(each.name, {}), **each.settled}) for each in found]
+
+
+def beyond(groups: Iterable[Group], ends: Offsets) -> set[Place]:
+    """Return the places at which a group has settled more than there ever was."""
+    return {
+        place
+        for group in groups
+        for place, offset in group.settled.items()
+        if place in ends and offset > ends[place]
+    }
+
+
+def lags(groups: Iterable[Group], ends: Offsets, begins: Offsets) -> tuple[Lag, ...]:
+    """Return the sum over partitions of what lies between settled and end, by group and topic.
+
+    `begins` are those of places `beyond`; what has no end is of a topic that is gone.
+    """
+    summed: dict[Pair, Lag] = {}
     for group in groups:
         for place, offset in group.settled.items():
-            key = group.name, place[0]
-            before = summed[key].records if key in summed else 0
-            records = before + max(0, ends.get(place, 0) - offset)
-            summed[key] = Lag(*key, records, group.has_members)
+            if place not in ends:
+                continue
+            key, end = (group.name, place[0]), ends[place]
+            before = summed.get(key, Lag(*key, 0, group.has_members))
+            records = before.records + end - (offset if offset <= end else begins.get(place, end))
+            made_again = before.made_again or offset > end
+            summed[key] = replace(before, records=records, made_again=made_again)
     return tuple(summed[key] for key in sorted(summed))
 
 
@@ -157,10 +221,21 @@ def _settled(places: Iterable[TopicPartition]) -> dict[Place, int]:
     return {(each.topic, each.partition): each.offset for each in places if each.offset >= 0}
 
 
+def _of_those_there(asked: Mapping[Any, "Future[Any]"]) -> Iterator[tuple[Any, Any]]:
+    """Yield what was asked for with its answer; a topic that is gone keeps no other from theirs."""
+    for each, answer in asked.items():
+        try:
+            yield each, _answer(answer)
+        except NoTopic:
+            continue
+
+
 def _answer(asked: "Future[Any]") -> Any:
     try:
         return asked.result(timeout=TIMEOUT_SECONDS)
     except KafkaException as error:
+        if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            raise NoTopic(str(trouble(error))) from None
         raise trouble(error) from None
     except Late:
         raise Transient(f"Kafka: no answer within {TIMEOUT_SECONDS:g} s") from None

@@ -51,9 +51,9 @@ def settle(bootstrap: str, topic: str, groups: list[str]) -> None:
         wait_until(partial(settles, client, topic, group), 60, "a broker takes what is settled")
 
 
-def settles(client: AdminClient, topic: str, group: str) -> bool:
+def settles(client: AdminClient, topic: str, group: str, end: int = 1) -> bool:
     """Try it once; a new broker answers that it is not ready to keep it, partition by partition."""
-    settled = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, 1)])
+    settled = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, end)])
     told = client.alter_consumer_group_offsets([settled])[group].result(60)
     return not any(place.error for place in told.topic_partitions)
 
@@ -70,6 +70,40 @@ def test_our_group_is_told_of_behind_many_strangers(kafka_bootstrap: str) -> Non
     reader = LagReader(settings, "test", {own}.__contains__)
     assert reader.read() == Told((Lag(group, own, 2, has_members=False),))
     producer.close()
+
+
+def test_a_topic_made_again_is_told_with_all_that_it_holds(kafka_bootstrap: str) -> None:
+    """With the topic brokers forget what was settled of it, and what comes late is of the other."""
+    settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    name, group = f"t{uuid.uuid4().hex}", f"g{uuid.uuid4().hex}"
+    admin, client = (
+        TopicAdmin(settings, "test"),
+        AdminClient({"bootstrap.servers": kafka_bootstrap}),
+    )
+    producer, reader = Producer(settings, "test"), LagReader(settings, "test", {name}.__contains__)
+    admin.declare([Topic(name)])
+    producer.write([Outgoing(name, "k", b"x")] * 3)
+    wait_until(lambda: settles(client, name, group, 2), 60, "a broker takes what is settled")
+    assert told_of(reader) == [Lag(group, name, 1, has_members=False)]
+
+    client.delete_topics([name])[name].result(timeout=30)
+    wait_until(lambda: admin.declare([Topic(name)]) == [name], 60, "the topic is made again")
+    producer.write([Outgoing(name, "k", b"x")])
+    again = [Lag(group, name, 1, has_members=False, made_again=True)]
+    wait_until(lambda: told_of(reader) == again, 60, "what is there waits")
+    wait_until(lambda: settles(client, name, group, 2), 60, "what was read of the other is settled")
+    assert told_of(reader) == again
+    wait_until(lambda: settles(client, name, group, 1), 60, "what is there is settled")
+    assert told_of(reader) == [Lag(group, name, 0, has_members=False)]
+    producer.close()
+
+
+def told_of(reader: LagReader) -> list[Lag]:
+    """Return what is told; nothing while brokers do not know a topic's leader yet."""
+    try:
+        return list(reader.read().lags)
+    except Transient:
+        return []
 
 
 def test_brokers_that_do_not_answer_are_told_of_in_time() -> None:

@@ -1,6 +1,8 @@
 """What the first page shows of a moment."""
 
+from services.backbone.kafka.lag import Lag
 from services.backbone.ledger.answers.overview import AtLeast, ChannelState, Overview
+from services.console.lagging import Lags
 from services.console.now import COLUMNS, POINTS_LIMIT, Now, channel_lines
 from services.console.parts.figures import figures
 from services.console.rendering import render
@@ -32,6 +34,15 @@ def test_a_whole_count_has_none() -> None:
     assert "3</a> <small>0 critical" in page
     assert "9</a>" in page
     assert "+</a>" not in page
+
+
+def test_the_lag_of_a_topic_made_again_is_marked() -> None:
+    lags = Lags((Lag("lookout", "alerts", 4, has_members=True, made_again=True),), at_ms=1)
+    terms = {"columns": COLUMNS, "slots": POINTS_LIMIT}
+    now = Now(0, None, figures=figures({}, {}), lags=lags)
+    page = render("now_part.html", now=now, lines=channel_lines(now), **terms)
+    assert '<span class="mark warning">topic made again</span>' in page
+    assert "made again" not in shown(None)
 
 
 def test_what_was_refused_leads_to_the_stream_of_most_of_it() -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException
@@ -22,6 +23,15 @@ from services.backbone.settings import KafkaSettings
 from services.contracts.topics import CREATE_TIME, Topic
 
 _HOUR_MS: Final = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How the brokers keep a topic's records."""
+
+    with_publishers_times: bool
+    """Whether a record's time is what its publisher says, not when the brokers had it."""
+    message_limit_bytes: int
 
 
 class TopicAdmin:
@@ -77,15 +87,19 @@ class TopicAdmin:
         """
         return _hours(self._config_of(topic)["retention.ms"])
 
-    def keeps_publishers_times(self, topic: str) -> bool:
-        """Tell whether a record's time is what its publisher says, not when the brokers had it.
+    def kept(self, topic: str) -> Kept:
+        """Return how a topic's records are kept.
 
         Raises:
             NoTopic: there is no such topic.
             Transient: the brokers cannot be reached.
             Refused: they do not tell this program.
         """
-        return self._config_of(topic).get("message.timestamp.type") == CREATE_TIME
+        config = self._config_of(topic)
+        return Kept(
+            with_publishers_times=config.get("message.timestamp.type") == CREATE_TIME,
+            message_limit_bytes=int(config["max.message.bytes"]),
+        )
 
     def readable_hours(self, topic: str) -> float:
         """Return for how long a record of a topic may be read at most; infinite where only its

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from services.contracts.topics import heartbeat
+from services.contracts.topics import heartbeat, rejected
 from services.machine.waiting import wait_until
 from services.topics.__main__ import main
 from tests.streams import declare
@@ -39,3 +39,19 @@ def test_a_topic_made_plainly_is_refused_until_its_brokers_stamp_it(
     monkeypatch.setenv("ALDEBARAN_TOPIC_COPIES", "2")
     assert main([]) == 0
     assert f"{stream} (1 of 2)" in capsys.readouterr().out
+
+
+def test_a_topic_kept_aside_in_that_takes_smaller_records_only_is_told(
+    kafka_bootstrap: str, stream: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(tmp_path, stream, 100)
+    assert main([]) == 0
+    assert "smaller records" not in capsys.readouterr().out
+    configure(kafka_bootstrap, rejected(stream), "max.message.bytes", "1048588")
+
+    def said() -> str:
+        assert main([]) == 0
+        return capsys.readouterr().out
+
+    expected = f"smaller records than declared: {rejected(stream)} (1048588 of 8388608 bytes)"
+    wait_until(lambda: expected in said(), 30, "it is not told")

@@ -24,6 +24,7 @@ MISSING_ALERT: Final = "missing_alert"
 MISSING_RECIPIENT: Final = "missing_recipient"
 OVERDUE_CHANNEL: Final = "overdue_channel"
 SHORT_RETENTION: Final = "short_retention"
+PUBLISHERS_TIMES: Final = "publishers_times"
 DETAIL_LIMIT: Final = 400
 """Characters of what is said about one finding in others' words."""
 _STANDS: Final = {
@@ -46,11 +47,13 @@ _WORDS: Final = {
     "unfollowed": "failures are not followed by their fallback: is the lookout running?",
     "escalation": "steps of escalations are overdue: is the lookout running?",
     SHORT_RETENTION: "topics are, or may be, kept for longer than the ledger: nothing is removed",
+    PUBLISHERS_TIMES: "streams are kept with their publishers' times: one event dated next year "
+    "would throw away everybody's state",
 }
 KINDS: Final = tuple(_WORDS)
 WAITING: Final = frozenset(_STANDS)
 """The kinds of which the ledger itself says what is new, and what has ended."""
-_WARNINGS: Final = frozenset({"in_doubt", "held", "failed", SHORT_RETENTION})
+_WARNINGS: Final = frozenset({"in_doubt", "held", "failed", SHORT_RETENTION, PUBLISHERS_TIMES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +167,15 @@ def unknown_retention(why: str) -> Finding:
     """Return the finding that nobody knows which streams there are."""
     detail = f"the streams' files cannot be read: {why}"[:DETAIL_LIMIT]
     return Finding(SHORT_RETENTION, "streams", "", detail)
+
+
+def publishers_times(stream: str) -> Finding:
+    """Return the finding that a stream's records have not the brokers' time."""
+    detail = (
+        "one event dated next year would throw away everybody's state: set the topic's"
+        f" message.timestamp.type to {topics.APPEND_TIME} (docs/streams.md)"
+    )
+    return Finding(PUBLISHERS_TIMES, stream, "", detail)
 
 
 def distinct(findings: Iterable[Finding]) -> list[Finding]:

@@ -78,10 +78,10 @@ class Accountant:
         now = self.life.clock.monotonic_seconds()
         if now < self._next_at:
             return
-        short = self.retention.short()
+        kept = self.retention.found()
         if why := self.comparison.trouble():
             raise Transient(why)
-        self.turns.turn(short)
+        self.turns.turn(kept)
         self._next_at = now + self.settings.accountant_turn_seconds
         self.trouble = None
         self.heartbeat.accounted()

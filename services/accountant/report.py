@@ -92,7 +92,7 @@ def table(account: Account) -> str:
 
 
 def _account(settings: AccountantSettings, clock: Clock) -> Account:
-    short = Retention(settings, topic_admin(settings)).short()
+    kept = Retention(settings, topic_admin(settings)).found()
     migrate(settings)
     account, window = Account(), settings.window_seconds
     with open_pool(settings) as pool, closing(_consumer(settings, REJECTED)) as aside:
@@ -109,7 +109,7 @@ def _account(settings: AccountantSettings, clock: Clock) -> Account:
         account.missing = list({each.subject: each for each in account.missing}.values())
         backlogs = overdue.backlogs(settings.accountant_due_seconds)
         account.overdue += accounts.overdue_channels(backlogs)
-        account.overdue += short
+        account.overdue += kept
         limits = settings.limits.by_kind
         rows = overdue.open_rows(window, limits)
         account.overdue += accounts.overdue(rows)

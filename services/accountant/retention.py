@@ -1,4 +1,6 @@
-"""For how long the brokers keep what can be found or read again, against what the ledger keeps."""
+"""How the brokers keep what can be found or read again: with whose times, and for how long, against
+what the ledger keeps.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -30,9 +32,9 @@ class Retention:
         self._streams: tuple[StreamDeclaration, ...] = ()
         self._digest = ""
 
-    def short(self) -> list[Finding]:
+    def found(self) -> list[Finding]:
         """Return a finding for each topic that is kept for too long for the ledger's retention, or
-        of which nobody knows.
+        of which nobody knows; and for each stream with its publishers' times.
 
         Raises:
             Transient: the brokers are away, or the topics that are compared are not declared.
@@ -41,9 +43,9 @@ class Retention:
             names = ", ".join(sorted(missing))
             raise Transient(f"topics are missing: {names}; declare them: python -m services.topics")
         kept_hours = self._told(topics.ALERTS, self._admin.retention_hours, DECLARED_HOURS)
-        return [*self._settings.short_retention(kept_hours), *self._short_streams()]
+        return [*self._settings.short_retention(kept_hours), *self._of_streams()]
 
-    def _short_streams(self) -> Iterator[Finding]:
+    def _of_streams(self) -> Iterator[Finding]:
         try:
             self._read_anew()
         except BadDeclaration as error:
@@ -52,6 +54,8 @@ class Retention:
         days = self._settings.ledger_retention_days
         for each in self._streams:
             yield from accounts.short_stream_retention(each.stream, self._readable(each), days)
+            if self._has_publishers_times(each.stream):
+                yield accounts.publishers_times(each.stream)
 
     def _read_anew(self) -> None:
         if (digest := digest_of(self._settings.streams_dir)) != self._digest:
@@ -65,6 +69,13 @@ class Retention:
         except NoTopic:
             # A broker that has just started may say so of one that is there.
             return declared_hours
+
+    def _has_publishers_times(self, stream: str) -> bool:
+        """Of one that is not told, `retention_not_told` says so by now."""
+        try:
+            return self._admin.kept(stream).with_publishers_times
+        except (NoTopic, Refused):
+            return False
 
     def _told(self, topic: str, ask: Callable[[str], float], declared_hours: float) -> float:
         try:

@@ -34,28 +34,29 @@ class Turns:
     _place: Place = field(default_factory=Place)
     _prune_limit: int = PRUNE_LIMIT
 
-    def turn(self, short: Sequence[Finding]) -> None:
-        """Account once; what `short` finds of the ledger's retention keeps all that is there.
+    def turn(self, kept: Sequence[Finding]) -> None:
+        """Account once, with what is `found` of how topics are kept; where one is kept for longer
+        than the ledger, nothing is removed.
 
         Raises:
             Transient: Postgres is away.
         """
         backlogs = self.overdue.backlogs(self.settings.accountant_due_seconds)
-        for changes in (self._compared(short, backlogs), self._waiting()):
+        for changes in (self._compared(kept, backlogs), self._waiting()):
             self.findings.keep(changes.new, changes.ended)
             self._log(changes)
         self._raise({each.channel for each in backlogs})
-        if not short:
+        if all(each.kind != accounts.SHORT_RETENTION for each in kept):
             self._prune()
         self._count()
 
-    def _compared(self, short: Sequence[Finding], backlogs: list[Backlog]) -> accounts.Changes:
+    def _compared(self, kept: Sequence[Finding], backlogs: list[Backlog]) -> accounts.Changes:
         """Return what changes of all that does not wait."""
         known = [
             each for each in self.findings.open_findings() if each.kind not in accounts.WAITING
         ]
         missing = (*self._still_missing(known), *self._page())
-        current = accounts.distinct((*short, *missing, *accounts.overdue_channels(backlogs)))
+        current = accounts.distinct((*kept, *missing, *accounts.overdue_channels(backlogs)))
         return accounts.compare(known, current)
 
     def _waiting(self) -> accounts.Changes:

@@ -88,6 +88,23 @@ def test_nothing_is_removed_while_the_brokers_keep_more_for_longer_or_do_not_tel
     until(lambda: world.beats.count > told, "it goes on accounting")
 
 
+def test_a_stream_with_its_publishers_times_is_told_until_brokers_stamp_it(world: World) -> None:
+    (stream,) = load_streams().values()
+    settings = KafkaSettings(kafka_bootstrap_servers=world.bootstrap)
+    TopicAdmin(settings, "test").declare(stream_topics(stream))
+    configure(world.bootstrap, stream.stream, "message.timestamp.type", topics.CREATE_TIME)
+    world.accountants.start()
+    until(lambda: kept_amiss(world.ledger) == {stream.stream}, "it is told")
+    configure(world.bootstrap, stream.stream, "message.timestamp.type", topics.APPEND_TIME)
+    until(lambda: not kept_amiss(world.ledger), "it ends")
+
+
+def kept_amiss(ledger: Ledger) -> set[str]:
+    """Return the streams with their publishers' times."""
+    question = "SELECT subject FROM findings WHERE kind = 'publishers_times' AND ended_at IS NULL"
+    return {row["subject"] for row in ledger.rows(question)}
+
+
 def short(ledger: Ledger) -> set[str]:
     """Return the topics that are kept for too long."""
     question = "SELECT subject FROM findings WHERE kind = 'short_retention' AND ended_at IS NULL"

@@ -196,7 +196,7 @@ class Part:
         self.called += 1
         return self.called
 
-    def short(self) -> list[Finding]:
+    def found(self) -> list[Finding]:
         if self.away:
             raise Transient("Kafka: away")
         return []

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 from confluent_kafka import KafkaError, KafkaException
 
 from services.backbone.errors import NotTaken, Refused, Transient
+from services.backbone.kafka.certificate import note_end
 from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings
 
@@ -93,6 +94,7 @@ def opened(
         Refused: the client has no such option, or can do nothing with its value.
         Transient: it gets no thread or memory now.
     """
+    note_end(config)
     try:
         return kind({**config})
     except KafkaException as error:

@@ -1,23 +1,20 @@
 """A consumer that gives small batches at once and commits only what is settled."""
 
-import threading
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from logging import WARNING
 from typing import Final
 
 from confluent_kafka import Consumer as Client
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Message as ClientMessage
+from confluent_kafka import TopicPartition
 
 from services.backbone.clock import SystemClock
-from services.backbone.errors import Ended, Refused, Transient
-from services.backbone.kafka.client import is_fatal, member_config, opened, trouble
+from services.backbone.errors import Refused, Transient
+from services.backbone.kafka.client import member_config
 from services.backbone.kafka.held import held, unread
-from services.backbone.kafka.known_brokers import KnownBrokers
-from services.backbone.kafka.sayings import Sayings
-from services.backbone.kafka.settled import Ends, Place, Settled
+from services.backbone.kafka.member import Member
+from services.backbone.kafka.settled import Ends, Place
 from services.backbone.log import logger
 from services.backbone.settings import KafkaSettings
 
@@ -25,22 +22,6 @@ log = logger(__name__)
 
 BATCH_LIMIT_BYTES: Final = 4 * 1024 * 1024
 """Once its records have so many, a batch is full: read, they take ten times that in memory."""
-_LEAVING_SECONDS: Final = 2.0
-"""How long the group may take to let a member go that ends; then its session has to run out."""
-_PASSING = frozenset(
-    {
-        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 - the client's public name for it
-        KafkaError._TRANSPORT,  # noqa: SLF001 - likewise
-        KafkaError._RESOLVE,  # noqa: SLF001 - likewise
-        KafkaError._TIMED_OUT,  # noqa: SLF001 - likewise
-        KafkaError._MAX_POLL_EXCEEDED,  # noqa: SLF001 - likewise; the client joins again by itself
-        KafkaError.UNKNOWN_TOPIC_OR_PART,
-        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-        KafkaError.COORDINATOR_NOT_AVAILABLE,
-        KafkaError.NOT_COORDINATOR,
-        KafkaError.REQUEST_TIMED_OUT,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +37,7 @@ class Incoming:
 
 
 class Consumer:
-    """Reads topics as one member of a group; use from one thread only.
+    """Gives out what one member of a group reads; use from one thread only.
 
     Raises:
         Refused: at its making, by options that the client cannot be opened with.
@@ -72,16 +53,18 @@ class Consumer:
         from_beginning: bool = True,
     ) -> None:
         config = member_config(settings, program, group, from_beginning=from_beginning)
-        self._times_assigned = 0
         self._given = 0
-        self._config, self._topics = config, list(topics)
         self._from_beginning = from_beginning
         # All that comes goes through here: what is given out has no gap behind it, so that a
         # commit never covers a record that only we hold.
         self._come: deque[Incoming] = deque()
-        self._clock, self._sayings = SystemClock(), Sayings()
+        self._clock = SystemClock()
         self._asks_from = self._clock.monotonic_seconds()
-        self._client = self._open()
+        self._member = Member(config, topics, self._clock, self._let_go)
+
+    @property
+    def _client(self) -> Client:
+        return self._member.client
 
     def batch(self, limit: int, timeout_seconds: float) -> list[Incoming]:
         """Return what is there, at most `limit` and some MiB; wait only for the first.
@@ -118,7 +101,7 @@ class Consumer:
         the newest member's id the broker takes it for another of that name, which ends the client
         for good. So the client's own commits by time are no way: it does not heed that.
         """
-        self._settled.note({(each.topic, each.partition): each.offset + 1 for each in batch})
+        self._member.settle({(each.topic, each.partition): each.offset + 1 for each in batch})
         self._commit_due()
 
     def idle(self, timeout_seconds: float) -> None:
@@ -153,7 +136,7 @@ class Consumer:
 
         A member that commits nothing has a gap before each time but the first.
         """
-        return self._times_assigned
+        return self._member.times_assigned
 
     def given(self) -> int:
         """Return how many records this member has given out."""
@@ -166,7 +149,7 @@ class Consumer:
     def begin_anew(self, why: str) -> None:
         """Replace the client, for one that does not fetch what is there; see `Reading`."""
         log.error("nothing_comes", reason=why, next="a new client joins the group")
-        self._replace()
+        self._member.replace()
 
     def positions(self) -> dict[Place, int]:
         """Return how far each partition was read that is this member's; below 0: not begun."""
@@ -185,7 +168,7 @@ class Consumer:
 
     def is_member(self) -> bool:
         """Tell whether the group has taken this member in; a spare one may read no partition."""
-        return bool(self._client.memberid())
+        return self._member.is_in()
 
     def ends(self, timeout_seconds: float) -> Ends:
         """Return where everything ends that the brokers hold now; see `has_passed`.
@@ -220,73 +203,16 @@ class Consumer:
         A member with a name keeps its place where it is only closed: until it is back, or its
         session is over, nobody would read its partitions.
         """
-        self._commit(self._settled.last())
-        self._leave()
-        self._client.close()
+        self._member.close()
 
-    def _leave(self) -> None:
-        try:
-            self._client.unsubscribe()
-        except KafkaException:
-            return  # whoever was fenced has no place to give up
-        until = self._clock.monotonic_seconds() + _LEAVING_SECONDS
-        while self.is_member() and self._clock.monotonic_seconds() < until:
-            self._client.poll(0.01)
-
-    def _open(self) -> Client:
-        self._brokers, self._settled = KnownBrokers(), Settled()
-        hear = {"error_cb": self._note_trouble, "logger": self._sayings}
-        client = opened(Client, self._config | self._brokers.config() | hear)
-        client.subscribe(
-            self._topics,
-            on_assign=self._note_assigned,
-            on_revoke=self._note_revoked,
-            on_lost=self._note_lost,
-        )
-        return client
-
-    def _replace(self) -> None:
-        """Go on with a new client; what is not committed comes again.
-
-        The old one is closed on a thread that nobody waits for: a commit that it still holds back
-        for a coordinator, of which it will never hear, can keep its closing for ever.
-        """
-        forgetful, self._client = self._client, self._open()
-        self._come.clear()
-        self._asks_from = self._clock.monotonic_seconds()
-        threading.Thread(target=forgetful.close, name="forgetful", daemon=True).start()
-
-    def _note_trouble(self, error: KafkaError) -> None:
-        """Of a broker, a name, a connection; what cannot pass is said again by a poll."""
-        self._settled.distrust()
-        client = str(self._config["client.id"])
-        self._sayings.log(WARNING, "", error.name(), client, error.str())
-
-    def _note_assigned(self, client: Client, partitions: list[TopicPartition]) -> None:
-        """Count, and let them flow: the client keeps the pause of what was lost while paused."""
-        self._times_assigned += bool(partitions)
-        client.resume(partitions)
-        if partitions:
-            self._settled.trust()
-
-    def _note_revoked(self, client: Client, partitions: list[TopicPartition]) -> None:
-        """Commit what is settled, so that the next reader begins after it; not for one replaced."""
-        if client is self._client:
-            self._commit(self._settled.last())
-            self._let_go(partitions)
-
-    def _note_lost(self, client: Client, partitions: list[TopicPartition]) -> None:
-        """Forget: others read these partitions now, and may have committed more."""
-        if client is self._client:
-            self._settled.distrust()
-            self._settled.last()
-            self._let_go(partitions)
-
-    def _let_go(self, partitions: list[TopicPartition]) -> None:
+    def _let_go(self, gone: Collection[Place] | None) -> None:
         """Drop what is not given out yet: whoever is given the partition reads it from Kafka."""
-        gone = {(each.topic, each.partition) for each in partitions}
-        kept = [each for each in self._come if (each.topic, each.partition) not in gone]
-        self._come = deque(kept)
+        if gone is None:
+            self._come.clear()
+            self._asks_from = self._clock.monotonic_seconds()
+        else:
+            kept = [each for each in self._come if (each.topic, each.partition) not in gone]
+            self._come = deque(kept)
 
     def _commit_due(self) -> None:
         """Commit if it is time, and the client has heard of no trouble meanwhile.
@@ -294,57 +220,16 @@ class Consumer:
         A commit for which there is no coordinator waits, and goes as whatever member it is by then.
         """
         now = self._clock.monotonic_seconds()
-        if self._settled.is_time(now):
+        if self._member.is_time(now):
             self._look(0)
-            self._commit(self._settled.due(now))
+            self._member.commit_due(now)
 
     def _look(self, timeout_seconds: float) -> bool:
         """Hear what has happened; tell whether a record has come, which is kept for `batch`."""
-        come = self._poll(timeout_seconds)
-        if come is not None:
-            self._come.append(come)
-        return come is not None
-
-    def _commit(self, ends: Ends) -> None:
-        if not ends:
-            return
-        if not (self.is_member() and self.assigned()):
-            log.warning("commit_left_out", reason="not a member of the group at the moment")
-            return
-        # Of a partition that was given away meanwhile, its reader may have committed more.
-        mine = {(each.topic, each.partition) for each in self._client.assignment()}
-        offsets = [TopicPartition(*place, end) for place, end in ends.items() if place in mine]
-        if not offsets:
-            return
-        try:
-            self._client.commit(offsets=offsets, asynchronous=True)
-        except KafkaException as error:
-            log.warning("commit_failed", reason=str(error))
-
-    def _poll(self, timeout_seconds: float) -> Incoming | None:
-        """Return a record, if one comes; what a client gave that was replaced comes again."""
-        message = self._client.poll(timeout_seconds)
-        if self._brokers.are_forgotten():
-            log.error("brokers_forgotten", next="a new client joins the group")
-            self._replace()
-            return None
-        return None if message is None or not self._check(message) else incoming(message)
-
-    def _check(self, message: ClientMessage) -> bool:
-        error = message.error()
-        if error is None:
-            self._settled.trust()
-            return True
-        self._settled.distrust()
-        if error.code() in _PASSING:
-            log.warning("broker_away", reason=error.str())
-            return False
-        raise _sorted(error)
-
-
-def _sorted(error: KafkaError) -> Exception:
-    """Tell what ends the client from what passes: one that was fenced answers nothing any more."""
-    return Ended(f"Kafka: {error.str()}") if is_fatal(error) else trouble(error)
+        message = self._member.poll(timeout_seconds)
+        if message is not None:
+            self._come.append(incoming(message))
+        return message is not None
 
 
 def incoming(message: ClientMessage) -> Incoming:

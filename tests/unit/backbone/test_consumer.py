@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Trouble
-from services.backbone.kafka import consumer
+from services.backbone.kafka import consumer, member
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.settled import EVERY_SECONDS
 from services.backbone.settings import KafkaSettings
@@ -125,7 +125,7 @@ def opened(client: ScriptedClient, clock: ManualClock) -> Consumer:
         return client
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(consumer, "Client", made)
+        patched.setattr(member, "Client", made)
         patched.setattr(consumer, "SystemClock", lambda: clock)
         settings = KafkaSettings(kafka_bootstrap_servers="nowhere:1")
         return Consumer(settings, "test", group="g", topics=[TOPIC])

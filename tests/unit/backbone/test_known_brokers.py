@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.errors import Transient
-from services.backbone.kafka import consumer, producer
+from services.backbone.kafka import member, producer
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.known_brokers import FORGOTTEN_TIMES, KnownBrokers
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
@@ -78,7 +78,7 @@ class Counted:
 
 def test_a_consumer_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     clients = Counted(confluent_kafka.Consumer)
-    monkeypatch.setattr(consumer, "Client", clients)
+    monkeypatch.setattr(member, "Client", clients)
     reader = Consumer(
         KafkaSettings(kafka_bootstrap_servers=NOBODY), "test", group="g", topics=["t"]
     )

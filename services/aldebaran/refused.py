@@ -2,19 +2,16 @@
 
 import argparse
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
-from services.aldebaran.client import all_pages
+from services.aldebaran.newest import Told, newest
 from services.aldebaran.remarks import Remarks
 from services.aldebaran.rows import json_line
 from services.aldebaran.times import utc
 from services.backbone.lines import harmless
 from services.backbone.web.client import ApiClient, in_path
 
-PAGE_ROWS: Final = 200
-"""The console tells no more at once."""
 ON_RAMPS: Final = ("http ", "amqp ")
 """How the sources of what never came to the stream begin; all else stands in it already."""
 
@@ -32,20 +29,19 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 @dataclass
-class Refused:
-    """What the console has told so far."""
+class Refused(Told):
+    """What the console has told so far of what was refused."""
 
-    count: int = 0
     originals: list[str] = field(default_factory=list)
     """What may be sent again, the newest first; empty unless it is asked for."""
-    looked: int = 0
-    whole: bool = False
 
 
 def rejected(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
     """List the newest, or write their originals."""
     found, remarks = Refused(), Remarks(out, chosen.json or chosen.originals)
-    for rows in _asked(chosen, client, found):
+    path = f"/v1/streams/{in_path(chosen.stream)}/rejected"
+    query = {"contains": chosen.contains, "whole": chosen.originals}
+    for rows in newest(client, path, query, chosen.limit, found):
         if chosen.originals:
             found.originals += [one_line(each["original"]) for each in rows if may_come_again(each)]
         else:
@@ -53,28 +49,9 @@ def rejected(chosen: argparse.Namespace, client: ApiClient, out: TextIO) -> int:
             out.flush()
     if chosen.originals:
         _write_originals(found, out, remarks)
-    if not found.whole:
-        remarks.say(f"there may be older ones: {found.looked} records were looked through")
-    elif not found.count:
-        remarks.say("nothing" if chosen.contains else "nothing was refused, as far as is kept")
+    nothing = "nothing" if chosen.contains else "nothing was refused, as far as is kept"
+    found.remark(remarks, nothing)
     return 0
-
-
-def _asked(
-    chosen: argparse.Namespace, client: ApiClient, found: Refused
-) -> Iterator[list[dict[str, Any]]]:
-    """Yield what each page adds to what was found, until that is as many as are wanted."""
-    path = f"/v1/streams/{in_path(chosen.stream)}/rejected"
-    query = {"limit": min(chosen.limit, PAGE_ROWS), "contains": chosen.contains}
-    for page in all_pages(client, path, query | {"whole": chosen.originals}):
-        left = chosen.limit - found.count
-        new = page["rows"][:left]
-        found.count += len(new)
-        found.looked += page["looked"]["records"]
-        found.whole = page["looked"]["whole"] and len(page["rows"]) <= left
-        yield new
-        if len(new) == left:
-            return
 
 
 def _write_originals(found: Refused, out: TextIO, remarks: Remarks) -> None:

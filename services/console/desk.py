@@ -21,6 +21,7 @@ from services.console.aside import Aside
 from services.console.behind import Behind, Topics
 from services.console.deeds.silences import Deeds
 from services.console.live import Board
+from services.console.newest_first import NewestFirst
 from services.console.oidc.login import OidcLogin
 from services.console.oidc.provider import Provider
 from services.console.parts.figures import WatchFigures
@@ -112,6 +113,7 @@ def open_desk(
 ) -> Desk:
     """Return a desk on a ledger, with local users only."""
     users, audit = Users(pool), Audit(pool)
+    newest_first = NewestFirst(topics.settings, topics.clock)
     return Desk(
         pool=pool,
         reader=LedgerReader(pool),
@@ -127,7 +129,7 @@ def open_desk(
         shelf=shelf,
         traces=Traces(pool),
         topics=topics,
-        aside=Aside(topics.settings, topics.clock, topics.streams_dir),
+        aside=Aside(newest_first, topics.streams_dir),
         parts=parts,
     )
 

@@ -5,14 +5,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query
 
 from services.console.api.terms import Limit, PlainText
-from services.console.aside import (
-    SHOWN_LIMIT_BYTES,
-    WHOLE_LIMIT_BYTES,
-    RefusedPage,
-    Wanted,
-    read_cursor,
-)
+from services.console.aside import WHOLE_LIMIT_BYTES, RefusedPage
 from services.console.desk import Served
+from services.console.newest_first import SHOWN_LIMIT_BYTES, Wanted, read_cursor
 from services.console.people.door import Reader
 
 REFUSED_SHOWN: Final = 20
@@ -65,7 +60,6 @@ def refused_api() -> APIRouter:
         whole: Whole = False,
     ) -> RefusedPage:
         shown_bytes = WHOLE_LIMIT_BYTES if whole else SHOWN_LIMIT_BYTES
-        wanted = Wanted(limit, contains, read_cursor(cursor), shown_bytes)
-        return desk.aside.newest(stream, wanted)
+        return desk.aside.newest(stream, Wanted(limit, contains, read_cursor(cursor)), shown_bytes)
 
     return router

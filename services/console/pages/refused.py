@@ -4,8 +4,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from services.console.api.refused import REFUSED_SHOWN, Contains, StreamName
-from services.console.aside import Wanted
 from services.console.desk import Served
+from services.console.newest_first import Wanted
 from services.console.people.door import Reader
 from services.console.rendering import html
 

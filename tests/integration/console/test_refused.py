@@ -30,7 +30,8 @@ from services.backbone.kafka.newest import Newest, Room
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.ledger.database import Pool
 from services.backbone.web.problems import Problem
-from services.console.aside import SHOWN_LIMIT_BYTES, Aside, Wanted
+from services.console.aside import Aside
+from services.console.newest_first import SHOWN_LIMIT_BYTES, NewestFirst, Wanted
 from services.contracts.events import EVENT_LIMIT_BYTES
 from services.contracts.records import Rejected
 from services.contracts.streams import SHIPPED_STREAMS, load_streams, stream_topics
@@ -276,9 +277,9 @@ def test_who_may_not_look_at_alerts_may_not_look_here(pool: Pool, ledger_url: st
 
 def test_nobody_reads_beside_another_for_long(kafka_bootstrap: str) -> None:
     settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
-    aside = Aside(settings, SystemClock(), SHIPPED_STREAMS, Room(seconds=0.1))
-    with aside._turn, pytest.raises(Problem, match="topics_busy"):  # noqa: SLF001 - as a reader does
-        aside.newest("trades", Wanted(1))
+    topics = NewestFirst(settings, SystemClock(), Room(seconds=0.1))
+    with topics._turn, pytest.raises(Problem, match="topics_busy"):  # noqa: SLF001 - as a reader does
+        Aside(topics, SHIPPED_STREAMS).newest("trades", Wanted(1))
 
 
 def written(bootstrap: str, partitions: int, values: Sequence[bytes]) -> str:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.aldebaran.__main__ import carry_out, parser
-from services.aldebaran.refused import PAGE_ROWS, lines, one_line
+from services.aldebaran.newest import PAGE_ROWS
+from services.aldebaran.refused import lines, one_line
 from services.backbone.clock import ManualClock
 
 ROW: dict[str, Any] = {

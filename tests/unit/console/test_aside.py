@@ -2,22 +2,12 @@
 
 import base64
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.backbone.kafka.consumer import Incoming
-from services.backbone.web.problems import Problem
-from services.console.api.refused import CURSOR_LIMIT_CHARACTERS
-from services.console.aside import (
-    SHOWN_LIMIT_BYTES,
-    UNREADABLE,
-    WHOLE_LIMIT_BYTES,
-    cursor_text,
-    fitting,
-    read_cursor,
-    shown,
-)
+from services.console.aside import WHOLE_LIMIT_BYTES, fitting, shown
+from services.console.newest_first import SHOWN_LIMIT_BYTES, UNREADABLE
 from services.console.rendering import render
 from services.contracts.records import Rejected
 
@@ -109,21 +99,6 @@ def test_the_page_escapes_what_was_sent() -> None:
     assert '"><script>' not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "&lt;b&gt;" in html
-
-
-@given(st.dictionaries(st.integers(0, 999_999_999), st.integers(0, 2**63 - 1), max_size=9))
-def test_a_place_comes_back_as_it_was_given(before: dict[int, int]) -> None:
-    text = cursor_text(before)
-    assert read_cursor(text) == before
-    assert len(text) <= CURSOR_LIMIT_CHARACTERS
-
-
-@pytest.mark.parametrize(
-    "text", ["yesterday", "0-", "0-1.", "-1-2", "0-1-2", "0-\N{SUPERSCRIPT ONE}"]
-)
-def test_what_is_no_place_is_refused(text: str) -> None:
-    with pytest.raises(Problem, match="bad_cursor"):
-        read_cursor(text)
 
 
 def test_an_original_is_whole_up_to_the_longest_event() -> None:

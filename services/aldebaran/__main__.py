@@ -14,6 +14,7 @@ from services.aldebaran import (
     routes,
     silences,
     traces,
+    unjudged,
     watches,
 )
 from services.aldebaran.client import CommandSettings, console_client
@@ -39,6 +40,7 @@ _ASKING: Final[dict[str, Asking]] = {
     "send-test": silences.send_test,
     "who": routes.who,
     "rejected": refused.rejected,
+    "unjudged": unjudged.unjudged,
     "traces": lambda _, client, out: traces.traces(client, out),
 }
 
@@ -47,7 +49,8 @@ def parser() -> argparse.ArgumentParser:
     """Return what reads the command line."""
     made = argparse.ArgumentParser("aldebaran", description=_HELP)
     commands = made.add_subparsers(dest="command", required=True)
-    for subject in (alerts, deliveries, silences, routes, traces, refused, watches):
+    subjects = (alerts, deliveries, silences, routes, traces, refused, unjudged, watches)
+    for subject in subjects:
         subject.add_commands(commands)
     completion = commands.add_parser("completion", help="a script for your shell")
     completion.add_argument("shell", choices=SHELLS)

@@ -28,6 +28,7 @@ from services.console.api.routes import route_api
 from services.console.api.silences import silence_api
 from services.console.api.standing import standing_api
 from services.console.api.traces import trace_api
+from services.console.api.unjudged import unjudged_api
 from services.console.api.users import user_api
 from services.console.api.watches import watch_api
 from services.console.assets import asset_route
@@ -98,6 +99,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         rehearsal_api(),
         watch_api(),
         refused_api(),
+        unjudged_api(),
         route_api(),
         user_api(),
         now_routes(),

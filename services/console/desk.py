@@ -32,6 +32,7 @@ from services.console.people.login import Login
 from services.console.people.sessions import Sessions
 from services.console.people.users import Users
 from services.console.tracing.store import Traces
+from services.console.unjudged import Unjudged
 from services.console.watches import WatchShelf
 
 BEHIND_AT_ONCE: Final = 2
@@ -57,6 +58,7 @@ class Desk:
     traces: Traces
     topics: Topics
     aside: Aside
+    unjudged: Unjudged
     parts: Mapping[str, str] = field(default_factory=dict)
     oidc: OidcLogin | None = None
     """Logging in by a provider; None: local users only."""
@@ -130,6 +132,7 @@ def open_desk(
         traces=Traces(pool),
         topics=topics,
         aside=Aside(newest_first, topics.streams_dir),
+        unjudged=Unjudged(newest_first),
         parts=parts,
     )
 

@@ -14,14 +14,17 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.ledger.database import Pool
+from services.backbone.settings import KafkaSettings
 from services.backbone.web.keys import ApiKey, Keys, key_hash
 from services.console.lookout import lookout_client
 from services.contracts.states import State
+from services.contracts.topics import ACCOUNTS, Topic
 from tests.integration.console.conftest import Console, running
 from tests.integration.console.ledger_rows import add_alert, add_delivery
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 EXAMPLES = 12
 """Of each endpoint; together they take some seconds."""
@@ -40,12 +43,14 @@ def played(request: httpx2.Request) -> httpx2.Response:
 
 
 @pytest.fixture
-def desk(pool: Pool, ledger_url: str) -> Iterator[Console]:
+def desk(pool: Pool, ledger_url: str, kafka_bootstrap: str) -> Iterator[Console]:
+    brokers = KafkaSettings(kafka_bootstrap_servers=kafka_bootstrap)
+    TopicAdmin(brokers, "test").declare((Topic(ACCOUNTS),))
     alert = add_alert(ledger_url, "one")
     for state in State:
         add_delivery(ledger_url, alert, recipient=state.value, state=state)
     lookout = lookout_client("http://lookout", "key", httpx2.MockTransport(played))
-    with running(pool, ledger_url, lookout) as made:
+    with running(pool, ledger_url, lookout, brokers=kafka_bootstrap) as made:
         keys = Keys([ApiKey(name="ann", sha256=key_hash("secret"))], made.watcher.life.clock)
         object.__setattr__(made.door, "keys", keys)
         yield made

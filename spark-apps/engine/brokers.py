@@ -57,6 +57,8 @@ def kept_offsets(
 ) -> tuple[dict[str, dict[int, int]], dict[str, dict[int, int]]]:
     """Return the oldest kept offset, and the offset of the next record, by topic and partition.
 
+    To whom reads only what is committed nothing is there behind a transaction that goes on.
+
     Raises:
         MissingTopic: a topic does not exist.
         Refused: the client's options cannot be used.
@@ -65,8 +67,9 @@ def kept_offsets(
     with _admin(spark, client_options) as (jvm, admin):
         counts = {topic: _count(jvm, admin, topic) for topic in topics}
         spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
-        oldest, newest = (_offsets(jvm, admin, counts, at) for at in (spec.earliest, spec.latest))
-        return oldest, newest
+        level = client_options.get("isolation.level", "read_uncommitted")
+        oldest = _offsets(jvm, admin, counts, spec.earliest)
+        return oldest, _offsets(jvm, admin, counts, spec.latest, level)
 
 
 OffsetsSince = Callable[[int], dict[str, dict[int, int]]]
@@ -121,7 +124,11 @@ def _admin(spark: SparkSession, client_options: Mapping[str, str]) -> Iterator[t
 
 
 def _offsets(
-    jvm: Any, admin: Any, counts: Mapping[str, int], at: Callable[[], Any]
+    jvm: Any,
+    admin: Any,
+    counts: Mapping[str, int],
+    at: Callable[[], Any],
+    isolation: str = "read_uncommitted",
 ) -> dict[str, dict[int, int]]:
     asked = jvm.java.util.HashMap()
     places = {
@@ -133,7 +140,9 @@ def _offsets(
         asked.put(place, at())
     found: dict[str, dict[int, int]] = {topic: {} for topic in counts}
     try:
-        answer = admin.listOffsets(asked).all().get()
+        level = jvm.org.apache.kafka.common.IsolationLevel.valueOf(isolation.upper())
+        options = jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(level)
+        answer = admin.listOffsets(asked, options).all().get()
     except Py4JJavaError as error:
         raise Transient(f"Kafka: {_cause(error)}") from None
     for (topic, number), place in places.items():

@@ -6,7 +6,7 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from engine.brokers import TIMEOUT_MS
+from engine.consumers import open_consumer
 from engine.java import BROKEN_OFF, jvm_of
 from services.backbone.log import logger
 from services.contracts.records import Alert, Malformed
@@ -16,7 +16,6 @@ POLL_MS: Final = 100
 """So long one look waits for answers; the next look goes on from there."""
 RECORDS_MAX: Final = 200
 """Most answers, of all auditors and watches, that one look takes."""
-_BYTES: Final = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
 
 log = logger(__name__)
 
@@ -78,27 +77,13 @@ class Answers:
 
     def _listen(self) -> None:
         jvm = jvm_of(self._spark)
-        self._consumer = jvm.org.apache.kafka.clients.consumer.KafkaConsumer(self._properties())
+        # Without a group there is no place to go on from.
+        more = {"auto.offset.reset": "latest", "max.poll.records": str(RECORDS_MAX)}
+        self._consumer = open_consumer(self._spark, self._client_options, more)
         places = jvm.java.util.ArrayList()
         for part in self._consumer.partitionsFor(HEARTBEATS):
             places.add(jvm.org.apache.kafka.common.TopicPartition(HEARTBEATS, part.partition()))
         self._consumer.assign(places)
-
-    def _properties(self) -> Any:
-        properties = jvm_of(self._spark).java.util.Properties()
-        ours = {
-            "key.deserializer": _BYTES,
-            "value.deserializer": _BYTES,
-            # Without a group there is no place to go on from.
-            "auto.offset.reset": "latest",
-            "enable.auto.commit": "false",
-            "allow.auto.create.topics": "false",
-            "max.poll.records": str(RECORDS_MAX),
-            "default.api.timeout.ms": str(TIMEOUT_MS),
-        }
-        for name, value in {**self._client_options, **ours}.items():
-            properties.setProperty(name, value)
-        return properties
 
     def _poll(self) -> list[bytes]:
         wait = jvm_of(self._spark).java.time.Duration.ofMillis(POLL_MS)

@@ -5,6 +5,7 @@ from typing import Final
 from auditor import metrics
 from auditor.batches.boundaries import BatchEnd
 from auditor.batches.stagger import Phase
+from auditor.changes.ahead import Ahead
 from auditor.changes.catch_up import CatchUp
 from auditor.checkpoints.offsets import Offsets, behind, committed, read_by
 from auditor.fleet import Running
@@ -26,7 +27,8 @@ class Candidate:
         self.caught_up = False
         """Whether it reads what comes as it comes."""
         self._scene = scene
-        self._catch_up = CatchUp()
+        options = scene.settings.kafka_client_options()
+        self._catch_up = CatchUp(Ahead(scene.spark, options, scene.clock).is_clear)
         self._sampled_at_seconds = float("-inf")
         self._shown = f"{self.watch}+new"
         running.supervised.call(self._shown, Phase(CATCH_UP_SECONDS, 0.0))

@@ -1,6 +1,7 @@
 """When a changed rule has read what comes as it comes, however late its commits show that."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from math import floor
 from pathlib import Path
@@ -16,9 +17,10 @@ from auditor.batches.progress import Pulse
 from auditor.batches.stagger import Phase
 from auditor.changes import candidate as candidates
 from auditor.changes.candidate import Candidate
-from auditor.changes.catch_up import BEFORE_SECONDS, MARKERS_MAX, STILL_BATCHES, CatchUp
+from auditor.changes.catch_up import BEFORE_SECONDS, CatchUp
 from auditor.checkpoints import offsets
 from auditor.checkpoints.offsets import Offsets, behind
+from auditor.checkpoints.ranges import Range
 from auditor.cost import Cost
 from auditor.fleet import Running
 from auditor.job import Scene
@@ -26,6 +28,7 @@ from auditor.queries.declared import read_declarations
 from auditor.settings import AuditorSettings
 from auditor.supervision import Supervised, Watched
 from services.backbone.clock import ManualClock
+from services.backbone.errors import Transient
 from services.contracts.streams import SHIPPED_STREAMS
 from services.contracts.watches import SHIPPED_WATCHES
 from tests.unit.auditor.fakes import FakeJobs, FakeQuery, FakeRemedies, failures
@@ -69,10 +72,12 @@ class World:
         recipe: Any = SimpleNamespace(checkpoint=SimpleNamespace(location=lambda: "here"))
         settings = AuditorSettings(auditor_checkpoints=folder)
         scene = Scene(None, settings, self.clock)  # type: ignore[arg-type] # no Spark
-        self.candidate = Candidate(scene, Running(declared, recipe, supervised, 5, OFTEN))
         monkeypatch.setattr(candidates, "kept_offsets", lambda *_: ({}, self._newest()))
+        ahead = SimpleNamespace(is_clear=no_record_is_missing)
+        monkeypatch.setattr(candidates, "Ahead", lambda *_: ahead)
         monkeypatch.setattr(offsets, "names_in", lambda *_: map(str, range(len(self._notes))))
         monkeypatch.setattr(offsets, "text_of", lambda _, file: self._notes[int(Path(file).name)])
+        self.candidate = Candidate(scene, Running(declared, recipe, supervised, 5, OFTEN))
 
     def now(self) -> float:
         return self.clock.now_ms() / 1000
@@ -127,6 +132,11 @@ class World:
         )
 
 
+def no_record_is_missing(ranges: Sequence[Range]) -> bool:
+    """Where each place is a record."""
+    return not ranges
+
+
 OFFSETS = st.dictionaries(
     st.sampled_from(["t", "h"]), st.dictionaries(st.integers(0, 2), st.integers(0, 9))
 )
@@ -136,45 +146,40 @@ OFFSETS = st.dictionaries(
 def test_caught_up_is_what_was_there_before_it_stopped_reading(
     read: dict[str, dict[int, int]], samples: list[dict[str, dict[int, int]]], until: float
 ) -> None:
-    catch_up = CatchUp()
+    catch_up = CatchUp(no_record_is_missing)
     for at_seconds, sample in enumerate(samples):
         catch_up.sample(sample, at_seconds)
     newest = samples[: max(0, floor(until - BEFORE_SECONDS) + 1)][-1:]
     assert catch_up.reached(read, until) == any(behind(read, one) == 0 for one in newest)
 
 
-def caught_up(read: list[int], ends: list[int]) -> list[bool]:
-    """Return after each batch whether it has caught up, by what it had read and what was there."""
-    catch_up, told = CatchUp(), []
-    for number, (at, end) in enumerate(zip(read, ends, strict=True)):
-        catch_up.sample({"t": {0: end, 1: 7}}, 10.0 * number)
-        until = 10.0 * number + BEFORE_SECONDS
-        answers = {catch_up.reached({"t": {0: at, 1: 7}}, until) for _ in range(10)}
-        told.append(answers == {True})
-    return told
+def test_what_is_behind_is_looked_at_once_for_each_batch() -> None:
+    looks: list[list[Range]] = []
+
+    def is_clear(ranges: Sequence[Range]) -> bool:
+        looks.append(list(ranges))
+        return len(looks) > 1
+
+    catch_up = CatchUp(is_clear)
+    catch_up.sample({"t": {0: 9, 1: 7, 2: 1}}, 0.0)
+    told = [catch_up.reached({"t": {0: 5, 1: 7}}, until) for until in (4.0, 4.0, 14.0, 14.0)]
+    assert told == [False, False, True, True]
+    assert looks == [[Range("t", 0, 5, 9), Range("t", 2, 0, 1)]] * 2
 
 
-STILL = STILL_BATCHES + 1
+def test_a_look_that_failed_is_done_again() -> None:
+    answers = iter([Transient("away"), None])
 
+    def is_clear(_: Sequence[Range]) -> bool:
+        if (failure := next(answers)) is not None:
+            raise failure
+        return True
 
-@pytest.mark.parametrize("markers", range(1, MARKERS_MAX + 1))
-def test_the_ends_of_transactions_keep_nobody_back_for_ever(markers: int) -> None:
-    told = caught_up([100] * STILL, [100 + markers] * STILL)
-    assert told == [False] * STILL_BATCHES + [True]
-
-
-@pytest.mark.parametrize(
-    ("read", "ends"),
-    [
-        ([100] * STILL, [101 + MARKERS_MAX] * STILL),
-        ([0] * STILL, [1] * STILL),
-        ([100] * STILL, [101, 102, 102, 102]),
-        ([99, 100, 100, 100], [101] * STILL),
-    ],
-)
-def test_what_may_be_a_record_is_waited_for(read: list[int], ends: list[int]) -> None:
-    """More than ends of transactions, the first of all, what came or was read lately."""
-    assert caught_up(read, ends) == [False] * STILL
+    catch_up = CatchUp(is_clear)
+    catch_up.sample({"t": {0: 9}}, 0.0)
+    with pytest.raises(Transient):
+        catch_up.reached({"t": {0: 5}}, 4.0)
+    assert catch_up.reached({"t": {0: 5}}, 4.0)
 
 
 def test_topics_that_a_query_does_not_read_count_for_nothing() -> None:

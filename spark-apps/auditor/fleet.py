@@ -82,7 +82,7 @@ class Fleet:
         for one in self._running.values():
             one.supervised.look()
         hopeful = [each for each in self._all() if each.stopped is None]
-        failing = [each.failing for each in hopeful if each.failing is not None]
+        failing = [each.record.failing for each in hopeful if each.record.failing is not None]
         if failing and len(failing) == len(hopeful):
             raise Transient(f"every watch failed too often, last: {failing[-1]}")
 
@@ -103,9 +103,9 @@ class Fleet:
     def notes(self) -> str | None:
         """Say what people should see to, although other watches do their work."""
         failing = [
-            f"watch {each.watched.name} fails again and again: {each.failing}"
+            f"watch {each.watched.name} fails again and again: {each.record.failing}"
             for each in self._all()
-            if each.failing is not None
+            if each.record.failing is not None
         ]
         return "; ".join([*self._stopped(), *failing]) or None
 

@@ -8,6 +8,7 @@ from functools import partial
 from pyspark.sql import SparkSession
 
 from auditor.batches.boundaries import Boundaries, set_length
+from auditor.batches.following import Batches
 from auditor.batches.progress import Pulse
 from auditor.batches.stagger import Phase, phase_between, phase_of
 from auditor.checkpoints.checkpoint import Checkpoint, fingerprint
@@ -110,11 +111,12 @@ def _supervised(scene: Scene, recipe: Recipe, phase: Phase) -> Supervised:
     remedies = RealRemedies(recipe, clock)
     limit = RestartLimit(settings.auditor_restarts_max, settings.auditor_restarts_window_seconds)
     silence = 2 * settings.auditor_batch_seconds + settings.auditor_progress_grace_seconds
-    return Supervised(
-        Watched(name, remedies.start, remedies),
+    batches = Batches(
+        name,
         Boundaries(name, phase, partial(set_length, scene.spark), clock),
         Pulse(name, silence, clock.awake_seconds()),
         Cost(SparkJobs(scene.spark)),
-        Failures(limit, random.Random()),  # noqa: S311 - jitter, not secrecy
         clock,
     )
+    failures = Failures(limit, random.Random())  # noqa: S311 - jitter, not secrecy
+    return Supervised(Watched(name, remedies.start, remedies), batches, failures, clock)

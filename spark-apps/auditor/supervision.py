@@ -10,13 +10,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from auditor import metrics
-from auditor.batches.boundaries import Boundaries
-from auditor.batches.progress import Progress, Pulse, count, read
+from auditor.batches.following import Batches
 from auditor.batches.stagger import Phase
-from auditor.cost import Cost
 from auditor.queries.declared import Declared
 from auditor.queries.refusals import refusal
 from auditor.recovery.blame import RowsToBlame
+from auditor.states import Mended, Reads, Record, State, Stopped, Waits, standing
 from auditor.trouble import Failure, Trouble, judge
 from auditor.underway import UnderWay
 from engine.failures import first_line
@@ -95,40 +94,26 @@ class Supervised:
     """
 
     def __init__(
-        self,
-        watched: Watched,
-        boundaries: Boundaries,
-        pulse: Pulse,
-        cost: Cost,
-        failures: Failures,
-        clock: Clock,
+        self, watched: Watched, batches: Batches, failures: Failures, clock: Clock
     ) -> None:
         self.watched = watched
-        self.boundaries = boundaries
-        self.pulse = pulse
-        self.stopped: str | None = None
-        """Why the watch does not run and will not by itself, or None."""
-        self.earlier: Declared | None = None
-        """What it can go back to, where it is stopped since the rows that it has now are bad."""
-        self.has_worked = False
-        """Whether a batch that read records has ended; one without any shows nothing."""
-        self.failing: str | None = None
-        """The last failure, while the watch failed too often lately; it is still tried."""
-        self.standing: str | None = None
-        """Why no query runs just now, while something is done for the watch or it waits."""
-        self._cost = cost
+        self.batches = batches
+        self.state: State = Waits()
+        """Set anew at each look; the health page's thread may read it."""
+        self.record = Record()
         self._failures = failures
         self._clock = clock
-        self._query: StreamingQuery | None = None
-        self._remedy: UnderWay | None = None
-        self._reason = ""
-        self._start_at_seconds = 0.0
-        self._without_batch = 0
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the watch does not run and will not by itself, or None."""
+        state = self.state
+        return state.reason if isinstance(state, Stopped) else None
 
     def call(self, name: str, phase: Phase) -> None:
         """Show this watch under another name, and end its batches at another phase from now on."""
         self.watched = replace(self.watched, name=name)
-        self.boundaries.move(name, phase)
+        self.batches.call(name, phase)
 
     def look(self) -> None:
         """Start the query if it is due, note its progress, or see to its failure.
@@ -137,29 +122,36 @@ class Supervised:
             Ended: a remedy or a query cannot be brought to an end; a new process can go on in its
                 place.
         """
-        if self._query is not None:
-            self._look_at(self._query)
-        elif self._remedy is not None:
-            self._follow(self._remedy)
-        elif self.stopped is None:
-            self._start_if_due()
-        name = self.watched.name
-        metrics.PROGRESS_AGE.labels(name).set(self.pulse.age_seconds(self._clock.awake_seconds()))
-        if self._query is None:
-            metrics.idle(name)
+        match self.state:
+            case Reads() as reads:
+                self.state = self._read_on(reads)
+            case Mended() as mended:
+                self.state = self._follow(mended)
+            case Waits() as waits if self._clock.monotonic_seconds() >= waits.start_at_seconds:
+                self.state = self._start()
+            case Waits() | Stopped():
+                pass
+        self.batches.show_age()
+        if not isinstance(self.state, Reads):
+            metrics.idle(self.watched.name)
 
     def not_ready(self) -> str | None:
         """Say why a watch that is not stopped judges nothing just now."""
-        if (why := self.standing) is not None:
+        if (why := standing(self.state)) is not None:
             return f"watch {self.watched.name} stands still: {why}"
-        return self.pulse.not_ready()
+        return self.batches.not_ready()
 
     def comes_to_rest(self) -> bool:
         """Break off what is done for this watch; return whether nothing is, so `stop` is quick."""
-        if self._remedy is None or self._remedy.is_over():
+        if self.settles(0):
             return True
         self.watched.remedies.break_off()
         return False
+
+    def settles(self, wait_seconds: float) -> bool:
+        """Return whether no remedy is under way, now or within so many seconds."""
+        state = self.state
+        return not isinstance(state, Mended) or state.remedy.is_over(wait_seconds)
 
     def stop(self) -> None:
         """End the query; what it has read and not committed is read again at the next start.
@@ -169,119 +161,66 @@ class Supervised:
         """
         if not self.comes_to_rest() and not self.settles(STOP_SECONDS_MAX):
             log.warning("remedy_left_behind", watch=self.watched.name)
-        self._end_query()
+        if isinstance(self.state, Reads):
+            self._end(self.state.query)
 
-    def settles(self, wait_seconds: float) -> bool:
-        """Return whether no remedy is under way, now or within so many seconds."""
-        return self._remedy is None or self._remedy.is_over(wait_seconds)
-
-    def _look_at(self, query: StreamingQuery) -> None:
-        self._note_progress(query)
-        if not query.isActive:
-            error = query.exception()
-            self._query = None
-            self._see_to(error)
-        elif silence := self.pulse.dead(self._clock.awake_seconds()):
-            self._end_query()
-            self._wait(silence)
-
-    def _start_if_due(self) -> None:
-        if self._clock.monotonic_seconds() < self._start_at_seconds:
-            return
-        try:
-            self._query = self.watched.start(self.boundaries.begin())
-        except Refused as error:
-            self._stop(str(error))
-        except Transient as error:
-            self._wait(str(error))
-        except (PySparkException, Py4JJavaError) as error:
-            self._see_to(error)
-        else:
-            run_id = str(self._query.runId)
-            self.pulse.started(self._clock.awake_seconds())
-            self.standing = None
-            self._cost.begin(run_id, self._clock.monotonic_seconds())
-            log.info("watch_started", watch=self.watched.name, run_id=run_id)
-
-    def _note_progress(self, query: StreamingQuery) -> None:
-        name = self.watched.name
-        batches = self._new_batches(query)
-        working = bool(query.status["isTriggerActive"] and query.status["isDataAvailable"])
-        fresh = self.pulse.take(batches, working or bool(batches), self._clock.awake_seconds())
-        for batch in fresh:
-            self.failing, self._without_batch = None, 0
-            self.has_worked = self.has_worked or batch.rows > 0
-            count(name, batch)
-            _tell(name, batch)
-        self.boundaries.note(fresh)
-        if working:
-            self.boundaries.steer(query)
-        now = self._clock.monotonic_seconds()
-        if (processors := self._cost.processors(bool(fresh), now)) is not None:
-            metrics.PROCESSORS.labels(name).set(processors)
-
-    def _new_batches(self, query: StreamingQuery) -> list[Progress]:
-        """Ask for all reports only where the last one is new: Java writes out each at every ask."""
-        last = query.lastProgress
-        if last is None or not self.pulse.is_new(last.batchId):
-            return []
-        return [read(progress) for progress in query.recentProgress]
-
-    def _end_query(self) -> None:
+    def _end(self, query: StreamingQuery) -> None:
         """One that cannot even be stopped ends the program, and is not tried once more then."""
-        query, self._query = self._query, None
-        if query is None:
-            return
+        self.state = Waits()
         try:
             query.stop()
         except (PySparkException, Py4JJavaError) as error:
             name, reason = self.watched.name, first_line(error)
             raise Ended(f"watch {name}: its query cannot be stopped: {reason}") from None
 
-    def _see_to(self, error: Exception | None) -> None:
-        self._without_batch += 1
-        failure = Failure.of(error)
-        reason, trouble = failure.reason, judge(failure.text)
-        log.warning("watch_failed", watch=self.watched.name, trouble=trouble.value, reason=reason)
-        if trouble is Trouble.REFUSED:
-            self._stop(str(refusal(self.watched.name, error or Exception(reason))))
-        elif (remedy := self._remedy_for(trouble)) is None:
-            self._wait(reason)
-        else:
-            now, name = self._clock.monotonic_seconds(), f"remedy {self.watched.name}"
-            self._remedy, self._reason = UnderWay(name, partial(remedy, failure), now), reason
-            self.standing = reason
-
-    def _remedy_for(self, trouble: Trouble) -> Callable[[Failure], None] | None:
-        remedies = self.watched.remedies
-        match trouble:
-            case Trouble.RECORD:
-                return remedies.spare
-            case Trouble.LOST_RECORDS:
-                return remedies.accept_loss
-            case Trouble.CHECKPOINT:
-                return remedies.rebuild
-            case Trouble.OUTSIDE if self._without_batch >= SUSPECT_AFTER:
-                return remedies.suspect
-            case _:
-                return None
-
-    def _follow(self, remedy: UnderWay) -> None:
-        if not remedy.is_over():
-            self._hold_to_its_time(remedy)
-            return
-        self._remedy = None
+    def _start(self) -> State:
         try:
-            remedy.outcome()
+            query = self.watched.start(self.batches.begin())
+        except Refused as error:
+            return self._stopped(str(error))
+        except Transient as error:
+            return self._waits(str(error))
+        except (PySparkException, Py4JJavaError) as error:
+            return self._see_to(error)
+        self.batches.started(query)
+        return Reads(query)
+
+    def _read_on(self, reads: Reads) -> State:
+        for batch in self.batches.take(reads.query):
+            self.record = self.record.after_batch(batch.rows)
+        if not reads.query.isActive:
+            return self._see_to(reads.query.exception())
+        if silence := self.batches.silence():
+            self._end(reads.query)
+            return self._waits(silence)
+        return reads
+
+    def _see_to(self, error: Exception | None) -> Waits | Mended | Stopped:
+        self.record = self.record.after_failure()
+        failure, name = Failure.of(error), self.watched.name
+        reason, trouble = failure.reason, judge(failure.text)
+        log.warning("watch_failed", watch=name, trouble=trouble.value, reason=reason)
+        if trouble is Trouble.REFUSED:
+            return self._stopped(str(refusal(name, error or Exception(reason))))
+        remedy = remedy_for(trouble, self.record.without_batch, self.watched.remedies)
+        if remedy is None:
+            return self._waits(reason)
+        now = self._clock.monotonic_seconds()
+        return Mended(UnderWay(f"remedy {name}", partial(remedy, failure), now), reason)
+
+    def _follow(self, mended: Mended) -> Waits | Mended | Stopped:
+        if not mended.remedy.is_over():
+            self._hold_to_its_time(mended.remedy)
+            return mended
+        try:
+            mended.remedy.outcome()
         except RowsToBlame as blamed:
-            self.earlier = blamed.earlier
-            self._stop(str(blamed))
+            return self._stopped(str(blamed), blamed.earlier)
         except Refused as refused:
-            self._stop(str(refused))
+            return self._stopped(str(refused))
         except Transient as transient:
-            self._wait(str(transient))
-        else:
-            self._wait(self._reason)
+            return self._waits(str(transient))
+        return self._waits(mended.reason)
 
     def _hold_to_its_time(self, remedy: UnderWay) -> None:
         seconds = self._clock.monotonic_seconds() - remedy.since_seconds
@@ -290,37 +229,37 @@ class Supervised:
         if seconds > REMEDY_SECONDS_MAX:
             self.watched.remedies.break_off()
 
-    def _wait(self, reason: str) -> None:
-        metrics.FAILURES.labels(self.watched.name).inc()
-        now = self._clock.monotonic_seconds()
-        wait_seconds = self._failures.next_wait_seconds(now)
-        if wait_seconds is None:
-            self.failing = reason
-            wait_seconds = self._failures.longest_wait_seconds
-        self._start_at_seconds, self.standing = now + wait_seconds, reason
-        log.warning(
-            "watch_waits",
-            watch=self.watched.name,
-            wait_seconds=round(wait_seconds, 1),
-            reason=reason,
-        )
+    def _waits(self, reason: str) -> Waits:
+        name, now = self.watched.name, self._clock.monotonic_seconds()
+        seconds = self._failures.next_wait_seconds(now)
+        if seconds is None:
+            self.record = replace(self.record, failing=reason)
+            seconds = self._failures.longest_wait_seconds
+        metrics.FAILURES.labels(name).inc()
+        log.warning("watch_waits", watch=name, wait_seconds=round(seconds, 1), reason=reason)
+        return Waits(now + seconds, reason)
 
-    def _stop(self, reason: str) -> None:
-        metrics.FAILURES.labels(self.watched.name).inc()
-        metrics.STOPPED.labels(self.watched.name).set(1)
-        self.stopped, self.failing, self.standing = reason, None, None
-        log.error("watch_stopped", watch=self.watched.name, reason=reason)
+    def _stopped(self, reason: str, earlier: Declared | None = None) -> Stopped:
+        name = self.watched.name
+        self.record = replace(self.record, failing=None)
+        metrics.FAILURES.labels(name).inc()
+        metrics.STOPPED.labels(name).set(1)
+        log.error("watch_stopped", watch=name, reason=reason)
+        return Stopped(reason, earlier)
 
 
-def _tell(watch: str, batch: Progress) -> None:
-    level = log.warning if batch.malformed or batch.late else log.info
-    level(
-        "batch",
-        watch=watch,
-        batch=batch.batch,
-        rows=batch.rows,
-        malformed=batch.malformed,
-        late=batch.late,
-        findings=batch.findings,
-        ended_at_ms=batch.ended_at_ms,
-    )
+def remedy_for(
+    trouble: Trouble, without_batch: int, remedies: Remedies
+) -> Callable[[Failure], None] | None:
+    """Return what to do about a failure, of so many without a batch; None where only time helps."""
+    match trouble:
+        case Trouble.RECORD:
+            return remedies.spare
+        case Trouble.LOST_RECORDS:
+            return remedies.accept_loss
+        case Trouble.CHECKPOINT:
+            return remedies.rebuild
+        case Trouble.OUTSIDE if without_batch >= SUSPECT_AFTER:
+            return remedies.suspect
+        case _:
+            return None

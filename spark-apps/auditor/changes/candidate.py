@@ -51,7 +51,7 @@ class Candidate:
         self._sampled_at_seconds = now
         newest = self._newest()
         self._catch_up.sample(newest, self._scene.clock.now_ms() / 1000)
-        ended = self.running.supervised.boundaries.ended
+        ended = self.running.supervised.batches.last
         read = self._read(ended)
         metrics.BEHIND.labels(self.watch).set(behind(read, newest))
         self.caught_up = ended is not None and self._has_caught_up(read, ended)

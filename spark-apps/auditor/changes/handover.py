@@ -120,7 +120,7 @@ class Handover:
         if (why := supervised.stopped) is not None:
             self._drop(candidate)
             self._untaken.reject(candidate.watch, why)
-        elif (why := supervised.failing) is not None and supervised.comes_to_rest():
+        elif (why := supervised.record.failing) is not None and supervised.comes_to_rest():
             self._drop(candidate)
             self._untaken.postpone(candidate.watch, why, lasting=True)
         elif candidate.caught_up and self._fleet.comes_to_rest(candidate.watch):

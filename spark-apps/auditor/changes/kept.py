@@ -26,9 +26,9 @@ class Kept:
             Refused: what is kept cannot be read until a person changes something.
         """
         for name, one in running.items():
-            worked = one.supervised.has_worked
+            worked = one.supervised.record.has_worked
             note = one.declared.face(self._shuffle_partitions), worked
-            if self._noted.get(name) != note and one.supervised.pulse.not_ready() is None:
+            if self._noted.get(name) != note and one.supervised.batches.not_ready() is None:
                 now_ms = self._clock.now_ms()
                 current.keep(self._home(name), one.declared, worked=worked, now_ms=now_ms)
                 self._noted[name] = note

@@ -105,9 +105,9 @@ class Proof:
         if reading_seconds is not None:
             self._listen()
         return Known(
-            supervised.stopped is not None or supervised.failing is not None,
+            supervised.stopped is not None or supervised.record.failing is not None,
             reading_seconds,
-            supervised.pulse.has_ended_batch,
+            supervised.batches.has_ended_one,
             self._auditor in self._answering,
             bool(self._answering - {self._auditor}),
         )

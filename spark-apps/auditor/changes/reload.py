@@ -12,6 +12,7 @@ from auditor.changes.untaken import Untaken
 from auditor.fleet import Fleet
 from auditor.job import Scene, prepare
 from auditor.queries.declared import Declarations
+from auditor.states import Stopped
 from services.backbone.errors import Refused, Transient
 from services.backbone.log import logger
 
@@ -106,16 +107,16 @@ class Reload:
     def _go_back_where_rows_are_bad(self, goal: Goal) -> None:
         """That its query stands still already needs no turn: nothing that judges is stopped."""
         for name, bad in list(self._fleet.running.items()):
-            if (earlier := bad.supervised.earlier) is None:
+            state = bad.supervised.state
+            if not isinstance(state, Stopped) or state.earlier is None:
                 continue
-            why = str(bad.supervised.stopped)
-            prepared = prepare(self._scene, earlier, bad.phase)
-            self._kept.go_back(bad.declared, earlier, why)
+            prepared = prepare(self._scene, state.earlier, bad.phase)
+            self._kept.go_back(bad.declared, state.earlier, state.reason)
             self._fleet.take(name).supervised.stop()
             self._fleet.put(name, prepared)
             self._handover.prove_instead(prepared)
             if goal.wants(bad.declared):
-                self._untaken.reject(name, why)
+                self._untaken.reject(name, state.reason)
 
     def _begin(self, goal: Goal) -> None:
         running = {name: one.declared for name, one in self._fleet.running.items()}

@@ -5,6 +5,7 @@ import threading
 from typing import Any, ClassVar
 
 from auditor.batches.boundaries import Boundaries
+from auditor.batches.following import Batches
 from auditor.batches.progress import Pulse
 from auditor.batches.stagger import Phase
 from auditor.cost import Cost, Job
@@ -123,8 +124,8 @@ class Scene:
         pulse = Pulse(name, 60, self.clock.awake_seconds())
         self.told: list[float] = []
         boundaries = Boundaries(name, Phase(30, 0), self._tell, self.clock)
-        cost = Cost(FakeJobs())
-        self.supervised = Supervised(watched, boundaries, pulse, cost, failures(most), self.clock)
+        batches = Batches(name, boundaries, pulse, Cost(FakeJobs()), self.clock)
+        self.supervised = Supervised(watched, batches, failures(most), self.clock)
 
     def _start(self, batch_seconds: float) -> FakeQuery:
         if self.refusal:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.batches.boundaries import Boundaries
+from auditor.batches.following import Batches
 from auditor.batches.progress import Pulse
 from auditor.batches.stagger import Phase
 from auditor.changes import candidate as candidates
@@ -60,14 +61,11 @@ class World:
         self._began = self.now()
         self._length = self._next = 0.0
         self._read, self._notes = 0, list[str]()
-        supervised = Supervised(
-            Watched("w", self._start, FakeRemedies()),  # type: ignore[arg-type] # a fake query
-            Boundaries("w", OFTEN, self._set, self.clock),
-            Pulse("w", 600, self.now()),
-            Cost(FakeJobs()),
-            failures(2),
-            self.clock,
-        )
+        boundaries = Boundaries("w", OFTEN, self._set, self.clock)
+        pulse = Pulse("w", 600, self.now())
+        batches = Batches("w", boundaries, pulse, Cost(FakeJobs()), self.clock)
+        watched = Watched("w", self._start, FakeRemedies())  # type: ignore[arg-type] # a fake query
+        supervised = Supervised(watched, batches, failures(2), self.clock)
         declared = read_declarations(SHIPPED_STREAMS, SHIPPED_WATCHES).watches["over-purchase"]
         recipe: Any = SimpleNamespace(checkpoint=SimpleNamespace(location=lambda: "here"))
         settings = AuditorSettings(auditor_checkpoints=folder)

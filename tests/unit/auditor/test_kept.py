@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from auditor.changes.kept import Kept
 from auditor.queries.current import read_current, refusal
+from auditor.states import Record
 from tests.unit.auditor.changing import WATCH, World
 from tests.unit.auditor.fakes import Scene
 
@@ -33,7 +34,7 @@ def test_the_same_is_written_once(world: World) -> None:
 def test_that_it_has_worked_is_news_and_so_are_other_words(world: World) -> None:
     keeping = Keeping(world)
     assert keeping.writes()
-    keeping.running.supervised.has_worked = True
+    keeping.running.supervised.record = Record(has_worked=True)
     assert keeping.writes()
     assert not keeping.writes()
     declared = keeping.running.declared

@@ -192,7 +192,7 @@ def test_unknown_trouble_is_waited_out_for_ever() -> None:
         scene.look(9)
         scene.fail("connection refused")
     assert scene.supervised.stopped is None
-    assert scene.supervised.failing == "connection refused"
+    assert scene.supervised.record.failing == "connection refused"
     assert scene.remedies.asked == ["suspect"] * 18
     assert len(scene.queries) == 20
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.check import check
-from auditor.job import Scene
+from auditor.job import Scene, prepare
 from auditor.rehearsal.line import Errand, carry_out
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
@@ -90,7 +90,7 @@ def _audit(scene: Scene, life: Life, opened: Opening) -> None:
         check_reach(spark, "checkpoints", store)
     if life.stop.is_set():
         return
-    fleet = open_fleet(scene, opened)
+    fleet = open_fleet(scene, partial(prepare, scene), opened)
     try:
         watch_until_stop(scene, life, opened, fleet)
     finally:

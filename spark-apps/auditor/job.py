@@ -1,7 +1,7 @@
 """The auditor's job: every watch checked before it starts, and then under supervision."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -36,6 +36,10 @@ class Scene:
     spark: SparkSession
     settings: AuditorSettings
     clock: Clock
+
+
+Prepare = Callable[[Declared, Phase], Running]
+"""Checks a watch whose batches should end then, as `prepare` does in one scene."""
 
 
 def recipe_of(scene: Scene, declared: Declared) -> Recipe:
@@ -76,7 +80,7 @@ def _warn_of_times(scene: Scene, topics: Iterable[str]) -> None:
         )
 
 
-def prepare_all(scene: Scene, declared: Iterable[Declared]) -> list[Running]:
+def prepare_all(scene: Scene, prepare: Prepare, declared: Iterable[Declared]) -> list[Running]:
     """Check every watch, and all of them together, before any starts.
 
     Raises:
@@ -85,8 +89,7 @@ def prepare_all(scene: Scene, declared: Iterable[Declared]) -> list[Running]:
     """
     every = tuple(declared)
     prepared = [
-        prepare(scene, one, own_phase(scene, number, len(every)))
-        for number, one in enumerate(every)
+        prepare(one, own_phase(scene, number, len(every))) for number, one in enumerate(every)
     ]
     needed = {one.declared.name: one.slots for one in prepared}
     check_slots(needed, scene.settings.auditor_slots)

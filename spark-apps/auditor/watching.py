@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from auditor.changes.means import RealMeans
 from auditor.changes.opening import opening
 from auditor.changes.reload import Reload
 from auditor.changes.resumption import prepare_again
 from auditor.changes.turn import Turn
 from auditor.fleet import Fleet
-from auditor.job import Scene, own_phase, prepare_all
+from auditor.job import Prepare, Scene, own_phase, prepare_all
 from auditor.queries.current import all_current, forget, refusal, unreadable
 from auditor.queries.declared import Declarations, Declared, read_declarations
 from auditor.queries.slots import check_slots
@@ -83,7 +84,7 @@ def _read(streams: Path, watches: Path, ran: bool) -> Declarations:
         return Declarations(digest, {}, {"*.yaml": str(error)})
 
 
-def open_fleet(scene: Scene, opened: Opening) -> Fleet:
+def open_fleet(scene: Scene, prepare: Prepare, opened: Opening) -> Fleet:
     """Prepare the watches to start with, each as declared or as it ran last.
 
     One that ran before and cannot start is missed. A new one is left to the reload, which has
@@ -94,7 +95,7 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
         Transient: the brokers do not answer, or memory is short.
     """
     if opened.fresh:
-        return Fleet(prepare_all(scene, opened.first.values()))
+        return Fleet(prepare_all(scene, prepare, opened.first.values()))
     # Kept, they would come back with the first file that is bad at a start.
     for name in opened.gone():
         forget(scene.settings.checkpoints_here() / name)
@@ -105,7 +106,8 @@ def open_fleet(scene: Scene, opened: Opening) -> Fleet:
     for number, declared in enumerate(again):
         name = declared.name
         try:
-            prepared = prepare_again(scene, declared, own_phase(scene, number, len(again)))
+            phase = own_phase(scene, number, len(again))
+            prepared = prepare_again(scene, prepare, declared, phase)
             needed = {other: one.slots for other, one in fleet.running.items()}
             check_slots(needed | {name: prepared.slots}, scene.settings.auditor_slots)
         except Refused as error:
@@ -123,7 +125,7 @@ def watch_until_stop(scene: Scene, life: Life, opened: Opening, fleet: Fleet) ->
         Refused: at the first start of all, Spark does not take a watch.
         Transient: every watch failed too often.
     """
-    reload = Reload(scene, fleet, Turn(scene.settings.auditor_checkpoints))
+    reload = Reload(scene, RealMeans(scene), fleet, Turn(scene.settings.auditor_checkpoints))
     reload.take(opened.declarations)
     folders = Folders(scene.settings, scene.clock, opened.declarations)
     looked = Progress(scene.clock, STUCK_AFTER_SECONDS)

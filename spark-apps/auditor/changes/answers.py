@@ -1,7 +1,7 @@
 """Reads what auditors answer to heartbeats, by the Kafka client that Spark has anyway."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -38,6 +38,16 @@ def _read(value: bytes) -> Alert | None:
         return Alert.decode(value)
     except Malformed:
         return None
+
+
+class Listening(Protocol):
+    """Whoever hears what auditors answer to heartbeats."""
+
+    def fresh(self) -> list[bytes]:
+        """Return what has come since the last call; the first call begins to listen."""
+
+    def close(self) -> None:
+        """Listen no more."""
 
 
 class Answers:

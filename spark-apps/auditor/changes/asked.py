@@ -5,14 +5,11 @@ from functools import partial
 from typing import Final
 
 from auditor.changes.change import Change
+from auditor.changes.means import Means
 from auditor.fleet import Running
-from auditor.job import Scene
-from auditor.queries.declared import Declared
-from auditor.queries.scrutiny import scrutinize
-from auditor.queries.trial import DEADLINE_SECONDS, try_beats, try_out
+from auditor.queries.trial import DEADLINE_SECONDS
 from auditor.underway import UnderWay
 from services.backbone.errors import Ended
-from services.backbone.log import logger
 
 TRIALS: Final = 2
 """One on empty streams, one on a heartbeat; each has the whole deadline."""
@@ -21,20 +18,17 @@ LEFT_SECONDS_MAX: Final = 180.0
 STOP_SECONDS_MAX: Final = 5.0
 """How long the end of the program waits for a trial."""
 
-log = logger(__name__)
-
 
 class Asked:
     """A step that begins if Spark takes what was prepared for it; a thread of its own asks."""
 
-    def __init__(self, scene: Scene, step: Change, prepared: Running) -> None:
+    def __init__(self, means: Means, step: Change, prepared: Running, now_seconds: float) -> None:
         """Begin to ask."""
         self.step = step
         self.prepared = prepared
         self._broken_off = threading.Event()
-        ask = partial(_ask, scene, prepared.declared, self._broken_off)
-        now = scene.clock.monotonic_seconds()
-        self._asking = UnderWay(f"trial-{step.watch}", ask, now)
+        ask = partial(means.try_out, prepared.declared, self._broken_off)
+        self._asking = UnderWay(f"trial-{step.watch}", ask, now_seconds)
 
     @property
     def watch(self) -> str:
@@ -66,11 +60,3 @@ class Asked:
         """Return what was prepared, once it is over; raise what Spark has against it."""
         self._asking.outcome()
         return self.prepared
-
-
-def _ask(scene: Scene, declared: Declared, broken_off: threading.Event) -> None:
-    """Raise what Spark has against it; end soon once it is broken off."""
-    for remark in scrutinize(scene.spark, declared):
-        log.warning("watch_doubtful", watch=declared.name, reason=remark)
-    for trial in (try_out, try_beats):
-        trial(scene.spark, declared, scene.clock, broken_off)

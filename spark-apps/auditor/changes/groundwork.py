@@ -1,16 +1,18 @@
 """Holds one step against streams, brokers and slots before anything stops for it."""
 
+from functools import partial
+
 from auditor.batches.stagger import Phase
 from auditor.changes.change import Change, Kind
 from auditor.changes.resumption import check_rows, has_run, prepare_again
 from auditor.fleet import Fleet, Running
-from auditor.job import Scene, free_phase, prepare
+from auditor.job import Prepare, Scene, free_phase
 from auditor.queries.declared import Declared
 from auditor.queries.slots import check_slots, with_another
 
 
 def prepare_step(
-    scene: Scene, fleet: Fleet, step: Change, declared: Declared
+    scene: Scene, fleet: Fleet, step: Change, declared: Declared, prepare: Prepare
 ) -> tuple[Change, Running]:
     """Return the step as it has to be done, and its query, not yet started.
 
@@ -21,8 +23,9 @@ def prepare_step(
     step = _as_it_ran(scene, fleet, step, declared)
     if step.kind is Kind.CONTINUE:
         check_rows(scene, declared)
-    does = prepare_again if step.kind is Kind.RESUME else prepare
-    prepared = does(scene, declared, _phase(scene, fleet, step.watch))
+    if step.kind is Kind.RESUME:
+        prepare = partial(prepare_again, scene, prepare)
+    prepared = prepare(declared, _phase(scene, fleet, step.watch))
     if step.kind is not Kind.CONTINUE:
         needed = {name: one.slots for name, one in fleet.running.items()}
         together = with_another(needed, declared.name, prepared.slots)

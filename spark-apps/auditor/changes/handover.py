@@ -7,6 +7,7 @@ from auditor.changes.candidate import Candidate
 from auditor.changes.change import Change, Kind
 from auditor.changes.goal import Goal
 from auditor.changes.groundwork import prepare_step
+from auditor.changes.means import Means
 from auditor.changes.proof import Proof, Verdict
 from auditor.changes.untaken import Untaken
 from auditor.fleet import Fleet, Running
@@ -24,10 +25,11 @@ class Handover:
     stopped for another, it stays until that is proven to judge.
     """
 
-    def __init__(self, scene: Scene, fleet: Fleet, untaken: Untaken) -> None:
+    def __init__(self, scene: Scene, means: Means, fleet: Fleet, untaken: Untaken) -> None:
         self.stage: Asked | Candidate | Proof | None = None
         """What is under way; None while nothing is."""
         self._scene = scene
+        self._means = means
         self._fleet = fleet
         self._untaken = untaken
 
@@ -37,12 +39,13 @@ class Handover:
 
     def begin(self, step: Change, declared: Declared) -> None:
         """Take this step unless something is found against it, by Spark too where it is asked."""
-        work = partial(prepare_step, self._scene, self._fleet, step, declared)
+        prepare = self._means.prepare
+        work = partial(prepare_step, self._scene, self._fleet, step, declared, prepare)
         if (ready := self._untaken.judge(step.watch, work)) is None:
             return
         step, prepared = ready
         if step.kind.needs_trial:
-            self.stage = Asked(self._scene, step, prepared)
+            self.stage = Asked(self._means, step, prepared, self._now())
         else:
             self._take(step, prepared)
 
@@ -73,7 +76,7 @@ class Handover:
         """Prove that this query judges, where the one before it was to be proven."""
         if isinstance(self.stage, Proof) and self.stage.watch == running.declared.name:
             self.stage.end()
-            self.stage = Proof(self._scene, running)
+            self.stage = Proof(self._scene, running, self._means.listen())
 
     def end(self) -> None:
         """End what is under way, the query that has not caught up among it."""
@@ -85,7 +88,7 @@ class Handover:
         wanted = goal.wants(asked.prepared.declared)
         if not wanted:
             asked.break_off()
-        if not asked.is_over(self._scene.clock.monotonic_seconds()):
+        if not asked.is_over(self._now()):
             return
         self.stage = None
         if wanted and (taken := self._untaken.judge(asked.watch, asked.taken)) is not None:
@@ -101,9 +104,9 @@ class Handover:
                 # Another auditor covers the moment.
                 self._fleet.take(step.watch).supervised.stop()
                 self._start(prepared)
-                self.stage = Proof(self._scene, prepared)
+                self.stage = Proof(self._scene, prepared, self._means.listen())
             case Kind.REPLACE:
-                self.stage = Candidate(self._scene, prepared)
+                self.stage = self._means.compare(prepared)
 
     def _start(self, prepared: Running) -> None:
         self._fleet.put(prepared.declared.name, prepared)
@@ -139,3 +142,6 @@ class Handover:
         self.stage = None
         candidate.show_no_more()
         self._untaken.try_all_again()
+
+    def _now(self) -> float:
+        return self._scene.clock.monotonic_seconds()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from auditor.changes.answers import Answers, who_answers
+from auditor.changes.answers import Listening, who_answers
 from auditor.fleet import Running
 from auditor.job import Scene
 from services.backbone.log import logger
@@ -70,14 +70,14 @@ def decide(known: Known) -> Verdict:
 class Proof:
     """Watches one query from the moment at which the one before it has been stopped."""
 
-    def __init__(self, scene: Scene, running: Running) -> None:
+    def __init__(self, scene: Scene, running: Running, answers: Listening) -> None:
         self._clock = scene.clock
         self._auditor = scene.settings.auditor_id
         self._watch = running.declared.watch
         self._supervised = running.supervised
         self._since_ms = scene.clock.now_ms()
         self._reading_since_seconds: float | None = None
-        self._answers = Answers(scene.spark, scene.settings.kafka_client_options())
+        self._answers = answers
         self._answering: frozenset[str] = frozenset()
 
     @property

@@ -7,10 +7,11 @@ from auditor.changes.change import Change, Kind
 from auditor.changes.goal import Goal
 from auditor.changes.handover import Handover
 from auditor.changes.kept import Kept
+from auditor.changes.means import Means
 from auditor.changes.turn import Turn
 from auditor.changes.untaken import Untaken
 from auditor.fleet import Fleet
-from auditor.job import Scene, prepare
+from auditor.job import Scene
 from auditor.queries.declared import Declarations
 from auditor.states import Stopped
 from services.backbone.errors import Refused, Transient
@@ -31,14 +32,15 @@ class Reload:
     time changes and the other is whole.
     """
 
-    def __init__(self, scene: Scene, fleet: Fleet, turn: Turn) -> None:
+    def __init__(self, scene: Scene, means: Means, fleet: Fleet, turn: Turn) -> None:
         self._scene = scene
+        self._means = means
         self._fleet = fleet
         self._turn = turn
         self._kept = Kept(scene)
         self._goal: Goal | None = None
         self._untaken = Untaken(fleet, scene.clock)
-        self._handover = Handover(scene, fleet, self._untaken)
+        self._handover = Handover(scene, means, fleet, self._untaken)
         self._held_up: str | None = None
         self._not_before_seconds = 0.0
 
@@ -110,7 +112,7 @@ class Reload:
             state = bad.supervised.state
             if not isinstance(state, Stopped) or state.earlier is None:
                 continue
-            prepared = prepare(self._scene, state.earlier, bad.phase)
+            prepared = self._means.prepare(state.earlier, bad.phase)
             self._kept.go_back(bad.declared, state.earlier, state.reason)
             self._fleet.take(name).supervised.stop()
             self._fleet.put(name, prepared)

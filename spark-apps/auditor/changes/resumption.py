@@ -4,7 +4,7 @@ from pathlib import Path
 
 from auditor.batches.stagger import Phase
 from auditor.fleet import Running
-from auditor.job import Scene, prepare, recipe_of
+from auditor.job import Prepare, Scene, recipe_of
 from auditor.queries.current import read_current, refusal
 from auditor.queries.declared import Declared
 from engine.brokers import MissingTopic
@@ -22,7 +22,7 @@ def has_run(scene: Scene, declared: Declared) -> bool:
     return last is not None and last.face(partitions).state == declared.face(partitions).state
 
 
-def prepare_again(scene: Scene, declared: Declared, phase: Phase) -> Running:
+def prepare_again(scene: Scene, prepare: Prepare, declared: Declared, phase: Phase) -> Running:
     """Prepare a watch whose state is that of what ran last, as declared or as it ran.
 
     The reload meets what is refused again once it runs, and tells it.
@@ -33,14 +33,14 @@ def prepare_again(scene: Scene, declared: Declared, phase: Phase) -> Running:
     recipe_of(scene, declared).checkpoint.take_over()
     try:
         check_rows(scene, declared)
-        return prepare(scene, declared, phase)
+        return prepare(declared, phase)
     except MissingTopic:
         raise
     except Refused:
         last = read_current(_home(scene, declared))
         if last is None:
             raise
-        return prepare(scene, last, phase)
+        return prepare(last, phase)
 
 
 def check_rows(scene: Scene, declared: Declared) -> None:

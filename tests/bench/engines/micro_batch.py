@@ -1,11 +1,12 @@
 """The auditor's query with Spark's micro-batch trigger, as a program."""
 
 import sys
+from functools import partial
 from typing import Final
 
 from pyspark.sql import DataFrame
 
-from auditor.job import Scene, prepare_all
+from auditor.job import Scene, prepare, prepare_all
 from auditor.queries.declared import read_declarations
 from auditor.queries.query import Recipe, messages_of, prefixed, sink
 from auditor.session import open_session
@@ -27,7 +28,8 @@ def _audit(settings: AuditorSettings, life: Life) -> None:
     started: list[str] = []
     life.health.add_ready("watches", lambda: None if started else "the watches are not started")
     spark = open_session(settings)
-    prepared = prepare_all(Scene(spark, settings, life.clock), declarations.watches.values())
+    scene = Scene(spark, settings, life.clock)
+    prepared = prepare_all(scene, partial(prepare, scene), declarations.watches.values())
     recipes = [each.recipe for each in prepared]
     writers = [sink(messages(each), each.checkpoint, settings) for each in recipes]
     queries = [writer.trigger(processingTime="0 seconds").start() for writer in writers]

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import yaml
 from pyspark.sql import SparkSession
 
+from auditor.changes.means import RealMeans
 from auditor.changes.reload import Reload
 from auditor.changes.turn import Turn
 from auditor.checkpoints.checkpoint import Checkpoint
@@ -53,7 +54,8 @@ class Inside:
 
     def __init__(self, spark: SparkSession, settings: AuditorSettings) -> None:
         self._scene = Scene(spark, settings, SystemClock())
-        self.fleet = Fleet(prepare_all(self._scene, self._declarations().watches.values()))
+        declared, means = self._declarations().watches, RealMeans(self._scene)
+        self.fleet = Fleet(prepare_all(self._scene, means.prepare, declared.values()))
 
     def __getitem__(self, watch: str) -> Supervised:
         return self.fleet.running[watch].supervised
@@ -72,7 +74,7 @@ class Inside:
     def reload(self) -> Iterator[Reload]:
         """Give what takes the changes of what is declared by now."""
         turn = Turn(self._scene.settings.auditor_checkpoints)
-        reload = Reload(self._scene, self.fleet, turn)
+        reload = Reload(self._scene, RealMeans(self._scene), self.fleet, turn)
         reload.take(self._declarations())
         try:
             yield reload

@@ -6,12 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from auditor.batches.stagger import Phase
-from auditor.changes import asked as asking
-from auditor.changes import groundwork, handover, proof, resumption
-from auditor.changes import reload as reloading
 from auditor.changes.asked import Asked
 from auditor.changes.candidate import Candidate
 from auditor.changes.reload import Reload
@@ -36,7 +31,13 @@ WATCH, OTHER = "over-purchase", "unusual-volume"
 class FakeCandidate(Candidate):
     """Catches up when it is told."""
 
+    def __init__(self, world: "World", running: Running) -> None:
+        super().__init__(world.scene, running)
+        self._world = world
+
     def look(self) -> None:
+        if self._world.gone:
+            raise self._world.gone
         self.running.supervised.look()
 
 
@@ -74,9 +75,12 @@ def answer(auditor: str, watch: str, appended_at_ms: int) -> bytes:
 
 
 class World:
-    """One auditor without Spark: its files, its queries, and its partner's turn."""
+    """One auditor without Spark: its files, its queries, and its partner's turn.
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Its changes are made by the means that stand here.
+    """
+
+    def __init__(self, folder: Path) -> None:
         self.folder, self.clock = folder, ManualClock()
         self.watches = folder / "watches"
         self.watches.mkdir()
@@ -92,6 +96,8 @@ class World:
         self.judgement: Exception | None = None
         self.heartbeats: Exception | None = None
         """What is found to be wrong with heartbeats."""
+        self.gone: Exception | None = None
+        """Why a candidate cannot be compared now."""
         self.may_judge = threading.Event()
         """A trial takes until this is set, as it is at first, or until it is broken off."""
         self.may_judge.set()
@@ -105,17 +111,9 @@ class World:
         """The auditors whose queries answer to a heartbeat that comes at each look."""
         self.listening: list[FakeAnswers] = []
         self.scene = JobScene(None, self.settings, self.clock)  # type: ignore[arg-type] # no Spark
-        monkeypatch.setattr(reloading, "prepare", self._prepare)
-        monkeypatch.setattr(groundwork, "prepare", self._prepare)
-        monkeypatch.setattr(resumption, "prepare", self._prepare)
-        monkeypatch.setattr(asking, "scrutinize", self._scrutinize)
-        monkeypatch.setattr(asking, "try_out", self._try_out)
-        monkeypatch.setattr(asking, "try_beats", self._try_beats)
-        monkeypatch.setattr(handover, "Candidate", FakeCandidate)
-        monkeypatch.setattr(proof, "Answers", self._listen)
         self.partner = Turn(self.settings.auditor_checkpoints)
         self.fleet = Fleet()
-        self.reload = Reload(self.scene, self.fleet, Turn(self.settings.auditor_checkpoints))
+        self.reload = self.reloading()
         self.turns(self.read())
 
     def restart(self) -> None:
@@ -123,11 +121,16 @@ class World:
         self.reload.stop()
         self.fleet.stop()
         opened = read_opening(self.settings)
-        self.fleet = open_fleet(self.scene, opened)
-        self.reload = Reload(self.scene, self.fleet, Turn(self.settings.auditor_checkpoints))
+        self.fleet = open_fleet(self.scene, self.prepare, opened)
+        self.reload = self.reloading()
         self.turns(opened.declarations)
 
-    def _prepare(self, _: object, declared: Declared, phase: Phase) -> Running:
+    def reloading(self) -> Reload:
+        """Return what takes changes from now on."""
+        turn = Turn(self.settings.auditor_checkpoints)
+        return Reload(self.scene, self, self.fleet, turn)
+
+    def prepare(self, declared: Declared, phase: Phase) -> Running:
         if (reason := self.against(declared)) is not None:
             raise reason
         scene = Scene(declared.name, clock=self.clock)
@@ -139,26 +142,22 @@ class World:
         slots = self.slots.get(declared.name, SLOTS_EACH)
         return Running(declared, recipe, scene.supervised, slots, phase)
 
-    def _listen(self, *_: object) -> FakeAnswers:
+    def compare(self, running: Running) -> FakeCandidate:
+        return FakeCandidate(self, running)
+
+    def listen(self) -> FakeAnswers:
         self.listening.append(FakeAnswers(self))
         return self.listening[-1]
 
-    def _scrutinize(self, *_: Any) -> list[str]:
+    def try_out(self, _: object, broken_off: threading.Event) -> None:
         if self.scrutiny:
             raise self.scrutiny
-        return []
-
-    def _try_out(self, *told: Any) -> None:
-        *_, broken_off = told
         while not self.may_judge.wait(0.01):
             if broken_off.is_set():
                 raise Transient("broken off")
-        if self.judgement:
-            raise self.judgement
-
-    def _try_beats(self, *_: Any) -> None:
-        if self.heartbeats:
-            raise self.heartbeats
+        for found in (self.judgement, self.heartbeats):
+            if found:
+                raise found
 
     def read(self) -> Declarations:
         return read_declarations(SHIPPED_STREAMS, self.watches)

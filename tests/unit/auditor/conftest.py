@@ -8,5 +8,5 @@ from tests.unit.auditor.changing import World
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    return World(tmp_path, monkeypatch)
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from auditor.changes import resumption
 from auditor.changes.opening import opening
 from auditor.checkpoints.checkpoint import ASIDE, Checkpoint, Fingerprint, fingerprint
 from auditor.checkpoints.spacing import words
+from auditor.fleet import Running
 from auditor.job import Scene
 from auditor.queries.current import keep, read_current
 from auditor.queries.declared import Declarations, Declared
@@ -225,32 +225,27 @@ class Upgraded:
         written_before(self.home)
         keep(self.home, declared(ran))
 
-    def opens(self, monkeypatch: pytest.MonkeyPatch) -> WatchDeclaration:
+    def opens(self) -> WatchDeclaration:
         """Return what runs first under the name of the watch that ran."""
-        monkeypatch.setattr(resumption, "prepare", _refuse)
         scene = Scene(None, self.settings, ManualClock())  # type: ignore[arg-type] # no Spark
         opened = read_opening(self.settings)
-        open_fleet(scene, opened)
+        open_fleet(scene, _refuse, opened)
         return opened.first[WATCH.watch].watch
 
 
-def _refuse(*_: object) -> None:
+def _refuse(*_: object) -> Running:
     raise Refused("not here")
 
 
-def test_an_unchanged_watch_is_not_built_again_by_the_upgrade(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unchanged_watch_is_not_built_again_by_the_upgrade(tmp_path: Path) -> None:
     upgraded = Upgraded(tmp_path, WATCH)
-    upgraded.opens(monkeypatch)
+    upgraded.opens()
     assert (upgraded.home / WANTED.id / "spark" / "metadata").read_text() == "kept"
 
 
-def test_a_book_goes_on_in_the_sequence_in_which_it_was_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_book_goes_on_in_the_sequence_in_which_it_was_written(tmp_path: Path) -> None:
     upgraded = Upgraded(tmp_path, swapped(WATCH))
-    opened = upgraded.opens(monkeypatch)
+    opened = upgraded.opens()
     assert list(opened.book.events) == list(swapped(WATCH).book.events)  # type: ignore[union-attr] # both have one
     other = fingerprint(swapped(WATCH), STREAMS, 2)
     assert (upgraded.home / other.id / "spark" / "metadata").read_text() == "kept"

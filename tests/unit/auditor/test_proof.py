@@ -14,7 +14,6 @@ from auditor.changes.proof import (
     Verdict,
     decide,
 )
-from auditor.job import Scene as JobScene
 from tests.unit.auditor.changing import WATCH, World, answer
 from tests.unit.auditor.fakes import Scene
 
@@ -74,7 +73,7 @@ def test_one_that_is_started_again_now_and_then_is_not_waited_for_for_ever(world
     world.answering = ["partner"]
     scene = Scene(WATCH, most=100, clock=world.clock)
     running = replace(world.fleet.running[WATCH], supervised=scene.supervised)
-    proof = Proof(JobScene(None, world.settings, world.clock), running)  # type: ignore[arg-type] # no Spark here
+    proof = Proof(world.scene, running, world.listen())
     seconds = 0
     while (found := proof.verdict()) is Verdict.WAIT:
         assert seconds < 2 * BEHIND_SECONDS_MAX

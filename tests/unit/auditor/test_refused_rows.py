@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.changes.reload import Reload
-from auditor.changes.turn import Turn
 from auditor.queries.current import forget, keep, refusal, restore
 from auditor.queries.declared import Declared
 from auditor.queries.rules import Row
@@ -103,7 +101,7 @@ def test_refused_rows_stay_refused_when_words_come_with_them(limited: Limited) -
 def test_refused_rows_stay_refused_over_a_restart(limited: Limited) -> None:
     assert limited.opens() == limited.before
     world = limited.world
-    world.reload = Reload(world.scene, world.fleet, Turn(world.settings.auditor_checkpoints))
+    world.reload = world.reloading()
     world.turns(world.read())
     limited.assert_refused()
     assert limited.opens() == limited.before

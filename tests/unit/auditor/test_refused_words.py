@@ -1,5 +1,6 @@
 """Words that Spark refuses leave a watch that ran with those before, over a restart too."""
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -7,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from auditor import job
-from auditor.job import Scene
+from auditor.job import Scene, prepare
 from auditor.queries.current import keep
 from auditor.queries.declared import read_declarations
 from auditor.settings import AuditorSettings
@@ -46,6 +47,7 @@ def test_a_column_that_the_sql_does_not_return_stops_no_watch_at_a_restart(
 
     opened = read_opening(settings)
     assert opened.first[WATCH] != before
-    fleet = open_fleet(Scene(spark, settings, ManualClock()), opened)
+    scene = Scene(spark, settings, ManualClock())
+    fleet = open_fleet(scene, partial(prepare, scene), opened)
     assert fleet.running[WATCH].declared == before
     assert fleet.missing == {}

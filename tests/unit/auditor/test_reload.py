@@ -1,7 +1,5 @@
 """Changes of watches: what stops, what goes on, and when."""
 
-from typing import Any
-
 import pytest
 from prometheus_client import REGISTRY
 
@@ -10,7 +8,7 @@ from auditor.queries.current import all_current
 from auditor.recovery.blame import RowsToBlame
 from engine.brokers import MissingTopic
 from services.backbone.errors import Refused, Transient
-from tests.unit.auditor.changing import OTHER, WATCH, FakeCandidate, World
+from tests.unit.auditor.changing import OTHER, WATCH, World
 
 
 def test_declared_watches_start_and_are_kept_for_the_next_start(world: World) -> None:
@@ -194,26 +192,17 @@ def test_a_change_that_waits_keeps_neither_the_turn_nor_another_watch(world: Wor
     assert world.partner.take()
 
 
-def test_a_candidate_whose_topic_is_gone_is_asked_for_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_candidate_whose_topic_is_gone_is_asked_for_again(world: World) -> None:
     world.edit("limit: 24 hours", "limit: 25 hours")
-    with monkeypatch.context() as gone:
-        gone.setattr(FakeCandidate, "look", raising(MissingTopic("topic t does not exist")))
-        world.turns()
+    world.gone = MissingTopic("topic t does not exist")
+    world.turns()
+    world.gone = None
     assert world.reload.notes() == "topic t does not exist"
     assert world.queries() == [True, True]
     world.turns(count=20)
     assert world.reload.notes() is None
     world.catch_up()
     assert world.queries() == [False, True]
-
-
-def raising(error: Exception) -> Any:
-    def look(_: object) -> None:
-        raise error
-
-    return look
 
 
 def test_what_found_no_slots_starts_when_another_watch_is_paused(world: World) -> None:

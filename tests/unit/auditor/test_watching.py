@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from auditor.batches.stagger import Phase
-from auditor.changes import resumption
 from auditor.changes.change import Change, Kind, changes
 from auditor.fleet import Running
 from auditor.job import Scene as JobScene
@@ -161,13 +160,12 @@ def test_empty_folder_at_a_start_ends_nothing_that_ran(scene: Scene) -> None:
 
 @pytest.mark.parametrize("paused", [True, False])
 def test_what_was_removed_or_paused_while_nobody_ran_comes_back_with_no_bad_file(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch, paused: bool
+    scene: Scene, paused: bool
 ) -> None:
-    monkeypatch.setattr(resumption, "prepare", _most_slots)
     scene.ran("over-purchase", "unusual-volume")
     path = scene.watches / "unusual-volume.yaml"
     path.write_text(path.read_text() + "paused: true\n") if paused else path.unlink()
-    open_fleet(scene.job(), read_opening(scene.settings))
+    open_fleet(scene.job(), _most_slots, read_opening(scene.settings))
     path.write_text("half a fi")
     assert read_opening(scene.settings).ran == {"over-purchase"}
 
@@ -178,43 +176,34 @@ def test_bad_stream_at_the_first_start_of_all_is_refused(scene: Scene) -> None:
         read_opening(scene.settings)
 
 
-def test_a_watch_that_ran_and_cannot_start_makes_the_auditor_not_ready(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(resumption, "prepare", _refuse)
-    fleet = open_fleet(scene.job(), scene.opened("over-purchase"))
+def test_a_watch_that_ran_and_cannot_start_makes_the_auditor_not_ready(scene: Scene) -> None:
+    fleet = open_fleet(scene.job(), _refuse, scene.opened("over-purchase"))
     assert fleet.running == {}
     # The other one is new: the reload tries it, and what it does not take is a note.
     assert fleet.not_ready() == "watch over-purchase cannot start: too few slots"
 
 
-def test_what_ran_and_can_be_read_nowhere_makes_the_auditor_not_ready(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_ran_and_can_be_read_nowhere_makes_the_auditor_not_ready(scene: Scene) -> None:
     """A stream was declared in a way that is refused now, and so was what ran of it."""
-    monkeypatch.setattr(resumption, "prepare", _most_slots)
     scene.ran("over-purchase", "unusual-volume")
     (scene.settings.checkpoints_here() / "unusual-volume" / "current.json").write_text("{}")
     trades = scene.streams / "trades.yaml"
     good = trades.read_text()
     trades.write_text("{")
-    fleet = open_fleet(scene.job(), read_opening(scene.settings))
+    fleet = open_fleet(scene.job(), _most_slots, read_opening(scene.settings))
     assert set(fleet.running) == {"over-purchase"}
     assert set(fleet.missing) == {"unusual-volume"}
     trades.write_text(good)
     assert read_opening(scene.settings).lost == frozenset()
 
 
-def test_new_words_that_are_refused_leave_the_watch_with_those_before(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(resumption, "prepare", _only_shipped_labels)
+def test_new_words_that_are_refused_leave_the_watch_with_those_before(scene: Scene) -> None:
     scene.ran("over-purchase", "unusual-volume")
     scene.label_more("over-purchase")
     opened = read_opening(scene.settings)
     before = scene.declarations.watches
     assert opened.first["over-purchase"] != before["over-purchase"]
-    fleet = open_fleet(scene.job(), opened)
+    fleet = open_fleet(scene.job(), _only_shipped_labels, opened)
     assert {name: one.declared for name, one in fleet.running.items()} == before
     assert fleet.missing == {}
     # So the reload meets the refused words again.
@@ -222,11 +211,8 @@ def test_new_words_that_are_refused_leave_the_watch_with_those_before(
     assert changes(faces(before), declared, ()) == [Change(Kind.CONTINUE, "over-purchase")]
 
 
-def test_a_summary_that_ran_goes_on_where_it_is_refused_now(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_summary_that_ran_goes_on_where_it_is_refused_now(scene: Scene) -> None:
     """An upgrade that refuses words which only mislead leaves nobody without the watch."""
-    monkeypatch.setattr(resumption, "prepare", _few_slots)
     scene.ran("over-purchase", "unusual-volume")
     path = scene.watches / "over-purchase.yaml"
     path.write_text(path.read_text().replace("{client}", "{{ client }}"))
@@ -234,56 +220,50 @@ def test_a_summary_that_ran_goes_on_where_it_is_refused_now(
     note.write_text(note.read_text().replace("{client}", "{{ client }}"))
     opened = read_opening(scene.settings)
     assert "single braces" in opened.declarations.problems["over-purchase.yaml"]
-    fleet = open_fleet(scene.job(), opened)
+    fleet = open_fleet(scene.job(), _few_slots, opened)
     assert set(fleet.running) == {"over-purchase", "unusual-volume"}
     assert "{{ client }}" in fleet.running["over-purchase"].declared.watch.summary
     assert fleet.missing == {}
 
 
-def test_new_words_wait_for_a_topic_with_their_watch(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_words_wait_for_a_topic_with_their_watch(scene: Scene) -> None:
     asked: list[Declared] = []
 
-    def prepare(_: object, declared: Declared, __: object) -> None:
+    def prepare(declared: Declared, _: object) -> Running:
         asked.append(declared)
         raise MissingTopic("topic trades does not exist")
 
-    monkeypatch.setattr(resumption, "prepare", prepare)
     scene.ran("over-purchase")
     scene.label_more("over-purchase")
     opened = read_opening(scene.settings)
-    fleet = open_fleet(scene.job(), opened)
+    fleet = open_fleet(scene.job(), prepare, opened)
     assert asked == [opened.first["over-purchase"]]
     assert fleet.missing == {"over-purchase": "topic trades does not exist"}
 
 
-def _only_shipped_labels(job: JobScene, declared: Declared, phase: Phase) -> Running:
+def _only_shipped_labels(declared: Declared, phase: Phase) -> Running:
     if LABEL in declared.watch.labels:
         raise Refused(f"the SQL does not return {LABEL}")
-    return _few_slots(job, declared, phase)
+    return _few_slots(declared, phase)
 
 
-def _refuse(*_: object) -> None:
+def _refuse(*_: object) -> Running:
     raise Refused("too few slots")
 
 
-def test_a_new_watch_is_left_to_the_reload_which_has_spark_try_it(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_watch_is_left_to_the_reload_which_has_spark_try_it(scene: Scene) -> None:
     """Started untried, one that Real-time Mode refuses would make the auditor not ready."""
-    monkeypatch.setattr(resumption, "prepare", _few_slots)
     for ran in scene.declarations.watches:
-        fleet = open_fleet(scene.job(), scene.opened(ran))
+        fleet = open_fleet(scene.job(), _few_slots, scene.opened(ran))
         assert set(fleet.running) == {ran}
         assert fleet.missing == {}
 
 
-def _most_slots(scene: JobScene, declared: Declared, phase: Phase) -> Running:
-    return _with_slots(scene.settings.auditor_slots - 1, declared, phase)
+def _most_slots(declared: Declared, phase: Phase) -> Running:
+    return _with_slots(AuditorSettings().auditor_slots - 1, declared, phase)
 
 
-def _few_slots(_: JobScene, declared: Declared, phase: Phase) -> Running:
+def _few_slots(declared: Declared, phase: Phase) -> Running:
     return _with_slots(1, declared, phase)
 
 

@@ -20,7 +20,7 @@ from archivist.rounds import Rounds, Scene
 from archivist.session import open_session
 from archivist.settings import SHIPPED_ACCOUNTS, ArchivistSettings
 from archivist.shelving import check_history
-from engine.brokers import partition_counts
+from engine.brokers import asking
 from engine.failures import first_line
 from engine.java import BROKEN_OFF
 from engine.session import quieten
@@ -111,7 +111,8 @@ def _check(
 ) -> None:
     topics = [topic for name in streams for topic in (name, rejected(name))]
     wanted = [*topics, ACCOUNTS] if accounts else topics
-    partition_counts(spark, settings.kafka_client_options(), wanted)
+    with asking(spark, settings.kafka_client_options()) as brokers:
+        brokers.partition_counts(wanted)
     check_reach(spark, "archive", settings.archivist_archive)
     for stream in streams.values():
         checkpoint = checkpoint_folder(settings, ARCHIVE, stream)

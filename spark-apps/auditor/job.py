@@ -21,7 +21,7 @@ from auditor.queries.slots import check_slots, slots_needed, topics_of
 from auditor.recovery.remedies import RealRemedies
 from auditor.settings import AuditorSettings
 from auditor.supervision import Supervised, Watched
-from engine.brokers import partition_counts, with_publishers_times
+from engine.brokers import asking
 from engine.restarts import Failures, RestartLimit
 from services.backbone.clock import Clock
 from services.backbone.log import logger
@@ -62,16 +62,15 @@ def prepare(scene: Scene, declared: Declared, phase: Phase) -> Running:
     recipe = recipe_of(scene, declared)
     shuffled = shuffles(recipe.messages()) * settings.auditor_shuffle_partitions
     topics = topics_of(watch)
-    partitions = partition_counts(scene.spark, settings.kafka_client_options(), topics)
-    slots = slots_needed(watch, partitions, shuffled)
-    _warn_of_times(scene, topics)
+    with asking(scene.spark, settings.kafka_client_options()) as brokers:
+        slots = slots_needed(watch, brokers.partition_counts(topics), shuffled)
+        _warn_of_times(brokers.with_publishers_times(topics))
     return Running(declared, recipe, _supervised(scene, recipe, phase), slots, phase)
 
 
-def _warn_of_times(scene: Scene, topics: Iterable[str]) -> None:
+def _warn_of_times(topics: Iterable[str]) -> None:
     """Where `services.topics` does not run nobody else says so; what runs today goes on."""
-    options = scene.settings.kafka_client_options()
-    for topic in with_publishers_times(scene.spark, options, topics):
+    for topic in topics:
         log.warning(
             "publishers_times",
             topic=topic,

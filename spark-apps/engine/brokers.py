@@ -24,32 +24,40 @@ class MissingTopic(Refused):
     """A topic does not exist; whoever declares it may only be late."""
 
 
-def partition_counts(
-    spark: SparkSession, client_options: Mapping[str, str], topics: Iterable[str]
-) -> dict[str, int]:
-    """Return the number of partitions by topic.
+class Brokers:
+    """Asks about topics, with one client that whoever opened it closes."""
+
+    def __init__(self, jvm: Any, admin: Any) -> None:
+        self._jvm = jvm
+        self._admin = admin
+
+    def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
+        """Return the number of partitions by topic.
+
+        Raises:
+            MissingTopic: a topic does not exist.
+            Transient: the brokers do not answer.
+        """
+        return {topic: _count(self._jvm, self._admin, topic) for topic in topics}
+
+    def with_publishers_times(self, topics: Iterable[str]) -> list[str]:
+        """Return the topics whose records' times are what their publishers say.
+
+        Of those of which the brokers do not tell this client nothing is known; the log says so
+        once.
+        """
+        return [topic for topic in topics if _stamp(self._jvm, self._admin, topic) == CREATE_TIME]
+
+
+@contextmanager
+def asking(spark: SparkSession, client_options: Mapping[str, str]) -> Iterator[Brokers]:
+    """Give what asks about topics, with one client for all questions.
 
     Raises:
-        MissingTopic: a topic does not exist.
-        Refused: the client's options cannot be used.
-        Transient: the brokers do not answer.
-    """
-    with _admin(spark, client_options) as (jvm, admin):
-        return {topic: _count(jvm, admin, topic) for topic in topics}
-
-
-def with_publishers_times(
-    spark: SparkSession, client_options: Mapping[str, str], topics: Iterable[str]
-) -> list[str]:
-    """Return the topics whose records' times are what their publishers say.
-
-    Of those of which the brokers do not tell this client nothing is known; the log says so once.
-
-    Raises:
         Refused: the client's options cannot be used.
     """
     with _admin(spark, client_options) as (jvm, admin):
-        return [topic for topic in topics if _stamp(jvm, admin, topic) == CREATE_TIME]
+        yield Brokers(jvm, admin)
 
 
 def kept_offsets(

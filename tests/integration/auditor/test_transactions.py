@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from auditor.changes import candidate, catch_up
 from auditor.changes.ahead import LOOK_SECONDS, Ahead
 from auditor.checkpoints.ranges import Range
-from engine.brokers import kept_offsets, with_publishers_times
+from engine.brokers import asking, kept_offsets
 from services.backbone.clock import Clock, ManualClock, SystemClock
 from services.backbone.kafka.partitions import partitions_of
 from services.contracts.topics import heartbeat
@@ -230,11 +230,10 @@ def test_a_topic_with_its_publishers_times_is_told_from_others(
     options = settings_of(place).kafka_client_options()
     nowhere = f"{place.stream}-nowhere"
     topics = [place.stream, heartbeat(place.stream), nowhere]
-    with capture_logs() as logs:
-        assert with_publishers_times(spark, options, topics) == []
-        assert with_publishers_times(spark, options, topics) == []
-    configure(place.bootstrap, place.stream, "message.timestamp.type", "CreateTime")
-    wait_until(
-        lambda: with_publishers_times(spark, options, topics) == [place.stream], 30, "not told"
-    )
+    with asking(spark, options) as brokers:
+        with capture_logs() as logs:
+            assert brokers.with_publishers_times(topics) == []
+            assert brokers.with_publishers_times(topics) == []
+        configure(place.bootstrap, place.stream, "message.timestamp.type", "CreateTime")
+        wait_until(lambda: brokers.with_publishers_times(topics) == [place.stream], 30, "not told")
     assert [each["topic"] for each in logs if each["event"] == "times_unknown"] == [nowhere]

@@ -1,5 +1,7 @@
 """Words that Spark refuses leave a watch that ran with those before, over a restart too."""
 
+from collections.abc import Iterable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -28,13 +30,22 @@ WORDS: Final = {
 }
 
 
+class FakeBrokers:
+    """Brokers that have every topic, and tell nothing of it."""
+
+    def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
+        return dict.fromkeys(topics, 1)
+
+    def with_publishers_times(self, _: object) -> list[str]:
+        return []
+
+
 @pytest.mark.parametrize("part", WORDS)
 def test_a_column_that_the_sql_does_not_return_stops_no_watch_at_a_restart(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     # The only questions of all this to brokers.
-    monkeypatch.setattr(job, "partition_counts", lambda *told: dict.fromkeys(told[-1], 1))
-    monkeypatch.setattr(job, "with_publishers_times", lambda *_: [])
+    monkeypatch.setattr(job, "asking", lambda *_: nullcontext(FakeBrokers()))
     streams, watches = copied(tmp_path, SHIPPED_WATCHES)
     settings = AuditorSettings(
         auditor_streams=streams, auditor_watches=watches, auditor_checkpoints=tmp_path / "kept"

@@ -49,6 +49,7 @@ from services.console.pages.traces import trace_pages
 from services.console.pages.trials import trial_pages
 from services.console.pages.watches import watch_pages
 from services.console.people.door import Door, same_press
+from services.console.people.typed import typed
 from services.console.people.way_back import is_press, pressed_on
 from services.console.rendering import html
 from services.console.settings import LOCAL_NAMES
@@ -161,6 +162,7 @@ def answer(request: Request, problem: Problem) -> Response:
         pressed=is_press(request),
         back=pressed_on(request),
         again=same_press(request),
+        typed=typed(request, problem),
     )
     page.headers.update(problem.headers)
     return page

@@ -207,10 +207,13 @@ def check_word(request: Request, person: Person, given: str) -> None:
         raise Problem(403, "stale_page", "the page is of another session; load it again")
 
 
-def _presser(role: Role) -> Callable[..., Awaitable[Press]]:
+def _presser(role: Role, *, may_be_shown: bool = True) -> Callable[..., Awaitable[Press]]:
+    """Return what lets a press in; fields that `may_be_shown` hold no password."""
+
     async def pressed(request: Request, door: AtDoor) -> Press:
         fields = await read_form(request)
         request.state.fields = fields
+        request.state.given_back = fields if may_be_shown else {}
         person = await asyncio.to_thread(door.who, request)
         request.state.person = person or NOBODY
         known = _allowed(role, person or NOBODY, request)
@@ -220,7 +223,7 @@ def _presser(role: Role) -> Callable[..., Awaitable[Press]]:
     return pressed
 
 
-ReaderPress = Annotated[Press, Depends(_presser(Role.VIEWER))]
+ReaderPress = Annotated[Press, Depends(_presser(Role.VIEWER, may_be_shown=False))]
 ResponderPress = Annotated[Press, Depends(_presser(Role.RESPONDER))]
 AdminPress = Annotated[Press, Depends(_presser(Role.ADMIN))]
 

@@ -106,6 +106,18 @@
     for (const each of document.querySelectorAll("button:disabled")) each.disabled = false;
   }
 
+  // Whoever has logged in in another tab comes back to what was typed: the form is of that session then.
+  async function takeSession() {
+    const word = document.querySelector("#typed [name=word]");
+    const answer = word && await fetch("/me").catch(() => null);
+    const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+    const mine = page && page.querySelector("[name=word]");
+    if (!mine || mine.value === word.value) return;
+    word.value = mine.value;
+    document.getElementById("now-as").textContent =
+      `You are logged in as ${page.querySelector(".top [href='/me']").textContent} now: press again.`;
+  }
+
   function help() {
     const dialog = document.getElementById("keys");
     if (dialog) dialog.open ? dialog.close() : dialog.showModal();
@@ -142,6 +154,7 @@
   // Where no answer has come, the page is still there: somebody stopped it, or came back to it.
   window.addEventListener("pageshow", enablePressed);
   window.navigation?.addEventListener("navigateerror", enablePressed);
+  window.addEventListener("focus", takeSession);
   // The address is the search that is shown, to be sent to somebody; one that is refused is not shown.
   document.addEventListener("htmx:after:swap", (event) => {
     chooseAgain();

@@ -3,7 +3,7 @@
 from typing import Final
 
 import pytest
-from playwright.sync_api import Route
+from playwright.sync_api import Page, Route
 
 from services.backbone.ledger.database import Pool, transaction
 from tests.integration.browser.conftest import OpenTab
@@ -40,6 +40,12 @@ It looks from within, as a browser under test answers nothing while it waits for
 20 times as fast."""
 
 
+def loaded(page: Page, alert: str) -> None:
+    """Open an alert, and wait for what its page asks by itself: stopping the page would lose it."""
+    page.goto(alert)
+    page.wait_for_selector("text=Looking on the topics", state="detached")
+
+
 @pytest.mark.parametrize("then", ["stop", "wait", "back"])
 def test_a_press_without_an_answer_may_be_repeated(
     tab: OpenTab, console: Console, ledger: Ledger, then: str
@@ -50,12 +56,38 @@ def test_a_press_without_an_answer_may_be_repeated(
         held.append(route)
 
     one.log_in(console)
-    one.go(f"/alerts/{add_alert(ledger.url, 'one')}")
+    loaded(one.page, f"{one.url}/alerts/{add_alert(ledger.url, 'one')}")
     one.page.route("**/acknowledge", hold, times=1)
     assert one.page.evaluate(PRESSED, then) is True
     assert len(held) == 1
     one.page.click("[data-key=x]")
     one.page.wait_for_selector("text=by ann (console)")
+
+
+def test_what_was_typed_outlives_the_session(
+    tab: OpenTab, console: Console, ledger: Ledger, pool: Pool
+) -> None:
+    one, alert = tab(), add_alert(ledger.url, "one")
+    one.log_in(console)
+    one.go(f"/alerts/{alert}")
+    one.page.fill("input[name=note]", "the fan of hall 2")
+    with transaction(pool) as connection:
+        connection.execute("DELETE FROM console_sessions")
+    one.page.click("[data-key=x]")
+    with one.page.expect_popup() as opened:
+        one.page.click("main a >> text=Log in in another tab")
+    other = opened.value
+    other.fill("input[name=name]", "ann")
+    other.fill("input[name=password]", PASSWORD)
+    other.click("main button")
+    other.wait_for_selector("text=ann")
+    other.close()
+    one.page.evaluate("dispatchEvent(new Event('focus'))")
+    one.page.wait_for_selector("text=You are logged in as ann now: press again.")
+    one.page.click("[data-key=x]")
+    one.page.wait_for_selector("text=the fan of hall 2")
+    one.page.wait_for_selector("text=by ann (console)")
+    forgive(one, "401")
 
 
 def test_a_press_after_the_session_is_over_leads_back_by_the_login(

@@ -1,0 +1,94 @@
+"""What somebody typed comes back where a press is refused: with what to do, and no password."""
+
+import re
+from html import unescape
+from types import SimpleNamespace
+from typing import Any, Final
+
+import httpx2
+import pytest
+
+from services.backbone.clock import SystemClock
+from services.backbone.health import Health
+from services.console.app import create_app
+from services.console.people.door import Door
+from services.console.people.roles import Person, Role
+from services.console.people.sessions import form_word
+
+HERE: Final = "http://localhost:18080"
+NOTE: Final = 'the "fan"\n<b> of hall 2'
+TOKEN: Final = "token"
+
+
+class Known:
+    """One session, of somebody in a role; with no role none."""
+
+    def __init__(self, role: Role | None) -> None:
+        self._role = role
+
+    def find(self, token: str, *, is_use: bool = True) -> Person | None:
+        return Person("ann", self._role, "page", token) if self._role and token else None
+
+
+async def refused(
+    role: Role | None, path: str, form: dict[str, str], referer: str = f"{HERE}/alerts"
+) -> httpx2.Response:
+    """Press a button of the console as somebody in such a role."""
+    desk: Any = SimpleNamespace(health=Health(), clock=SystemClock())
+    sessions: Any = Known(role)
+    transport = httpx2.ASGITransport(create_app(desk, Door(sessions)))
+    headers = {"referer": referer, "cookie": f"aldebaran={TOKEN}"}
+    async with httpx2.AsyncClient(transport=transport, base_url=HERE) as client:
+        page = await client.post(path, data=form, headers=headers)
+    assert page.status_code in (401, 403)
+    return page
+
+
+def given_back(page: httpx2.Response) -> dict[str, str]:
+    """Return the fields of the form that stands on the page."""
+    form = page.text.partition('id="typed">')[2].partition("</form>")[0]
+    inputs = re.findall(r'<input [^>]*name="([^"]*)" value="([^"]*)"', form)
+    texts = re.findall(r'<textarea name="([^"]*)"[^>]*>\n([^<]*)</textarea>', form)
+    return {name: unescape(text) for name, text in [*inputs, *texts]}
+
+
+@pytest.mark.parametrize(
+    ("role", "word", "advice"),
+    [
+        (None, form_word(TOKEN), "your session is over: log in in another tab"),
+        (Role.VIEWER, form_word(TOKEN), "ann is a viewer: let an admin give you the role"),
+        (Role.ADMIN, "of another session", "you are logged in as ann now: press again"),
+    ],
+)
+async def test_what_was_typed_stands_there_to_be_pressed_again(
+    role: Role | None, word: str, advice: str
+) -> None:
+    form = {"why": NOTE, "action": "arrived", "attempt": "2", "key": "k1", "word": word}
+    page = await refused(role, f"/deliveries/{'a' * 32}", form)
+    assert advice in page.text
+    again = given_back(page)
+    assert again.pop("word") == form_word(TOKEN if role else "")
+    assert again == {name: text for name, text in form.items() if name != "word"}
+    assert ">Press again: arrived</button>" in page.text
+
+
+async def test_a_form_without_a_text_leads_back_as_ever() -> None:
+    page = await refused(None, f"/alerts/{'a' * 32}/acknowledge", {"word": "", "note": " "})
+    assert not given_back(page)
+    assert ">Log in</a>" in page.text
+
+
+async def test_a_password_is_never_given_back() -> None:
+    form = {"old": "an old password", "new": "another password", "word": "of another session"}
+    page = await refused(Role.ADMIN, "/me", form)
+    assert not given_back(page)
+    assert "password" not in page.text.partition("<main")[2]
+
+
+async def test_what_no_page_of_ours_has_sent_is_not_made_ready_to_be_pressed() -> None:
+    form = {"note": "made by a stranger", "word": ""}
+    page = await refused(
+        Role.ADMIN, f"/alerts/{'a' * 32}/acknowledge", form, "http://evil.example/alerts"
+    )
+    assert not given_back(page)
+    assert "stranger" not in page.text

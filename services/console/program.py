@@ -114,8 +114,9 @@ def watch(
 ) -> None:
     """Look at everything until stopped."""
     looker = Looker(life.clock)
-    # A rollout stops where settings lead to no ledger; a later outage is what the pages tell of.
-    life.health.add_ready("ledger", lambda: None if ledger.migrated else ledger.trouble)
+    # Nobody reaches what is not ready, and an outage is what the pages tell of. A rollout with
+    # wrong settings stops all the same, at programs that do nothing without a ledger.
+    life.health.add_ready("looked", lambda: None if board.now else "it has not looked around yet")
     life.health.add_note("ledger", lambda: ledger.trouble)
     Watcher(
         ledger=ledger,

@@ -1,17 +1,18 @@
-"""A console without its ledger serves pages; it is not ready only before it has ever had one."""
+"""A console without its ledger is reachable and says so; it is whole once the ledger is there."""
 
-from typing import NoReturn
+from dataclasses import dataclass
 
 import pytest
 
 from services.backbone.clock import ManualClock
-from services.backbone.errors import Transient
+from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.lag import Told
-from services.backbone.ledger.answers.overview import Overview
+from services.backbone.ledger.answers.overview import AtLeast, Overview
 from services.backbone.ledger.rows import AlertRow
 from services.backbone.service import Life
 from services.console.lagging import LagWatch
 from services.console.live import Board
+from services.console.now import Now
 from services.console.program import watch
 from services.console.settings import ConsoleSettings
 from services.console.watching import LedgerWatch
@@ -19,27 +20,68 @@ from services.console.watching import LedgerWatch
 AWAY = {"ledger": "the ledger does not answer"}
 
 
-def looked_once(*, reached: bool) -> Life:
-    """Return the life of a console after one look at a ledger that is away, or has just gone."""
-    life = Life(ManualClock())
+@dataclass(frozen=True)
+class Stood:
+    """How a console stood after one look."""
 
-    def fall_silent() -> NoReturn:
-        life.stop.set()
-        raise Transient("Postgres: connection refused")
+    failures: dict[str, str]
+    notes: dict[str, str]
+    has_ledger: bool
+
+
+class Looks(Board):
+    """Keeps how the console stood after each of some looks; then it ends."""
+
+    def __init__(self, life: Life, many: int) -> None:
+        super().__init__()
+        self._life, self._many = life, many
+        self.stood: list[Stood] = []
+
+    def publish(self, now: Now) -> None:
+        super().publish(now)
+        health = self._life.health
+        self.stood.append(Stood(health.ready(), health.notes(), now.overview is not None))
+        if len(self.stood) == self._many:
+            self._life.stop.set()
+
+
+def looks(*answers: Exception | None) -> list[Stood]:
+    """Return how a new console stands after each look at a ledger that answers so."""
+    life = Life(ManualClock())
+    board = Looks(life, len(answers))
+
+    def answer() -> None:
+        if error := answers[len(board.stood)]:
+            raise error
 
     def stand(_: int) -> tuple[Overview, list[AlertRow]]:
-        fall_silent()
+        answer()
+        return Overview({}, [], [], 0, AtLeast([], [], failed=False)), []
 
-    ledger = LedgerWatch((lambda: None) if reached else fall_silent, stand)
     lagging = LagWatch(lambda: Told(()), life)
-    watch(ConsoleSettings(), ledger, Board(), lagging, life)
-    return life
+    watch(ConsoleSettings(), LedgerWatch(answer, stand), board, lagging, life)
+    return board.stood
 
 
-@pytest.mark.parametrize(("reached", "failures"), [(True, {}), (False, AWAY)])
-def test_a_rollout_stops_where_settings_lead_to_no_ledger_and_an_outage_hides_no_page(
-    reached: bool, failures: dict[str, str]
-) -> None:
-    health = looked_once(reached=reached).health
-    assert health.ready() == failures
-    assert health.notes() == AWAY
+def away() -> Transient:
+    return Transient("Postgres: connection refused")
+
+
+def test_it_begins_without_its_ledger_and_is_whole_once_that_is_there() -> None:
+    assert looks(away(), away(), None) == [
+        Stood({}, AWAY, has_ledger=False),
+        Stood({}, AWAY, has_ledger=False),
+        Stood({}, {}, has_ledger=True),
+    ]
+
+
+def test_an_outage_hides_no_page() -> None:
+    assert looks(None, away()) == [
+        Stood({}, {}, has_ledger=True),
+        Stood({}, AWAY, has_ledger=False),
+    ]
+
+
+def test_where_the_ledger_does_not_let_it_in_it_ends() -> None:
+    with pytest.raises(Refused):
+        looks(Refused("Postgres: password authentication failed"))

@@ -1,10 +1,13 @@
 // Keys, and whether the page is still live or old. Everything works without this file, but slower.
 (() => {
   "use strict";
+  // Longer than the ledger takes for one statement (10 s), so that the console's own words are heard.
   const STALE_MS = 12000;
   const AGAIN_MS = 5000;
   const HOLD_MS = 3000;
   const PRESS_MS = 15000;
+  // Longer than the console waits for the lookout (25 s), and for a connection to the ledger (5 s) before and after.
+  const UNKNOWN_MS = 40000;
   const SILENT = "the console does not answer";
   const told = {yes: "live", held: "held while you point"};
   const places = {n: "/", a: "/alerts", t: "/todo", c: "/channels", w: "/watches", r: "/routes", s: "/silences"};
@@ -13,6 +16,7 @@
   let pointedAt = 0;
   let pending = "";
   let chosen = "";
+  let unknown = 0;
 
   function live(state) {
     if (document.body.dataset.live !== state) document.body.dataset.live = state;
@@ -64,7 +68,11 @@
   }
 
   function watchAnswers() {
-    document.addEventListener("htmx:error", (event) => tellTrouble(event.detail.ctx, SILENT));
+    document.addEventListener("htmx:error", (event) => {
+      const {ctx} = event.detail;
+      tellTrouble(ctx, SILENT);
+      if (ctx?.sourceElement?.matches("[hx-trigger=load]")) ctx.sourceElement.textContent = `${SILENT}: load the page again`;
+    });
     document.addEventListener("htmx:response:error", (event) => {
       const {response, text} = event.detail.ctx;
       if (response.status >= 500) tellTrouble(event.detail.ctx, saidBy(text) ?? SILENT);
@@ -103,7 +111,24 @@
   }
 
   function enablePressed() {
+    clearTimeout(unknown);
     for (const each of document.querySelectorAll("button:disabled")) each.disabled = false;
+  }
+
+  // The press goes on meanwhile: an answer that comes late after all is shown.
+  function tellUnknown(form) {
+    const place = document.createElement("p");
+    place.className = "said problem unknown";
+    place.setAttribute("role", "alert");
+    place.textContent = `No answer for ${UNKNOWN_MS / 1000} s: whether this was done is not known. ` +
+      "Press again, with what stands here: that is safe, whether it was done or not.";
+    form.append(place);
+  }
+
+  function watchPress(form) {
+    clearTimeout(unknown);
+    document.querySelector(".unknown")?.remove();
+    unknown = setTimeout(() => tellUnknown(form), UNKNOWN_MS);
   }
 
   // Whoever has logged in in another tab comes back to what was typed: the form is of that session then.
@@ -149,7 +174,9 @@
     // A second press while the first is on its way sends nothing; the server would drop it too.
     // A search and a dialog stay on their page, and may be asked again.
     const button = event.target.matches("[hx-get], [method=dialog]") ? null : event.submitter;
-    if (button) setTimeout(() => disable(button));
+    if (!button) return;
+    watchPress(event.target);
+    setTimeout(() => disable(button));
   });
   // Where no answer has come, the page is still there: somebody stopped it, or came back to it.
   window.addEventListener("pageshow", enablePressed);
@@ -161,6 +188,7 @@
     const {request, response, sourceElement} = event.detail.ctx;
     if (response?.status === 200 && sourceElement?.matches("[role=search]")) history.replaceState(null, "", request.action);
   });
+  htmx.config.defaultTimeout = STALE_MS;
   watchLife();
   watchAnswers();
 })();

@@ -64,6 +64,36 @@ def test_a_press_without_an_answer_may_be_repeated(
     one.page.wait_for_selector("text=by ann (console)")
 
 
+SILENT: Final = """() => new Promise(done => {
+  const real = setTimeout;
+  window.setTimeout = (doing, ms) => real(doing, ms / 100);
+  document.querySelector("[data-key=x]").click();
+  const looks = setInterval(() => {
+    const said = document.querySelector("form [role=alert]");
+    if (!said) return;
+    clearInterval(looks);
+    window.stop();
+    done([said.textContent, said.closest("form").note.value]);
+  }, 20);
+})"""
+"""Presses and waits until the page says that no answer has come; time goes 100 times as fast."""
+
+
+def test_a_press_without_an_answer_is_told_beside_its_form(
+    tab: OpenTab, console: Console, ledger: Ledger
+) -> None:
+    one = tab()
+    one.log_in(console)
+    loaded(one.page, f"{one.url}/alerts/{add_alert(ledger.url, 'one')}")
+    one.page.route("**/acknowledge", lambda _: None, times=1)
+    one.page.fill("input[name=note]", "the fan of hall 2")
+    said, note = one.page.evaluate(SILENT)
+    assert "No answer for 40 s: whether this was done is not known." in said
+    assert note == "the fan of hall 2"
+    one.page.click("[data-key=x]")
+    one.page.wait_for_selector("text=by ann (console)")
+
+
 def test_what_was_typed_outlives_the_session(
     tab: OpenTab, console: Console, ledger: Ledger, pool: Pool
 ) -> None:

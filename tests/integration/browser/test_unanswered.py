@@ -14,6 +14,7 @@ from tests.integration.deliverer.ledgers import Ledger
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+HUNG_MS = 13_000
 LOST = ("Failed to fetch", "ERR_INTERNET_DISCONNECTED")
 SILENT = "#trouble >> text=the console does not answer; what stands here is from"
 
@@ -40,6 +41,27 @@ def test_a_search_without_an_answer_does_not_pass_for_one(tab: OpenTab, ledger: 
     one.page.wait_for_selector("text=hall south is hot")
     _is_fine(one.page)
     forgive(one, *LOST)
+
+
+def test_a_console_that_hangs_is_told_as_one_that_is_away(tab: OpenTab, ledger: Ledger) -> None:
+    alert = add_alert(ledger.url, "north", summary="hall north is hot")
+    one = tab()
+    one.page.clock.install()
+    one.go("/alerts")
+    one.page.route("**/alerts?**", lambda _: None)
+    with one.page.expect_request("**/alerts?**"):
+        one.page.fill("#search", "south")
+        one.page.clock.fast_forward(HUNG_MS)
+    one.page.clock.fast_forward(HUNG_MS)
+    one.page.wait_for_selector(SILENT)
+    assert one.page.locator("text=hall north is hot").is_visible()
+    one.page.route("**/behind", lambda _: None)
+    with one.page.expect_request("**/behind"):
+        one.go(f"/alerts/{alert}")
+    one.page.clock.fast_forward(HUNG_MS)
+    one.page.wait_for_selector("#behind >> text=the console does not answer: load the page again")
+    one.page.unroute_all(behavior="ignoreErrors")
+    forgive(one, "htmx:error: timeout")
 
 
 @pytest.mark.parametrize("path", [f"/traces/{TRACE}", f"/rehearsals/{REHEARSAL}"])

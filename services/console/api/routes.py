@@ -1,14 +1,15 @@
 """Routes as JSON: which are in use, taking over the file, who would be told of a made-up alert."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import AwareDatetime, Field
 
 from services.console.api.terms import Body
-from services.console.deeds.routes import MadeUp, reload_routes, would_be_told
+from services.console.deeds.routes import MadeUp, reload_routes, routes_in_use, would_be_told
 from services.console.desk import Served
 from services.console.people.door import Reader, Responder
+from services.contracts.lookout import ExplainPage, RoutesPage
 from services.contracts.records import Name, Severity, ShortText
 
 
@@ -25,24 +26,21 @@ class MadeUpBody(Body):
 
 
 def route_api() -> APIRouter:
-    """Return the routes; the answers are the lookout's own, described by its API."""
+    """Return the routes; the answers are the lookout's own."""
     router = APIRouter(prefix="/v1/routes", tags=["routes"])
 
     @router.get("", summary="The routes in use, and what is wrong with newer ones")
-    def current(person: Reader, desk: Served) -> dict[str, Any]:
-        told: dict[str, Any] = desk.lookout.ask("GET", "/routes")
-        return told
+    def current(person: Reader, desk: Served) -> RoutesPage:
+        return routes_in_use(desk.lookout)
 
     @router.post("/reload", summary="Take over the routes' file now")
-    def reload(person: Responder, desk: Served) -> dict[str, Any]:
-        told: dict[str, Any] = reload_routes(desk.lookout, desk.audit, person)
-        return told
+    def reload(person: Responder, desk: Served) -> RoutesPage:
+        return reload_routes(desk.lookout, desk.audit, person)
 
     @router.post("/explain", summary="Tell who would be told of a made-up alert; record nothing")
-    def explain(body: MadeUpBody, person: Responder, desk: Served) -> dict[str, Any]:
+    def explain(body: MadeUpBody, person: Responder, desk: Served) -> ExplainPage:
         at = body.at.isoformat() if body.at else ""
         made_up = MadeUp(body.watch, body.severity, body.labels, at)
-        told: dict[str, Any] = would_be_told(desk.lookout, made_up, desk.clock.now_ms())
-        return told
+        return would_be_told(desk.lookout, made_up, desk.clock.now_ms())
 
     return router

@@ -11,6 +11,7 @@ from services.console.api.terms import DEFAULT_LIMIT, Body, Cursor, Key, Silence
 from services.console.deeds.silences import Quiet
 from services.console.desk import Served
 from services.console.people.door import Reader, Responder
+from services.contracts.lookout import PreviewPage
 from services.contracts.records import Name, Severity, ShortText
 
 
@@ -65,17 +66,15 @@ def silence_api() -> APIRouter:
         return Silences(desk.pool).newest(limit, read_cursor(cursor))
 
     @router.post("/silences", status_code=201, summary="Silence alerts for a while")
-    def silence(
-        body: QuietBody, person: Responder, desk: Served, key: Key = None
-    ) -> dict[str, Any]:
+    def silence(body: QuietBody, person: Responder, desk: Served, key: Key = None) -> SilenceRow:
         return desk.deeds.silence(person, body.quiet(), key)
 
     @router.post("/silences/preview", summary="Show what a silence would catch; make none")
-    def preview(body: QuietBody, person: Responder, desk: Served) -> dict[str, Any]:
+    def preview(body: QuietBody, person: Responder, desk: Served) -> PreviewPage:
         return desk.deeds.preview(person, body.quiet())
 
     @router.delete("/silences/{silence_id}", summary="End a silence now")
-    def end(silence_id: SilenceId, person: Responder, desk: Served) -> dict[str, Any]:
+    def end(silence_id: SilenceId, person: Responder, desk: Served) -> SilenceRow:
         return desk.deeds.end(person, silence_id)
 
     @router.post("/test-sends", status_code=202, summary="Send a test the whole way")

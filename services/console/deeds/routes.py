@@ -1,11 +1,13 @@
 """Who would be told of a made-up alert, and taking over the routes' file."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from services.backbone.web.client import ApiClient
+from services.console.lookout import read
 from services.console.people.audit import Audit, Deed
 from services.console.people.roles import Person
+from services.contracts.lookout import ExplainPage, RoutesPage
 
 MADE_UP: Final = "0" * 32
 """Id of every made-up alert."""
@@ -21,7 +23,16 @@ class MadeUp:
     at: str = ""
 
 
-def would_be_told(lookout: ApiClient, made_up: MadeUp, now_ms: int) -> Any:
+def routes_in_use(lookout: ApiClient) -> RoutesPage:
+    """Return the routes that the lookout goes by, and what is wrong with a newer file.
+
+    Raises:
+        Problem: the lookout does not answer.
+    """
+    return read(RoutesPage, lookout.ask("GET", "/routes"))
+
+
+def would_be_told(lookout: ApiClient, made_up: MadeUp, now_ms: int) -> ExplainPage:
     """Return the lookout's word on who would be told, and by which routes; nothing is recorded.
 
     Raises:
@@ -39,10 +50,11 @@ def would_be_told(lookout: ApiClient, made_up: MadeUp, now_ms: int) -> Any:
         "auditor": "a",
     }
     moment = {"at": made_up.at} if made_up.at else {}
-    return lookout.ask("POST", "/routes/explain", {"alert": alert} | moment)
+    asked = {"alert": alert} | moment
+    return read(ExplainPage, lookout.ask("POST", "/routes/explain", asked))
 
 
-def reload_routes(lookout: ApiClient, audit: Audit, person: Person) -> Any:
+def reload_routes(lookout: ApiClient, audit: Audit, person: Person) -> RoutesPage:
     """Let the lookout take over the routes' file now; return which are in use then.
 
     Raises:
@@ -50,4 +62,4 @@ def reload_routes(lookout: ApiClient, audit: Audit, person: Person) -> Any:
     """
     told = lookout.ask("POST", "/routes/reload")
     audit.note(person, Deed("reload routes", "routes"))
-    return told
+    return read(RoutesPage, told)

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from services.backbone.ledger.operators.silences import SilenceRow
 from services.backbone.web.client import ApiClient
 from services.backbone.web.problems import Problem
 from services.console.deeds.once import press_key
+from services.console.lookout import read
 from services.console.people.audit import Audit, Deed
 from services.console.people.roles import Person
 from services.contracts.ids import digest
+from services.contracts.lookout import PreviewPage
 from services.contracts.records import LABELS_LIMIT, SHORT_LIMIT_CHARACTERS
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -48,26 +51,27 @@ class Deeds:
     lookout: ApiClient
     audit: Audit
 
-    def preview(self, person: Person, quiet: Quiet) -> Told:
+    def preview(self, person: Person, quiet: Quiet) -> PreviewPage:
         """Return what a silence would catch; nothing is made."""
-        told: Told = self.lookout.ask("POST", "/silences/preview", quiet.body(person))
-        return told
+        told = self.lookout.ask("POST", "/silences/preview", quiet.body(person))
+        return read(PreviewPage, told)
 
-    def silence(self, person: Person, quiet: Quiet, key: str | None) -> Told:
+    def silence(self, person: Person, quiet: Quiet, key: str | None) -> SilenceRow:
         """Make a silence; the same press again is the same silence."""
         press = press_key(person, key)
-        made: Told = self.lookout.ask("POST", "/silences", quiet.body(person), key=press)
+        told = self.lookout.ask("POST", "/silences", quiet.body(person), key=press)
+        made = read(SilenceRow, told)
         detail = f"{quiet.match} for {quiet.lasts}: {quiet.reason}"
-        self.audit.note(person, Deed("silence", f"silence {made['silence_id']}", detail, key=press))
+        self.audit.note(person, Deed("silence", f"silence {made.silence_id}", detail, key=press))
         return made
 
-    def end(self, person: Person, silence_id: str) -> Told:
+    def end(self, person: Person, silence_id: str) -> SilenceRow:
         """End a silence now; where the answer was lost, the same again is done and noted once."""
         who = {"person": person.name}
-        ended: Told = self.lookout.ask("DELETE", f"/silences/{silence_id}", query=who)
+        ended = self.lookout.ask("DELETE", f"/silences/{silence_id}", query=who)
         key = digest("end silence", person.name, silence_id)
         self.audit.note(person, Deed("end silence", f"silence {silence_id}", key=key))
-        return ended
+        return read(SilenceRow, ended)
 
     def test(self, person: Person, body: dict[str, Any], key: str | None) -> Told:
         """Send a test the whole way; the same press again is the same test."""

@@ -1,17 +1,18 @@
 """The routes in use, and who would be told of a made-up alert."""
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from services.backbone.web.problems import Problem
-from services.console.deeds.routes import MadeUp, reload_routes, would_be_told
+from services.console.deeds.routes import MadeUp, reload_routes, routes_in_use, would_be_told
 from services.console.deeds.silences import match_of
 from services.console.desk import Desk, Served
 from services.console.people.door import Press, Reader, ResponderPress
 from services.console.rendering import html
+from services.contracts.lookout import ExplainPage, RoutesPage
 
 FIELDS: Final = ("watch", "severity", "labels", "at")
 
@@ -53,7 +54,7 @@ def _page(
     request: Request,
     desk: Desk,
     fields: dict[str, str],
-    told: Any = None,
+    told: ExplainPage | None = None,
     problem: Problem | None = None,
 ) -> HTMLResponse:
     current, trouble = _current(desk)
@@ -72,8 +73,8 @@ def _page(
     )
 
 
-def _current(desk: Desk) -> tuple[Any, str]:
+def _current(desk: Desk) -> tuple[RoutesPage | None, str]:
     try:
-        return desk.lookout.ask("GET", "/routes"), ""
+        return routes_in_use(desk.lookout), ""
     except Problem as problem:
         return None, problem.detail

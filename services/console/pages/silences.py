@@ -1,8 +1,7 @@
 """Silences: those that stand, a new one with a preview of what it would hide, and its end."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -15,6 +14,7 @@ from services.console.deeds.silences import Quiet, match_of, written
 from services.console.desk import Served
 from services.console.people.door import Press, Reader, ResponderPress
 from services.console.rendering import html
+from services.contracts.lookout import PreviewPage
 
 SHOWN: Final = 50
 FIELDS: Final = ("watch", "severity", "labels", "lasts", "reason")
@@ -77,15 +77,15 @@ def _quiet(press: Press) -> Quiet:
     )
 
 
-def _check_stands(made: dict[str, Any], now_ms: int) -> None:
+def _check_stands(made: SilenceRow, now_ms: int) -> None:
     """A press that comes again late is answered with what the first one made, which may be over.
 
     Raises:
         Problem: 409, it is.
     """
-    ends_ms = datetime.fromisoformat(made["ends_at"]).timestamp() * 1000
-    if made["ended_at"] is not None or ends_ms <= now_ms:
-        said = f"this press has made silence {made['silence_id']} before, and that is over"
+    ends_ms = made.ends_at.timestamp() * 1000
+    if made.ended_at is not None or ends_ms <= now_ms:
+        said = f"this press has made silence {made.silence_id} before, and that is over"
         raise Problem(409, "silence_over", f"{said}: press again for another one")
 
 
@@ -93,7 +93,7 @@ def _page(
     request: Request,
     desk: Served,
     fields: dict[str, str],
-    preview: Any = None,
+    preview: PreviewPage | None = None,
     problem: Problem | None = None,
     left_out: Sequence[str] = (),
     press_key: str = "",

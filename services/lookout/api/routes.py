@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict
 from pydantic.config import JsonDict
 
 from services.backbone.web.problems import Problem
+from services.contracts.lookout import Asked, ExplainPage, Line, RoutesPage, Stand, Told
 from services.contracts.records import Alert
 from services.lookout.api.desk import Desk, Served
 from services.lookout.api.operators import Operator
@@ -32,27 +33,6 @@ _EXAMPLE: Final[JsonDict] = {
 }
 
 
-_DROPPED: Final = "why the provider dropped this address; a message goes to the fallback at once"
-
-
-class Line(BaseModel):
-    """One thing that is wrong with the file."""
-
-    line: int
-    reason: str
-    file: str = ""
-
-
-class RoutesPage(BaseModel):
-    """The routes in use, and what is wrong with a newer file that could not be taken over."""
-
-    version_id: str
-    problems: list[Line]
-    warnings: Annotated[
-        list[Line], Field(description="what the routes in use say and hardly mean")
-    ] = []
-
-
 class ExplainBody(BaseModel):
     """An alert as on topic `alerts`, and the moment at which it would come."""
 
@@ -60,42 +40,6 @@ class ExplainBody(BaseModel):
 
     alert: Alert
     at: Annotated[AwareDatetime, AfterValidator(askable)] | None = None
-
-
-class Stand(BaseModel):
-    """One recipient who is told if the one before failed for good."""
-
-    channel: str
-    recipient: str
-    unreachable: Annotated[str | None, Field(description=_DROPPED)] = None
-
-
-class Told(BaseModel):
-    """One recipient who would be told."""
-
-    channel: str
-    recipient: str
-    route: str
-    template: str | None
-    fallback: list[Stand]
-    unreachable: Annotated[str | None, Field(description=_DROPPED)] = None
-
-
-class Asked(BaseModel):
-    """One route that was asked."""
-
-    route: str
-    fits: bool
-    why: str
-
-
-class ExplainPage(BaseModel):
-    """Who would be told, and why."""
-
-    routed_by: list[str]
-    considered: list[Asked]
-    told: list[Told]
-    escalations: list[str]
 
 
 def routes_routes() -> APIRouter:

@@ -14,6 +14,7 @@ from services.backbone.log import logger
 from services.backbone.web.problems import Problem
 from services.contracts.durations import seconds
 from services.contracts.ids import digest
+from services.contracts.lookout import Caught, OpenDelivery, PreviewPage
 from services.contracts.records import ShortText
 from services.lookout.api.desk import Desk, Served
 from services.lookout.api.operators import Operator
@@ -65,36 +66,6 @@ class SilenceBody(BaseModel):
         except (ValueError, OverflowError) as error:
             raise Problem(422, "bad_silence", f"lasts: {error}") from None
         return starts_at, ends_at
-
-
-class Caught(BaseModel):
-    """One alert that a silence would have caught."""
-
-    alert_id: str
-    watch: str
-    severity: str
-    summary: str
-
-
-class OpenDelivery(BaseModel):
-    """One delivery, not sent yet, that a silence would hold back."""
-
-    delivery_id: str
-    alert_id: str
-    channel: str
-    recipient: str
-    state: str
-
-
-class PreviewPage(BaseModel):
-    """What a silence would catch: of the newest alerts, and of what is not sent yet."""
-
-    alerts_looked_at: int
-    alerts_caught: int
-    alerts: list[Caught]
-    deliveries_looked_at: int
-    deliveries_held_back: int
-    deliveries: list[OpenDelivery]
 
 
 class SilencesPage(BaseModel):

@@ -18,6 +18,7 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.ledger.database import Pool
 from services.backbone.settings import KafkaSettings
 from services.backbone.web.keys import ApiKey, Keys, key_hash
+from services.console.api.description import examples
 from services.console.lookout import lookout_client
 from services.contracts.states import State
 from services.contracts.topics import ACCOUNTS, Topic
@@ -35,11 +36,21 @@ CHECKS = [
     response_schema_conformance,
 ]
 
+PASSED_ON = (
+    "POST /v1/silences",
+    "POST /v1/silences/preview",
+    "GET /v1/routes",
+    "POST /v1/routes/explain",
+)
+"""What the console answers as the lookout does."""
+
 
 def played(request: httpx2.Request) -> httpx2.Response:
-    """Answer in the lookout's stead, with what each of its pages has at least."""
-    told: dict[str, Any] = {"silence_id": "0" * 32, "alert_id": "0" * 32}
-    return httpx2.Response(200, json=told | {"delivery_ids": [], "told": []})
+    """Answer in the lookout's stead, with what all of its pages have."""
+    told: dict[str, Any] = {"alert_id": "0" * 32, "delivery_ids": []}
+    for each in PASSED_ON:
+        told |= examples()["answers"][each]
+    return httpx2.Response(200, json=told)
 
 
 @pytest.fixture

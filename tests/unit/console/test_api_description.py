@@ -56,6 +56,22 @@ def test_every_request_has_examples() -> None:
     assert APP.openapi() == described_api(APP, DOOR)
 
 
+def test_every_answer_says_what_it_holds() -> None:
+    untold = [
+        f"{method.upper()} {path} {status}"
+        for path, operations in APP.openapi()["paths"].items()
+        for method, operation in operations.items()
+        for status, answer in operation["responses"].items()
+        if JSON in answer.get("content", {}) and not _is_told(answer["content"][JSON]["schema"])
+    ]
+    assert not untold
+
+
+def _is_told(schema: dict[str, Any]) -> bool:
+    """Tell whether a schema names a model: any object would fit one that does not."""
+    return "$ref" in schema or (schema.get("type") == "array" and _is_told(schema["items"]))
+
+
 def test_every_request_says_what_a_problem_holds() -> None:
     whole = APP.openapi()
     assert set(whole["components"]["schemas"]["Problem"]["properties"]) == {

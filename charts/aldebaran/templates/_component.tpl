@@ -193,6 +193,23 @@ spec:
     - {name: {{ $port }}, port: {{ $number }}, targetPort: {{ $port }}}
     {{- end }}
 {{- end }}
+{{- if and (not $spec.loopback) $spec.service (ne $name "console") }}
+---
+# The console asks each pod, also one that is not ready, why; a name of its own for the port, as monitors
+# find the pods by the Service above.
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ include "aldebaran.pods" (list $root $name) }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{ include "aldebaran.labels" (list $root $name) | nindent 4 }}
+spec:
+  clusterIP: None
+  publishNotReadyAddresses: true
+  selector: {{ include "aldebaran.selector" (list $root $name) | nindent 4 }}
+  ports:
+    - {name: pages, port: {{ $spec.port }}, targetPort: http}
+{{- end }}
 {{- end -}}
 
 {{/* What bounds a component: drains, load, network, and what watches it. */}}

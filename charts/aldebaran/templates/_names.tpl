@@ -17,6 +17,11 @@
 {{- printf "%s-%s" (include "aldebaran.fullname" (index . 0)) (index . 1) -}}
 {{- end -}}
 
+{{/* The name of a part's pods, ready or not, where its own leads to one that is ready: [root, part]. */}}
+{{- define "aldebaran.pods" -}}
+{{- printf "%s-pods" (include "aldebaran.part" .) -}}
+{{- end -}}
+
 {{/* What selects a part's pods, and never changes: [root, part]. */}}
 {{- define "aldebaran.selector" -}}
 app.kubernetes.io/name: {{ include "aldebaran.name" (index . 0) | quote }}

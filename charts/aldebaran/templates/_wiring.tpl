@@ -9,21 +9,20 @@ scheme is put before an empty address, as no host can be found in that. */}}
 
 {{/* Where the console finds health and metrics of the others, by name: JSON. */}}
 {{- define "aldebaran.consoleParts" -}}
-{{- $ports := dict -}}
+{{- $parts := dict -}}
 {{- range include "aldebaran.specs" . | fromJsonArray -}}
 {{- if not .spec.loopback -}}
-{{- $_ := set $ports .name (ternary 80 (int .spec.port) (default false .spec.service)) -}}
+{{- $host := include (ternary "aldebaran.pods" "aldebaran.part" (default false .spec.service)) (list $ .name) -}}
+{{- $_ := set $parts .name (printf "http://%s:%d" $host (int .spec.port)) -}}
 {{- end -}}
 {{- end -}}
+{{- $others := list -}}
 {{- if .Values.auditor.enabled -}}
-{{- range .Values.auditor.ids }}{{ $_ := set $ports (printf "auditor-%s" .) 8080 }}{{ end -}}
+{{- range .Values.auditor.ids }}{{ $others = append $others (printf "auditor-%s" .) }}{{ end -}}
 {{- end -}}
-{{- if .Values.archivist.enabled }}{{ $_ := set $ports "archivist" 8080 }}{{ end -}}
-{{- $parts := dict -}}
-{{- range $name, $port := omit $ports "console" -}}
-{{- $_ := set $parts $name (printf "http://%s:%d" (include "aldebaran.part" (list $ $name)) (int $port)) -}}
-{{- end -}}
-{{- toJson $parts -}}
+{{- if .Values.archivist.enabled }}{{ $others = append $others "archivist" }}{{ end -}}
+{{- range $others }}{{ $_ := set $parts . (printf "http://%s:8080" (include "aldebaran.part" (list $ .))) }}{{ end -}}
+{{- omit $parts "console" | toJson -}}
 {{- end -}}
 
 {{/* Settings that tell one program of this release where another one is. */}}

@@ -32,7 +32,7 @@ ALSO_THERE = {"services.rehearsal": "auditor", "services.console": "services.ald
 EVERYTHING = setting(
     *(f"components.{name}.enabled=true" for name in ("simulator", "inbox", "callbacks", "amqp")),
     *("archivist.enabled=true", "publicUrls.callbacks=https://door.example.com"),
-    "publicUrls.console=https://console.example.com",
+    *("publicUrls.console=https://console.example.com", r"bindings.bindings\.yaml=bindings:"),
 )
 
 

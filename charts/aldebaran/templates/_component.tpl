@@ -34,7 +34,8 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
       annotations:
-        aldebaran/declared: {{ include "aldebaran.declared" (list $root (ternary (list "streams" "watches") (list "streams") (eq $name "heartbeat"))) | quote }}
+        {{- $read := dict "heartbeat" (list "streams" "watches") "amqp" (list "streams" "bindings") }}
+        aldebaran/declared: {{ include "aldebaran.declared" (list $root (get $read $name | default (list "streams"))) | quote }}
         {{- with $spec.podAnnotations }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
@@ -56,6 +57,7 @@ spec:
 {{- $root := .root -}}
 {{- $name := .name -}}
 {{- $spec := .spec -}}
+{{- $declared := concat (list "streams" "watches" "routes") (ternary (list "bindings") list (eq $name "amqp")) -}}
 {{- $secrets := list -}}
 {{- range $path, $key := $spec.drawn }}{{ $secrets = append $secrets (dict "name" (include "aldebaran.keysSecret" $root) "key" $key "path" $path "optional" true) }}{{ end -}}
 {{- /* What is optional counts as there while its Secret is still being made: this one waits for the Secret. */ -}}
@@ -118,7 +120,7 @@ containers:
       {{- if has (default "" $spec.keys) (list "api" "operator") }}
       - {name: keys, mountPath: /etc/aldebaran/keys, readOnly: true}
       {{- end }}
-      {{- include "aldebaran.declarationMounts" (list $root (list "streams" "watches" "routes")) | nindent 6 }}
+      {{- include "aldebaran.declarationMounts" (list $root $declared) | nindent 6 }}
       {{- with $spec.extraVolumeMounts }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
@@ -132,7 +134,7 @@ volumes:
       defaultMode: 0440
       items: [{key: {{ $spec.keys }}-keys.yaml, path: {{ $spec.keys }}-keys.yaml}]
   {{- end }}
-  {{- include "aldebaran.declarationVolumes" (list $root (list "streams" "watches" "routes")) | nindent 2 }}
+  {{- include "aldebaran.declarationVolumes" (list $root $declared) | nindent 2 }}
   {{- with $spec.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

@@ -35,6 +35,36 @@
 {{- toJson $whole -}}
 {{- end -}}
 
+{{/* Fails where the on-ramp of RabbitMQ would not start, as it feeds a stream that nobody declares. */}}
+{{- define "aldebaran.bindingsFit" -}}
+{{- $known := list -}}
+{{- range include "aldebaran.streams" . | fromJsonArray }}{{ $known = append $known .stream }}{{ end -}}
+{{- $fed := include "aldebaran.fed" . | fromJsonArray -}}
+{{- range include "aldebaran.specs" . | fromJsonArray -}}
+{{- if and (eq .name "amqp") (not (or .spec.settings.amqp_bindings_file $.Values.settings.amqp_bindings_file)) -}}
+{{- range $fed -}}
+{{- if not (has . $known) }}{{ fail (printf "components.amqp would not start: its bindings feed stream %s, and declared are %s. Set bindings to a file bindings.yaml that feeds those (docs/gateway.md, From RabbitMQ)." . (join ", " $known)) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The streams that RabbitMQ feeds, as a JSON list: by the file of `bindings`, else by that in the image.
+What else is wrong in the file, its reader says. */}}
+{{- define "aldebaran.fed" -}}
+{{- $fed := list "trades" -}}
+{{- with .Values.bindings -}}
+{{- if ne (keys . | join " ") "bindings.yaml" }}{{ fail "bindings is one file, bindings.yaml: nobody reads another." }}{{ end -}}
+{{- $read := index . "bindings.yaml" | fromYaml -}}
+{{- with $read.Error }}{{ fail (printf "bindings: bindings.yaml cannot be read: %s" .) }}{{ end -}}
+{{- $fed = list -}}
+{{- range ternary $read.bindings list (kindIs "slice" $read.bindings) -}}
+{{- if kindIs "map" . }}{{ with .stream }}{{ $fed = append $fed (toString .) }}{{ end }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $fed -}}
+{{- end -}}
+
 {{/* Whether `helm test` has something to try: a gateway, and a watch of the stream that it sends to. */}}
 {{- define "aldebaran.tried" -}}
 {{- $read := list -}}

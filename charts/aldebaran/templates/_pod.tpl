@@ -83,7 +83,7 @@ one wins over an earlier one. */}}
 {{- end }}
 {{- end -}}
 
-{{/* Volumes of declarations: [root, wantsRoutes]. */}}
+{{/* Volumes of declarations: [root, kinds]. */}}
 {{- define "aldebaran.declarationVolumes" -}}
 {{- $root := index . 0 -}}
 {{- range $kind := (index . 1) }}

@@ -43,6 +43,8 @@ scheme is put before an empty address, as no host can be found in that. */}}
 {{- end -}}
 {{- else if eq .name "gateway" -}}
 {{- with $root.Values.publicUrls.gateway }}{{ $_ := set $wired "gateway_public_url" . }}{{ end -}}
+{{- else if eq .name "amqp" -}}
+{{- if $root.Values.bindings }}{{ $_ := set $wired "amqp_bindings_file" "/etc/aldebaran/bindings/bindings.yaml" }}{{ end -}}
 {{- else if eq .name "heartbeat" -}}
 {{- if $root.Values.auditor.enabled -}}
 {{- $_ := set $wired "heartbeat_auditors" $root.Values.auditor.ids -}}

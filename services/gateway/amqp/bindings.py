@@ -71,8 +71,10 @@ def load_bindings(path: Path, streams: Collection[str]) -> tuple[Binding, ...]:
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
         raise Refused(f"{path.name}: {error}") from None
     if unknown := {each.stream for each in bindings} - set(streams):
-        known = ", ".join(sorted(streams))
-        raise Refused(f"{path.name}: no stream {', '.join(sorted(unknown))}; declared are {known}")
+        raise Refused(
+            f"{path.name}: no stream {', '.join(sorted(unknown))}; declared are "
+            f"{', '.join(sorted(streams))}; ALDEBARAN_AMQP_BINDINGS_FILE names another file"
+        )
     if len({each.queue for each in bindings}) < len(bindings):
         raise Refused(f"{path.name}: two bindings have the same queue")
     return bindings

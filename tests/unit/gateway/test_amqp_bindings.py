@@ -18,7 +18,11 @@ def test_the_shipped_binding_feeds_a_declared_stream_from_the_known_exchange() -
     ("text", "said"),
     [
         ("bindings: []", "bindings"),
-        ("bindings: [{exchange: e, queue: q, stream: nothing}]", "no stream nothing; declared are"),
+        (
+            "bindings: [{exchange: e, queue: q, stream: nothing}]",
+            "bindings.yaml: no stream nothing; declared are trades; "
+            "ALDEBARAN_AMQP_BINDINGS_FILE names another file",
+        ),
         ("bindings: [{exchange: e, stream: trades}]", "bindings.0.queue"),
         ("bindings: [{exchange: e, queue: q, stream: trades, kind: x}]", "bindings.0.kind"),
         ("bindings:\n" + 2 * "- {exchange: e, queue: q, stream: trades}\n", "the same queue"),

@@ -1,6 +1,7 @@
 """Renders a template's text within limits: of what it may say, of its work, of what it makes."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -30,6 +31,9 @@ MADE_LIMIT_CHARACTERS: Final = 4 * TEXT_LIMIT_CHARACTERS
 
 _BUDGET: Final = "_budget"
 _EACH: Final = "_each"
+_FOUND: Final = (
+    "; what the SQL returns is in key, labels and values, the rule's text in values.rule"
+)
 _TESTS: Final = frozenset(
     (
         *("defined", "undefined", "none", "number", "string", "mapping", "iterable", "true"),
@@ -55,7 +59,9 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         """Fields of an alert by their name, never methods."""
         if isinstance(obj, dict):
             return self.getitem(obj, attribute)
-        if isinstance(obj, AlertView | Links | LoopContext | Undefined):
+        if isinstance(obj, AlertView | Links):
+            return self._field(obj, attribute)
+        if isinstance(obj, LoopContext | Undefined):
             return super().getattr(obj, attribute)
         return self._missing(obj, attribute)
 
@@ -72,6 +78,14 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         """Compute within the limits of sizes."""
         _budget(context).charge(1)
         return add(left, right) if operator == "+" else compute(operator, left, right)
+
+    def _field(self, obj: AlertView | Links, name: str) -> Any:
+        there = [each.name for each in fields(obj)]
+        if name in there:
+            return getattr(obj, name)
+        whose, more = ("an alert has", _FOUND) if isinstance(obj, AlertView) else ("links have", "")
+        hint = f"{whose} no {name:.100}, only {', '.join(there)}{more}"
+        return self.undefined(hint, obj=obj, name=name[:100])
 
     def _missing(self, obj: Any, name: Any) -> Any:
         hint = f"{name!s:.100} is missing; where it may be, write | default('-')"

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from services.contracts.records import Alert
+from services.contracts.watches import SHIPPED_WATCHES, load_watches
 from services.lookout.__main__ import main
 from services.lookout.routes.reading import read_routes
 
@@ -35,6 +37,11 @@ def test_the_desk_is_explained_as_it_is_shown(capsys: pytest.CaptureFixture[str]
     assert main([str(ROOT / each) if "/" in each else each for each in arguments]) == 0
     said = VERSION.sub("routes", capsys.readouterr().out)
     assert said.startswith(VERSION.sub("routes", shown))
+
+
+def test_the_desks_alert_carries_the_rule_of_the_watch_that_raised_it() -> None:
+    alert = Alert.decode((DESK / "alert.json").read_bytes())
+    assert alert.values["rule"] == load_watches(SHIPPED_WATCHES)[alert.watch].rule
 
 
 def test_the_examples_in_the_documents_are_read() -> None:

@@ -5,6 +5,7 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, FloatType
 
 from auditor.queries.guards import RULE
 from engine.columns import KEEP_NULLS, now_ms, short, short_enough, short_text, text
@@ -18,6 +19,10 @@ from services.contracts.watches import SeverityColumn, WatchDeclaration
 
 EVENT_IDS_MAX = 500
 SUMMARY_MAX = 4096
+
+PLAIN = "0.#########"
+"""How a summary writes a number of ordinary size that has a fraction, or could have one."""
+ORDINARY_LEAST, ORDINARY_MOST = 1e-6, 999_999_999_999_999.0
 
 
 def told_once(found: DataFrame, watch: WatchDeclaration) -> DataFrame:
@@ -72,7 +77,7 @@ def _alert(found: DataFrame, watch: WatchDeclaration, by: Iterable[Column], whol
         alert_id(watch.watch, watch.key).alias("alert_id"),
         F.lit(watch.watch).alias("watch"),
         _severity(watch).alias("severity"),
-        F.substring(_summary(watch.summary), 1, SUMMARY_MAX).alias("summary"),
+        F.substring(_summary(found, watch.summary), 1, SUMMARY_MAX).alias("summary"),
         F.struct(*(short(column) for column in watch.key)).alias("key"),
         F.struct(*(short(column) for column in watch.labels)).alias("labels"),
         F.struct(F.lit(watch.rule).alias(RULE), *values).alias("values"),
@@ -105,11 +110,23 @@ def _severity(watch: WatchDeclaration) -> Column:
     return F.when(known, given).otherwise(Severity.CRITICAL.value)
 
 
-def _summary(template: str) -> Column:
+def _summary(found: DataFrame, template: str) -> Column:
     pieces: list[Column] = []
     for before, column in template_parts(template):
-        pieces += [F.lit(before)] + ([text(column)] if column else [])
+        pieces += [F.lit(before)] + ([_shown(found, column)] if column else [])
     return F.concat(*pieces)
+
+
+def _shown(found: DataFrame, column: str) -> Column:
+    """Spark writes twelve million as 1.2E7, which nobody should have to read."""
+    written = text(column)
+    if not isinstance(found.schema[column].dataType, FloatType | DoubleType):
+        return written
+    # By way of its text, as a float of 1.1 is not the double 1.1.
+    number = F.col(f"`{column}`").cast("string").cast("double")
+    is_ordinary = (number == 0) | F.abs(number).between(ORDINARY_LEAST, ORDINARY_MOST)
+    plain = F.call_function("format_number", number, F.lit(PLAIN))
+    return F.when(is_ordinary, plain).otherwise(written)
 
 
 def _is_beat(key: Iterable[str]) -> Column:

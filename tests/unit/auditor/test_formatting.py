@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from auditor.queries.formatting import EVENT_IDS_MAX, alert_id, alert_messages, told_once
 from engine.columns import RECORD_LIMIT_BYTES
@@ -47,10 +48,13 @@ TYPES = (
 )
 
 
-def message(spark: SparkSession, watch: WatchDeclaration = WATCH, **changes: Any) -> Any:
+def found_once(spark: SparkSession, **changes: Any) -> DataFrame:
     rows = laid(spark, [tuple((ROW | changes).values())], TYPES)
-    found = rows.withColumn("appended_at", rows["at"].cast("timestamp")).drop("at")
-    return alert_messages(found, watch, "b", MARK).collect()[0]
+    return rows.withColumn("appended_at", rows["at"].cast("timestamp")).drop("at")
+
+
+def message(spark: SparkSession, watch: WatchDeclaration = WATCH, **changes: Any) -> Any:
+    return alert_messages(found_once(spark, **changes), watch, "b", MARK).collect()[0]
 
 
 def alert(spark: SparkSession, **changes: Any) -> Alert:
@@ -69,6 +73,44 @@ def test_every_part_is_in_its_place(spark: SparkSession) -> None:
     assert (found.auditor, found.declared) == ("b", MARK)
     assert found.appended_at_ms == 1_767_225_600_000
     assert found.detected_at_ms > found.appended_at_ms
+
+
+SAID = {
+    "12e6D": "12000000",
+    "12345678.9D": "12345678.9",
+    "-98.50D": "-98.5",
+    "0.1D + 0.2D": "0.3",
+    "0.00025D": "0.00025",
+    "0D": "0",
+    "999999999999999D": "999999999999999",
+    "1e15D": "1.0E15",
+    "2e-7D": "2.0E-7",
+    "CAST('NaN' AS DOUBLE)": "NaN",
+    "CAST('-Infinity' AS DOUBLE)": "-Infinity",
+    "CAST(NULL AS DOUBLE)": "",
+    "12e6F": "12000000",
+    "1.1F": "1.1",
+    "12000000L": "12000000",
+    "12000000.50BD": "12000000.50",
+    "'1.2E7'": "1.2E7",
+}
+"""What a summary says of a column, by the SQL that makes it."""
+
+
+def test_a_summary_says_numbers_as_people_write_them(spark: SparkSession) -> None:
+    given = {f"n{place}": F.expr(sql) for place, sql in enumerate(SAID)}
+    watch = WATCH.model_copy(update={"summary": " ".join(f"[{{{name}}}]" for name in given)})
+    (row,) = alert_messages(found_once(spark).withColumns(given), watch, "b", MARK).collect()
+    said = Alert.decode(bytes(row["value"])).summary
+    assert said == " ".join(f"[{each}]" for each in SAID.values())
+
+
+def test_a_number_in_a_key_or_label_is_written_as_it_always_was(spark: SparkSession) -> None:
+    watch = WATCH.model_copy(update={"key": ("heat",), "labels": ("heat",), "summary": "{heat}"})
+    found = Alert.decode(bytes(message(spark, watch, heat=12e6)["value"]))
+    assert found.alert_id == ids.alert_id("over-purchase", ["1.2E7"])
+    assert found.key == found.labels == {"heat": "1.2E7"}
+    assert found.summary == "12000000"
 
 
 @pytest.mark.parametrize(

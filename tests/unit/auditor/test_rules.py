@@ -108,4 +108,4 @@ def test_each_group_is_held_to_its_own_rule(spark: SparkSession) -> None:
     messages = messages_of(spark, declared, lambda _: records(spark, events), "a").collect()
     alerts = [Alert.decode(bytes(row["value"])) for row in messages]
     assert [alert.key["client"] for alert in alerts] == ["Carter & Co"]
-    assert "101.0 of ACME within the hour, 100 are allowed" in alerts[0].summary
+    assert "101 of ACME within the hour, 100 are allowed" in alerts[0].summary

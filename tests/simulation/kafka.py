@@ -79,12 +79,12 @@ class GroupConsumer(Consumer):
         self._broker = broker
         self._group = group
         self._topic = topic
-        self._member = Member(process, wake)
+        self._joined = Member(process, wake)
         self._block: Callable[[float], None] | None = None
         self.stop = threading.Event()
         self._polls = 0
-        process.on_resumed.append(lambda: group.wake(self._member))
-        group.join(self._member)
+        process.on_resumed.append(lambda: group.wake(self._joined))
+        group.join(self._joined)
 
     def one_batch(self, block: Callable[[float], None]) -> None:
         """Prepare for one turn of a loop that may block."""
@@ -98,15 +98,15 @@ class GroupConsumer(Consumer):
             self.stop.set()
         if self._polls > 1 or self._broker.is_away:
             return []
-        if not self._group.is_member(self._member):
-            self._member.positions.clear()
-            self._group.join(self._member)
-        return incoming(self._topic, self._group.fetch(self._member, limit))
+        if not self._group.is_member(self._joined):
+            self._joined.positions.clear()
+            self._group.join(self._joined)
+        return incoming(self._topic, self._group.fetch(self._joined, limit))
 
     def commit(self, batch: Sequence[Incoming]) -> None:
         if not self._broker.is_away:
             ends = {each.partition: each.offset + 1 for each in batch}
-            self._group.commit(self._member, ends)
+            self._group.commit(self._joined, ends)
 
     def idle(self, timeout_seconds: float) -> None:
         if self._block is None:
@@ -120,4 +120,4 @@ class GroupConsumer(Consumer):
 
     def has_more(self) -> bool:
         """Tell whether another batch may be waiting."""
-        return not self._broker.is_away and self._group.has_more(self._member)
+        return not self._broker.is_away and self._group.has_more(self._joined)

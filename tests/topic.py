@@ -1,4 +1,4 @@
-"""Reads a topic to the brokers' ends, and configures one as its owner does."""
+"""Reads a topic to the brokers' ends, and knows when brokers know one; configures one too."""
 
 import uuid
 
@@ -10,9 +10,11 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and 
 )
 
 from services.backbone.errors import Transient
+from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.settled import Ends
 from services.backbone.settings import KafkaSettings
+from services.machine.waiting import wait_until
 
 POLL_SECONDS = 0.2
 ASK_TIMEOUT_SECONDS = 5.0
@@ -59,10 +61,15 @@ class WholeTopic:
 
 
 def configure(bootstrap: str, topic: str, name: str, value: str | None) -> None:
-    """Set one of a topic's settings, or take it back; return when the brokers have it."""
+    """Set one of a topic's settings, or take it back; brokers know it a moment after this."""
     kind = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
     entry = ConfigEntry(name, value, incremental_operation=kind)
     changed = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])
     client = AdminClient({"bootstrap.servers": bootstrap})
     for answer in client.incremental_alter_configs([changed]).values():
         answer.result(timeout=30)
+
+
+def until_listed(admin: TopicAdmin, *names: str) -> None:
+    """Return once a broker lists new topics: that is a moment after the controller made them."""
+    wait_until(lambda: admin.partitions().keys() >= {*names}, 20, f"not listed: {names}")

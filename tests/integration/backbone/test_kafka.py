@@ -18,6 +18,7 @@ from services.backbone.service import Life
 from services.contracts.records import Malformed, Rejected
 from services.contracts.topics import Topic, rejected
 from services.machine.waiting import wait_until
+from tests.topic import until_listed
 
 pytestmark = pytest.mark.kafka
 
@@ -39,8 +40,7 @@ def topic(settings: ProducerSettings) -> str:
     name, admin = f"t-{uuid.uuid4().hex}", TopicAdmin(settings, "test")
     wanted = [Topic(name, partitions=2), Topic(rejected(name))]
     assert admin.declare(wanted) == [name, rejected(name)]
-    # A broker lists a new topic a moment after the controller has made it.
-    wait_until(lambda: {name, rejected(name)} <= admin.partitions().keys(), 20, "it is not listed")
+    until_listed(admin, name, rejected(name))
     return name
 
 

@@ -12,7 +12,7 @@ from services.contracts.topics import heartbeat, rejected
 from services.machine.waiting import wait_until
 from services.topics.__main__ import main
 from tests.streams import declare
-from tests.topic import configure
+from tests.topic import configure, until_listed
 
 pytestmark = pytest.mark.kafka
 
@@ -32,6 +32,7 @@ def test_a_changed_retention_is_set_where_a_person_says_so(
     with pytest.raises(NoTopic, match=stream):
         admin.readable_hours(stream)
     assert main([]) == 0
+    until_listed(admin, *names)
     declare(tmp_path, stream, 2)
     assert main([]) == 0
     assert [admin.retention_hours(name) for name in names] == [100.0] * 3

@@ -6,11 +6,13 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from services.backbone.kafka.admin import TopicAdmin
+from services.backbone.settings import KafkaSettings
 from services.contracts.topics import heartbeat, rejected
 from services.machine.waiting import wait_until
 from services.topics.__main__ import main
 from tests.streams import declare
-from tests.topic import configure
+from tests.topic import configure, until_listed
 
 pytestmark = pytest.mark.kafka
 
@@ -26,11 +28,13 @@ def test_a_topic_made_plainly_is_refused_until_its_brokers_stamp_it(
     plain = [NewTopic(stream, num_partitions=2, replication_factor=1)]
     client = AdminClient({"bootstrap.servers": kafka_bootstrap})
     client.create_topics(plain)[stream].result(timeout=30)
+    admin = TopicAdmin(KafkaSettings(kafka_bootstrap_servers=kafka_bootstrap), "test")
+    until_listed(admin, stream)
 
     assert main([]) == 1
     said = capsys.readouterr().err
     assert f"topics with their publishers' times: {stream};" in said
-    assert heartbeat(stream) in client.list_topics(timeout=10).topics, "all others are made"
+    until_listed(admin, heartbeat(stream))  # all others are made
     configure(kafka_bootstrap, stream, "message.timestamp.type", "LogAppendTime")
     # A broker answers for a moment with what it knew before.
     wait_until(lambda: main([]) == 0, 30, "it is refused still")

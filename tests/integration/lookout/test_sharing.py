@@ -19,6 +19,7 @@ from tests.broker import OwnBroker
 from tests.integration.lookout.conftest import CHANNELS
 from tests.integration.lookout.findings import findings, wait_until_recorded, wanted
 from tests.integration.lookout.processes import Lookouts, Reader, eventually, page
+from tests.topic import until_listed
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
@@ -32,8 +33,7 @@ def kafka(own_broker: OwnBroker) -> ProducerSettings:
     settings = ProducerSettings(kafka_bootstrap_servers=own_broker.node.bootstrap)
     admin = TopicAdmin(settings, "test")
     admin.declare(topics.core_topics(CHANNELS))
-    # The broker may tell of a new topic later than it has answered that it is there.
-    eventually(lambda: admin.partitions().get(topics.ALERTS) == 1, "not made")
+    until_listed(admin, topics.ALERTS)
     admin.declare(topics.core_topics(CHANNELS, {topics.ALERTS: PARTITIONS}))
     # A consumer that still sees one partition asks again only minutes later.
     eventually(lambda: admin.partitions()[topics.ALERTS] == PARTITIONS, "not grown")

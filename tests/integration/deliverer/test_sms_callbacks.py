@@ -106,6 +106,7 @@ def test_forged_callbacks_change_nothing(
     ledger.add(one)
     sending(start, inbox, door)
     until(lambda: door.answered("forged") == 3, "all three are refused")
+    until(lambda: ledger.states()[one.delivery_id] != State.CLAIMED, "its end is recorded")
     assert ledger.states() == {one.delivery_id: State.IN_DOUBT}
     assert evidence(ledger, one) == Counter()
     assert inbox.taken("twilio") == Counter([one.delivery_id])

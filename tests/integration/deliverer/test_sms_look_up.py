@@ -95,7 +95,7 @@ async def test_a_list_that_is_late_proves_nothing(opened: Open, inbox: Inbox) ->
 async def test_absence_is_proof_only_where_the_setting_says_so(opened: Open) -> None:
     channel = opened(sms_absence_seconds=10, sms_validity_seconds=20)
     assert channel.traits.look_up_after_seconds[-3:] == (110, 620, 3620)
-    assert isinstance(await look_up(channel, text(1), lease_seconds=-19), Unclear)
+    assert isinstance(await look_up(channel, text(1), lease_seconds=-15), Unclear)
     assert isinstance(await look_up(channel, text(1), lease_seconds=-21), Absent)
 
 

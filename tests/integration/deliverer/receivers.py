@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
+from services.machine.ports import free_ports
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -47,7 +49,8 @@ class WebhookReceiver:
 
     script: Callable[[int, str], Answer] = lambda number, key: OK
     requests: list[Request] = field(default_factory=list)
-    port: int = 0
+    port: int = field(default_factory=lambda: free_ports(1)[0])
+    """Its own also while it does not listen."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -73,8 +76,7 @@ class WebhookReceiver:
 
     @contextmanager
     def listening(self) -> Iterator["WebhookReceiver"]:
-        server = _Server(self, self.port)
-        self.port = server.server_port
+        server = _Server(self)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
@@ -89,9 +91,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, receiver: WebhookReceiver, port: int) -> None:
+    def __init__(self, receiver: WebhookReceiver) -> None:
         self.receiver = receiver
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(("127.0.0.1", receiver.port), _Handler)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -147,8 +147,6 @@ def test_a_receiver_that_is_down_is_left_alone_and_gets_all_when_it_is_back(
     start: Start, ledger: Ledger
 ) -> None:
     receiver = WebhookReceiver()
-    with receiver.listening():
-        pass
     sent = [delivery(n, recipient=receiver.url) for n in range(30)]
     ledger.add(*sent)
     deliverer = start("webhook", concurrency=4, attempts_limit=1000)
@@ -162,8 +160,6 @@ def test_one_receiver_that_is_down_does_not_hold_up_another(
     start: Start, ledger: Ledger, receiver: WebhookReceiver
 ) -> None:
     dead = WebhookReceiver()
-    with dead.listening():
-        pass
     stuck = [delivery(n, recipient=dead.url) for n in range(20)]
     fine = [delivery(n, recipient=receiver.url) for n in range(20)]
     ledger.add(*stuck, *fine)
@@ -193,8 +189,6 @@ def test_one_receiver_that_is_slow_does_not_hold_up_another(
 
 def test_attempts_end_with_a_person_and_never_as_failed(start: Start, ledger: Ledger) -> None:
     dead = WebhookReceiver()
-    with dead.listening():
-        pass
     one = delivery(1, recipient=dead.url)
     ledger.add(one)
     start("webhook", attempts_limit=3)

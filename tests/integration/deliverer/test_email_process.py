@@ -122,8 +122,9 @@ def test_a_zombie_that_wakes_after_its_lease_sends_nothing(
     zombie.send_signal(signal.SIGCONT)
     until(rests_in(ledger, State.SENT), "sent, since the zombie's word proves the first unsent")
     assert relay.mailbox.taken() == Counter([one.delivery_id])
-    first, second = ledger.attempts(one)
-    assert (first["outcome"], second["outcome"]) == (State.RETRY_WAIT, State.SENT)
+    *unsent, sent = (each["outcome"] for each in ledger.attempts(one))
+    # Of later tries too some may take longer than these short times, which sends nothing either.
+    assert (set(unsent), sent) == ({State.RETRY_WAIT}, State.SENT)
     assert not ledger.row(one)["marked_repeat"]
 
 

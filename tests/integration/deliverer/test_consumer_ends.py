@@ -24,7 +24,7 @@ def test_a_deliverer_whose_name_in_the_group_was_taken_records_what_is_under_way
     receiver.script = lambda number, key: Answer(after=release)
     one = delivery(1, recipient=receiver.url)
     ledger.add(one)
-    deliverer = start("webhook")
+    deliverer = start("webhook", send_timeout_seconds=60)
     until(lambda: receiver.requests, "the request is read")
     name = deliverer.environment["ALDEBARAN_KAFKA_GROUP_INSTANCE_ID"]
     settings = bus.settings.model_copy(update={"kafka_group_instance_id": name})

@@ -47,7 +47,7 @@ def test_what_was_answered_while_the_ledger_was_away_is_recorded_when_it_is_back
     receiver.script = lambda number, key: Answer(after=release)
     sent = [delivery(n, recipient=receiver.url) for n in range(8)]
     ledger.add(*sent)
-    deliverer = start("webhook", concurrency=8)
+    deliverer = start("webhook", concurrency=8, send_timeout_seconds=60)
     until(lambda: len(receiver.requests) == 4, "four under way")
     away(own_postgres)
     release.set()

@@ -252,7 +252,7 @@ def test_told_to_stop_it_finishes_what_it_sends_and_claims_no_more(
     receiver.script = lambda number, key: Answer(after=release)
     sent = [delivery(n, recipient=receiver.url) for n in range(10)]
     ledger.add(*sent)
-    deliverer = start("webhook", concurrency=4)
+    deliverer = start("webhook", concurrency=4, send_timeout_seconds=60)
     until(lambda: len(receiver.requests) == 2, "two under way, as many as one receiver may have")
     deliverer.send_signal(signal.SIGTERM)
     until(lambda: len(deliverer.logged("draining")) == 1, "the signal is heard")

@@ -225,8 +225,9 @@ def test_an_alert_of_only_one_auditor_is_found(
 
     def planted_is_found() -> bool:
         # Until the program has listened for a while, what is raised begins no comparison.
+        second = life.clock.now_ms() // 1000
         for number, auditor in ((1, one), (1, two), (2, one)):
-            raise_alert(f"{number}-{life.clock.now_ms() // 1000}", auditor)
+            raise_alert(f"{number}-{second}", auditor)
         return bool(shown.disagreements)
 
     wait_until(planted_is_found, 60, "the planted disagreement was not found")

@@ -13,6 +13,7 @@ from services.machine import child
 from services.machine.ports import free_ports
 from services.machine.programs import Program
 from services.machine.readiness import HttpReadiness
+from tests.integration.deliverer.waiting import DEADLINE_SECONDS
 from tests.said import written_to
 
 TARGETS: Final = [
@@ -77,7 +78,9 @@ class Accountants:
         return written_to(self.folder / "accountant.log")
 
     def _metric(self, name: str) -> float:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as page:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{self.port}/metrics", timeout=DEADLINE_SECONDS
+        ) as page:
             lines = page.read().decode().splitlines()
         return next(float(line[len(name) :]) for line in lines if line.startswith(f"{name} "))
 

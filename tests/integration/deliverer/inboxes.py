@@ -13,6 +13,7 @@ from services.simulator.inbox.dials import turned, untouched
 from services.simulator.inbox.received import Arrival, Received
 from services.simulator.inbox.switchboard import Switchboard
 from services.simulator.inbox.web import WebServer
+from tests.integration.deliverer.waiting import DEADLINE_SECONDS
 from tests.said import whole_lines, written_to
 
 
@@ -40,7 +41,7 @@ class Inbox:
 
     def get(self, path: str) -> object:
         """Return what a provider shows."""
-        found: object = httpx2.get(self.url + path).json()
+        found: object = httpx2.get(self.url + path, timeout=DEADLINE_SECONDS).json()
         return found
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from services.machine.ports import free_ports
-from tests.integration.deliverer.waiting import until
+from tests.integration.deliverer.waiting import DEADLINE_SECONDS, until
 from tests.integration.nursery import Child, nursery
 from tests.said import said, written_to
 
@@ -45,7 +45,9 @@ class DelivererProcess:
     def page(self, path: str) -> tuple[int, str]:
         """Return a page's status and text; status 0 while nobody listens."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as page:
+            with urllib.request.urlopen(
+                f"http://127.0.0.1:{self.port}{path}", timeout=DEADLINE_SECONDS
+            ) as page:
                 return page.status, page.read().decode()
         except urllib.error.HTTPError as error:
             with error:

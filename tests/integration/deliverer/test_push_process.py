@@ -224,7 +224,9 @@ def test_over_a_connection_that_apple_closed_while_idle_nothing_is_sent_twice(
     first, second = (delivery(n, "push", PHONE) for n in range(2))
     ledger.add(first)
     until(lambda: at_rest(ledger, State.SENT), "the first is sent")
-    answer = httpx2.post(f"{apple.inbox.url}/apns/hang-up", params={"politely": politely})
+    answer = httpx2.post(
+        f"{apple.inbox.url}/apns/hang-up", params={"politely": politely}, timeout=30
+    )
     assert answer.status_code == 202
     ledger.add(second)
     until(lambda: at_rest(ledger, State.SENT), "the second is sent")

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import httpx2
 import orjson
@@ -16,6 +17,9 @@ from services.backbone.settings import KafkaSettings
 from services.contracts.records import Rejected
 
 PATIENCE_SECONDS = 90
+
+get = partial(httpx2.get, timeout=PATIENCE_SECONDS)
+post = partial(httpx2.post, timeout=PATIENCE_SECONDS)
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
@@ -97,7 +101,7 @@ class Senders:
                 each.join()
 
     def _send(self) -> None:
-        with httpx2.Client(timeout=30) as client:
+        with httpx2.Client(timeout=PATIENCE_SECONDS) as client:
             while not self.stop.is_set():
                 number = next(self.numbers)
                 try:

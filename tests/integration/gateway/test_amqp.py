@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import aio_pika
-import httpx2
 import orjson
 import pytest
 import yaml
@@ -23,7 +22,7 @@ from tests.integration.gateway.odd_messages import (
     ODD_ROUTING_KEY,
     publish_odd,
 )
-from tests.integration.gateway.reading import Stream, event, wait_until
+from tests.integration.gateway.reading import PATIENCE_SECONDS, Stream, event, get, wait_until
 from tests.integration.rabbitmq import RabbitMq
 
 pytestmark = [pytest.mark.kafka, pytest.mark.rabbitmq]
@@ -100,7 +99,7 @@ def test_publishers_spellings_arrive_and_bad_ones_are_kept(
         lambda: waiting(rabbitmq.url, f"{stream.name}.oversized") == 1, "the oversized message"
     )
     child.process.send_signal(signal.SIGTERM)
-    assert child.process.wait(10) == 0
+    assert child.process.wait(PATIENCE_SECONDS) == 0
     assert waiting(rabbitmq.url, stream.name) == 0
 
 
@@ -115,7 +114,7 @@ def test_what_was_refused_is_counted_where_its_alarm_looks(
     counted = f"aldebaran_gateway_rejected_total{labels} 1.0"
 
     def shown() -> str:
-        return httpx2.get(f"http://127.0.0.1:{port}/metrics").text
+        return get(f"http://127.0.0.1:{port}/metrics").text
 
     wait_until(lambda: counted in shown(), "the event to be counted")
     assert "\naldebaran_amqp_flowing 1.0\n" in shown()
@@ -134,7 +133,7 @@ def test_an_odd_property_stops_nothing_and_brings_no_copies(
     wanted = {f"e-{number}" for number in range(6 + count)}
     stream.events_until(wanted.__le__)
     child.process.send_signal(signal.SIGTERM)
-    assert child.process.wait(10) == 0
+    assert child.process.wait(PATIENCE_SECONDS) == 0
     assert sorted(stream.events_until(wanted.__le__)) == sorted(wanted)
     assert waiting(rabbitmq.url, stream.name) == 0
 
@@ -202,7 +201,7 @@ def test_without_kafka_the_messages_stay_with_rabbitmq(
     publish(rabbitmq.url, stream.name, events(0, 200))
     wait_until(lambda: waiting(rabbitmq.url, stream.name) < 200, "the on-ramp to hold messages")
     child.process.send_signal(signal.SIGTERM)
-    assert child.process.wait(10) == 0
+    assert child.process.wait(PATIENCE_SECONDS) == 0
     assert waiting(rabbitmq.url, stream.name) == 200
     onramp(start_program, settings)
     wanted = {f"e-{number}" for number in range(200)}

@@ -21,7 +21,15 @@ from services.machine import broker, setup
 from services.machine.child import start_and_wait
 from services.machine.ports import free_ports
 from tests.integration.gateway.conftest import StartGateway, declare
-from tests.integration.gateway.reading import Senders, Stream, event, wait_until
+from tests.integration.gateway.reading import (
+    PATIENCE_SECONDS,
+    Senders,
+    Stream,
+    event,
+    get,
+    post,
+    wait_until,
+)
 
 pytestmark = pytest.mark.kafka
 
@@ -62,7 +70,7 @@ def test_every_form_of_events_arrives(url: str, stream: Stream) -> None:
         (small, {"content-encoding": "zstd"}),
     ]
     for body, headers in posts:
-        response = httpx2.post(url + stream.path, content=body, headers=headers, timeout=30)
+        response = post(url + stream.path, content=body, headers=headers)
         assert response.status_code == 200, response.text
     wanted = {f"e-{number}" for number in range(12_000)}
     assert sorted(stream.events_until(wanted.__le__)) == sorted(wanted)
@@ -78,13 +86,13 @@ def test_bad_ones_are_kept_and_good_ones_go_on(url: str, stream: Stream) -> None
     largest = b"[" + b"0" * (4 * MIB - 1)
     bodies += [b'{"kind": ', orjson.dumps(event(4, note="x" * 100_000)), b"\x00\xff", largest]
     for body in bodies:
-        response = httpx2.post(url + stream.path, content=body, timeout=30)
+        response = post(url + stream.path, content=body)
         assert response.status_code == 422, response.text
     mixed = orjson.dumps([event("good"), event("bad", kind="other")])
-    response = httpx2.post(url + stream.path, content=mixed)
+    response = post(url + stream.path, content=mixed)
     assert (response.status_code, response.json()["accepted"]) == (207, 1)
     for refused in (orjson.dumps(event(5, note="x" * 10 * MIB)), b"[" * 30 * MIB):
-        assert httpx2.post(url + stream.path, content=refused, timeout=30).status_code == 413
+        assert post(url + stream.path, content=refused).status_code == 413
     kept: list[Rejected] = stream.rejected(len(bodies) + 1)
     assert [each.original for each in kept[:-1]] == bodies
     assert orjson.loads(kept[-1].original)["event_id"] == "e-bad"
@@ -106,7 +114,7 @@ def test_keys_are_asked_for_and_taken_over_when_changed(
     def status(key: str) -> int:
         headers = {"authorization": f"Bearer {key}"}
         body = orjson.dumps(event(1))
-        return httpx2.post(url + stream.path, content=body, headers=headers).status_code
+        return post(url + stream.path, content=body, headers=headers).status_code
 
     assert (status(first), status(second)) == (200, 401)
     file.write_text("keys:\n" + entry("second", second, ["*"]))
@@ -132,7 +140,7 @@ def test_a_term_signal_under_load_loses_nothing(
     with Senders(url + stream.path).sending() as senders:
         senders.accept_more(300)
         child.process.send_signal(signal.SIGTERM)
-        assert child.process.wait(10) == 0
+        assert child.process.wait(PATIENCE_SECONDS) == 0
     assert set(senders.statuses) == {200}
     assert senders.accepted <= set(stream.events_until(senders.accepted.__le__))
 
@@ -176,7 +184,7 @@ def test_a_broker_that_goes_and_comes_back_loses_nothing(
             running.end(0)
             wait_until(lambda: 503 in senders.statuses, "an answer without the broker")
             wait_until(lambda: _ready(url) == 503, "the gateway to say that it is not ready")
-            assert httpx2.get(url + "/healthz/live").status_code == 200
+            assert get(url + "/healthz/live").status_code == 200
             running = start_and_wait(program, log_file, os.environ)
             senders.accept_more(200)
             wait_until(lambda: _ready(url) == 200, "the gateway to be ready again")
@@ -187,7 +195,7 @@ def test_a_broker_that_goes_and_comes_back_loses_nothing(
 
 
 def _ready(url: str) -> int:
-    return httpx2.get(url + "/healthz/ready").status_code
+    return get(url + "/healthz/ready").status_code
 
 
 def test_without_a_broker_it_says_so_and_still_ends_in_time(
@@ -200,9 +208,9 @@ def test_without_a_broker_it_says_so_and_still_ends_in_time(
     path = Stream(load_stream(streams_dir / "stream.yaml").stream, nobody).path
     with Senders(url + path).sending() as senders:
         wait_until(lambda: 503 in senders.statuses, "an answer without a broker")
-        assert "broker" in httpx2.get(url + "/healthz/ready").json()["failures"]
+        assert "broker" in get(url + "/healthz/ready").json()["failures"]
         child.process.send_signal(signal.SIGTERM)
-        assert child.process.wait(12) == 0
+        assert child.process.wait(PATIENCE_SECONDS) == 0
     assert set(senders.statuses) == {503}
     log = (tmp_path / f"{GATEWAY}.log").read_text()
     assert [line for line in log.splitlines() if line.startswith("%")] == []  # of Kafka's library
@@ -218,10 +226,10 @@ def test_a_slow_body_is_cut_off_and_the_others_go_on(
         api_keys="off",
         body_timeout_seconds="0.5",
     )
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as slow:
         head = f"POST {stream.path} HTTP/1.1\r\nHost: gateway\r\nContent-Length: 1000\r\n\r\n{{"
         slow.sendall(head.encode())
-        response = httpx2.post(url + stream.path, content=orjson.dumps(event(1)))
+        response = post(url + stream.path, content=orjson.dumps(event(1)))
         answered = slow.makefile("rb").read()
     assert response.status_code == 200
     assert answered.startswith(b"HTTP/1.1 408 ")
@@ -233,7 +241,7 @@ def test_connections_end_now_and_then_and_nothing_is_lost(
 ) -> None:
     settings = {"api_keys": "off", "answers_per_connection": "3"}
     start_program(GATEWAY, port, kafka_bootstrap_servers=stream.bootstrap, **settings)
-    with httpx2.Client(base_url=url) as publisher:
+    with httpx2.Client(base_url=url, timeout=PATIENCE_SECONDS) as publisher:
         answers = [
             publisher.post(stream.path, content=orjson.dumps(event(number)))
             for number in range(200)
@@ -247,18 +255,16 @@ def test_connections_end_now_and_then_and_nothing_is_lost(
 @pytest.mark.usefixtures("open_to_all")
 def test_a_gzip_bomb_is_413_and_the_gateway_stays_small(url: str, stream: Stream) -> None:
     bomb = gzip.compress(bytes(512 * MIB), compresslevel=1)
-    response = httpx2.post(
-        url + stream.path, content=bomb, headers={"content-encoding": "gzip"}, timeout=30
-    )
+    response = post(url + stream.path, content=bomb, headers={"content-encoding": "gzip"})
     assert (response.status_code, response.json()["title"]) == (413, "too_large")
-    memory = httpx2.get(url + "/metrics").text.partition("\nprocess_resident_memory_bytes ")[2]
+    memory = get(url + "/metrics").text.partition("\nprocess_resident_memory_bytes ")[2]
     assert float(memory.split()[0]) < 300 * MIB
 
 
 @pytest.mark.usefixtures("open_to_all")
 def test_the_metrics_count_what_happened(url: str, stream: Stream) -> None:
-    httpx2.post(url + stream.path, content=orjson.dumps([event(1), event(2), 3]))
-    shown = httpx2.get(url + "/metrics").text
+    post(url + stream.path, content=orjson.dumps([event(1), event(2), 3]))
+    shown = get(url + "/metrics").text
     for result, count in (("accepted", 2), ("rejected", 1), ("retry", 0)):
         line = f'aldebaran_gateway_events_total{{result="{result}",stream="{stream.name}"}}'
         assert f"{line} {count}.0" in shown

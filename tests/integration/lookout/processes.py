@@ -107,7 +107,8 @@ def page(running: child.Child, path: str) -> str:
     """Return what a lookout answers."""
     readiness = running.program.readiness
     assert isinstance(readiness, HttpReadiness)
-    with closing(http.client.HTTPConnection("127.0.0.1", readiness.port, timeout=10)) as asking:
+    address = ("127.0.0.1", readiness.port)
+    with closing(http.client.HTTPConnection(*address, timeout=TIMEOUT_SECONDS)) as asking:
         asking.request("GET", path)
         return asking.getresponse().read().decode()
 

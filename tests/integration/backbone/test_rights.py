@@ -38,7 +38,7 @@ def settings(guarded_broker: OwnBroker) -> ProducerSettings:
 
 
 def newest(settings: ProducerSettings) -> list[bytes]:
-    with Newest(settings, SystemClock(), TOPIC, Room()) as newest:
+    with Newest(settings, SystemClock(), TOPIC, Room(seconds=60.0)) as newest:
         return [each.value for each in newest.records()]
 
 

@@ -40,6 +40,7 @@ def test_an_open_breaker_and_unknown_names_are_told_of(
     ledger.add(tried)
     start("webhook", webhook_targets=json.dumps({"desk": {"url": receiver.url}}))
     until(lambda: ledger.rows("SELECT FROM open_breakers"), "the breaker is noted")
+    until(lambda: ledger.row(tried)["state"] == State.RETRY_WAIT, "its try is recorded")
     ledger.add(waiting)
     with open_pool(LedgerSettings.model_validate({"postgres_url": ledger.url})) as pool:
         answers = [Answers(pool).why(each.alert.alert_id) for each in (tried, waiting)]

@@ -18,14 +18,14 @@ from tests.unit.deliverer.builders import FOUND_AT_MS, delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
-HOUR_MS = 3_600_000
+DAY_MS = 86_400_000
 
 
 def test_with_an_age_limit_a_restored_ledger_sends_nothing_again(
     start: Start, ledger: Ledger, receiver: WebhookReceiver, postgres_url: str
 ) -> None:
-    waiting = [an_hour_old(n, receiver.url) for n in range(10)]
-    since = [an_hour_old(n, receiver.url) for n in range(10, 20)]
+    waiting = [a_day_old(n, receiver.url) for n in range(10)]
+    since = [a_day_old(n, receiver.url) for n in range(10, 20)]
     new = [delivery(n, recipient=receiver.url) for n in range(20, 30)]
     ledger.add(*waiting)
     have_been_resent(ledger, *waiting[:5])
@@ -37,7 +37,7 @@ def test_with_an_age_limit_a_restored_ledger_sends_nothing_again(
         assert before.end() == 0
 
         backup.add(*since, *new)  # as the lookout does that reads all alerts again
-        start("webhook", postgres_url=backup.url, age_limit_hours=0.5)
+        start("webhook", postgres_url=backup.url, age_limit_hours=12)
         expected = {each.delivery_id: State.HELD for each in (*waiting, *since)}
         expected |= {each.delivery_id: State.SENT for each in new}
         until(lambda: backup.states() == expected, "old ones held, new ones sent")
@@ -58,7 +58,7 @@ def have_been_resent(ledger: Ledger, *deliveries: Delivery) -> None:
     ids = [each.delivery_id for each in deliveries]
     ledger.execute("UPDATE deliveries SET state = 'HELD' WHERE delivery_id = ANY(%s)", ids)
     resend(ledger, *deliveries)
-    ledger.execute("UPDATE words SET given_at = given_at - interval '50 minutes'")
+    ledger.execute("UPDATE words SET given_at = given_at - interval '20 hours'")
 
 
 def resend(ledger: Ledger, *deliveries: Delivery) -> None:
@@ -68,7 +68,7 @@ def resend(ledger: Ledger, *deliveries: Delivery) -> None:
         give(settings, Word(each.delivery_id, RESEND, "ann", "the provider is back"))
 
 
-def an_hour_old(number: int, recipient: str) -> Delivery:
+def a_day_old(number: int, recipient: str) -> Delivery:
     one = delivery(number, recipient=recipient)
-    alert = one.alert.model_copy(update={"detected_at_ms": FOUND_AT_MS - HOUR_MS})
+    alert = one.alert.model_copy(update={"detected_at_ms": FOUND_AT_MS - DAY_MS})
     return one.model_copy(update={"alert": alert})

@@ -19,7 +19,7 @@ from services.machine.readiness import HttpLiveness, HttpReadiness, HttpWork, Lo
 from services.machine.restarts import RestartPolicy
 from services.machine.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds
-from tests.integration.machine.marks import marked
+from tests.integration.machine.marks import none_is_left
 
 SICK = """
 import http.server, pathlib, sys
@@ -245,7 +245,7 @@ def test_what_is_dead_and_deaf_is_killed_and_not_started_while_that_would_not_he
         "deaf waits until a start can help: stuck",
         "stopping",
     ]
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 @dataclass

@@ -13,7 +13,7 @@ from services.machine.readiness import Look, Readiness, TcpReadiness
 from services.machine.restarts import RestartPolicy
 from services.machine.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds
-from tests.integration.machine.marks import marked
+from tests.integration.machine.marks import none_is_left
 
 
 @dataclass
@@ -68,7 +68,7 @@ def test_what_may_end_is_not_started_again_and_not_looked_at(
     assert Supervisor((ends, others), around, RestartPolicy(), ready.set).run() == 0
     assert told.lines == ["ends has ended", "stopping"]
     assert runs.read_text() == "x\n"
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def test_what_may_end_and_failed_is_started_again(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_what_may_end_and_ended_because_it_was_asked_is_started_again(
     assert Supervisor((sick,), around, policy, lambda: None).run() == 0
     assert told.lines[0] == "sick: only a restart heals it, once that can help: sick"
     assert told.lines[1].startswith("sick ended with exit code 0; it starts again in")
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def test_a_signal_waits_for_one_look_and_not_for_all(tmp_path: Path, mark: str) -> None:
@@ -116,4 +116,4 @@ def test_a_signal_waits_for_one_look_and_not_for_all(tmp_path: Path, mark: str) 
     around = Surroundings(os.environ, tmp_path, lambda _: None, stop.wait, now_seconds)
     assert Supervisor(tuple(programs), around, RestartPolicy(), lambda: None).run() == 0
     assert live.looks == 1
-    assert marked(mark) == []
+    none_is_left(mark)

@@ -18,7 +18,7 @@ from services.machine.readiness import TcpReadiness
 from services.machine.restarts import RestartPolicy
 from services.machine.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds, wait_until
-from tests.integration.machine.marks import marked
+from tests.integration.machine.marks import marked, none_is_left
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 20
@@ -77,7 +77,7 @@ def test_a_killed_program_is_started_again(tmp_path: Path, mark: str) -> None:
         )
         process.terminate()
         assert process.wait(DEADLINE_SECONDS) == 0
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def test_below_nohup_a_hang_up_ends_nothing(tmp_path: Path, mark: str) -> None:
@@ -88,7 +88,7 @@ def test_below_nohup_a_hang_up_ends_nothing(tmp_path: Path, mark: str) -> None:
         read_until(process, "family ended with signal 9; it starts again in")
         process.terminate()
         assert process.wait(DEADLINE_SECONDS) == 0
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 @pytest.fixture(params=["full", "broken"])
@@ -114,7 +114,7 @@ def test_that_nobody_can_read_it_ends_nothing(tmp_path: Path, mark: str, unread:
         process.terminate()
         _, complaint = process.communicate(timeout=DEADLINE_SECONDS)
     assert (process.returncode, complaint) == (0, "")
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def test_after_crashes_in_a_row_it_says_which_log_to_read_and_ends_all(
     assert "broken ended with exit code 3; it starts again in 0.01 s" in outcome.said[0]
     assert "3 times in a row: read " + str(tmp_path / "broken.log") in outcome.said[-1]
     assert (tmp_path / "broken.log").read_text("utf-8") == "why\n" * 3
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def seven_lines_of(programs: tuple[Program, ...], folder: Path) -> list[str]:
@@ -211,7 +211,7 @@ def test_what_has_served_and_then_refuses_is_tried_again(tmp_path: Path, mark: s
     said = seven_lines_of(programs, tmp_path)
     again = "strict refused its settings or its input; it starts again in"
     assert all(again in line for line in said[1:6])
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def test_a_program_that_is_never_ready_counts_as_crashed(tmp_path: Path, mark: str) -> None:
@@ -220,7 +220,7 @@ def test_a_program_that_is_never_ready_counts_as_crashed(tmp_path: Path, mark: s
     outcome = supervise((slow,), tmp_path, threading.Event(), policy)
     assert outcome.code == 1
     assert "slow was not ready within 0.2 s, 3 times in a row" in outcome.said[-1]
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def test_each_start_in_a_row_of_what_has_served_may_take_longer(tmp_path: Path, mark: str) -> None:
@@ -245,7 +245,7 @@ def test_each_start_in_a_row_of_what_has_served_may_take_longer(tmp_path: Path, 
     assert Supervisor((slow,), around, THREE, closed.touch).run() == 0
     limits = [line.partition(" within ")[2].partition(";")[0] for line in said[1:5]]
     assert limits == ["0.2 s", "0.4 s", "0.8 s", "0.8 s"]
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def test_a_task_that_fails_is_repeated_and_holds_back_what_needs_it(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_program_that_ignores_being_asked_is_killed(tmp_path: Path, mark: str)
     around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
     assert Supervisor((program,), around, RestartPolicy(), lambda: None).run() == 0
     assert said == ["stopping", "deaf did not end when asked: killed"]
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def test_a_second_signal_stops_waiting_for_all_that_is_left(
@@ -296,7 +296,7 @@ def test_a_second_signal_stops_waiting_for_all_that_is_left(
     around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
     assert Supervisor(programs, around, RestartPolicy(), lambda: None).run() == 0
     assert said[1:] == [f"{name} did not end when asked: killed" for name in ("second", "first")]
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def test_a_program_that_does_not_exist_says_so_in_its_log(tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_what_cannot_be_started_just_now_is_tried_again(tmp_path: Path, mark: st
     programs = (Program("fine", ("sleep", mark)), Program("full", ("sh", "-c", script)))
     said = seven_lines_of(programs, tmp_path)
     assert all("full cannot be started: [Errno " in line for line in said[1:6])
-    assert marked(mark) == []
+    none_is_left(mark)
 
 
 def test_what_could_never_be_started_ends_all(tmp_path: Path) -> None:

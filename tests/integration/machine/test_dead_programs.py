@@ -273,7 +273,7 @@ def test_what_was_ended_is_given_all_its_looks_again(tmp_path: Path) -> None:
 
     def wait(seconds: float) -> bool:
         threading.Event().wait(seconds)
-        return says.looks > 8
+        return says.looks > 8 and starts.count() >= 2
 
     around = Surroundings(os.environ, tmp_path, said.append, wait, now_seconds)
     policy = RestartPolicy(first_pause_seconds=0.0)

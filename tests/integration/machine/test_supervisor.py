@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -150,6 +150,16 @@ def test_after_crashes_in_a_row_it_says_which_log_to_read_and_ends_all(
     none_is_left(mark)
 
 
+def until_all_serve(folder: Path) -> str:
+    """Return what lets a program's first run last, however late a busy machine sees it serve."""
+    return f"until test -f {folder}/served; do sleep 0.05; done"
+
+
+def when_all_serve(folder: Path) -> Callable[[], None]:
+    """Return what a supervisor is to do when it has seen all serve, to end these first runs."""
+    return (folder / "served").touch
+
+
 def seven_lines_of(programs: tuple[Program, ...], folder: Path) -> list[str]:
     """Supervise until so much was said, and end in good order; twice as many crashes as allowed."""
     enough, said = threading.Event(), list[str]()
@@ -160,7 +170,7 @@ def seven_lines_of(programs: tuple[Program, ...], folder: Path) -> list[str]:
             enough.set()
 
     around = Surroundings(os.environ, folder, say, enough.wait, now_seconds)
-    assert Supervisor(programs, around, THREE, lambda: None).run() == 0
+    assert Supervisor(programs, around, THREE, when_all_serve(folder)).run() == 0
     return said
 
 
@@ -169,7 +179,7 @@ def test_what_has_served_once_is_started_again_however_often_it_crashes(
 ) -> None:
     """A broker with a full disk must not end those that serve without it."""
     tries = tmp_path / "tries"
-    script = f"test -f {tries} && exit 1; touch {tries}; sleep 0.5; exit 1"
+    script = f"test -f {tries} && exit 1; touch {tries}; {until_all_serve(tmp_path)}; exit 1"
     programs = (Program("fine", ("sleep", mark)), Program("full", ("sh", "-c", script)))
     said = seven_lines_of(programs, tmp_path)
     assert all("full ended with exit code 1; it starts again in" in line for line in said[:6])
@@ -185,14 +195,15 @@ def test_what_starts_again_does_not_wait_for_what_is_away(tmp_path: Path) -> Non
             enough.set()
 
     around = Surroundings(os.environ, tmp_path, say, enough.wait, now_seconds)
-    first = f"test -f {tmp_path}/gone && exit 1; touch {tmp_path}/gone; sleep 1; exit 1"
-    second = f"echo again >> {runs}; sleep 1.5; exit 1"
+    gone, away = tmp_path / "gone", tmp_path / "away"
+    first = f"test -f {gone} && touch {away}; touch {gone}; {until_all_serve(tmp_path)}; exit 1"
+    second = f"echo again >> {runs}; until test -f {away}; do sleep 0.05; done; exit 1"
     programs = (
         Program("first", ("sh", "-c", first), ready_timeout_seconds=5),
         Program("second", ("sh", "-c", second), after=("first",)),
     )
     policy = RestartPolicy(crashes_in_a_row_limit=9, first_pause_seconds=0.01)
-    assert Supervisor(programs, around, policy, lambda: None).run() == 0
+    assert Supervisor(programs, around, policy, when_all_serve(tmp_path)).run() == 0
 
 
 def test_a_program_that_refuses_its_settings_is_not_tried_again(tmp_path: Path) -> None:
@@ -206,7 +217,7 @@ def test_a_program_that_refuses_its_settings_is_not_tried_again(tmp_path: Path) 
 def test_what_has_served_and_then_refuses_is_tried_again(tmp_path: Path, mark: str) -> None:
     """A file that is bad meanwhile must not end those that go on with what they have read."""
     runs = tmp_path / "runs"
-    script = f"test -f {runs} && exit 78; touch {runs}; sleep 0.5; exit 1"
+    script = f"test -f {runs} && exit 78; touch {runs}; {until_all_serve(tmp_path)}; exit 1"
     programs = (Program("fine", ("sleep", mark)), Program("strict", ("sh", "-c", script)))
     said = seven_lines_of(programs, tmp_path)
     again = "strict refused its settings or its input; it starts again in"
@@ -308,7 +319,7 @@ def test_a_program_that_does_not_exist_says_so_in_its_log(tmp_path: Path) -> Non
 def test_what_cannot_be_started_just_now_is_tried_again(tmp_path: Path, mark: str) -> None:
     """A log that cannot be opened stands for a full disk and for want of processes too."""
     log = tmp_path / "full.log"
-    script = f"rm {log}; mkdir {log}; sleep 0.5; exit 1"
+    script = f"rm {log}; mkdir {log}; {until_all_serve(tmp_path)}; exit 1"
     programs = (Program("fine", ("sleep", mark)), Program("full", ("sh", "-c", script)))
     said = seven_lines_of(programs, tmp_path)
     assert all("full cannot be started: [Errno " in line for line in said[1:6])

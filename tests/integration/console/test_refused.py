@@ -26,7 +26,7 @@ from services.aldebaran.client import CommandSettings, console_client
 from services.backbone.clock import ManualClock, SystemClock
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
-from services.backbone.kafka.newest import Newest, Room
+from services.backbone.kafka.newest import Newest, NoSuchTopic, Room
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.ledger.database import Pool
 from services.backbone.web.problems import Problem
@@ -98,6 +98,7 @@ def scene(pool: Pool, ledger_url: str, kafka_bootstrap: str, tmp_path: Path) -> 
     name = declared(streams)
     settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
     TopicAdmin(settings, "test").declare(stream_topics(load_streams(streams)[name]))
+    wait_until(lambda: is_led(settings, rejected(name)), 60, "a partition has no leader")
     with running(pool, ledger_url, brokers=kafka_bootstrap, streams=streams) as console:
         yield Scene(console, name, streams, settings)
 
@@ -298,11 +299,11 @@ def written(bootstrap: str, partitions: int, values: Sequence[bytes]) -> str:
 
 
 def is_led(settings: ProducerSettings, topic: str) -> bool:
-    """A broker that has just heard of a partition may not lead it yet."""
+    """A broker hears of a new topic after its controller, and leads its partitions yet later."""
     with Newest(settings, SystemClock(), topic, Room(seconds=60.0)) as newest:
         try:
             return list(newest.records()) == []
-        except Transient:
+        except (NoSuchTopic, Transient):
             return False
 
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -16,7 +15,8 @@ from services.console.tracing.reading import TOPICS_NOTE, TOPICS_SECONDS
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
 from tests.broker import OwnBroker
-from tests.integration.console.test_traces import OPERATOR, Scene, run_with, tracing
+from tests.integration.console.following import followed_to_its_end
+from tests.integration.console.test_traces import OPERATOR, Scene, tracing
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres, pytest.mark.timeout(240)]
 
@@ -92,14 +92,11 @@ def test_who_follows_by_the_command_line_sees_the_last_line(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALDEBARAN_CONSOLE_URL", scene.console.url)
-    key, run = uuid.uuid4().hex, run_with(scene, SystemClock())
+    key = uuid.uuid4().hex
     trace = scene.begin(key)
     scene.send(key, 1)
-    ended = threading.Timer(0.5, lambda: run("trace", key, "--end"))
-    ended.start()
     with scene.tracer(TOPICS_SECONDS):
-        told = run("trace", key)
-    ended.join()
+        told = followed_to_its_end(scene.console, key, SystemClock())
     assert "accepted" in told
     assert "over       the topics have been read up to the end of the trace" in told
     assert told.endswith(f"for a while more: {scene.console.url}/traces/{trace}\n")

@@ -1,12 +1,11 @@
 """Traces on real topics and a real ledger: what is seen, what is not, and what survives."""
 
-import io
 import json
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +16,7 @@ import pytest
 import yaml
 from structlog.testing import capture_logs
 
-from services.aldebaran.__main__ import carry_out, parser
-from services.aldebaran.client import CommandSettings, console_client
-from services.backbone.clock import Clock, ManualClock, SystemClock
+from services.backbone.clock import ManualClock, SystemClock
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.ledger.answers.reading import LedgerReader
@@ -40,13 +37,13 @@ from services.contracts.topics import Topic, rejected
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
 from tests.integration.console.conftest import Console, running
+from tests.integration.console.following import followed_to_its_end, run_with
 from tests.integration.console.ledger_rows import START, add_alert, add_attempt, add_delivery
 from tests.integration.console.test_behind import found
 from tests.integration.console.test_people import word
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
-Run = Callable[..., str]
 OPERATOR = {"Authorization": "Bearer secret"}
 
 
@@ -358,33 +355,15 @@ def test_the_page_shows_a_trace_while_it_is_on(scene: Scene) -> None:
         assert bob.get("/traces/" + "0" * 32).status_code == 404
 
 
-def run_with(scene: Scene, clock: Clock) -> Run:
-    """Return what runs commands by this clock."""
-    settings = CommandSettings.model_validate(
-        {"console_url": scene.console.url, "operator_key": "secret"}
-    )
-
-    def run(*arguments: str) -> str:
-        out, client = io.StringIO(), console_client(settings)
-        with closing(client):
-            carry_out(parser().parse_args(arguments), client, clock, out)
-        return out.getvalue()
-
-    return run
-
-
 def test_by_the_command_line(scene: Scene) -> None:
-    run = run_with(scene, ManualClock())
+    run = run_with(scene.console, ManualClock())
     key = uuid.uuid4().hex
     trace = scene.begin(key)
     with scene.tracer():
         scene.send(key, 1)
         scene.see(trace, 1)
     assert f"on   {key}: ann: a test, until" in run("traces")
-    ended = threading.Timer(0.5, lambda: run("trace", key, "--end"))
-    ended.start()
-    told = run("trace", key)
-    ended.join()
+    told = followed_to_its_end(scene.console, key, ManualClock())
     assert f"# {key} is traced until" in told
     assert "accepted" in told
     assert f"it is over, and still being read; see http://127.0.0.1:18080/traces/{trace}" in told

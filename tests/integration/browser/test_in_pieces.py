@@ -55,7 +55,7 @@ def files_of(one: Tab) -> None:
     """
 
     def take(route: Route) -> None:
-        found = httpx2.get(one.url + urlsplit(route.request.url).path)
+        found = httpx2.get(one.url + urlsplit(route.request.url).path, timeout=30)
         route.fulfill(headers=dict(found.headers), body=found.content)
 
     one.page.route("**/static/**", take)

@@ -76,7 +76,7 @@ def test_logging_in_leads_back_and_out_again(console: Console) -> None:
 @pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example", "/\\evil", "x"])
 def test_nobody_is_led_elsewhere(console: Console, elsewhere: str) -> None:
     console.users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
-    with Client(base_url=console.url) as client:
+    with Client(base_url=console.url, timeout=60) as client:
         form = {"name": "ann", "password": PASSWORD, "next": elsewhere}
         assert client.post("/login", data=form).headers["location"] == "/"
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,10 @@ from services.backbone.settings import EXIT_BAD_SETTINGS
 from services.machine.ports import free_ports
 from services.machine.waiting import wait_until
 
+PATIENCE_SECONDS = 30
+get = partial(httpx2.get, timeout=PATIENCE_SECONDS)
+post = partial(httpx2.post, timeout=PATIENCE_SECONDS)
+
 
 @dataclass(frozen=True)
 class Inbox:
@@ -31,10 +36,10 @@ class Inbox:
     pages: str
 
     def dial(self, **dials: object) -> httpx2.Response:
-        return httpx2.post(f"{self.pages}/dials", json=dials)
+        return post(f"{self.pages}/dials", json=dials)
 
     def received(self, way: str) -> dict[str, Any]:
-        counts: dict[str, Any] = httpx2.get(f"{self.pages}/received").json()[way]
+        counts: dict[str, Any] = get(f"{self.pages}/received").json()[way]
         return counts
 
     def mail(self, delivery_id: str) -> None:
@@ -43,12 +48,12 @@ class Inbox:
         message["From"], message["To"] = "watch@example.org", "desk@example.org"
         message["Subject"] = "Something happened"
         message.set_content("See the page.")
-        with smtplib.SMTP("127.0.0.1", self.smtp_port, timeout=30) as client:
+        with smtplib.SMTP("127.0.0.1", self.smtp_port, timeout=PATIENCE_SECONDS) as client:
             client.send_message(message)
 
     def post(self, delivery_id: str) -> httpx2.Response:
         headers = {"Idempotency-Key": f'"{delivery_id}"'}
-        return httpx2.post(self.hook, json={"text": "Something happened"}, headers=headers)
+        return post(self.hook, json={"text": "Something happened"}, headers=headers)
 
 
 COMMAND = (sys.executable, "-m", "services.simulator.inbox")
@@ -93,7 +98,7 @@ def ready(inbox: Inbox) -> bool:
 
 def status(inbox: Inbox, page: str) -> int | None:
     try:
-        return httpx2.get(f"{inbox.pages}/{page}").status_code
+        return get(f"{inbox.pages}/{page}").status_code
     except httpx2.TransportError:
         return None
 
@@ -136,7 +141,7 @@ def test_what_a_full_disk_does_not_take_comes_again_and_counts_once(
 ) -> None:
     with begun(tmp_path) as (inbox, process):
         wait_until(lambda: ready(inbox), 60, "the inbox")
-        assert httpx2.post(inbox.hook, content=b"x" * 2 * room_bytes).status_code == 200
+        assert post(inbox.hook, content=b"x" * 2 * room_bytes).status_code == 200
         with disk_full_after(room_bytes, process.pid):
             with pytest.raises(smtplib.SMTPDataError) as refused:
                 inbox.mail("a1")
@@ -199,18 +204,18 @@ def test_the_webhook_refuses_as_told_with_the_time_to_come_again(inbox: Inbox) -
 
 
 def test_other_requests_are_answered_and_not_counted(inbox: Inbox) -> None:
-    assert httpx2.post(inbox.hook + "s", content=b"x").status_code == 404
-    too_large = httpx2.post(inbox.hook, content=b"x" * 1_100_000)
+    assert post(inbox.hook + "s", content=b"x").status_code == 404
+    too_large = post(inbox.hook, content=b"x" * 1_100_000)
     assert too_large.status_code == 413
     assert inbox.received("hook")["accepted"] == 0
     assert inbox.dial(hook={"colour": 1}).status_code == 422
-    assert b"aldebaran_inbox_arrivals_total" in httpx2.get(f"{inbox.pages}/metrics").content
+    assert b"aldebaran_inbox_arrivals_total" in get(f"{inbox.pages}/metrics").content
 
 
 def test_the_page_shows_every_dial_of_every_provider(inbox: Inbox) -> None:
     answer = inbox.dial(twilio={"undelivered_share": 1})
     assert answer.status_code == 200
-    shown = httpx2.get(f"{inbox.pages}/dials").json()
+    shown = get(f"{inbox.pages}/dials").json()
     assert shown == answer.json()
     assert shown["twilio"]["undelivered_share"] == 1
 

@@ -1,6 +1,7 @@
-"""Reads a topic to the brokers' ends, and knows when brokers know one; configures one too."""
+"""Reads a topic to the brokers' ends, and makes and configures topics as their owner does."""
 
 import uuid
+from collections.abc import Iterable
 
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
     AdminClient,
@@ -14,10 +15,13 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.settled import Ends
 from services.backbone.settings import KafkaSettings
+from services.contracts.topics import Topic
 from services.machine.waiting import wait_until
 
 POLL_SECONDS = 0.2
 ASK_TIMEOUT_SECONDS = 5.0
+KNOWN_SECONDS = 20.0
+"""A broker knows what its controller has kept a moment later, on a busy machine after seconds."""
 
 
 class WholeTopic:
@@ -60,6 +64,18 @@ class WholeTopic:
         self._read |= {(each.topic, each.partition): each.offset + 1 for each in batch}
 
 
+def declare_known(kafka: KafkaSettings, topics: Iterable[Topic]) -> None:
+    """Create the topics that are missing; return when a broker lists them all."""
+    wanted, admin = list(topics), TopicAdmin(kafka, "test")
+    admin.declare(wanted)
+    until_listed(admin, *(each.name for each in wanted))
+
+
+def until_listed(admin: TopicAdmin, *names: str) -> None:
+    """Return once a broker lists new topics: that is a moment after the controller made them."""
+    wait_until(lambda: admin.partitions().keys() >= {*names}, KNOWN_SECONDS, f"not listed: {names}")
+
+
 def configure(bootstrap: str, topic: str, name: str, value: str | None) -> None:
     """Set one of a topic's settings, or take it back; brokers know it a moment after this."""
     kind = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
@@ -68,8 +84,3 @@ def configure(bootstrap: str, topic: str, name: str, value: str | None) -> None:
     client = AdminClient({"bootstrap.servers": bootstrap})
     for answer in client.incremental_alter_configs([changed]).values():
         answer.result(timeout=30)
-
-
-def until_listed(admin: TopicAdmin, *names: str) -> None:
-    """Return once a broker lists new topics: that is a moment after the controller made them."""
-    wait_until(lambda: admin.partitions().keys() >= {*names}, 20, f"not listed: {names}")

@@ -18,7 +18,6 @@ from typing import Any
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
 from services.contracts.records import Alert, Rejected
 from services.contracts.streams import SHIPPED_STREAMS, load_stream, stream_topics
@@ -26,6 +25,7 @@ from services.contracts.topics import ALERTS, HEARTBEATS, Topic, rejected
 from services.contracts.watches import SHIPPED_WATCHES
 from services.machine.ports import free_ports
 from tests.said import said, written_to
+from tests.topic import declare_known
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 150.0
@@ -63,7 +63,7 @@ class Place:
             self._copy(SHIPPED_WATCHES / f"{watch}.yaml", "watches")
         declared = load_stream(self.folder / "streams" / "trades.yaml")
         topics = [*stream_topics(declared), Topic(ALERTS), Topic(HEARTBEATS)]
-        TopicAdmin(KafkaSettings(kafka_bootstrap_servers=self.bootstrap), "test").declare(topics)
+        declare_known(KafkaSettings(kafka_bootstrap_servers=self.bootstrap), topics)
 
     def _copy(self, original: Path, kind: str) -> None:
         text = original.read_text()

@@ -8,6 +8,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and 
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
+    ConfigSource,
 )
 
 from services.backbone.errors import Transient
@@ -84,3 +85,15 @@ def configure(bootstrap: str, topic: str, name: str, value: str | None) -> None:
     client = AdminClient({"bootstrap.servers": bootstrap})
     for answer in client.incremental_alter_configs([changed]).values():
         answer.result(timeout=30)
+    wait_until(
+        lambda: _set_to(client, topic, name) == value, KNOWN_SECONDS, "the brokers do not have it"
+    )
+
+
+def _set_to(client: AdminClient, topic: str, name: str) -> str | None:
+    """Return what its owner has set; None where the brokers' own setting holds."""
+    asked = [ConfigResource(ConfigResource.Type.TOPIC, topic)]
+    (answer,) = client.describe_configs(asked).values()
+    entry = answer.result(timeout=30)[name]
+    is_own = ConfigSource(entry.source) is ConfigSource.DYNAMIC_TOPIC_CONFIG
+    return entry.value if is_own else None

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from services.backbone.kafka.consumer import incoming
 from services.backbone.settings import KafkaSettings
 from services.contracts.records import Alert, Rejected
 from services.contracts.streams import SHIPPED_STREAMS, load_stream, stream_topics
@@ -230,6 +231,8 @@ class Findings:
         config = {"bootstrap.servers": place.bootstrap, "group.id": f"test-{uuid.uuid4().hex}"}
         self._client = Consumer({**config, "enable.auto.commit": False})
         from_beginning(self._client, topic)
+        self._next: dict[int, int] = {}
+        """The offset of what comes next, by partition."""
         self.alerts: list[Alert] = []
 
     def found(self) -> set[str]:
@@ -238,13 +241,31 @@ class Findings:
         return {"/".join(alert.key.values()) for alert in self.alerts}
 
     def fresh(self) -> Iterator[Alert]:
-        """Yield what has come since the last call, of any auditor."""
-        while message := self._client.poll(0.05):
-            value, key = message.value(), message.key()
-            assert message.error() is None
-            alert = Alert.decode(value)
-            assert key == alert.alert_id.encode()
-            yield alert
+        """Yield what has come since the last call, of any auditor, to the ends that are told now.
+
+        Silence is not the end: a busy broker takes a while to answer.
+        """
+        ends = self._ends()
+        while any(self._next.get(partition, 0) < end for partition, end in ends.items()):
+            if message := self._client.poll(0.05):
+                yield self._taken(message)
+
+    def _ends(self) -> dict[int, int]:
+        """Return where each partition ends; nothing while the brokers are away."""
+        places = self._client.assignment()
+        try:
+            ends = [self._client.get_watermark_offsets(each, timeout=10) for each in places]
+        except KafkaException:
+            return {}
+        return {each.partition: found[1] for each, found in zip(places, ends, strict=True) if found}
+
+    def _taken(self, message: Message) -> Alert:
+        assert message.error() is None
+        record = incoming(message)
+        self._next[record.partition] = record.offset + 1
+        alert = Alert.decode(record.value)
+        assert record.key == alert.alert_id.encode()
+        return alert
 
     def wait_for(self, *keys: str) -> None:
         wait_for(f"findings {keys}", lambda: set(keys) <= self.found())

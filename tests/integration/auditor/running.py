@@ -136,7 +136,7 @@ class Running:
     def ask(self, path: str) -> tuple[int, str]:
         """Return status and body of a page; status 0 while nobody answers."""
         try:
-            with urllib.request.urlopen(self._url + path, timeout=5) as answer:  # noqa: S310 - http
+            with urllib.request.urlopen(self._url + path, timeout=60) as answer:  # noqa: S310 - http
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

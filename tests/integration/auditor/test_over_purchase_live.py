@@ -1,5 +1,7 @@
 """The shipped watch in Real-time Mode, Kafka to Kafka: exact alerts, whatever else comes."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -60,9 +62,16 @@ def test_exact_alerts_between_poison(place: Place) -> None:
 def sockets_between_tasks(auditor: Running) -> bool:
     """Tell whether Spark's own shuffle runs, which flushes by a thread for each task."""
     java = psutil.Process(auditor.process.pid).children(recursive=True)
-    tasks = [task for each in java for task in Path(f"/proc/{each.pid}/task").glob("*/comm")]
-    assert any(task.read_text().startswith("Executor task") for task in tasks)
-    return any(task.read_text().startswith("time-based-flus") for task in tasks)
+    names = [name for each in java for name in thread_names(each.pid)]
+    assert any(name.startswith("Executor task") for name in names)
+    return any(name.startswith("time-based-flus") for name in names)
+
+
+def thread_names(pid: int) -> Iterator[str]:
+    """Yield the names of a process' threads; Java ends some while one looks."""
+    for thread in Path(f"/proc/{pid}/task").glob("*/comm"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            yield thread.read_text()
 
 
 def is_told_while_events_come(auditor: Running, sender: Sender) -> bool:

@@ -72,6 +72,8 @@ class RabbitMq:
     def start(self) -> None:
         program = Program("rabbitmq", (str(RABBITMQ_SERVER),), readiness=AmqpReadiness(self.port))
         self._running = start_and_wait(program, self._log_file, os.environ | self._settings)
+        # It begins to listen for TLS when it listens on its first port already.
+        until(lambda: not is_free(self.tls_port), "RabbitMQ listens for TLS")
 
     def kill(self) -> None:
         """Let the node die at once, as in a power cut."""

@@ -21,10 +21,9 @@ def test_free_ports_are_different_and_free() -> None:
 
 def test_a_taken_port_is_named_with_its_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("services.machine.ports.RELEASE_TIMEOUT_SECONDS", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        with pytest.raises(MachineProblem) as raised:
-            check_ports({"ALDEBARAN_PORT_GATEWAY": port})
+    (port,) = free_ports(1)
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(MachineProblem) as raised:
+        check_ports({"ALDEBARAN_PORT_GATEWAY": port})
     assert f"port {port} is taken" in str(raised.value)
     assert "ALDEBARAN_PORT_GATEWAY" in str(raised.value)
     check_ports({"ALDEBARAN_PORT_GATEWAY": port})

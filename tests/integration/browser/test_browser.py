@@ -79,7 +79,7 @@ def test_the_first_page_lives_though_a_script_comes_late(tab: OpenTab) -> None:
 
     one.page.route("**/hx-sse.min.js*", hold)
     one.page.goto(one.url, wait_until="commit")
-    until(lambda: one.page.evaluate("'htmx' in window"), "htmx runs")
+    until(lambda: one.page.evaluate("'htmx' in window") and held, "htmx runs, the other is held")
     one.page.evaluate("() => new Promise(done => setTimeout(done, 50))")
     held[0].continue_()
     one.page.wait_for_selector("body[data-live=yes]")

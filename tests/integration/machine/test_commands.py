@@ -32,7 +32,7 @@ def machine(command: str, environment: dict[str, str]) -> subprocess.CompletedPr
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
 

@@ -13,6 +13,9 @@ from services.backbone.log import logger
 from services.contracts.topics import CREATE_TIME
 
 TIMEOUT_MS: Final = 10_000
+_READ_ALL: Final = "read_uncommitted"
+_LEVELS: Final = {_READ_ALL: "READ_UNCOMMITTED", "read_committed": "READ_COMMITTED"}
+"""Java's names of the client's two values of `isolation.level`."""
 
 log = logger(__name__)
 
@@ -72,12 +75,19 @@ def kept_offsets(
         Refused: the client's options cannot be used.
         Transient: the brokers do not answer.
     """
+    level = _level(client_options)
     with _admin(spark, client_options) as (jvm, admin):
         counts = {topic: _count(jvm, admin, topic) for topic in topics}
         spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
-        level = client_options.get("isolation.level", "read_uncommitted")
         oldest = _offsets(jvm, admin, counts, spec.earliest)
         return oldest, _offsets(jvm, admin, counts, spec.latest, level)
+
+
+def _level(client_options: Mapping[str, str]) -> str:
+    given = client_options.get("isolation.level", _READ_ALL)
+    if given not in _LEVELS:
+        raise Refused(f"Kafka client: isolation.level is {given!r}, may be {', '.join(_LEVELS)}")
+    return _LEVELS[given]
 
 
 OffsetsSince = Callable[[int], dict[str, dict[int, int]]]
@@ -136,7 +146,7 @@ def _offsets(
     admin: Any,
     counts: Mapping[str, int],
     at: Callable[[], Any],
-    isolation: str = "read_uncommitted",
+    isolation: str = _LEVELS[_READ_ALL],
 ) -> dict[str, dict[int, int]]:
     asked = jvm.java.util.HashMap()
     places = {
@@ -148,7 +158,7 @@ def _offsets(
         asked.put(place, at())
     found: dict[str, dict[int, int]] = {topic: {} for topic in counts}
     try:
-        level = jvm.org.apache.kafka.common.IsolationLevel.valueOf(isolation.upper())
+        level = jvm.org.apache.kafka.common.IsolationLevel.valueOf(isolation)
         options = jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(level)
         answer = admin.listOffsets(asked, options).all().get()
     except Py4JJavaError as error:

@@ -41,10 +41,12 @@ class Ahead:
         """For each range of the last look, by its beginning, up to where no record lies."""
 
     def is_clear(self, ranges: Sequence[Range]) -> bool:
-        """Tell whether no record lies in any of the ranges; False also where time was too short.
+        """Tell whether no record lies in any of the ranges.
+
+        False also where time was too short, or the brokers were silent: it is asked again.
 
         Raises:
-            Transient: the brokers do not answer.
+            Transient: the brokers refuse, or no consumer can be made.
         """
         rest = [replace(one, first=self._clear.get(_start(one), one.first)) for one in ranges]
         reached = self._look([one for one in rest if len(one)])
@@ -82,10 +84,11 @@ class Ahead:
         while left:
             given = consumer.poll(wait)
             for place, one in left:
-                first = next(iter(given.records(place)), None)
-                clear_to = consumer.position(place, wait) if first is None else first.offset()
+                found = given.records(place)
+                is_none = found.isEmpty()
+                clear_to = consumer.position(place, wait) if is_none else found.get(0).offset()
                 reached[one.lies_in] = clear_to
-                if first is not None and clear_to < one.end:
+                if not is_none and clear_to < one.end:
                     return reached
             left = [(place, one) for place, one in left if reached[one.lies_in] < one.end]
             if self._clock.monotonic_seconds() >= until_seconds:

@@ -5,7 +5,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from engine.brokers import asking
+from engine.brokers import asking, kept_offsets
 from services.backbone.errors import Refused
 
 
@@ -34,3 +34,9 @@ def test_a_client_is_closed_where_what_is_told_is_refused(java: Any) -> None:
     with pytest.raises(Refused, match="too few slots"), asking(MagicMock(_jvm=java), {}):
         raise Refused("too few slots")
     assert clients(java) == (1, 1)
+
+
+def test_a_level_that_the_client_does_not_know_is_named_with_those_it_does(java: Any) -> None:
+    mistyped = {"isolation.level": "read_commited"}
+    with pytest.raises(Refused, match="read_commited.* may be read_uncommitted, read_committed"):
+        kept_offsets(MagicMock(_jvm=java), mistyped, ["one"])

@@ -5,16 +5,15 @@ from functools import partial
 from typing import Final
 
 from auditor.changes.change import Change
-from auditor.changes.means import Means
+from auditor.changes.means import TRIALS, Means
 from auditor.fleet import Running
 from auditor.queries.trial import DEADLINE_SECONDS
 from auditor.underway import UnderWay
 from services.backbone.errors import Ended
 
-TRIALS: Final = 2
-"""One on empty streams, one on a heartbeat; each has the whole deadline."""
+TRIALS_SECONDS_MAX: Final = len(TRIALS) * DEADLINE_SECONDS
 LEFT_SECONDS_MAX: Final = 180.0
-"""A trial that goes on for so long after its deadline ends the program: nothing else would."""
+"""Whatever goes on for so long after that ends the program: nothing else would."""
 STOP_SECONDS_MAX: Final = 5.0
 """How long the end of the program waits for a trial."""
 
@@ -52,7 +51,8 @@ class Asked:
         """
         if self._asking.is_over(wait_seconds):
             return True
-        if now_seconds - self._asking.since_seconds > TRIALS * DEADLINE_SECONDS + LEFT_SECONDS_MAX:
+        asked_seconds = now_seconds - self._asking.since_seconds
+        if asked_seconds > TRIALS_SECONDS_MAX + LEFT_SECONDS_MAX:
             raise Ended(f"watch {self.step.watch}: its trial goes on after its time")
         return False
 

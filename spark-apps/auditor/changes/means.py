@@ -2,7 +2,7 @@
 
 import threading
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from auditor.batches.stagger import Phase
 from auditor.changes.answers import Answers, Listening
@@ -15,6 +15,9 @@ from auditor.queries.trial import try_beats, try_out
 from services.backbone.log import logger
 
 log = logger(__name__)
+
+TRIALS: Final = (try_out, try_beats)
+"""One on empty streams, one on a heartbeat; each has the whole `trial.DEADLINE_SECONDS`."""
 
 
 class Means(Protocol):
@@ -57,7 +60,7 @@ class RealMeans:
         scene = self.scene
         for remark in scrutinize(scene.spark, declared):
             log.warning("watch_doubtful", watch=declared.name, reason=remark)
-        for trial in (try_out, try_beats):
+        for trial in TRIALS:
             trial(scene.spark, declared, scene.clock, broken_off)
 
     def compare(self, running: Running) -> Candidate:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from auditor.changes.asked import LEFT_SECONDS_MAX, TRIALS
-from auditor.queries.trial import DEADLINE_SECONDS
+from auditor.changes.asked import LEFT_SECONDS_MAX, TRIALS_SECONDS_MAX
 from services.backbone.errors import Ended, Refused
 from tests.unit.auditor.changing import World
 from tests.unit.auditor.fakes import PATIENCE_SECONDS
@@ -52,7 +51,7 @@ def test_a_change_that_is_taken_back_while_spark_is_asked_breaks_the_trial_off(
 def test_a_trial_that_goes_on_after_its_time_ends_the_program(world: World) -> None:
     world.may_judge.clear()
     world.edit("limit: 24 hours", "limit: 25 hours")
-    world.clock.move(TRIALS * DEADLINE_SECONDS + LEFT_SECONDS_MAX + 1)
+    world.clock.move(TRIALS_SECONDS_MAX + LEFT_SECONDS_MAX + 1)
     with pytest.raises(Ended, match="over-purchase: its trial goes on after its time"):
         world.turns()
     world.may_judge.set()

@@ -22,7 +22,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and 
 )
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
-from services.backbone.errors import NoTopic, Transient
+from services.backbone.errors import NoTopic, Refused, Transient, Trouble
 from services.backbone.kafka.client import common_config, opened, trouble
 from services.backbone.kafka.made_again import MadeAgain, Pair
 from services.backbone.kafka.sayings import Sayings
@@ -147,7 +147,8 @@ class LagReader:
         asked = client.describe_topics(
             TopicCollection(sorted(names)), request_timeout=TIMEOUT_SECONDS
         )
-        return dict(_of_those_there(asked))
+        # One that may not be described brokers leave out of what groups have settled, too.
+        return dict(_answers(asked, NoTopic, Refused))
 
     def _offsets(self, client: AdminClient, places: Set[Place], spec: OffsetSpec) -> Offsets:
         if not places:
@@ -155,7 +156,7 @@ class LagReader:
         asked = client.list_offsets(
             {TopicPartition(*place): spec for place in places}, request_timeout=TIMEOUT_SECONDS
         )
-        answers = _of_those_there(asked)
+        answers = _answers(asked, NoTopic)
         return {(each.topic, each.partition): found.offset for each, found in answers}
 
 
@@ -221,12 +222,18 @@ def _settled(places: Iterable[TopicPartition]) -> dict[Place, int]:
     return {(each.topic, each.partition): each.offset for each in places if each.offset >= 0}
 
 
-def _of_those_there(asked: Mapping[Any, "Future[Any]"]) -> Iterator[tuple[Any, Any]]:
-    """Yield what was asked for with its answer; a topic that is gone keeps no other from theirs."""
+def _answers(
+    asked: Mapping[Any, "Future[Any]"], *passed_over: type[Trouble]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield what was asked for with its answer; of a topic that is passed over others hear theirs.
+
+    Raises:
+        Trouble: of a kind that is not passed over.
+    """
     for each, answer in asked.items():
         try:
             yield each, _answer(answer)
-        except NoTopic:
+        except passed_over:
             continue
 
 

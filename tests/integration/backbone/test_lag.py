@@ -5,7 +5,10 @@ from functools import partial
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and not declared to be
+    AclOperation,
+    AdminClient,
+)
 
 from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
@@ -15,6 +18,7 @@ from services.backbone.kafka.producer import Outgoing, Producer, ProducerSetting
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
 from services.machine.waiting import wait_until
+from tests.broker import OwnBroker, forbid
 
 pytestmark = pytest.mark.kafka
 
@@ -96,6 +100,30 @@ def test_a_topic_made_again_is_told_with_all_that_it_holds(kafka_bootstrap: str)
     wait_until(lambda: settles(client, name, group, 1), 60, "what is there is settled")
     assert told_of(reader) == [Lag(group, name, 0, has_members=False)]
     producer.close()
+
+
+def test_a_topic_that_may_not_be_described_any_more_hides_no_other(
+    guarded_broker: OwnBroker,
+) -> None:
+    bootstrap, topics = guarded_broker.node.bootstrap, ("first", "second")
+    settings = ProducerSettings(kafka_bootstrap_servers=bootstrap)
+    TopicAdmin(settings, "test").declare([Topic(name) for name in topics])
+    producer, reader = Producer(settings, "test"), LagReader(settings, "test", topics.__contains__)
+    producer.write([Outgoing(name, "k", b"x") for name in topics for _ in range(3)])
+    producer.close()
+    for name in topics:
+        settle(bootstrap, name, ["g"])
+    both = [Lag("g", name, 2, has_members=False) for name in topics]
+    wait_until(lambda: told_of(reader) == both, 60, "both are told")
+
+    forbid(bootstrap, "first", AclOperation.DESCRIBE)
+    wait_until(lambda: not lists(bootstrap, "first"), 20, "the right is withdrawn")
+    assert reader.read().lags == (both[1],)
+
+
+def lists(bootstrap: str, topic: str) -> bool:
+    """Tell whether a topic may be described."""
+    return topic in AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=30).topics
 
 
 def told_of(reader: LagReader) -> list[Lag]:

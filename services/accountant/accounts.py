@@ -47,8 +47,8 @@ _WORDS: Final = {
     "unfollowed": "failures are not followed by their fallback: is the lookout running?",
     "escalation": "steps of escalations are overdue: is the lookout running?",
     SHORT_RETENTION: "topics are, or may be, kept for longer than the ledger: nothing is removed",
-    PUBLISHERS_TIMES: "streams are kept with their publishers' times: one event dated next year "
-    "would throw away everybody's state",
+    PUBLISHERS_TIMES: "topics of streams are kept with their publishers' times: one event dated "
+    "next year would throw away everybody's state",
 }
 KINDS: Final = tuple(_WORDS)
 WAITING: Final = frozenset(_STANDS)
@@ -169,13 +169,13 @@ def unknown_retention(why: str) -> Finding:
     return Finding(SHORT_RETENTION, "streams", "", detail)
 
 
-def publishers_times(stream: str) -> Finding:
-    """Return the finding that a stream's records have not the brokers' time."""
+def publishers_times(topic: str) -> Finding:
+    """Return the finding that the records of a stream's topic have not the brokers' time."""
     detail = (
         "one event dated next year would throw away everybody's state: set the topic's"
         f" message.timestamp.type to {topics.APPEND_TIME} (docs/streams.md)"
     )
-    return Finding(PUBLISHERS_TIMES, stream, "", detail)
+    return Finding(PUBLISHERS_TIMES, topic, "", detail)
 
 
 def distinct(findings: Iterable[Finding]) -> list[Finding]:

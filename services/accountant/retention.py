@@ -14,7 +14,7 @@ from services.backbone.ledger.accounting.findings import Finding
 from services.backbone.log import logger
 from services.contracts import topics
 from services.contracts.declarations import AS_IT_RAN, BadDeclaration, digest_of
-from services.contracts.streams import StreamDeclaration, load_streams
+from services.contracts.streams import StreamDeclaration, load_streams, stream_topics
 
 SEGMENT_HOURS: Final = 168.0
 """For how long the brokers fill a segment of a stream's topic, unless somebody has told them."""
@@ -34,7 +34,7 @@ class Retention:
 
     def found(self) -> list[Finding]:
         """Return a finding for each topic that is kept for too long for the ledger's retention, or
-        of which nobody knows; and for each stream with its publishers' times.
+        of which nobody knows; and for each with its publishers' times that is to have the brokers'.
 
         Raises:
             Transient: the brokers are away, or the topics that are compared are not declared.
@@ -54,8 +54,9 @@ class Retention:
         days = self._settings.ledger_retention_days
         for each in self._streams:
             yield from accounts.short_stream_retention(each.stream, self._readable(each), days)
-            if self._has_publishers_times(each.stream):
-                yield accounts.publishers_times(each.stream)
+            for topic in stream_topics(each):
+                if topic.append_time and self._has_publishers_times(topic.name):
+                    yield accounts.publishers_times(topic.name)
 
     def _read_anew(self) -> None:
         if (digest := digest_of(self._settings.streams_dir)) != self._digest:
@@ -70,24 +71,28 @@ class Retention:
             # A broker that has just started may say so of one that is there.
             return declared_hours
 
-    def _has_publishers_times(self, stream: str) -> bool:
-        """Of one that is not told, `retention_not_told` says so by now."""
+    def _has_publishers_times(self, topic: str) -> bool:
         try:
-            return self._admin.kept(stream).with_publishers_times
-        except (NoTopic, Refused):
+            kept = self._admin.kept(topic)
+        except NoTopic:
             return False
+        except Refused as error:
+            self._tell_once(topic, error, "times_not_told")
+            return False
+        self._untold.discard(topic)
+        return kept.with_publishers_times
 
     def _told(self, topic: str, ask: Callable[[str], float], declared_hours: float) -> float:
         try:
             told_hours = ask(topic)
         except Refused as error:
-            self._tell_once(topic, error, declared_hours)
+            self._tell_once(topic, error, "retention_not_told", taken_hours=declared_hours)
             return declared_hours
         self._untold.discard(topic)
         return told_hours
 
-    def _tell_once(self, topic: str, error: Refused, taken_hours: float) -> None:
+    def _tell_once(self, topic: str, error: Refused, event: str, **taken: float) -> None:
         if topic not in self._untold:
             self._untold.add(topic)
             reason = f"{error}: allow DESCRIBE_CONFIGS of topic {topic} to this program"
-            log.warning("retention_not_told", reason=reason, taken_hours=taken_hours)
+            log.warning(event, reason=reason, **taken)

@@ -17,7 +17,7 @@ from tests.integration.accountant.programs import Accountants
 from tests.integration.deliverer.ledgers import Ledger, new_ledger
 from tests.integration.deliverer.waiting import until
 from tests.postgres import OwnPostgres
-from tests.topic import configure
+from tests.topic import configure, until_listed
 from tests.unit.deliverer.builders import delivery
 
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
@@ -94,19 +94,26 @@ def test_nothing_is_removed_while_the_brokers_keep_more_for_longer_or_do_not_tel
     until(lambda: world.beats.count > told, "it goes on accounting")
 
 
-def test_a_stream_with_its_publishers_times_is_told_until_brokers_stamp_it(world: World) -> None:
+def test_topics_with_their_publishers_times_are_told_until_brokers_stamp_them(
+    world: World,
+) -> None:
     (stream,) = load_streams().values()
     settings = KafkaSettings(kafka_bootstrap_servers=world.bootstrap)
-    TopicAdmin(settings, "test").declare(stream_topics(stream))
-    configure(world.bootstrap, stream.stream, "message.timestamp.type", topics.CREATE_TIME)
+    admin = TopicAdmin(settings, "test")
+    admin.declare(stream_topics(stream))
+    both = {stream.stream, topics.heartbeat(stream.stream)}
+    until_listed(admin, *both)
+    for topic in both:
+        configure(world.bootstrap, topic, "message.timestamp.type", topics.CREATE_TIME)
     world.accountants.start()
-    until(lambda: kept_amiss(world.ledger) == {stream.stream}, "it is told")
-    configure(world.bootstrap, stream.stream, "message.timestamp.type", topics.APPEND_TIME)
-    until(lambda: not kept_amiss(world.ledger), "it ends")
+    until(lambda: kept_amiss(world.ledger) == both, "both are told")
+    for topic in both:
+        configure(world.bootstrap, topic, "message.timestamp.type", topics.APPEND_TIME)
+    until(lambda: not kept_amiss(world.ledger), "both end")
 
 
 def kept_amiss(ledger: Ledger) -> set[str]:
-    """Return the streams with their publishers' times."""
+    """Return the topics with their publishers' times."""
     question = "SELECT subject FROM findings WHERE kind = 'publishers_times' AND ended_at IS NULL"
     return {row["subject"] for row in ledger.rows(question)}
 

@@ -86,16 +86,17 @@ def test_a_stream_that_is_kept_for_as_long_as_the_ledger_is_found(
     assert said is None or f"keep this stream {said}, and a watch" in found[0].detail
 
 
-def test_a_stream_with_its_publishers_times_is_found_until_the_brokers_stamp_it(
+def test_topics_with_their_publishers_times_are_found_until_the_brokers_stamp_them(
     folder: Path,
 ) -> None:
-    declare(folder, "orders", 168)
-    kept = {"trades": 24.0, "orders": 24.0}
-    (found,) = found_in(folder, brokers(kept, times=["orders"]))
-    assert (found.kind, found.subject) == (PUBLISHERS_TIMES, "orders")
-    assert "message.timestamp.type" in found.detail
+    kept = dict.fromkeys(["trades", "trades.heartbeat", "trades.rejected"], 24.0)
+    found = found_in(folder, brokers(kept, times=kept))
+    assert [(each.kind, each.subject) for each in found] == [
+        (PUBLISHERS_TIMES, "trades"),
+        (PUBLISHERS_TIMES, "trades.heartbeat"),
+    ]
+    assert "message.timestamp.type" in found[0].detail
     assert found_in(folder, brokers(kept)) == []
-    assert found_in(folder, brokers(kept | {"orders": FORBIDDEN}, times=["orders"])) == []
 
 
 @pytest.mark.parametrize("answer", [FORBIDDEN, NoTopic("topic trades: Kafka: unknown")])
@@ -136,16 +137,17 @@ def test_brokers_that_are_away_tell_nothing(folder: Path) -> None:
         found_in(folder, without)
 
 
-def test_what_is_not_told_is_logged_once_until_it_is_told(folder: Path) -> None:
+@pytest.mark.parametrize("topic", ["trades", "trades.heartbeat"])
+def test_what_is_not_told_is_logged_once_until_it_is_told(folder: Path, topic: str) -> None:
     answers: dict[str, Answer] = {}
     retention = Retention(AccountantSettings(streams_dir=folder), brokers(answers))
     said = []
     for answer in (FORBIDDEN, FORBIDDEN, 24.0, FORBIDDEN):
-        answers["trades"] = answer
+        answers[topic] = answer
         with capture_logs() as lines:
             retention.found()
         said.append([each["reason"] for each in lines])
-    told = f"{FORBIDDEN}: allow DESCRIBE_CONFIGS of topic trades to this program"
+    told = f"{FORBIDDEN}: allow DESCRIBE_CONFIGS of topic {topic} to this program"
     assert said == [[told], [], [], [told]]
 
 

@@ -29,6 +29,7 @@ class Retention:
         self._settings = settings
         self._admin = admin
         self._untold: set[str] = set()
+        self._publishers_times: dict[str, bool] = {}
         self._streams: tuple[StreamDeclaration, ...] = ()
         self._digest = ""
 
@@ -72,15 +73,15 @@ class Retention:
             return declared_hours
 
     def _has_publishers_times(self, topic: str) -> bool:
+        """What is not told now is as it was told last: not to know mends nothing."""
         try:
-            kept = self._admin.kept(topic)
+            self._publishers_times[topic] = self._admin.kept(topic).with_publishers_times
+            self._untold.discard(topic)
         except NoTopic:
-            return False
+            pass  # as in `_readable`
         except Refused as error:
             self._tell_once(topic, error, "times_not_told")
-            return False
-        self._untold.discard(topic)
-        return kept.with_publishers_times
+        return self._publishers_times.get(topic, False)
 
     def _told(self, topic: str, ask: Callable[[str], float], declared_hours: float) -> float:
         try:

@@ -26,6 +26,7 @@ DAYS: Final = 400.0
 HOURS: Final = DAYS * 24
 """Of the ledger, as it is set where nobody says otherwise."""
 FORBIDDEN: Final = Refused("topic trades: Kafka: not authorized")
+UNKNOWN: Final = NoTopic("topic trades: Kafka: unknown")
 Answer = float | Exception
 
 
@@ -99,7 +100,24 @@ def test_topics_with_their_publishers_times_are_found_until_the_brokers_stamp_th
     assert found_in(folder, brokers(kept)) == []
 
 
-@pytest.mark.parametrize("answer", [FORBIDDEN, NoTopic("topic trades: Kafka: unknown")])
+@pytest.mark.parametrize("untold", [FORBIDDEN, UNKNOWN])
+def test_whose_times_a_topic_has_is_as_it_was_told_last(folder: Path, untold: Exception) -> None:
+    answers: dict[str, Answer] = {"trades": untold}
+    times = {"trades"}
+    settings = AccountantSettings(streams_dir=folder)
+    retention = Retention(settings, brokers(answers, times=times))
+    found = [retention.found()]
+    for answer in (24.0, untold):
+        answers["trades"] = answer
+        found.append(retention.found())
+    times.clear()
+    for answer in (24.0, untold):
+        answers["trades"] = answer
+        found.append(retention.found())
+    assert [bool(each) for each in found] == [False, True, True, False, False]
+
+
+@pytest.mark.parametrize("answer", [FORBIDDEN, UNKNOWN])
 @pytest.mark.parametrize("declared", [int(HOURS - SEGMENT_HOURS) - 1, int(HOURS - SEGMENT_HOURS)])
 def test_what_the_brokers_do_not_tell_counts_as_declared(
     folder: Path, answer: Exception, declared: int

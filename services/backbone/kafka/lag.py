@@ -24,7 +24,7 @@ from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from services.backbone.errors import NoTopic, Refused, Transient, Trouble
 from services.backbone.kafka.client import common_config, opened, trouble
-from services.backbone.kafka.made_again import MadeAgain, Pair
+from services.backbone.kafka.made_again import NOTHING, MadeAgain, Pair
 from services.backbone.kafka.sayings import Sayings
 from services.backbone.settings import KafkaSettings
 
@@ -75,17 +75,23 @@ class Group:
 class LagReader:
     """Asks the brokers; use from one thread only.
 
+    `made_again` is what one before it has remembered, and then what it remembers itself.
+
     Raises:
         Refused: at its making, by options that the client cannot be opened with.
     """
 
     def __init__(
-        self, settings: KafkaSettings, program: str, is_ours: Callable[[str], bool]
+        self,
+        settings: KafkaSettings,
+        program: str,
+        is_ours: Callable[[str], bool],
+        made_again: MadeAgain = NOTHING,
     ) -> None:
         self._config = common_config(settings, program)
         self._is_ours = is_ours
         self._sayings = Sayings()
-        self._made_again = MadeAgain()
+        self.made_again = made_again
         self._client: AdminClient | None = self._open()
 
     def read(self) -> Told:
@@ -115,10 +121,11 @@ class LagReader:
     def _with_forgotten(self, client: AdminClient, groups: Sequence[Group]) -> list[Group]:
         """Add what brokers have forgotten of groups, with the topics that were made again."""
         settled = {(group.name, topic) for group in groups for topic, _ in group.settled}
-        topics = self._topics(client, self._made_again.topics() | {topic for _, topic in settled})
+        topics = self._topics(client, self.made_again.topics() | {topic for _, topic in settled})
         ids = {name: str(found.topic_id) for name, found in topics.items()}
         counts = {name: len(found.partitions) for name, found in topics.items()}
-        return with_forgotten(groups, self._made_again.forgotten(settled, ids), counts)
+        self.made_again = self.made_again.heard(settled, ids)
+        return with_forgotten(groups, self.made_again.forgotten - settled, counts)
 
     def _open(self) -> AdminClient:
         return opened(AdminClient, self._config | {"logger": self._sayings})

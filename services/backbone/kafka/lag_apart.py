@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from select import PIPE_BUF
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from typing import Any, Final
@@ -49,7 +50,7 @@ class LagApart:
         within_seconds: float = SECONDS,
     ) -> None:
         LagReader(settings, program, own.__contains__)  # opens a client, to be refused here
-        self._errand = Errand(laid_open(settings), program, tuple(own)).line()
+        self._errand = Errand(laid_open(settings), program, tuple(own))
         self._clock = clock
         self._stop = stop
         self._within_seconds = within_seconds
@@ -68,6 +69,7 @@ class LagApart:
             raise Refused(answer.refused)
         if answer.told is None:
             raise Transient(answer.transient)
+        self._errand = replace(self._errand, made_again=answer.made_again)
         return answer.told
 
     def close(self) -> int:
@@ -83,7 +85,7 @@ class LagApart:
 
     def _answer(self) -> Answer:
         try:
-            question = QUESTION if self._child else self._errand + QUESTION
+            question = QUESTION if self._child else self._errand.line() + QUESTION
             self._child = self._child or _started()
             return ANSWERS.validate_json(self._line(self._child, question))
         except (OSError, EOFError):

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.lag import LagReader, Told
+from services.backbone.kafka.made_again import NOTHING, MadeAgain
 from services.backbone.log import set_up_logging
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import is_core
@@ -28,47 +29,58 @@ class Errand:
     """What to ask: `settings` as JSON has them, secrets laid open; `own` topics beside the core's.
 
     The settings' logs are this process's too, under the name of the `program` that has started it.
+    `made_again` is what the process before has remembered.
     """
 
     settings: dict[str, Any]
     program: str
     own: tuple[str, ...]
+    made_again: MadeAgain = NOTHING
 
     def line(self) -> bytes:
         """Return it as the line that it goes out as."""
-        return json.dumps(asdict(self)).encode() + b"\n"
+        return json.dumps(asdict(self), default=sorted).encode() + b"\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of one question: `told`, or why there is nothing, by what kind of trouble."""
+    """What came of one question: `told`, or why there is nothing, by what kind of trouble.
+
+    With it comes what is remembered, as this process may not live until the next one.
+    """
 
     told: Told | None = None
+    made_again: MadeAgain = NOTHING
     transient: str = ""
     refused: str = ""
 
 
 ANSWERS: Final = TypeAdapter(Answer)
+ERRANDS: Final = TypeAdapter(Errand)
 
 
 class Asking:
     """Answers questions; opens its client with the first."""
 
-    def __init__(self, settings: KafkaSettings, program: str, own: frozenset[str]) -> None:
+    def __init__(self, settings: KafkaSettings, errand: Errand) -> None:
         self._settings = settings
-        self._program = program
-        self._own = own
+        self._errand = errand
+        self._own = frozenset(errand.own)
         self._reader: LagReader | None = None
 
     def answer(self) -> Answer:
         """Return what the brokers say now."""
         try:
-            self._reader = self._reader or LagReader(self._settings, self._program, self._is_ours)
-            return Answer(told=self._reader.read())
+            self._reader = self._reader or self._opened()
+            return Answer(told=self._reader.read(), made_again=self._reader.made_again)
         except Transient as error:
             return Answer(transient=str(error))
         except Refused as error:
             return Answer(refused=str(error))
+
+    def _opened(self) -> LagReader:
+        errand = self._errand
+        return LagReader(self._settings, errand.program, self._is_ours, errand.made_again)
 
     def _is_ours(self, topic: str) -> bool:
         return topic in self._own or is_core(topic)
@@ -78,10 +90,10 @@ def main() -> None:
     """Answer until the input ends."""
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(lines,), name="listen", daemon=True).start()
-    errand = json.loads(lines.get())
-    settings = KafkaSettings(**errand["settings"])
-    set_up_logging(errand["program"], settings)
-    asking = Asking(settings, errand["program"], frozenset(errand["own"]))
+    errand = ERRANDS.validate_json(lines.get())
+    settings = KafkaSettings(**errand.settings)
+    set_up_logging(errand.program, settings)
+    asking = Asking(settings, errand)
     while lines.get():
         _say(ANSWERS.dump_json(asking.answer()) + b"\n")
 

@@ -14,6 +14,7 @@ from services.backbone.errors import Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.lag import GROUPS_LIMIT, Lag, LagReader, Told
+from services.backbone.kafka.lag_apart import LagApart
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
@@ -80,25 +81,35 @@ def test_a_topic_made_again_is_told_with_all_that_it_holds(kafka_bootstrap: str)
     """With the topic brokers forget what was settled of it, and what comes late is of the other."""
     settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
     name, group = f"t{uuid.uuid4().hex}", f"g{uuid.uuid4().hex}"
-    admin, client = (
-        TopicAdmin(settings, "test"),
-        AdminClient({"bootstrap.servers": kafka_bootstrap}),
-    )
-    producer, reader = Producer(settings, "test"), LagReader(settings, "test", {name}.__contains__)
-    admin.declare([Topic(name)])
-    producer.write([Outgoing(name, "k", b"x")] * 3)
+    client = AdminClient({"bootstrap.servers": kafka_bootstrap})
+    reader = LagReader(settings, "test", {name}.__contains__)
+    TopicAdmin(settings, "test").declare([Topic(name)])
+    write(settings, name, 3)
     wait_until(lambda: settles(client, name, group, 2), 60, "a broker takes what is settled")
     assert told_of(reader) == [Lag(group, name, 1, has_members=False)]
 
-    client.delete_topics([name])[name].result(timeout=30)
-    wait_until(lambda: admin.declare([Topic(name)]) == [name], 60, "the topic is made again")
-    producer.write([Outgoing(name, "k", b"x")])
+    make_again(settings, name)
     again = [Lag(group, name, 1, has_members=False, made_again=True)]
     wait_until(lambda: told_of(reader) == again, 60, "what is there waits")
     wait_until(lambda: settles(client, name, group, 2), 60, "what was read of the other is settled")
     assert told_of(reader) == again
     wait_until(lambda: settles(client, name, group, 1), 60, "what is there is settled")
     assert told_of(reader) == [Lag(group, name, 0, has_members=False)]
+
+
+def make_again(settings: ProducerSettings, topic: str) -> None:
+    """Delete a topic, and make it with one record on it."""
+    admin = TopicAdmin(settings, "test")
+    client = AdminClient({"bootstrap.servers": settings.kafka_bootstrap_servers})
+    client.delete_topics([topic])[topic].result(timeout=30)
+    wait_until(lambda: admin.declare([Topic(topic)]) == [topic], 60, "the topic is made again")
+    write(settings, topic, 1)
+
+
+def write(settings: ProducerSettings, topic: str, count: int) -> None:
+    """Write so many records."""
+    producer = Producer(settings, "test")
+    producer.write([Outgoing(topic, "k", b"x")] * count)
     producer.close()
 
 
@@ -108,10 +119,9 @@ def test_a_topic_that_may_not_be_described_any_more_hides_no_other(
     bootstrap, topics = guarded_broker.node.bootstrap, ("first", "second")
     settings = ProducerSettings(kafka_bootstrap_servers=bootstrap)
     TopicAdmin(settings, "test").declare([Topic(name) for name in topics])
-    producer, reader = Producer(settings, "test"), LagReader(settings, "test", topics.__contains__)
-    producer.write([Outgoing(name, "k", b"x") for name in topics for _ in range(3)])
-    producer.close()
+    reader = LagReader(settings, "test", topics.__contains__)
     for name in topics:
+        write(settings, name, 3)
         settle(bootstrap, name, ["g"])
     both = [Lag("g", name, 2, has_members=False) for name in topics]
     wait_until(lambda: told_of(reader) == both, 60, "both are told")
@@ -126,7 +136,7 @@ def lists(bootstrap: str, topic: str) -> bool:
     return topic in AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=30).topics
 
 
-def told_of(reader: LagReader) -> list[Lag]:
+def told_of(reader: LagReader | LagApart) -> list[Lag]:
     """Return what is told; nothing while brokers do not know a topic's leader yet."""
     try:
         return list(reader.read().lags)

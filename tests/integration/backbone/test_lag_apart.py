@@ -13,7 +13,7 @@ import threading
 import uuid
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import copyfile
 from typing import Final
@@ -27,11 +27,11 @@ from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.lag import Lag
 from services.backbone.kafka.lag_apart import LagApart
-from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
+from services.backbone.kafka.producer import ProducerSettings
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
 from services.machine.waiting import wait_until
-from tests.integration.backbone.test_lag import settle
+from tests.integration.backbone.test_lag import make_again, settle, told_of, write
 from tests.metrics import ROOT
 
 pytestmark = pytest.mark.kafka
@@ -77,9 +77,7 @@ def apart(kafka_bootstrap: str) -> Iterator[Apart]:
     settings = ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap)
     name, group = f"t{uuid.uuid4().hex}", f"0{uuid.uuid4().hex}"
     TopicAdmin(settings, "test").declare([Topic(name)])
-    producer = Producer(settings, "test")
-    producer.write([Outgoing(name, "k", b"x") for _ in range(3)])
-    producer.close()
+    write(settings, name, 3)
     settle(kafka_bootstrap, name, [group])
     stop = threading.Event()
     reader = LagApart(settings, "test", {name, *MANY}, SystemClock(), stop, WITHIN_SECONDS)
@@ -135,6 +133,15 @@ def test_its_end_while_asked_costs_one_answer(apart: Apart, by: signal.Signals) 
         apart.reader.read()
     timer.join()
     assert apart.asks() != worker
+
+
+def test_its_end_forgets_no_topic_that_is_made_again(apart: Apart, kafka_bootstrap: str) -> None:
+    os.kill(apart.asks(), signal.SIGKILL)
+    with pytest.raises(Transient, match="was ended"):
+        apart.reader.read()
+    make_again(ProducerSettings(kafka_bootstrap_servers=kafka_bootstrap), apart.lag.topic)
+    again = replace(apart.lag, records=1, made_again=True)
+    wait_until(lambda: again in told_of(apart.reader), 60, "what is there waits")
 
 
 def test_one_that_stands_still_is_ended_in_time(apart: Apart) -> None:

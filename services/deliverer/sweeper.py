@@ -83,14 +83,21 @@ class Sweeper:
         occasion = await self.occasions.ask(
             self.in_flight.ids(), self.doubts.wait_seconds, self.doubts.last_look_up
         )
-        self.heed(occasion.is_paused)
-        metrics.PAUSED.labels(self.channel).set(occasion.is_paused)
+        await self._heed(occasion.is_paused)
         await self.tell()
         if occasion.has_work:
             await self._move()
         if self.turned_at >= self._count_at:
             self._count_at = self.turned_at + COUNT_SECONDS
             await self._count()
+
+    async def _heed(self, is_paused: bool) -> None:
+        """Show it as stopped once no claim is under way that began before."""
+        self.heed(is_paused)
+        if is_paused:
+            async with self.in_flight.claiming:
+                pass
+        metrics.PAUSED.labels(self.channel).set(is_paused)
 
     async def _move(self) -> None:
         await self._give_back()

@@ -177,8 +177,7 @@ async def test_a_person_can_stop_it() -> None:
         begun = len(claims.asked)
         await until(lambda: len(claims.asked) > begun + CLAIMS)
         occasions.is_paused = True
-        await until(lambda: dispatcher.paused)
-        await others_run()
+        await until(lambda: shown("aldebaran_deliverer_paused") == 1)
         asked = len(claims.asked)
         for _ in range(CLAIMS):
             await others_run()

@@ -211,6 +211,8 @@ def _presser(role: Role, *, may_be_shown: bool = True) -> Callable[..., Awaitabl
     """Return what lets a press in; fields that `may_be_shown` hold no password."""
 
     async def pressed(request: Request, door: AtDoor) -> Press:
+        # Before anything is given back: this site without TLS would name a page of ours, too.
+        check_origin(request)
         fields = await read_form(request)
         request.state.fields = fields
         request.state.given_back = fields if may_be_shown else {}

@@ -30,7 +30,8 @@ class Typed:
 def typed(request: Request, problem: Problem) -> Typed | None:
     """Return what to give back; None where nothing was typed, or on no page of ours.
 
-    Another site could send a form of its own making; no browser names a page of ours for it.
+    Another site could send a form of its own making: the door refuses it where the browser tells,
+    and no browser names a page of ours for any but this site without TLS.
     """
     fields: Mapping[str, str] = getattr(request.state, "given_back", {})
     person: Person = getattr(request.state, "person", NOBODY)

@@ -31,13 +31,17 @@ class Known:
 
 
 async def refused(
-    role: Role | None, path: str, form: dict[str, str], referer: str = f"{HERE}/alerts"
+    role: Role | None,
+    path: str,
+    form: dict[str, str],
+    referer: str = f"{HERE}/alerts",
+    site: str = "same-origin",
 ) -> httpx2.Response:
     """Press a button of the console as somebody in such a role."""
     desk: Any = SimpleNamespace(health=Health(), clock=SystemClock())
     sessions: Any = Known(role)
     transport = httpx2.ASGITransport(create_app(desk, Door(sessions)))
-    headers = {"referer": referer, "cookie": f"aldebaran={TOKEN}"}
+    headers = {"referer": referer, "cookie": f"aldebaran={TOKEN}", "sec-fetch-site": site}
     async with httpx2.AsyncClient(transport=transport, base_url=HERE) as client:
         page = await client.post(path, data=form, headers=headers)
     assert page.status_code in (401, 403)
@@ -92,3 +96,12 @@ async def test_what_no_page_of_ours_has_sent_is_not_made_ready_to_be_pressed() -
     )
     assert not given_back(page)
     assert "stranger" not in page.text
+
+
+async def test_a_page_of_the_same_name_without_tls_is_none_of_ours() -> None:
+    """Its form comes without the session's cookie; given back, a click would be the admin's."""
+    form = {"name": "mallory", "role": "admin", "what": "add"}
+    page = await refused(None, "/users", form, f"{HERE}/users", site="cross-site")
+    assert page.status_code == 403
+    assert not given_back(page)
+    assert "mallory" not in page.text

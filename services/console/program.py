@@ -114,9 +114,10 @@ def watch(
 ) -> None:
     """Look at everything until stopped."""
     looker = Looker(life.clock)
-    # Nobody reaches what is not ready, and an outage is what the pages tell of. A rollout with
-    # wrong settings stops all the same, at programs that do nothing without a ledger.
+    # Nobody reaches what is not ready, and an outage is what the pages tell of. So a rollout with
+    # a wrong host goes through here; it stops at programs that do nothing without a ledger.
     life.health.add_ready("looked", lambda: None if board.now else "it has not looked around yet")
+    life.health.add_ready("ledger", ledger.behind)
     life.health.add_note("ledger", lambda: ledger.trouble)
     Watcher(
         ledger=ledger,

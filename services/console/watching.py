@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+import psycopg
+
 from services.backbone.backoff import Backoff
 from services.backbone.errors import Transient
 from services.backbone.ledger.answers.overview import Overview
@@ -25,6 +27,8 @@ log = logger(__name__)
 AGAIN: Final = Backoff(first_seconds=0.1, limit_seconds=2.0)
 THREADS: Final = 8
 ALERTS_SHOWN: Final = 15
+_AWAY: Final = "the ledger does not answer"
+_BEHIND: Final = "the ledger is not up to date yet: another program may be at it"
 
 
 class Looking(Protocol):
@@ -67,6 +71,15 @@ class LedgerWatch:
     stand: Callable[[int], tuple[Overview, list[AlertRow]]]
     trouble: str | None = "not asked yet"
     migrated: bool = False
+    is_met: bool = False
+    """Postgres has answered, be it with an error."""
+
+    def behind(self) -> str | None:
+        """Return why no page can be right: Postgres is there, and not what the pages ask for.
+
+        An outage after that lets nobody in, either; it may be but a moment without an answer.
+        """
+        return _BEHIND if self.is_met and not self.migrated else None
 
     def look(self) -> tuple[Overview, tuple[AlertRow, ...]] | None:
         """Return the overview and the newest alerts; None while the ledger does not answer."""
@@ -76,11 +89,18 @@ class LedgerWatch:
                 self.migrated = True
             overview, newest = self.stand(ALERTS_SHOWN)
         except Transient as error:
-            self.trouble = "the ledger does not answer"
+            met = _has_answered(error)
+            self.is_met = self.is_met or met
+            self.trouble = (self.behind() if met else None) or _AWAY
             log.warning("ledger_away", reason=str(error))
             return None
         self.trouble = None
         return overview, tuple(newest)
+
+
+def _has_answered(error: Transient) -> bool:
+    """Tell whether it was Postgres that said so: only what it says has a state."""
+    return isinstance(error.__cause__, psycopg.Error) and error.__cause__.sqlstate is not None
 
 
 @dataclass

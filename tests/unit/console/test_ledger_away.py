@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+from psycopg.errors import QueryCanceled
 
 from services.backbone.clock import ManualClock
 from services.backbone.errors import Refused, Transient
@@ -18,6 +19,7 @@ from services.console.settings import ConsoleSettings
 from services.console.watching import LedgerWatch
 
 AWAY = {"ledger": "the ledger does not answer"}
+BEHIND = {"ledger": "the ledger is not up to date yet: another program may be at it"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,13 @@ def away() -> Transient:
     return Transient("Postgres: connection refused")
 
 
+def busy() -> Transient:
+    """Return what comes of waiting for another program, which brings the ledger up to date."""
+    trouble = Transient("Postgres: canceling statement due to statement timeout")
+    trouble.__cause__ = QueryCanceled()
+    return trouble
+
+
 def test_it_begins_without_its_ledger_and_is_whole_once_that_is_there() -> None:
     assert looks(away(), away(), None) == [
         Stood({}, AWAY, has_ledger=False),
@@ -77,6 +86,17 @@ def test_it_begins_without_its_ledger_and_is_whole_once_that_is_there() -> None:
 
 def test_an_outage_hides_no_page() -> None:
     assert looks(None, away()) == [
+        Stood({}, {}, has_ledger=True),
+        Stood({}, AWAY, has_ledger=False),
+    ]
+
+
+def test_while_the_ledger_is_brought_up_to_date_the_console_of_before_goes_on() -> None:
+    """A moment without an answer in between lets nobody in: the pages need what is made there."""
+    assert looks(away(), busy(), away(), None, busy()) == [
+        Stood({}, AWAY, has_ledger=False),
+        Stood(BEHIND, BEHIND, has_ledger=False),
+        Stood(BEHIND, AWAY, has_ledger=False),
         Stood({}, {}, has_ledger=True),
         Stood({}, AWAY, has_ledger=False),
     ]

@@ -70,7 +70,7 @@ _ANSWERS: Final = {
     413: "the body is too large",
     422: "not possible; says what to change",
     500: "a mistake of ours, which our log names",
-    502: "the lookout refuses the console's own key",
+    502: "the lookout refuses the console's own key, or its answer is not understood",
     503: "a store is away, or too much comes at once: again after Retry-After",
 }
 

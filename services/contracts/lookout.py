@@ -1,4 +1,8 @@
-"""What the lookout answers operators and the console, which passes it on as it is."""
+"""What the lookout answers operators and the console, which passes it on as it is.
+
+A new field, also one of `SilenceRow`, has a default: while both are replaced, a console meets a
+lookout of before.
+"""
 
 from typing import Annotated, Final
 

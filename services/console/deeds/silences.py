@@ -45,6 +45,13 @@ class Quiet:
 
 
 @dataclass(frozen=True)
+class _Made:
+    """What tells that a silence was made, whatever else a lookout of another version answers."""
+
+    silence_id: str
+
+
+@dataclass(frozen=True)
 class Deeds:
     """Does things at the lookout and notes them."""
 
@@ -60,10 +67,10 @@ class Deeds:
         """Make a silence; the same press again is the same silence."""
         press = press_key(person, key)
         told = self.lookout.ask("POST", "/silences", quiet.body(person), key=press)
-        made = read(SilenceRow, told)
+        subject = f"silence {read(_Made, told).silence_id}"
         detail = f"{quiet.match} for {quiet.lasts}: {quiet.reason}"
-        self.audit.note(person, Deed("silence", f"silence {made.silence_id}", detail, key=press))
-        return made
+        self.audit.note(person, Deed("silence", subject, detail, key=press))
+        return read(SilenceRow, told)
 
     def end(self, person: Person, silence_id: str) -> SilenceRow:
         """End a silence now; where the answer was lost, the same again is done and noted once."""

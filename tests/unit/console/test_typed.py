@@ -76,6 +76,13 @@ async def test_what_was_typed_stands_there_to_be_pressed_again(
     assert ">Press again: arrived</button>" in page.text
 
 
+async def test_of_a_press_before_it_without_an_answer_nothing_is_promised() -> None:
+    """It may have been done, and a key names a press of one person only."""
+    page = await refused(None, f"/deliveries/{'a' * 32}", {"why": NOTE, "key": "k1"})
+    assert "This press did nothing." in page.text
+    assert "look first, or press again as the same person" in page.text
+
+
 async def test_a_form_without_a_text_leads_back_as_ever() -> None:
     page = await refused(None, f"/alerts/{'a' * 32}/acknowledge", {"word": "", "note": " "})
     assert not given_back(page)

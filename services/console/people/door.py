@@ -14,7 +14,7 @@ from services.backbone.web.keys import ApiKey, Keys, KeysReloader, bearer
 from services.backbone.web.problems import Problem
 from services.console.people.roles import NOBODY, Person, Role
 from services.console.people.sessions import Sessions, is_form_word
-from services.console.people.way_back import login_path
+from services.console.people.way_back import PRESSED_ON, login_path, pressed_on
 
 FORM_WORD: Final = "word"
 FORM_WORD_HEADER: Final = "x-form-word"
@@ -164,10 +164,10 @@ class Press:
 
 
 def same_press(request: Request) -> Mapping[str, str]:
-    """Return the form of a press that is the same deed when it comes again, as it carries its key;
-    empty for any other, such as one with a password."""
-    fields: Mapping[str, str] = getattr(request.state, "fields", {})
-    return fields if fields.get("key") else {}
+    """Return the form of a press to be sent again as it is; empty where it may not be shown."""
+    fields: Mapping[str, str] = getattr(request.state, "given_back", {})
+    page = pressed_on(request)
+    return {**fields, PRESSED_ON: page} if fields and page else fields
 
 
 async def read_form(request: Request) -> dict[str, str]:

@@ -9,11 +9,11 @@ from starlette.requests import Request
 from services.backbone.web.problems import Problem
 from services.console.people.door import FORM_WORD
 from services.console.people.roles import NOBODY, Person
-from services.console.people.way_back import is_press, pressed_on
+from services.console.people.way_back import PRESSED_ON, is_press, pressed_on
 
 _BUTTONS: Final = ("action", "what")
 """What a pressed button is named, where a form has several."""
-_UNSEEN: Final = ("key", "attempt", *_BUTTONS)
+_UNSEEN: Final = ("key", "attempt", PRESSED_ON, *_BUTTONS)
 _UNSEEN_BEGINNING: Final = "left_out:"
 
 
@@ -35,12 +35,14 @@ def typed(request: Request, problem: Problem) -> Typed | None:
     """
     fields: Mapping[str, str] = getattr(request.state, "given_back", {})
     person: Person = getattr(request.state, "person", NOBODY)
+    page = pressed_on(request)
     texts = {name: text for name, text in fields.items() if text.strip() and _is_seen(name)}
     advice = _advice(problem, person)
-    if not (texts and advice and is_press(request) and pressed_on(request)):
+    if not (texts and advice and is_press(request) and page):
         return None
     # The page that gives the texts back has a word of its own.
     unseen = {name: text for name, text in fields.items() if name not in {*texts, FORM_WORD}}
+    unseen[PRESSED_ON] = page
     button = next((fields[name] for name in _BUTTONS if name in fields), "")
     return Typed(texts, unseen, button, advice)
 

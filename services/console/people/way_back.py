@@ -1,5 +1,6 @@
 """Where somebody is led to go on: to a page of this console, and nowhere else."""
 
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -7,6 +8,9 @@ from starlette.requests import Request
 
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _DOORS: Final = ("/login", "/logout", "/logged-out")
+
+PRESSED_ON: Final = "pressed_on"
+"""The field of a form that is given back that names the page on which it stood at first."""
 
 
 def local(path: str) -> str:
@@ -22,6 +26,16 @@ def is_press(request: Request) -> bool:
 
 def pressed_on(request: Request) -> str:
     """Return the page on which a button was pressed; empty where the browser names none of ours.
+
+    A form that was given back stands where it was sent, which may be no page to come back to.
+    """
+    fields: Mapping[str, str] = getattr(request.state, "fields", {})
+    page, carried = _referred(request), fields.get(PRESSED_ON, "")
+    return local(carried.partition("?")[0]) if page and carried else page
+
+
+def _referred(request: Request) -> str:
+    """Return the page of ours that the browser names.
 
     A Referer is a stranger's word: of it counts a path, without what stands after `?`, which a
     page might show.

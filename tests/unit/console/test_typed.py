@@ -72,6 +72,7 @@ async def test_what_was_typed_stands_there_to_be_pressed_again(
     assert advice in page.text
     again = given_back(page)
     assert again.pop("word") == form_word(TOKEN if role else "")
+    assert again.pop("pressed_on") == "/alerts"
     assert again == {name: text for name, text in form.items() if name != "word"}
     assert ">Press again: arrived</button>" in page.text
 

@@ -62,6 +62,15 @@ def test_a_referer_counts_as_far_as_it_names_a_page_of_ours(referer: str | None,
     assert pressed_on(pressed(referer)) == back
 
 
+@given(st.text())
+def test_whatever_a_form_carries_the_way_back_stays_here(carried: str) -> None:
+    request = pressed(HERE)
+    request.state.fields = {"pressed_on": carried}
+    back = pressed_on(request)
+    assert local(back) == back
+    assert "?" not in back
+
+
 @given(st.text() | st.text().map(lambda text: f"http://{HOST}/{text}"))
 def test_whatever_a_referer_says_the_way_back_stays_here(referer: str) -> None:
     back = pressed_on(pressed(referer))
@@ -85,14 +94,17 @@ class NoSession:
 
 
 async def press(
-    sessions: Any, form: dict[str, str] | None = None, **headers: str
+    sessions: Any,
+    form: dict[str, str] | None = None,
+    path: str = f"{ALERT}/acknowledge",
+    **headers: str,
 ) -> httpx2.Response:
     """Press a button of the console that has such sessions."""
     desk: Any = SimpleNamespace(health=Health(), clock=SystemClock())
     app = create_app(desk, Door(sessions))
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url=f"http://{HOST}") as client:
-        return await client.post(f"{ALERT}/acknowledge", data=form, headers=headers)
+        return await client.post(path, data=form, headers=headers)
 
 
 def links(page: httpx2.Response) -> str:
@@ -116,9 +128,27 @@ async def test_a_press_that_has_a_key_is_offered_again_with_it() -> None:
     assert "Go back" not in links(page)
 
 
-async def test_of_a_form_without_a_key_nothing_is_written_into_the_page() -> None:
-    page = await press(NoLedger(), {"old": "a password"}, referer=HERE)
+@pytest.mark.parametrize("referer", [HERE, f"{HERE}/acknowledge"])
+async def test_what_was_typed_without_a_key_is_offered_again_too(referer: str) -> None:
+    """It may be pressed on a page that gave it back, whose address is no page to go back to."""
+    page = await press(NoLedger(), {"note": "the fan", "pressed_on": ALERT}, referer=referer)
+    assert '<input type="hidden" name="note" value="the fan">' in links(page)
+    assert f'<input type="hidden" name="pressed_on" value="{ALERT}">' in links(page)
+    assert "Go back" not in links(page)
+
+
+async def test_a_password_is_not_offered_again() -> None:
+    page = await press(NoLedger(), {"old": "a password"}, path="/me", referer=HERE)
     assert "a password" not in page.text
+    assert "Go back and press again" in links(page)
+
+
+async def test_a_form_that_was_given_back_leads_to_the_page_that_it_stood_on() -> None:
+    form, there = {"what": "pause", "pressed_on": "/channels?said=x"}, "/channels/email"
+    page = await press(NoSession(), form, path=there, referer=f"http://{HOST}{there}")
+    assert 'href="/login?next=%2Fchannels">' in links(page)
+    page = await press(NoSession(), form, path=there, referer="http://evil.example/won")
+    assert 'href="/login?next=%2F">' in links(page)
 
 
 async def test_without_a_page_to_go_back_to_it_says_so_in_words() -> None:

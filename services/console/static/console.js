@@ -1,8 +1,11 @@
 // Keys, and whether the page is still live or old. Everything works without this file, but slower.
 (() => {
   "use strict";
-  // Longer than the ledger takes for one statement (10 s), so that the console's own words are heard.
+  // Some looks at everything, of which each brings a message.
   const STALE_MS = 12000;
+  // Longer than two waits for a connection to the ledger (5 s each) and the end of a second statement (10 s each),
+  // so that the console's own words are heard: a search is some of them, each in its own time.
+  const READ_MS = 30000;
   const AGAIN_MS = 5000;
   const HOLD_MS = 3000;
   const PRESS_MS = 15000;
@@ -188,7 +191,7 @@
     const {request, response, sourceElement} = event.detail.ctx;
     if (response?.status === 200 && sourceElement?.matches("[role=search]")) history.replaceState(null, "", request.action);
   });
-  htmx.config.defaultTimeout = STALE_MS;
+  htmx.config.defaultTimeout = READ_MS;
   watchLife();
   watchAnswers();
 })();

@@ -14,7 +14,8 @@ from tests.integration.deliverer.ledgers import Ledger
 pytestmark = [pytest.mark.kafka, pytest.mark.postgres]
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-HUNG_MS = 13_000
+HUNG_MS = 31_000
+SLOW_MS = 25_000
 LOST = ("Failed to fetch", "ERR_INTERNET_DISCONNECTED")
 SILENT = "#trouble >> text=the console does not answer; what stands here is from"
 
@@ -62,6 +63,26 @@ def test_a_console_that_hangs_is_told_as_one_that_is_away(tab: OpenTab, ledger: 
     one.page.wait_for_selector("#behind >> text=the console does not answer: load the page again")
     one.page.unroute_all(behavior="ignoreErrors")
     forgive(one, "htmx:error: timeout")
+
+
+def test_a_slow_answer_is_waited_for(tab: OpenTab, ledger: Ledger) -> None:
+    """The ledger may take 10 s for each of a search's questions."""
+    add_alert(ledger.url, "north", summary="hall north is hot")
+    one, held = tab(), list[Route]()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    one.page.clock.install()
+    one.go("/alerts")
+    one.page.route("**/alerts?**", hold, times=1)
+    with one.page.expect_request("**/alerts?**"):
+        one.page.fill("#search", "south")
+        one.page.clock.fast_forward(1_000)
+    one.page.clock.fast_forward(SLOW_MS)
+    held[0].continue_()
+    one.page.wait_for_selector("text=hall north is hot", state="detached")
+    _is_fine(one.page)
 
 
 @pytest.mark.parametrize("path", [f"/traces/{TRACE}", f"/rehearsals/{REHEARSAL}"])

@@ -1,5 +1,6 @@
 """What boards and rules ask for comes from a program that the `full` example lets be scraped."""
 
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -37,23 +38,30 @@ def selected(objects: list[Object], kind: str, labels: dict[str, str]) -> list[O
     ]
 
 
-def scraped(objects: list[Object]) -> set[str]:
-    """Return the programs whose pods a ServiceMonitor finds, by a Service and its port."""
-    found = set()
+def scraped(objects: list[Object]) -> list[Object]:
+    """Return what makes the pods that a ServiceMonitor finds, once for each way that leads there.
+
+    A way is a Service with the monitor's labels and its port.
+    """
+    found = []
     for monitor in (each for each in objects if each["kind"] == "ServiceMonitor"):
         (endpoint,) = monitor["spec"]["endpoints"]
         for service in selected(objects, "Service", monitor["spec"]["selector"]["matchLabels"]):
             if endpoint["port"] in {port["name"] for port in service["spec"]["ports"]}:
-                found |= programs(objects, service["spec"]["selector"])
+                found += makers(objects, service["spec"]["selector"])
     return found
 
 
-def programs(objects: list[Object], labels: dict[str, str]) -> set[str]:
-    """Return the programs of the pods that a Service leads to, as the code's folders name them."""
-    makers = [*selected(objects, "Deployment", labels), *selected(objects, "StatefulSet", labels)]
+def makers(objects: list[Object], labels: dict[str, str]) -> list[Object]:
+    """Return what makes the pods that have these labels."""
+    return [*selected(objects, "Deployment", labels), *selected(objects, "StatefulSet", labels)]
+
+
+def programs(made_by: list[Object]) -> set[str]:
+    """Return the programs of pods, as the code's folders name them."""
     modules = [
         container["args"][0]
-        for maker in makers
+        for maker in made_by
         for container in maker["spec"]["template"]["spec"]["containers"]
     ]
     return {module.removeprefix("services.").partition(".")[0] for module in modules}
@@ -61,15 +69,22 @@ def programs(objects: list[Object], labels: dict[str, str]) -> set[str]:
 
 def test_every_program_of_the_example_is_scraped() -> None:
     objects = rendered("-f", str(FULL))
-    every = programs(objects, {})
+    every = programs(makers(objects, {}))
     assert {"console", "lookout", "auditor", "archivist"} <= every
     # Kafka and Postgres are no programs of ours.
-    assert {each for each in every - scraped(objects) if "\n" not in each} == set()
+    assert {each for each in every - programs(scraped(objects)) if "\n" not in each} == set()
+
+
+def test_no_pod_is_scraped_twice() -> None:
+    """Its figures would count twice; the console has a Service of its own to the same pods."""
+    ways = Counter(each["metadata"]["name"] for each in scraped(rendered("-f", str(FULL))))
+    assert ways
+    assert {name: count for name, count in ways.items() if count > 1} == {}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_metric_comes_from_a_program_that_is_scraped(path: Path) -> None:
-    sources = scraped(rendered("-f", str(FULL)))
+    sources = programs(scraped(rendered("-f", str(FULL))))
     named = metrics_named(path.read_text("utf-8"))
     assert named
     missing = {name: owners(name) for name in named if not owners(name) & (sources | LIBRARIES)}

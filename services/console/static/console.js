@@ -3,8 +3,8 @@
   "use strict";
   // Some looks at everything, of which each brings a message.
   const STALE_MS = 12000;
-  // Longer than two waits for a connection to the ledger (5 s each) and the end of a second statement (10 s each),
-  // so that the console's own words are heard: a search is some of them, each in its own time.
+  // Longer than a wait for a connection to the ledger (5 s) and two of a search's statements (10 s each), so that
+  // the console's own words are heard.
   const READ_MS = 30000;
   const AGAIN_MS = 5000;
   const HOLD_MS = 3000;

@@ -38,5 +38,5 @@ def test_a_client_is_closed_where_what_is_told_is_refused(java: Any) -> None:
 
 def test_a_level_that_the_client_does_not_know_is_named_with_those_it_does(java: Any) -> None:
     mistyped = {"isolation.level": "read_commited"}
-    with pytest.raises(Refused, match="read_commited.* may be read_uncommitted, read_committed"):
+    with pytest.raises(Refused, match=r"read_commited.* may be read_uncommitted"):
         kept_offsets(MagicMock(_jvm=java), mistyped, ["one"])

@@ -1,6 +1,5 @@
 """How the command line shows what was refused: by lines, and nothing of it moves the terminal."""
 
-import io
 import json
 from typing import Any
 
@@ -8,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.aldebaran.__main__ import carry_out, parser
 from services.aldebaran.newest import PAGE_ROWS
 from services.aldebaran.refused import lines, one_line
-from services.backbone.clock import ManualClock
+from tests.unit.aldebaran.newest_rows import Api, run
 
 ROW: dict[str, Any] = {
     "at_ms": 0, "source": "http robot 7 0", "reason": "not_json", "detail": "at 1", "original": "{",
@@ -29,34 +27,16 @@ def test_what_is_base64_or_cut_says_so() -> None:
     assert told.endswith("    (base64; cut: only the beginning of 9000 bytes) AA==\n")
 
 
-class Api:
-    """A console whose stream has had so many events refused, the newest first."""
-
-    def __init__(self, *rows: dict[str, Any]) -> None:
-        self._rows = rows
-
-    def ask(self, _: str, __: str, query: dict[str, Any]) -> dict[str, Any]:
-        first = int(query.get("cursor", 0))
-        end = first + query["limit"]
-        further = str(end) if end < len(self._rows) else None
-        looked = {"records": query["limit"], "whole": further is None}
-        return {"rows": self._rows[first:end], "looked": looked, "next_cursor": further}
-
-
-def run(api: Any, *arguments: str) -> list[str]:
-    out = io.StringIO()
-    assert carry_out(parser().parse_args(["rejected", *arguments]), api, ManualClock(), out) == 0
-    return out.getvalue().splitlines()
-
-
 MANY = [ROW | {"original": f'{{"id": {number}}}'} for number in range(2 * PAGE_ROWS + 50)]
 
 
 @pytest.mark.parametrize("limit", [1, PAGE_ROWS, PAGE_ROWS + 1, len(MANY), 10_000])
 def test_more_than_a_page_is_told_page_after_page(limit: int) -> None:
-    told = [json.loads(each) for each in run(Api(*MANY), "halls", "--json", "--limit", str(limit))]
+    told = [json.loads(each) for each in run(Api(*MANY), f"rejected halls --json --limit {limit}")]
     assert told == MANY[:limit]
-    remarks = [each for each in run(Api(*MANY), "halls", "--limit", str(limit)) if each[0] == "#"]
+    remarks = [
+        each for each in run(Api(*MANY), f"rejected halls --limit {limit}") if each[0] == "#"
+    ]
     assert bool(remarks) == (limit < len(MANY))
 
 
@@ -70,7 +50,7 @@ class EarlierApi(Api):
 
 
 def test_of_a_console_of_before_the_first_page_is_all() -> None:
-    told = run(EarlierApi(*MANY), "halls", "--json", "--limit", "10000")
+    told = run(EarlierApi(*MANY), "rejected halls --json --limit 10000")
     assert len(told) == PAGE_ROWS
 
 
@@ -83,7 +63,11 @@ def test_originals_stand_the_oldest_first_and_only_what_the_stream_lacks(
     cut = ROW | {"original": '"x"', "cut": True}
     bus = ROW | {"original": '{\n "id":\t"b"\r\n}', "source": "amqp Halls 0"}
     api = Api(archived, MANY[2], ROW, failed, bus, binary, cut, MANY[1])
-    assert run(api, "halls", "--originals") == ['{"id": 1}', '{  "id": "b"  }', '{"id": 2}']
+    assert run(api, "rejected halls --originals") == [
+        '{"id": 1}',
+        '{  "id": "b"  }',
+        '{"id": 2}',
+    ]
     assert capsys.readouterr().err == (
         "# 5 left out: in the stream already, over 64 KiB, or no JSON\n"
     )

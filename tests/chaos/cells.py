@@ -24,6 +24,11 @@ class Fault(StrEnum):
     REWORDED = "a watch's words changed, and back"
     RULED = "a watch's rule changed, and back"
     PAUSED = "another watch paused, and back"
+    REMOVED = "another watch removed, and added again"
+
+
+CHANGED = (Fault.REWORDED, Fault.RULED, Fault.PAUSED, Fault.REMOVED)
+"""What is done to a watch's file."""
 
 
 class Phase(StrEnum):
@@ -88,7 +93,7 @@ def plan(auditors: list[str]) -> list[Cell]:
         *(Cell(Fault.SLOW, (name,)) for name in (*DISKED, CONTROLLER, CENTRE)),
         *out_of_reach(auditors),
         *killed(auditors),
-        *(Cell(fault, (AUDITORS,)) for fault in (Fault.REWORDED, Fault.RULED, Fault.PAUSED)),
+        *(Cell(fault, (AUDITORS,)) for fault in CHANGED),
     ]
 
 
@@ -130,7 +135,7 @@ def out_of_reach(auditors: list[str]) -> list[Cell]:
     )
     silent = (
         *("gateway", "postgres", auditors[0], LEADER, "lookout", "deliverer-webhook"),
-        *(*auditors[1:], "deliverer-email"),
+        *("deliverer-bus", *auditors[1:], "deliverer-email"),
     )
     return [
         *(Cell(Fault.STOP, (name,)) for name in still),

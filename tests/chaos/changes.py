@@ -17,11 +17,12 @@ TAKEN_TIMEOUT_SECONDS: Final = 600.0
 
 @dataclass(frozen=True)
 class Change:
-    """Words of a watch's file and those in their place; `told` is what an auditor says then."""
+    """Words of a watch's file and those in their place, None where the file itself is gone;
+    `told` is what an auditor says then."""
 
     watch: str
-    before: str
-    after: str
+    before: str | None
+    after: str | None
     told: str = "change_done"
     told_back: str = "change_done"
 
@@ -36,6 +37,7 @@ CHANGES: Final = {
     Fault.PAUSED: Change(
         "unusual-volume", "version: 1", "version: 1\npaused: true", told="watch_ended"
     ),
+    Fault.REMOVED: Change("unusual-volume", "version: 1", None, told="watch_ended"),
 }
 
 
@@ -44,21 +46,31 @@ class Declared:
 
     def __init__(self, folder: Path, logs: Path) -> None:
         self.folder = folder
+        self._gone = folder.with_name(f"{folder.name}-gone")
+        self._gone.mkdir()
         self._logs = logs
         shutil.copytree(SHIPPED_WATCHES, folder)
 
     def change(self, change: Change, auditors: Sequence[str]) -> None:
         """Write a change, and wait until each of these auditors tells that it has been made."""
         before = {name: self._told(name, change) for name in auditors}
-        path = self.folder / f"{change.watch}.yaml"
-        text = path.read_text("utf-8")
-        assert change.before in text, f"{path.name}: {change.before!r} is not there"
-        path.write_text(text.replace(change.before, change.after, 1), "utf-8")
+        self._write(change)
         wait_until(
             lambda: all(self._told(name, change) > before[name] for name in auditors),
             TAKEN_TIMEOUT_SECONDS,
             f"not every auditor says {change.told} of {change.watch}",
         )
+
+    def _write(self, change: Change) -> None:
+        path, gone = (folder / f"{change.watch}.yaml" for folder in (self.folder, self._gone))
+        if change.before is None:
+            gone.rename(path)
+        elif change.after is None:
+            path.rename(gone)
+        else:
+            text = path.read_text("utf-8")
+            assert change.before in text, f"{path.name}: {change.before!r} is not there"
+            path.write_text(text.replace(change.before, change.after, 1), "utf-8")
 
     def _told(self, auditor: str, change: Change) -> int:
         lines = said(written_to(self._logs / f"{auditor}.log"))

@@ -49,7 +49,9 @@ wrong; so is one that did not come to rest in time, whose counts are those of th
 - **busy**: the machine's load average then. Other work on the same cores makes times longer.
 
 A watch is changed in its file, and changed back once both auditors have taken the change over; all
-probes are of `over-purchase`.
+probes are of `over-purchase`. SIGKILL is tried in each phase that means something to who is hit,
+and in a burst; what lasts (SIGSTOP, network, disks) and changes of watches mid batch in steady
+load alone, as each such cell takes a minute or two.
 
 SIGSTOP outlasts a consumer's session (6 s), a broker's (2 s) and a deliverer's lease (15 s).
 Network silent: what is sent comes when it is over, and no connection ends; a broker is cut off

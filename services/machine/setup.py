@@ -37,14 +37,15 @@ def install_jars(tools: Path, environment: Mapping[str, str]) -> int:
 
     What Spark runs of our own is compiled beside its connector.
     """
-    compiler = _compiler(tools, environment)
-    built = {"spark": (OWN.jar_name(compiler.jar),)}
+    used = compiler(tools, environment)
+    built = {"spark": (OWN.jar_name(used.jar),)}
     fetched = install_locked(jars.LOCK_FILE, tools, environment, built)
-    java_sources.build(OWN, compiler, jars_folder(tools, "spark"))
+    java_sources.build(OWN, used, jars_folder(tools, "spark"))
     return fetched
 
 
-def _compiler(tools: Path, environment: Mapping[str, str]) -> java_sources.Compiler:
+def compiler(tools: Path, environment: Mapping[str, str]) -> java_sources.Compiler:
+    """Return the compiler of what Spark runs, which finds Spark's own classes."""
     (listed,) = jars.parse_lock(jars.LOCK_FILE.read_text("utf-8"))["compiler"]
     return java_sources.Compiler(
         java=required_java(environment),

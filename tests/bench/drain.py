@@ -23,7 +23,7 @@ from tests.bench.markers import Markers
 from tests.bench.pace import Pace
 from tests.bench.sampling import sampled
 from tests.bench.stores import Broker
-from tests.bench.traffic import background, crossing, opening, probe_order
+from tests.bench.traffic import Encode, as_json, background, crossing, opening, probe_order
 
 STREAM = "trades"
 MARKED = "m"
@@ -79,18 +79,20 @@ class Backlog:
         return probe_order(MARKED, row * self.partitions + partition)
 
 
-def write_backlog(bootstrap: str, events: int, partitions: int) -> Backlog:
+def write_backlog(
+    bootstrap: str, events: int, partitions: int, encode: Encode = as_json
+) -> Backlog:
     """Write the whole topic."""
     producer = client(bootstrap)
     mixed, crossed = disorder(DISORDER_SEED, DISORDER_ORDERS)
     for key, event in mixed:
-        producer.produce(STREAM, event, key)
+        producer.produce(STREAM, encode(event), key)
     backlog = background("backlog")
-    write_markers(producer, 0, partitions)
+    write_markers(producer, 0, partitions, encode)
     for row in range(1, ROWS + 1):
         for key, event in islice(backlog, events // ROWS):
-            _produce(producer, key, event)
-        write_markers(producer, row * partitions, partitions)
+            _produce(producer, key, encode(event))
+        write_markers(producer, row * partitions, partitions, encode)
     return Backlog(events, partitions, frozenset(crossed))
 
 
@@ -104,13 +106,15 @@ def _produce(producer: Producer, key: str, event: bytes) -> None:
             producer.poll(0.1)
 
 
-def write_markers(producer: Producer, first: int, partitions: int) -> None:
+def write_markers(
+    producer: Producer, first: int, partitions: int, encode: Encode = as_json
+) -> None:
     """Write one whole probe to each partition, after all that was produced before."""
     producer.flush(120)
     for partition in range(partitions):
         order = probe_order(MARKED, first + partition)
         for event in [*opening(order), crossing(order)]:
-            producer.produce(STREAM, event, order, partition)
+            producer.produce(STREAM, encode(event), order, partition)
     producer.flush(120)
 
 

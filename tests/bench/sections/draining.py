@@ -1,18 +1,22 @@
 """Sections `drain`, `variants` and `slope`: a full topic, taken as fast as it goes."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from services.contracts.streams import load_streams
-from tests.bench.drain import STREAM, DrainRow, drain, write_backlog
-from tests.bench.engine import SHIPPED, Scene
-from tests.bench.engines import ENGINES, NO_RULE
+from tests.bench.avro.encoding import encoder
+from tests.bench.drain import STREAM, Backlog, DrainRow, drain, write_backlog
+from tests.bench.engine import SHIPPED, Scene, Start
+from tests.bench.engines import ENGINES, NO_RULE, avro
 from tests.bench.report import Report
 from tests.bench.rounds import Ratio, ratio
 from tests.bench.sections.course import Course, attempt, bench_topics, say
 from tests.bench.sections.latencies import OURS, PEERS
-from tests.bench.stores import running_broker
-from tests.bench.variants import load_variants
+from tests.bench.stores import Broker, running_broker
+from tests.bench.traffic import as_json
+from tests.bench.variants import EncodingName, Variant, load_variants
 
 STEPS = Path(__file__).parents[1] / "watches"
 CEILING = "pass-through"
@@ -61,26 +65,53 @@ def drain_ratios(rows: Sequence[DrainRow]) -> list[Ratio]:
     return [each for each in found if each]
 
 
-def measure_variants(report: Report, course: Course) -> None:
-    """Drain one topic with each variant, there and back, and compare with the first."""
-    told, partitions = course.told, load_streams()[STREAM].partitions
-    named = {each.name: each for each in load_variants(told.variants)}
-    report.variants, report.skipped["variants"] = course.kept(report.variants), []
+@dataclass(frozen=True, slots=True)
+class _Filled:
+    """A topic of events in one encoding, and the auditor that reads them so."""
+
+    broker: Broker
+    backlog: Backlog
+    start: Start
+
+    def drained(self, each: Variant, folder: str, batch_seconds: float, number: int) -> DrainRow:
+        """Let a variant drain it."""
+        broker, backlog = self.broker, self.backlog
+        home, watch, parts = broker.home / folder, each.watch_file(), backlog.partitions
+        scene = Scene(broker.bootstrap, home, watch, batch_seconds, parts, each.settings)
+        return drain(each.name, self.start, scene, broker, backlog, True, number)
+
+
+@contextmanager
+def _filled(encoding: EncodingName, events: int) -> Iterator[_Filled]:
+    stream = load_streams()[STREAM]
+    encode, start = as_json, ENGINES["single"]
+    if encoding == "Avro":
+        encode, start = encoder(stream), avro.single
     with running_broker(bench_topics()) as broker:
-        backlog = write_backlog(broker.bootstrap, told.backlog, partitions)
+        say(f"writing {events} events as {encoding}")
+        backlog = write_backlog(broker.bootstrap, events, stream.partitions, encode)
+        yield _Filled(broker, backlog, start)
 
-        def measure(name: str, number: int) -> None:
-            each, home = named[name], broker.home / f"{list(named).index(name)}-{number}"
-            length, watch = told.drain_batch_seconds, each.watch_file()
-            scene = Scene(broker.bootstrap, home, watch, length, partitions, each.settings)
-            row = drain(name, ENGINES["single"], scene, broker, backlog, True, number)
-            report.variants.append(row)
 
+def measure_variants(report: Report, course: Course) -> None:
+    """Drain one topic with each variant, there and back, and compare with the first.
+
+    Events of another encoding stand in a topic of the same name at a broker of their own.
+    """
+    told, named = course.told, {each.name: each for each in load_variants(course.told.variants)}
+    report.variants, report.skipped["variants"] = course.kept(report.variants), []
+    with ExitStack() as closing:
+        topics = {
+            encoding: closing.enter_context(_filled(encoding, told.backlog))
+            for encoding in dict.fromkeys(each.encoding for each in named.values())
+        }
         made = {_visited(row) for row in report.variants}
         for name, number in course.visits(list(named), made):
             say(f"variant {name}, visit {number}")
             with attempt(report, "variants", name):
-                measure(name, number)
+                each, folder = named[name], f"{list(named).index(name)}-{number}"
+                topic, length = topics[each.encoding], told.drain_batch_seconds
+                report.variants.append(topic.drained(each, folder, length, number))
             report.ratios["variants"] = variant_ratios(report.variants, list(named))
             report.write(told.report)
 

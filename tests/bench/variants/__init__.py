@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -10,16 +10,21 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from tests.bench.engine import SHIPPED
 
 FOLDER = Path(__file__).parent
+EncodingName = Literal["JSON", "Avro"]
 
 
 class Variant(BaseModel):
-    """What differs from what is shipped; `watch` is a file in this folder."""
+    """What differs from what is shipped; `watch` is a file in this folder.
+
+    `encoding` is that of the events, which no setting of an auditor names.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     watch: str | None = None
     settings: Mapping[str, str] = Field(default_factory=dict)
+    encoding: EncodingName = "JSON"
 
     def watch_file(self) -> Path:
         """Return the watch that the variant runs."""

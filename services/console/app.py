@@ -47,6 +47,7 @@ from services.console.pages.routes import route_pages
 from services.console.pages.silences import silence_pages
 from services.console.pages.traces import trace_pages
 from services.console.pages.trials import trial_pages
+from services.console.pages.unjudged import unjudged_pages
 from services.console.pages.watches import watch_pages
 from services.console.people.door import Door, same_press
 from services.console.people.typed import typed
@@ -112,6 +113,7 @@ def create_app(desk: Desk, door: Door, host_names: Collection[str] = LOCAL_NAMES
         channel_pages(),
         watch_pages(),
         refused_pages(),
+        unjudged_pages(),
         rehearsal_pages(),
         route_pages(),
         login_routes(),

@@ -92,8 +92,18 @@ def test_what_an_account_listed_is_told_the_newest_first(scene: Scene) -> None:
     assert scene.ask(limit=0)["status"] == scene.ask(contains="x" * 201)["status"] == 422
     (line, _) = scene.command("--contains", scene.account, "--limit", "1").splitlines()
     assert f"{scene.account}: never_opened: order_id=R-1O purchase=P-2" in line
+    with scene.console.client() as client:
+        page = client.get("/unjudged", params={"contains": scene.account}).text
+    assert page.index("P-2") < page.index("P-1")
 
 
 def test_who_may_not_look_at_alerts_may_not_look_here(pool: Pool, ledger_url: str) -> None:
     with running(pool, ledger_url, open_to_readers=False) as console, console.client() as client:
         assert client.get("/v1/unjudged").status_code == 401
+        assert client.get("/unjudged").url.path == "/login"
+
+
+def test_brokers_that_are_away_are_told(console: Console) -> None:
+    with console.client() as client:
+        assert client.get("/v1/unjudged").json()["title"] == "topics_away"
+        assert client.get("/unjudged").status_code == 503

@@ -1,0 +1,134 @@
+"""The page of what no watch judged: what came, who lists it, and why there may be nothing."""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from types import SimpleNamespace
+from typing import Any, Final
+
+import httpx2
+import pytest
+
+from services.backbone.clock import SystemClock
+from services.backbone.health import Health
+from services.console.app import create_app
+from services.console.live import Board
+from services.console.newest_first import Fitting, Found, Row, Searched, Wanted
+from services.console.now import Now
+from services.console.pages.unjudged import ARCHIVIST
+from services.console.parts.looking import Look, Target
+from services.console.people.door import Door
+from services.console.unjudged import Unjudged
+from services.contracts.topics import ACCOUNTS
+from tests.unit.console.test_unjudged import listed, record
+
+RUNS: Final = {ARCHIVIST: "http://127.0.0.1:18091"}
+NO_SESSIONS: Any = SimpleNamespace(find=lambda token, *, is_use: None)
+
+
+class Topic:
+    """The accounts' topic, with these records, the newest first."""
+
+    def __init__(self, values: Sequence[bytes]) -> None:
+        self._values = values
+
+    def page(self, topic: str, wanted: Wanted, fitting: Fitting[Row]) -> Found[Row]:
+        assert topic == ACCOUNTS
+        fit = fitting([record(each) for each in self._values])
+        rows = tuple(islice(fit, wanted.limit))
+        return Found(rows, Searched(len(self._values), next(fit, None) is None), None)
+
+
+def looked(trouble: str = "") -> Board:
+    """Return what is known after a look at an archivist that has such a trouble."""
+    board, failures = Board(), {"jobs": trouble} if trouble else {}
+    look = Look(Target(ARCHIVIST, RUNS[ARCHIVIST], "127.0.0.1:18091"), 0.0, failures)
+    board.publish(Now(0, None, looks=(look,)))
+    return board
+
+
+async def asked(
+    path: str = "/unjudged",
+    values: Sequence[bytes] = (),
+    parts: dict[str, str] | None = None,
+    board: Board | None = None,
+    *,
+    is_open: bool = True,
+) -> httpx2.Response:
+    """Ask a console whose accounts' topic has such records for a page."""
+    topic: Any = Topic(values)
+    desk: Any = SimpleNamespace(
+        health=Health(), clock=SystemClock(), unjudged=Unjudged(topic), board=board or looked(),
+        parts=RUNS if parts is None else parts,
+    )  # fmt: skip
+    transport = httpx2.ASGITransport(create_app(desk, Door(NO_SESSIONS, open_to_readers=is_open)))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        return await client.get(path)
+
+
+def words(page: httpx2.Response) -> str:
+    """Return what people read of a page's content."""
+    main = page.text.partition("<main")[2].partition("</main>")[0]
+    return " ".join(re.sub(r"<[^>]*>", " ", main).split())
+
+
+async def test_a_row_says_which_account_why_what_and_since_when() -> None:
+    page = await asked(values=[listed(client="Ann <b>", shares=30).encode()])
+    told = words(page)
+    for word in (
+        "never_opened 1970-01-01 00:00:01.000Z", "order_id R-1O", "purchase P-7",
+        "client Ann &lt;b&gt;", "shares 30",
+        "by account unmatched-purchases , which listed it 1970-01-01 00:00:05.000Z",
+    ):  # fmt: skip
+        assert word in told
+    assert "archivist is not ready" not in told
+    assert "no archivist" not in told
+
+
+async def test_what_is_no_record_of_ours_is_shown_with_its_place() -> None:
+    told = words(await asked(values=[b"<i>x"]))
+    assert "unreadable 1970-01-01 00:00:06.000Z this is no record of ours" in told
+    assert "&lt;i&gt;x" in told
+    assert "accounts/0/7" in told
+
+
+async def test_a_text_is_looked_for() -> None:
+    values = [listed(client=name).encode() for name in ("Ann", "Bob")]
+    told = await asked("/unjudged?contains=Bob", values)
+    assert ("Bob" in words(told), "Ann" in words(told)) == (True, False)
+    assert 'value="Bob"' in told.text
+    assert "Nothing fits." in words(await asked("/unjudged?contains=nobody", values))
+
+
+async def test_where_there_is_more_the_page_says_so() -> None:
+    told = words(await asked(values=[listed(client=str(n)).encode() for n in range(21)]))
+    assert "These are the newest 20, of 21 records" in told
+
+
+async def test_nothing_is_listed_where_all_was_judged() -> None:
+    told = words(await asked())
+    assert "Nothing is listed, as far as its topic keeps." in told
+    assert "ALDEBARAN_ARCHIVIST" not in told
+
+
+@pytest.mark.parametrize("values", [[], [listed().encode()]])
+async def test_without_an_archivist_it_says_how_one_is_switched_on(values: list[bytes]) -> None:
+    told = words(await asked(values=values, parts={"gateway": "http://127.0.0.1:18081"}))
+    assert "knows of no archivist: where none runs, nothing new is listed" in told
+    for way in ("archivist.enabled: true", "ALDEBARAN_ARCHIVIST=false", "ALDEBARAN_CONSOLE_PARTS"):
+        assert way in told
+
+
+async def test_of_an_archivist_that_is_not_ready_it_says_why() -> None:
+    told = words(await asked(board=looked("trades fails <again>")))
+    assert "The archivist is not ready: jobs: trades fails &lt;again&gt;" in told
+
+
+async def test_before_the_first_look_nothing_is_said_of_the_archivist() -> None:
+    told = words(await asked(board=Board()))
+    assert "not ready" not in told
+
+
+async def test_who_may_not_look_is_led_to_the_login() -> None:
+    page = await asked(is_open=False)
+    assert (page.status_code, page.headers["location"]) == (303, "/login?next=%2Funjudged")

@@ -1,5 +1,6 @@
 """For admins: the audit log and the users."""
 
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
@@ -18,6 +19,18 @@ from services.console.people.users import USERS_LIMIT
 from services.console.rendering import html
 
 SHOWN: Final = 100
+NAME_LIMIT_CHARACTERS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """What the form of a new user says."""
+
+    name: str = ""
+    role: str = ""
+
+
+NOBODY_NEW: Final = New()
 
 
 def admin_pages() -> APIRouter:
@@ -49,13 +62,17 @@ def admin_pages() -> APIRouter:
         try:
             return _changed(request, press, desk)
         except Refused as error:
-            return _users(request, desk, Problem(422, "refused", str(error)))
+            return _users(request, desk, Problem(422, "refused", str(error)), new=_new(press))
 
     return router
 
 
 def _changed(request: Request, press: Press, desk: Desk) -> Response:
-    name, what, by = press.text("name", 100), press.fields.get("what", ""), press.person
+    name, what, by = (
+        press.text("name", NAME_LIMIT_CHARACTERS),
+        press.fields.get("what", ""),
+        press.person,
+    )
     if what in ("add", "password"):
         password = made()
         if what == "add":
@@ -74,6 +91,13 @@ def _changed(request: Request, press: Press, desk: Desk) -> Response:
     return RedirectResponse("/users?said=done", 303)
 
 
+def _new(press: Press) -> New:
+    """Return what the form of a new user said, where it was that form."""
+    if press.fields.get("what") != "add":
+        return New()
+    return New(press.text("name", NAME_LIMIT_CHARACTERS), press.fields.get("role", ""))
+
+
 def _role(press: Press) -> Role:
     try:
         return Role(press.fields.get("role", ""))
@@ -87,6 +111,7 @@ def _users(
     problem: Problem | None = None,
     shown: tuple[str, str] | None = None,
     after: str = "",
+    new: New = NOBODY_NEW,
 ) -> HTMLResponse:
     page = desk.users.page(after)
     return html(
@@ -100,4 +125,5 @@ def _users(
         roles=list(Role),
         problem=problem,
         shown=shown,
+        new=new,
     )

@@ -21,7 +21,7 @@ from services.console.deeds.deliveries import (
     possible,
     say,
 )
-from services.console.desk import Served
+from services.console.desk import Desk, Served
 from services.console.people.door import Press, Reader, ResponderPress
 from services.console.rendering import html
 from services.contracts.states import State
@@ -63,43 +63,64 @@ def delivery_pages() -> APIRouter:
     def one(
         request: Request, person: Reader, delivery_id: DeliveryId, desk: Served
     ) -> HTMLResponse:
-        row = desk.reader.delivery(delivery_id)
-        if row is None:
-            raise no_such_delivery(delivery_id)
-        answer = desk.answers.why(row.alert_id)
-        told = (
-            [each for each in answer.recipients if each.delivery_id == delivery_id]
-            if answer
-            else []
-        )
-        return html(
-            request,
-            "delivery.html",
-            title=f"{row.channel} to {row.recipient}",
-            here="todo",
-            row=row,
-            told=told[0] if told else None,
-            actions={each: ACTIONS[each] for each in possible(row.state, row.attempt)},
-            done=desk.audit.of(f"delivery {delivery_id}"),
-        )
+        return _one(request, desk, delivery_id)
 
     @router.post("/deliveries/{delivery_id}")
-    def decide(delivery_id: DeliveryId, press: ResponderPress, desk: Served) -> Response:
-        action, why = press.text("action", 20), press.text("why", WHY_LIMIT_CHARACTERS)
-        if action not in ACTIONS:
-            raise Problem(422, "bad_word", f"say one of {', '.join(ACTIONS)}")
-        if not why:
-            raise Problem(422, "no_reason", "say how you know; it is kept with your name")
-        name = press.person.name[:PERSON_LIMIT_CHARACTERS]
-        word = Word(delivery_id, action, name, why, _looked_at(press))
+    def decide(
+        request: Request, delivery_id: DeliveryId, press: ResponderPress, desk: Served
+    ) -> Response:
+        why = press.text("why", WHY_LIMIT_CHARACTERS)
         try:
-            new = say(desk.pool, press.person, word, press.text("key", 256) or None)
-        except Refused as error:
-            raise Problem(409, "not_waiting", f"{error}; somebody was quicker") from None
+            new = _decided(desk, press, delivery_id, why)
+        except Problem as problem:
+            return _one(request, desk, delivery_id, why, problem, press.key_again(problem))
         said = "done" if new else "done before"
         return RedirectResponse(f"/deliveries/{delivery_id}?said={said}", 303)
 
     return router
+
+
+def _one(
+    request: Request,
+    desk: Desk,
+    delivery_id: str,
+    why: str = "",
+    problem: Problem | None = None,
+    press_key: str = "",
+) -> HTMLResponse:
+    row = desk.reader.delivery(delivery_id)
+    if row is None:
+        raise no_such_delivery(delivery_id)
+    answer = desk.answers.why(row.alert_id)
+    told = [each for each in answer.recipients if each.delivery_id == delivery_id] if answer else []
+    return html(
+        request,
+        "delivery.html",
+        problem.status if problem else 200,
+        press_key,
+        title=f"{row.channel} to {row.recipient}",
+        here="todo",
+        row=row,
+        told=told[0] if told else None,
+        actions={each: ACTIONS[each] for each in possible(row.state, row.attempt)},
+        done=desk.audit.of(f"delivery {delivery_id}"),
+        why=why,
+        problem=problem,
+    )
+
+
+def _decided(desk: Desk, press: Press, delivery_id: str, why: str) -> bool:
+    action = press.text("action", 20)
+    if action not in ACTIONS:
+        raise Problem(422, "bad_word", f"say one of {', '.join(ACTIONS)}")
+    if not why:
+        raise Problem(422, "no_reason", "say how you know; it is kept with your name")
+    name = press.person.name[:PERSON_LIMIT_CHARACTERS]
+    word = Word(delivery_id, action, name, why, _looked_at(press))
+    try:
+        return say(desk.pool, press.person, word, press.text("key", 256) or None)
+    except Refused as error:
+        raise Problem(409, "not_waiting", f"{error}; somebody was quicker") from None
 
 
 def _failed(reader: LedgerReader, channel: str | None) -> Page[DeliveryRow]:

@@ -1,5 +1,6 @@
 """Traces: follow one key in detail for a while, and see its steps live."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -7,6 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from services.backbone.errors import Refused
+from services.backbone.web.problems import Problem
 from services.console.api.terms import TraceId
 from services.console.api.traces import found, topics_trouble
 from services.console.deeds.traces import (
@@ -33,15 +35,16 @@ def trace_pages() -> APIRouter:
         desk: Served,
         key: Annotated[str, Query(max_length=KEY_LIMIT_CHARACTERS)] = "",
     ) -> HTMLResponse:
-        return _page(request, desk, key)
+        return _page(request, desk, Asked(key))
 
     @router.post("/traces")
     def on(request: Request, press: ResponderPress, desk: Served) -> Response:
-        key = press.text("of", KEY_LIMIT_CHARACTERS)
+        key, minutes = press.text("of", KEY_LIMIT_CHARACTERS), press.text("minutes", 4)
+        asked = Asked(key, minutes, press.text("why"))
         try:
-            trace_id = _begun(desk, press, key)
-        except Refused as error:
-            return _page(request, desk, key, str(error))
+            trace_id = _begun(desk, press, asked)
+        except Problem as problem:
+            return _page(request, desk, asked, problem, press.key_again(problem))
         return RedirectResponse(f"/traces/{trace_id}", 303)
 
     @router.get("/traces/{trace_id}")
@@ -61,29 +64,45 @@ def trace_pages() -> APIRouter:
     return router
 
 
-def _begun(desk: Desk, press: Press, key: str) -> str:
-    minutes, why = press.text("minutes", 4), press.text("why")
-    if not key or not why:
-        raise Refused("name the key, and say why it is traced")
-    if not minutes.isdecimal() or not 1 <= int(minutes) <= MINUTES_LIMIT:
-        raise Refused(f"a trace lasts 1 to {MINUTES_LIMIT} minutes")
-    trace_id, _ = begin(
-        desk.pool, press.person, key, int(minutes), why, press.text("key", 256) or None
-    )
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form says: the key, for how long, and why."""
+
+    key: str
+    minutes: str = str(MINUTES_DEFAULT)
+    why: str = ""
+
+
+def _begun(desk: Desk, press: Press, asked: Asked) -> str:
+    if not asked.key or not asked.why:
+        raise Problem(422, "refused", "name the key, and say why it is traced")
+    if not asked.minutes.isdecimal() or not 1 <= int(asked.minutes) <= MINUTES_LIMIT:
+        raise Problem(422, "refused", f"a trace lasts 1 to {MINUTES_LIMIT} minutes")
+    by, minutes, pressed = press.person, int(asked.minutes), press.text("key", 256) or None
+    try:
+        trace_id, _ = begin(desk.pool, by, asked.key, minutes, asked.why, pressed)
+    except Refused as error:
+        raise Problem(422, "refused", str(error)) from None
     return trace_id
 
 
-def _page(request: Request, desk: Desk, key: str, problem: str = "") -> HTMLResponse:
+def _page(
+    request: Request,
+    desk: Desk,
+    asked: Asked,
+    problem: Problem | None = None,
+    press_key: str = "",
+) -> HTMLResponse:
     return html(
         request,
         "traces.html",
-        422 if problem else 200,
+        problem.status if problem else 200,
+        press_key,
         title="Traces",
         here="traces",
         traces=desk.traces.newest().rows,
-        key=key,
+        asked=asked,
         problem=problem,
-        minutes=MINUTES_DEFAULT,
         minutes_limit=MINUTES_LIMIT,
     )
 

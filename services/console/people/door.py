@@ -220,6 +220,7 @@ def _presser(role: Role, *, may_be_shown: bool = True) -> Callable[..., Awaitabl
         request.state.person = person or NOBODY
         known = _allowed(role, person or NOBODY, request)
         check_word(request, known, fields.get(FORM_WORD, ""))
+        request.state.is_let_in = True
         return Press(known, fields)
 
     return pressed

@@ -113,6 +113,9 @@ def test_a_person_resolves_by_the_page(console: Console, ledger_url: str) -> Non
         again = ann.post(f"/deliveries/{one}", data=form)
         assert "done before" in again.text
         assert "&lt;b&gt;seen" in again.text
+        late = ann.post(f"/deliveries/{one}", data=form | {"key": "another"})
+        assert (late.status_code, "somebody was quicker" in late.text) == (409, True)
+        assert "You wrote: <bdi>&lt;b&gt;seen" in late.text
         assert ann.get("/deliveries/" + "0" * 32).status_code == 404
     assert standing(ledger_url, one)[0] == State.SENT
 
@@ -355,7 +358,10 @@ def test_a_channel_is_stopped_once_and_goes_on(console: Console, ledger_url: str
         page = ann.get(f"/alerts/{waits}").text
         assert "boss has stopped channel email" in page
         assert boss.post(path, data=form | why).status_code == 200
-        assert boss.post(path, data=form | why | {"key": "another"}).status_code == 409
+        from_there = {"Referer": f"{console.url}/channels"}
+        late = boss.post(path, data=form | why | {"key": "another"}, headers=from_there)
+        assert late.status_code == 409
+        assert 'name="why" value="the relay is moved"' in late.text
         assert ann.get("/v1/channels/paused").json()[0]["person"] == "boss"
         word = {"X-Form-Word": form["word"]}
         assert boss.delete("/v1/channels/email/pause", headers=word).json()["stopped"] is False

@@ -141,6 +141,18 @@ def test_a_closed_user_is_out_at_once(console: Console) -> None:
         assert "last admin" in answer.text
 
 
+def test_a_new_user_who_is_refused_stands_in_the_form(console: Console) -> None:
+    console.users.add(TESTER, "ann", PASSWORD, Role.VIEWER)
+    with console.client("boss", Role.ADMIN) as boss:
+        form = {"word": word(boss.get("/users")), "what": "add"}
+        page = boss.post("/users", data=form | {"name": "ann", "role": "responder"})
+        assert (page.status_code, THERE in page.text) == (422, True)
+        assert 'name="name" value="ann" required' in page.text
+        assert "<option selected>responder</option>" in page.text
+        other = boss.post("/users", data=form | {"what": "role", "name": "nobody", "role": "admin"})
+        assert 'name="name" value="" required' in other.text
+
+
 @contextmanager
 def left_alone(pool: Pool, ledger_url: str) -> Iterator[tuple[Client, Callable[[], object]]]:
     """Log somebody in who then does nothing for a while; give whom, and what tells the last use."""

@@ -1,6 +1,7 @@
 """Traces on real topics and a real ledger: what is seen, what is not, and what survives."""
 
 import json
+import re
 import tempfile
 import threading
 import uuid
@@ -343,7 +344,10 @@ def test_the_page_shows_a_trace_while_it_is_on(scene: Scene) -> None:
     key = uuid.uuid4().hex
     with scene.console.client("bob") as bob, scene.tracer():
         given = {"word": word(bob.get(f"/traces?key={key}")), "of": key, "why": "y"}
-        assert bob.post("/traces", data=given | {"minutes": "0"}).status_code == 422
+        wrong = bob.post("/traces", data=given | {"minutes": "0"})
+        assert wrong.status_code == 422
+        for name, text in (("of", key), ("minutes", "0"), ("why", "y")):
+            assert re.search(f'name="{name}"[^>]* value="{text}"', wrong.text)
         page = bob.post("/traces", data=given | {"minutes": "5"})
         trace = page.url.path.removeprefix("/traces/")
         assert 'hx-trigger="every 1s"' in page.text

@@ -3,12 +3,13 @@
 import re
 from html import unescape
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, Never
 
 import httpx2
 import pytest
 
 from services.backbone.clock import SystemClock
+from services.backbone.errors import Refused
 from services.backbone.health import Health
 from services.console.app import create_app
 from services.console.people.door import Door
@@ -30,6 +31,16 @@ class Known:
         return Person("ann", self._role, "page", token) if self._role and token else None
 
 
+class Refusing:
+    """A ledger in which somebody else was quicker, and a login that takes no password."""
+
+    def connection(self) -> Never:
+        raise Refused("channel email is stopped already")
+
+    def change(self, *_: object) -> Never:
+        raise Refused("a password has at least 12 characters")
+
+
 async def refused(
     role: Role | None,
     path: str,
@@ -38,13 +49,15 @@ async def refused(
     site: str = "same-origin",
 ) -> httpx2.Response:
     """Press a button of the console as somebody in such a role."""
-    desk: Any = SimpleNamespace(health=Health(), clock=SystemClock())
+    desk: Any = SimpleNamespace(
+        health=Health(), clock=SystemClock(), pool=Refusing(), login=Refusing()
+    )
     sessions: Any = Known(role)
     transport = httpx2.ASGITransport(create_app(desk, Door(sessions)))
     headers = {"referer": referer, "cookie": f"aldebaran={TOKEN}", "sec-fetch-site": site}
     async with httpx2.AsyncClient(transport=transport, base_url=HERE) as client:
         page = await client.post(path, data=form, headers=headers)
-    assert page.status_code in (401, 403)
+    assert page.status_code in (401, 403, 409, 422)
     return page
 
 
@@ -75,6 +88,26 @@ async def test_what_was_typed_stands_there_to_be_pressed_again(
     assert again.pop("pressed_on") == "/alerts"
     assert again == {name: text for name, text in form.items() if name != "word"}
     assert ">Press again: arrived</button>" in page.text
+
+
+async def test_what_a_wrong_field_came_with_stands_there_with_the_reason() -> None:
+    form = {"name": NOTE, "what": "no such deed", "key": "k1", "word": form_word(TOKEN)}
+    page = await refused(Role.ADMIN, "/users", form, f"{HERE}/users")
+    assert page.status_code == 422
+    assert "this is no form of ours" in page.text
+    assert given_back(page) == form | {"pressed_on": "/users"}
+    assert 'href="/users">Look in another tab</a>' in page.text
+
+
+async def test_where_somebody_was_quicker_the_text_stands_there_for_another_press() -> None:
+    """A key that was used for something else would be refused again."""
+    form = {"why": NOTE, "what": "pause", "key": "k1", "word": form_word(TOKEN)}
+    page = await refused(Role.ADMIN, "/channels/email", form, f"{HERE}/channels")
+    assert page.status_code == 409
+    assert "channel email is stopped already" in page.text
+    again = given_back(page)
+    assert re.fullmatch("[0-9a-f]{32}", again["key"])
+    assert again == form | {"pressed_on": "/channels", "key": again["key"]}
 
 
 async def test_of_a_press_before_it_without_an_answer_nothing_is_promised() -> None:
@@ -113,3 +146,28 @@ async def test_a_page_of_the_same_name_without_tls_is_none_of_ours() -> None:
     assert page.status_code == 403
     assert not given_back(page)
     assert "mallory" not in page.text
+
+
+@pytest.mark.parametrize("word", ["", "of another session"])
+async def test_what_would_be_wrong_anyway_is_judged_at_the_door_first(word: str) -> None:
+    """Without a word of the session nothing is said of what was pressed, nor is it given back."""
+    form = {"name": "mallory", "what": "no such deed", "word": word}
+    page = await refused(Role.ADMIN, "/users", form, "http://evil.example/users")
+    assert page.status_code == 403
+    assert not given_back(page)
+    assert "mallory" not in page.text
+
+
+async def test_a_form_that_cannot_be_read_is_not_given_back() -> None:
+    form = {"name": "mallory", "why": "\0", "word": form_word(TOKEN)}
+    page = await refused(Role.ADMIN, "/users", form)
+    assert page.status_code == 422
+    assert not given_back(page)
+
+
+async def test_a_password_that_is_refused_is_not_given_back() -> None:
+    form = {"old": "an old password", "new": "tiny", "word": form_word(TOKEN)}
+    page = await refused(Role.ADMIN, "/me", form)
+    assert page.status_code == 422
+    assert "an old password" not in page.text
+    assert "tiny" not in page.text.partition("<main")[2]
